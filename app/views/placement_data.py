@@ -8,7 +8,6 @@ drawing can keep the reader's place. Bytes are bytes, counts are executions in t
 from __future__ import annotations
 
 import dataclasses
-from typing import Optional
 
 EAGER = "eager"
 """The pseudo graph that holds the ops which ran one by one, outside any traced function."""
@@ -25,8 +24,8 @@ class Member:
     requested: str
     """'' when the code asked for no device."""
     assigned: str
-    site: Optional[str]
-    forward_site: Optional[str] = None
+    site: str | None
+    forward_site: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,7 +55,7 @@ class Group:
     kind: str
     """``scope``, ``series`` (folded equal blocks), ``op`` (one op), ``input`` (the call's arguments) or
     ``output`` (its results)."""
-    site: Optional[str]
+    site: str | None
     """The most frequent source line in it."""
     members: tuple[Member, ...] = ()
     """At most 50 of its ops; `ops` says how many there are."""
@@ -82,9 +81,9 @@ class Crossing:
     dst_group: str
     src_device: str
     dst_device: str
-    bytes_total: Optional[int]
+    bytes_total: int | None
     """Bytes of the whole run; None when some transfer's size or count is not known."""
-    count: Optional[int]
+    count: int | None
     """Transfers in the whole run; None when some count is not known."""
     hops: tuple[int, ...]
     """Row numbers in the hop table."""
@@ -130,7 +129,7 @@ class GraphChoice:
     name: str
     ops: int
     calls: int
-    partial: Optional[str] = None
+    partial: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)

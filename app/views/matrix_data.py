@@ -1,0 +1,36 @@
+"""What the device x device matrix is drawn from: who sent how much to whom in the whole run so far."""
+
+from __future__ import annotations
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """All transfers from one device to another; from a device to itself when they change its memory."""
+
+    src: str
+    dst: str
+    bytes: int | None
+    """Bytes of the whole run; None when some transfer's size or count is not known."""
+    count: int | None
+    """Transfers in the whole run; None when some count is not known."""
+    hops: tuple[int, ...] = ()
+    """Row numbers in the hop table."""
+    severity: str = "info"
+    """error, warning or info: the worst in it."""
+    bytes_known: int = 0
+    """What of the bytes is known, a lower bound when `bytes` is None."""
+    basis: str = "inferred"
+    """Basis of the bytes: the weakest of the hops'."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Matrix:
+    """Rows send, columns receive; pairs without a cell exchanged nothing."""
+
+    devices: tuple[str, ...]
+    """Order of rows and columns, the host last."""
+    cells: tuple[Cell, ...]
+    stand_ins: frozenset[str] = frozenset()
+    """Devices that only play GPUs."""

@@ -1,0 +1,253 @@
+"""One process's recording: interned strings, keys and their exact counts, events, steps, ticks.
+
+What frameworks' recorders share. Hot paths increment a counter in mapped memory; each key's first
+executions are events of their own, and from then on a tick writes the increase four times a second.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import socket
+import sys
+import threading
+import time
+from typing import Any, Callable, Dict, Hashable, List, Optional, Tuple
+
+from .sites import Sites
+from .writer import TraceWriter
+
+TICK_S = 0.25
+SINGLE_EVENTS = 200
+"""Executions of a key that become events of their own before counting takes over."""
+
+clock = time.monotonic_ns
+
+
+class Recording:
+    """What this process records; made once the first framework is imported."""
+
+    def __init__(self, folder: str, framework: str) -> None:
+        """Start a trace in `folder`; raises OSError where it can't be written."""
+        self.folder = folder
+        self.framework = framework
+        self.process = "main"
+        self.unseen_counts: Dict[Tuple[str, str], int] = {}
+        self.step: Optional[int] = None
+        """Optimizer applications finished so far; None while there was none."""
+        self.tickers: List[Callable[[], None]] = []
+        self._lock = threading.RLock()
+        self._strings: Dict[str, int] = {}
+        self._keys: Dict[Hashable, int] = {}
+        self._counted: List[Tuple[int, str]] = []
+        self._written_counts: List[int] = []
+        self._next = {"L": 1, "K": 1, "G": 1}
+        self._ended = False
+        self._facts: Dict[str, Any] = {}
+        self._ticking: Optional[threading.Thread] = None
+        self._stop = threading.Event()
+        self.pid = os.getpid()
+        self.mono = clock()
+        self.root = _script_folder()
+        self.writer = self._open()
+        self.counts = self.writer.counts
+        self.sites = Sites(self.root, self._define_location)
+        os.register_at_fork(after_in_child=self._forked)
+
+    # -- definitions -------------------------------------------------------------------------------
+
+    def string(self, text: str) -> int:
+        """The id of an interned string; 0 for ''."""
+        if not text:
+            return 0
+        known = self._strings.get(text)
+        if known is None:
+            with self._lock:
+                known = self._strings.get(text)
+                if known is None:
+                    known = len(self._strings) + 1
+                    self.writer.append(["S", known, text])
+                    self._strings[text] = known
+        return known
+
+    def _define_location(self, site: str, via: Optional[str], file: str, line: int, function: str) -> int:
+        with self._lock:
+            number = self._number("L")
+            texts = [self.string(site), self.string(via or ""), self.string(file)]
+            self.writer.append(["L", number, *texts, line, self.string(function)])
+        return number
+
+    def key(self, identity: Hashable, kind: str, fields: Dict[str, Any], counted: bool = True) -> int:
+        """The id of what `identity` stands for, defined by `fields` when it is new."""
+        known = self._keys.get(identity)
+        if known is None:
+            with self._lock:
+                known = self._keys.get(identity)
+                if known is None:
+                    known = self._number("K")
+                    if known >= len(self.counts):
+                        self.writer.grow_counts(2 * len(self.counts))
+                        self.counts = self.writer.counts
+                    self.writer.append(["K", known, kind, fields])
+                    if counted:
+                        self._counted.append((known, kind))
+                        self._written_counts.append(0)
+                    self._keys[identity] = known
+        return known
+
+    def known_key(self, identity: Hashable) -> Optional[int]:
+        """The id of `identity` if it was defined before."""
+        return self._keys.get(identity)
+
+    def graph(self, fields: Dict[str, Any]) -> int:
+        """Define a placed graph; its nodes and edges follow as records of their own."""
+        with self._lock:
+            number = self._number("G")
+            self.writer.append(["G", number, fields])
+        return number
+
+    def _number(self, tag: str) -> int:
+        number = self._next[tag]
+        self._next[tag] = number + 1
+        return number
+
+    # -- what happens ------------------------------------------------------------------------------
+
+    def happened(self, key: int, kind: str, dur: int = 0, value: Optional[int] = None, times: int = 1) -> None:
+        """Count an execution of a key; among its first ones, write it as an event too."""
+        counts = self.counts
+        count = counts[key] + times
+        counts[key] = count
+        if count <= SINGLE_EVENTS:
+            self.event(kind, clock() - dur, dur, key, times, value)
+
+    def event(
+        self, kind: str, start: int, dur: int, key: int, count: int = 1, value: Optional[int] = None
+    ) -> None:
+        """Write one event; `start` is of the monotonic clock."""
+        step = "null" if self.step is None else self.step
+        shown = "null" if value is None else value
+        line = (
+            f'["e","{kind}",{start - self.mono},{dur},{key},{count},{step},{shown},{threading.get_ident()}]\n'
+        )
+        self.writer.append_bytes(line.encode("ascii"))
+
+    def stepped(self, times: int = 1) -> None:
+        """An optimizer was applied: later events belong to the next step."""
+        key = self.key("step", "mark", {"name": "step"}, counted=False)
+        self.counts[key] += times
+        self.step = (self.step or 0) + times
+        self.event("mark", clock(), 0, key, times)
+
+    def fact(self, facts: Dict[str, Any]) -> None:
+        """Something about the process that became known now."""
+        self._facts.update(facts)
+        self.writer.append(["I", clock() - self.mono, facts])
+
+    def unseen(self, what: str, why: str, count: int = 1) -> None:
+        """Count something that could not be seen; written at the next tick."""
+        with self._lock:
+            self.unseen_counts[(what, why)] = self.unseen_counts.get((what, why), 0) + count
+
+    # -- ticks, end, fork --------------------------------------------------------------------------
+
+    def start_ticking(self) -> None:
+        """Begin to write the counts' increases four times a second, from a thread of its own."""
+        if self._ticking is None or not self._ticking.is_alive():
+            self._stop.clear()
+            self._ticking = threading.Thread(target=self._tick_on, name="hopscope", daemon=True)
+            self._ticking.start()
+
+    def _tick_on(self) -> None:
+        while not self._stop.wait(TICK_S):
+            self.tick()
+
+    def tick(self) -> None:
+        """Write what was only counted since the last tick."""
+        for ticker in self.tickers:
+            ticker()
+        now = clock()
+        for index in range(len(self._counted)):
+            key, kind = self._counted[index]
+            count = self.counts[key]
+            before = self._written_counts[index]
+            if count > max(before, SINGLE_EVENTS):
+                self.event(kind, now, 0, key, count - max(before, SINGLE_EVENTS))
+                self._written_counts[index] = count
+        with self._lock:
+            unseen, self.unseen_counts = self.unseen_counts, {}
+        for (what, why), count in unseen.items():
+            self.writer.append(["U", what, count, why])
+
+    def end(self) -> None:
+        """The process ends: write what is left and say goodbye."""
+        if self._ended or os.getpid() != self.pid:
+            return
+        self._ended = True
+        self._stop.set()
+        self.tick()
+        if self.writer.dropped:
+            self.unseen("records dropped", self.writer.failure or "could not be written", self.writer.dropped)
+        self.fact({"ended": True})
+        self.writer.close()
+
+    def _open(self) -> TraceWriter:
+        header = {
+            "run": os.path.basename(os.path.dirname(self.folder)),
+            "host": socket.gethostname(),
+            "pid": self.pid,
+            "ppid": os.getppid(),
+            "process": self.process,
+            "role": None,
+            "rank": None,
+            "framework": self.framework,
+            "python": platform.python_version(),
+            "argv": list(getattr(sys, "argv", [])),
+            "root": self.root,
+            "wall_ns": time.time_ns() - (clock() - self.mono),
+            "mono_ns": self.mono,
+        }
+        os.makedirs(self.folder, exist_ok=True)
+        return TraceWriter(self.folder, f"{self.pid}-{_start_ticks()}", header)
+
+    def _forked(self) -> None:
+        """In a forked child: a trace of its own, with the parent's definitions, never the parent's file."""
+        parent = self.writer.path
+        self.pid = os.getpid()
+        self.process = "fork"
+        self._lock = threading.RLock()
+        self._stop = threading.Event()
+        self._ticking = None
+        self._ended = False
+        self.unseen_counts = {}
+        self._written_counts = [0] * len(self._written_counts)
+        try:
+            self.writer = self._open()
+        except OSError:
+            return  # the writer of the parent has no room either; the child goes on unrecorded
+        if len(self.counts) > len(self.writer.counts):
+            self.writer.grow_counts(len(self.counts))
+        self.counts = self.writer.counts
+        with open(parent, "rb") as lines:
+            for line in lines:
+                if line[:1] != b"[" or not line.endswith(b"\n"):
+                    break
+                if line[2:3] in b"SLKGNE":
+                    self.writer.append_bytes(line)
+        self.fact(dict(self._facts))
+        self.start_ticking()
+
+
+def _script_folder() -> str:
+    main = sys.modules.get("__main__")
+    file = getattr(main, "__file__", None) or (sys.argv[0] if getattr(sys, "argv", None) else "")
+    return os.path.dirname(os.path.abspath(file)) if file else os.getcwd()
+
+
+def _start_ticks() -> str:
+    """The process's start in clock ticks: with the pid it names a process for good (Linux)."""
+    try:
+        with open("/proc/self/stat") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[19]
+    except OSError:
+        return str(time.time_ns())

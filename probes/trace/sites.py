@@ -1,0 +1,131 @@
+"""Which line of the user's code is responsible for what happens right now.
+
+The site is the innermost frame outside the standard library and installed packages. Functions that a
+framework rewrote (TensorFlow's AutoGraph) are mapped back to the lines the user wrote. A thread without
+a user frame is charged to the line that started it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+import threading
+from types import CodeType, FrameType
+from typing import Any, Callable, Dict, Optional, Tuple
+
+_INSTALLED = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+Define = Callable[[str, Optional[str], str, int, str], int]
+"""(site, via, absolute file, line, function) -> location id."""
+
+
+class Sites:
+    """Finds the current location and gives each distinct one an id, by `define`, once."""
+
+    def __init__(self, root: str, define: Define) -> None:
+        """`root` is the script's folder: sites are relative to it."""
+        self.root = root
+        self._define = define
+        self._user_files: Dict[str, bool] = {}
+        self._rewritten: Dict[str, Dict[int, Tuple[str, int, str]]] = {}
+        self._known: Dict[Tuple[CodeType, int, Optional[CodeType]], int] = {}
+        self._by_place: Dict[Tuple[str, int, Optional[str]], int] = {}
+        paths = sysconfig.get_paths()
+        self._library = tuple(
+            {os.path.realpath(paths[k]) + os.sep for k in ("stdlib", "platstdlib", "purelib", "platlib")}
+            | {paths[k] + os.sep for k in ("stdlib", "platstdlib", "purelib", "platlib")}
+        )
+
+    def add_rewritten(self, filename: str, lines: Dict[int, Tuple[str, int, str]]) -> None:
+        """Say which (file, line, function) each line of a generated file came from."""
+        self._rewritten[filename] = lines
+        self._user_files[filename] = True
+
+    def is_user(self, filename: str) -> bool:
+        """Whether a file is the user's own code."""
+        known = self._user_files.get(filename)
+        if known is None:
+            real = os.path.abspath(filename)
+            known = not (
+                filename.startswith("<")
+                or any(part in filename for part in _INSTALLED)
+                or real.startswith(_OWN)
+                or real.startswith(self._library)
+            )
+            self._user_files[filename] = known
+        return known
+
+    def current(self, depth: int = 1) -> int:
+        """The id of the user's location, looking from `depth` frames above the caller; 0 if none."""
+        frame: Optional[FrameType] = sys._getframe(depth + 1)
+        files = self._user_files
+        below: Optional[CodeType] = None
+        while frame is not None:
+            code = frame.f_code
+            user = files.get(code.co_filename)
+            if user or (user is None and self.is_user(code.co_filename)):
+                key = (code, frame.f_lasti, below)
+                known = self._known.get(key)
+                if known is None:
+                    known = self._locate(frame, below)
+                    if known:
+                        self._known[key] = known
+                if known:
+                    return known
+            below = code
+            frame = frame.f_back
+        return getattr(threading.current_thread(), "_hopscope_started_at", 0)
+
+    def _locate(self, frame: FrameType, below: Optional[CodeType]) -> int:
+        file, line, function = frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
+        lines = self._rewritten.get(file)
+        if lines is not None:
+            origin = lines.get(line) or _nearest(lines, line)
+            if origin is None or not self.is_user(origin[0]):
+                return 0
+            file, line, function = origin
+        via = None
+        if below is not None and not self.is_user(below.co_filename):
+            via = f"{library_path(below.co_filename)}:{below.co_name}"
+        return self.place(file, line, function, via)
+
+    def place(self, file: str, line: int, function: str, via: Optional[str] = None) -> int:
+        """The id of a location known by file and line."""
+        file = os.path.abspath(file)
+        known = self._by_place.get((file, line, via))
+        if known is None:
+            relative = os.path.relpath(file, self.root)
+            if relative.count("..") > 2:
+                relative = file
+            known = self._define(f"{relative}:{line}", via, file, line, function)
+            self._by_place[(file, line, via)] = known
+        return known
+
+    def watch_threads(self) -> None:
+        """From now on note the line that starts each thread."""
+        start = threading.Thread.start
+        sites = self
+
+        def start_noted(thread: threading.Thread, *args: Any, **kwargs: Any) -> None:
+            thread._hopscope_started_at = sites.current()  # type: ignore[attr-defined]
+            start(thread, *args, **kwargs)
+
+        start_noted.__doc__ = start.__doc__
+        start_noted.__name__ = "start"
+        threading.Thread.start = start_noted  # type: ignore[method-assign]
+
+
+def library_path(filename: str) -> str:
+    """A library file's path as people know it: from the package on."""
+    for part in _INSTALLED:
+        if part in filename:
+            return filename.rsplit(part, 1)[1]
+    return os.path.basename(filename)
+
+
+def _nearest(lines: Dict[int, Tuple[str, int, str]], line: int) -> Optional[Tuple[str, int, str]]:
+    """A rewritten statement's continuation lines have no entry: the closest earlier one is its start."""
+    earlier = [n for n in lines if n <= line]
+    return lines[max(earlier)] if earlier else None

@@ -1,0 +1,154 @@
+"""The trace of one process on disk, version 1: what is written, and how it survives a kill.
+
+Two files a process, both memory-mapped, so that a record is in the kernel's hands the moment it is
+made: nothing waits in a buffer for a flush that a long call holding the interpreter, or a kill -9,
+would prevent.
+
+``NAME.jsonl``: one JSON array a line; the first item is its tag. The file is extended ahead of use,
+so its tail is NUL bytes; a reader stops at the first NUL or at a line without its newline.
+
+====  ==============================================================================================
+tag   items after it
+====  ==============================================================================================
+H     version, facts of the process (see `header`)
+I     ts, facts that became known later, merged over the header
+S     id, text: an interned string
+L     id, site, via, file, line, function: a source location (strings by id)
+K     id, kind, fields: all that is constant over repeated events of one thing
+G     id, fields: a placed function graph
+N     graph, node, name, op, requested, assigned, location, forward location (strings by id)
+E     graph, source node, slot, destination node, slot, bytes, dtype, shape (strings by id)
+e     kind, ts, dur, key, count, step, value, thread: an event
+U     what, count, why: something that could not be seen (add up over records)
+====  ==============================================================================================
+
+``NAME.counts``: little-endian 64-bit integers; the one at a key's id is that key's exact number of
+executions so far.
+
+Times are nanoseconds of the monotonic clock since the header's ``mono_ns``. Ids are dense from 1;
+0 is none. Standard library only: this runs inside any program's interpreter.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import mmap
+import os
+import threading
+from typing import Any, Dict, List, Optional
+
+from .rows import FORMAT, VERSION
+
+_CHUNK = 1 << 20
+_KEYS = 1 << 13
+_dumps = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, check_circular=False).encode
+
+
+class TraceWriter:
+    """Appends records to a process's trace; after a full disk it stops and counts what it dropped."""
+
+    def __init__(self, folder: str, name: str, header: Dict[str, Any]) -> None:
+        """Open `folder`/`name`.jsonl and .counts and write the header record.
+
+        Raises OSError where the folder can't be written; later failures never reach the program.
+        """
+        self.path = os.path.join(folder, name + ".jsonl")
+        self.dropped = 0
+        self.failure: Optional[str] = None
+        self._lock = threading.RLock()
+        self._busy = False
+        self._waiting: List[bytes] = []
+        self._size = self._position = 0
+        flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0)
+        self._file = os.open(self.path, flags, 0o644)
+        self._map: Optional[mmap.mmap] = None
+        self._counts_file = os.open(os.path.join(folder, name + ".counts"), flags, 0o644)
+        self._counts_map: Optional[mmap.mmap] = None
+        self.counts: memoryview = memoryview(bytearray(0))
+        self._grow(_CHUNK)
+        self.grow_counts(_KEYS)
+        self.append(["H", VERSION, {"format": FORMAT, "version": VERSION, **header}])
+
+    def append(self, record: List[Any]) -> None:
+        """Write one record; any thread may call, also a signal handler in the middle of an append."""
+        self.append_bytes(_dumps(record).encode("ascii") + b"\n")
+
+    def append_bytes(self, line: bytes) -> None:
+        """Write one line, made by the caller where speed matters; it must end with a newline."""
+        with self._lock:
+            if self._busy:  # a signal handler of this very thread: its line follows the one underway
+                self._waiting.append(line)
+                return
+            self._busy = True
+            try:
+                self._put(line)
+                while self._waiting:
+                    self._put(self._waiting.pop(0))
+            finally:
+                self._busy = False
+
+    def _put(self, line: bytes) -> None:
+        end = self._position + len(line)
+        if end > self._size:
+            self._grow(max(_CHUNK, len(line)))
+        if self._map is None or end > self._size:
+            self.dropped += 1
+            return
+        self._map[self._position : end] = line
+        self._position = end
+
+    def _grow(self, more: int) -> None:
+        """Reserve blocks before mapping them: writing to a map of a full disk would kill the program."""
+        if self.failure is not None:
+            return
+        try:
+            _reserve(self._file, self._size, more)
+            grown = mmap.mmap(self._file, self._size + more)
+        except (OSError, ValueError) as error:
+            self.failure = _reason(error)
+            return
+        if self._map is not None:
+            self._map.close()
+        self._map = grown
+        self._size += more
+
+    def grow_counts(self, keys: int) -> None:
+        """Make room for `keys` counters; where that fails, further counters live in memory only."""
+        size = keys * 8
+        old = self.counts
+        try:
+            _reserve(self._counts_file, 0, size)
+            self._counts_map = mmap.mmap(self._counts_file, size)
+            self.counts = memoryview(self._counts_map).cast("q")
+        except (OSError, ValueError) as error:
+            self.failure = self.failure or _reason(error)
+            grown = memoryview(bytearray(size)).cast("q")
+            grown[: len(old)] = old
+            self.counts = grown
+
+    def close(self) -> None:
+        """Cut the unused tail off; the program may still be writing through another copy after a fork."""
+        with self._lock:
+            if self._map is None:
+                return
+            self._map.flush()
+            self._map.close()
+            self._map = None
+            os.ftruncate(self._file, self._position)
+            os.close(self._file)
+            self._size = self._position
+            self.failure = self.failure or "closed"
+
+
+def _reserve(file: int, offset: int, size: int) -> None:
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file, offset, size)
+    else:
+        os.pwrite(file, b"\0" * size, offset)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return "the disk is full"
+    return str(error)

@@ -15,7 +15,7 @@ import time
 from typing import Any, Callable, Dict, Hashable, List, Optional, Tuple
 
 from .sites import Sites
-from .writer import TraceWriter
+from .writer import NoWriter, TraceWriter
 
 TICK_S = 0.25
 SINGLE_EVENTS = 200
@@ -49,7 +49,7 @@ class Recording:
         self.pid = os.getpid()
         self.mono = clock()
         self.root = _script_folder()
-        self.writer = self._open()
+        self.writer: TraceWriter = self._open()
         self.counts = self.writer.counts
         self.sites = Sites(self.root, self._define_location)
         os.register_at_fork(after_in_child=self._forked)
@@ -224,7 +224,7 @@ class Recording:
         try:
             self.writer = self._open()
         except OSError:
-            return  # the writer of the parent has no room either; the child goes on unrecorded
+            self.writer = NoWriter(len(self.counts))  # no room here either: the child goes on unrecorded
         if len(self.counts) > len(self.writer.counts):
             self.writer.grow_counts(len(self.counts))
         self.counts = self.writer.counts

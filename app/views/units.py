@@ -1,0 +1,119 @@
+"""Numbers for people: always with a unit, never with more digits than they deserve."""
+
+from __future__ import annotations
+
+import math
+
+UNKNOWN = "?"
+"""Stands for a number that nothing could observe."""
+
+TIMES = "\N{MULTIPLICATION SIGN}"
+
+_BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+
+
+def size(count: float | None) -> str:
+    """Bytes with a binary unit, three significant digits: ``912 B``, ``1.20 MiB``, ``16 KiB``."""
+    if count is None:
+        return UNKNOWN
+    value, unit = scaled(count)
+    if unit == "B":
+        return f"{value:,.0f} B"
+    if value == int(value):
+        return f"{value:,.0f} {unit}"
+    return f"{value:,.{2 if abs(value) < 10 else 1 if abs(value) < 100 else 0}f} {unit}"
+
+
+def scaled(count: float) -> tuple[float, str]:
+    """The number and the unit it is best told in."""
+    unit = size_unit(count)
+    return count / 1024 ** _BINARY.index(unit), unit
+
+
+def size_unit(largest: float) -> str:
+    """The binary unit for an axis that ends at `largest` bytes."""
+    exponent = 0
+    while abs(largest) >= 1024 ** (exponent + 1) * 0.9995 and exponent < len(_BINARY) - 1:
+        exponent += 1
+    return _BINARY[exponent]
+
+
+def size_factor(unit: str) -> int:
+    """Bytes in one of this unit."""
+    return int(1024 ** _BINARY.index(unit))
+
+
+def count(number: int | None) -> str:
+    """A whole number with thousands apart: ``12,000``."""
+    return UNKNOWN if number is None else f"{number:,}"
+
+
+def times(number: int | None) -> str:
+    """How often: ``300x``; a million and more as ``1.2Mx`` (with a real multiplication sign)."""
+    if number is None:
+        return f"{UNKNOWN}{TIMES}"
+    return f"{short(number)}{TIMES}"
+
+
+def short(number: int) -> str:
+    """A count in few characters: ``9,999``, ``12.3k``, ``1.2M``."""
+    for factor, letter in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
+        if number >= max(10_000, factor * 0.9995):
+            return (
+                f"{number / factor:.3g}{letter}"
+                if number < factor * 999.5
+                else f"{number // factor:,}{letter}"
+            )
+    return f"{number:,}"
+
+
+def plural(number: int | None, noun: str) -> str:
+    """``1 op``, ``12 ops``, ``? ops``."""
+    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
+
+
+def transfer(total: int | None, number: int | None, known: int = 0) -> str:
+    """Bytes and count of transfers in one breath: ``1.20 MiB · 300x``; a lower bound as ``≥ 64 KiB``."""
+    if total is None and known:
+        return f"≥ {size(known)} · {times(number)}"
+    return f"{size(total)} · {times(number)}"
+
+
+def duration(seconds: float | None) -> str:
+    """A time with the unit that fits: ``312 ns``, ``4.2 ms``, ``1 min 05 s``, ``2 h 03 min``."""
+    if seconds is None:
+        return UNKNOWN
+    if seconds < 0:
+        return f"-{duration(-seconds)}"
+    if seconds == 0:
+        return "0 s"
+    for factor, unit in ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms")):
+        if seconds < factor * 999.5:
+            return f"{_significant(seconds / factor)} {unit}"
+    if seconds < 59.95:
+        return f"{_significant(seconds)} s"
+    whole = round(seconds)
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def rate(steps_per_second: float | None) -> str:
+    """Training speed: ``31.2 steps/s``."""
+    if steps_per_second is None or not math.isfinite(steps_per_second):
+        return f"{UNKNOWN} steps/s"
+    return f"{_significant(steps_per_second)} steps/s"
+
+
+def percent(fraction: float | None) -> str:
+    """A share: ``42 %``; under ten percent with one decimal."""
+    if fraction is None:
+        return f"{UNKNOWN} %"
+    value = fraction * 100
+    return f"{value:.1f} %" if 0 < abs(value) < 9.95 else f"{value:.0f} %"
+
+
+def _significant(value: float) -> str:
+    digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
+    text = f"{value:,.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -1,0 +1,307 @@
+"""Bringing a virtual environment to what it must hold, with pip. Standard library only.
+
+The stamp is written last, so an install that was cut off is done again, and finds what it had put in place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import fcntl
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TextIO
+
+from runners.errors import HopscopeError
+from runners.pip_output import PipOutput
+from runners.virtualenv import Recipe, VirtualEnvironment, python_folder, take, write_json
+
+_POLL_S = 0.1
+_SAVE_EVERY_S = 0.5
+# A reader that looks whether the lock is held takes it for an instant; an installer tries for longer.
+_LOCK_PATIENCE_S = 1.0
+_STOP_GRACE_S = 10.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """What an install is doing: in words, how far (0 to 1, None while unknown), and for how many seconds."""
+
+    text: str
+    fraction: float | None
+    seconds: float
+
+
+Report = Callable[[Step], None]
+
+
+def install(
+    environment: VirtualEnvironment, recipe: Recipe, base_python: str, report: Report, clear: bool = False
+) -> None:
+    """Bring `environment` to `recipe`, made from `base_python` where there is none.
+
+    Waits while another process installs there. `clear` makes it anew in any case. HopscopeError with the
+    reason in one line where it fails. Interrupted or killed at any point, the next call goes on from there.
+    """
+    if environment.is_current(recipe) and not clear:
+        return
+    started = time.monotonic()
+    with _usable_places(environment), environment.lock_file.open("a+") as lock:
+        waited = _acquire(environment, lock, report, started)
+        if environment.is_current(recipe) and (waited or not clear):
+            return
+        work = _Install(environment, recipe, lock, report, started)
+        try:
+            work.make(base_python, clear)
+            work.fill()
+            environment.write_stamp(recipe)
+        except OSError as error:
+            explained = _explain(error, environment)
+            work.save("failed", reason=str(explained))
+            raise explained from None
+        except HopscopeError as error:
+            work.save("failed", reason=str(error))
+            raise
+        except BaseException:
+            work.save("interrupted")
+            raise
+        work.save("ready")
+
+
+@contextlib.contextmanager
+def _usable_places(environment: VirtualEnvironment) -> Iterator[None]:
+    try:
+        environment.lock_file.parent.mkdir(parents=True, exist_ok=True)
+        environment.path.parent.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        raise _explain(error, environment) from None
+
+
+def _explain(error: OSError, environment: VirtualEnvironment) -> HopscopeError:
+    place = error.filename or environment.path
+    return HopscopeError(
+        f"cannot use {place}: {error.strerror}; mend that, or set HOPSCOPE_ENVS to a folder where the"
+        " environments can be made"
+    )
+
+
+def _acquire(environment: VirtualEnvironment, lock: TextIO, report: Report, started: float) -> bool:
+    """Take the lock; True if another installer had it first."""
+    patience = time.monotonic() + _LOCK_PATIENCE_S
+    while time.monotonic() < patience:
+        if take(lock, fcntl.LOCK_EX):
+            return False
+        time.sleep(_POLL_S / 10)
+    while not take(lock, fcntl.LOCK_EX):
+        theirs = environment.progress() or {}
+        text = f"waiting for another start that installs here: {theirs.get('step') or 'starting'}"
+        report(Step(text, theirs.get("fraction"), time.monotonic() - started))
+        time.sleep(_POLL_S)
+    return True
+
+
+class _Install:
+    """One install under way; the lock is held, by pip too, so that it outlives a killed parent."""
+
+    def __init__(
+        self, environment: VirtualEnvironment, recipe: Recipe, lock: TextIO, report: Report, started: float
+    ) -> None:
+        self._environment = environment
+        self._recipe = recipe
+        self._lock = lock
+        self._report = report
+        self._started = started
+        self._started_wall = time.time()
+        self._saved = 0.0
+        self._step = Step("starting", None, 0.0)
+
+    def make(self, base_python: str, clear: bool) -> None:
+        """Create the environment where there is no usable one."""
+        environment = self._environment
+        if not clear and self._usable():
+            self._remove_half_installed()
+            return
+        self._refuse_foreign_folder()
+        self._refuse_full_disk()
+        self._tell(f"making {environment.path.name} with {base_python}", None)
+        self._check_venv_module(base_python)
+        argv = [base_python, "-I", "-m", "venv", "--clear", str(environment.path)]
+        self._forget_stamps()
+        output = PipOutput(self._step.text)
+        if self._run(argv, output, "w"):
+            reason = output.failure() or _last_line(environment.log)
+            raise HopscopeError(f"cannot make {environment.path}: {reason}; log: {environment.log}")
+
+    def fill(self) -> None:
+        """Run pip until everything is installed."""
+        self._pip(self._recipe.requirements)
+        if self._recipe.without_dependencies:
+            self._pip(self._recipe.without_dependencies, "--no-deps")
+
+    def _pip(self, files: tuple[Path, ...], *options: str) -> None:
+        environment = self._environment
+        shutil.rmtree(environment.downloads, ignore_errors=True)
+        argv = [str(environment.python), "-I", "-u", "-m", "pip", "install", "--no-input", *options]
+        argv += ["--disable-pip-version-check", "--progress-bar", "off"]
+        for file in files:
+            argv += ["-r", str(file)]
+        output = PipOutput()
+        code = self._run(argv, output, "a")
+        shutil.rmtree(environment.downloads, ignore_errors=True)
+        if code:
+            reason = output.failure() or _last_line(environment.log)
+            raise HopscopeError(
+                f"cannot install {self._recipe.label}: {reason}; the next try goes on from here;"
+                f" log: {environment.log}"
+            )
+
+    def save(self, state: str, reason: str | None = None) -> None:
+        """Write the progress file; a full disk must not hide the reason why the install ended."""
+        progress = {
+            "state": state,
+            "step": self._step.text,
+            "fraction": self._step.fraction,
+            "started": self._started_wall,
+            "updated": time.time(),
+            "pid": os.getpid(),
+            "label": self._recipe.label,
+            "reason": reason,
+            **self._recipe.facts,
+        }
+        with contextlib.suppress(OSError):
+            write_json(self._environment.progress_file, progress)
+
+    def _tell(self, text: str, fraction: float | None) -> None:
+        self._step = Step(text, fraction, time.monotonic() - self._started)
+        self._report(self._step)
+        if time.monotonic() - self._saved > _SAVE_EVERY_S:
+            self._saved = time.monotonic()
+            self.save("installing")
+
+    def _usable(self) -> bool:
+        python = self._environment.python
+        if not python.exists() or not self._site_packages("pip-*.dist-info/RECORD"):
+            return False
+        return (
+            subprocess.run([python, "-I", "-c", "import pip"], capture_output=True, check=False).returncode
+            == 0
+        )
+
+    def _site_packages(self, pattern: str) -> list[Path]:
+        python = python_folder(self._environment.path)
+        return sorted(self._environment.path.glob(f"lib/{python}/site-packages/{pattern}"))
+
+    def _remove_half_installed(self) -> None:
+        """Forget packages that pip was cut off in: it writes their RECORD last."""
+        for info in self._site_packages("*.dist-info"):
+            if not (info / "RECORD").exists():
+                shutil.rmtree(info)
+
+    def _refuse_foreign_folder(self) -> None:
+        path = self._environment.path
+        if not path.exists() or (path / "pyvenv.cfg").exists():
+            return
+        if any(not entry.is_dir() for entry in path.rglob("*")):
+            raise HopscopeError(f"{path} exists and is no virtual environment; move it away and start again")
+
+    def _refuse_full_disk(self) -> None:
+        folder = self._environment.path.parent
+        free, need = shutil.disk_usage(folder).free, self._recipe.disk_bytes
+        if free < need:
+            raise HopscopeError(
+                f"no space left on the disk: {self._recipe.label} takes about {need / 1e9:.1f} GB in {folder}"
+                f" and {free / 1e9:.1f} GB is free; free some, or set HOPSCOPE_ENVS to a folder elsewhere"
+            )
+
+    def _check_venv_module(self, base_python: str) -> None:
+        if base_python == sys.executable and not (
+            importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")
+        ):
+            version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+            raise HopscopeError(
+                f"this Python lacks the modules venv and ensurepip; install them (Debian and Ubuntu: apt-get"
+                f" install python{version}-venv) and start again"
+            )
+
+    def _forget_stamps(self) -> None:
+        for stamp in self._environment.path.glob(".hopscope-*.json"):
+            stamp.unlink()
+
+    def _run(self, argv: list[str], output: PipOutput, mode: str) -> int:
+        """Run `argv` with its output in the log, following it there; returns its exit status."""
+        environment = self._environment
+        variables = {**os.environ, "TMPDIR": str(environment.downloads), "PIP_USER": "0"}
+        for name in ("PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PYTHONHOME", "__PYVENV_LAUNCHER__"):
+            variables.pop(name, None)
+        environment.downloads.mkdir(exist_ok=True)
+        with environment.log.open(mode) as log, environment.log.open(errors="replace") as tail:
+            tail.seek(0, os.SEEK_END)
+            process = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=variables,
+                pass_fds=[self._lock.fileno()],
+            )
+            try:
+                self._follow(process, tail, output)
+            except BaseException:
+                _end(process)
+                raise
+        return process.returncode
+
+    def _follow(self, process: subprocess.Popen[bytes], tail: TextIO, output: PipOutput) -> None:
+        rest = ""
+        began = time.time()
+        ended = False
+        while not ended:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_POLL_S)
+            ended = process.returncode is not None
+            *lines, rest = (rest + tail.read()).split("\n")
+            for line in [*lines, rest] if ended else lines:
+                output.feed(line)
+            self._tell_output(output, began)
+
+    def _tell_output(self, output: PipOutput, began: float) -> None:
+        text, downloaded, installed = output.step, None, 0
+        if output.download is not None:
+            downloaded = self._downloaded(output.download.name)
+            if downloaded and output.download.size:
+                size = output.download.size
+                text = f"downloading {output.download.name}: {downloaded / 1e6:.0f} of {size / 1e6:.0f} MB"
+        if output.total is not None:
+            installed = sum(
+                1 for file in self._site_packages("*.dist-info/RECORD") if file.stat().st_mtime >= began - 1
+            )
+            text = f"installing {min(installed + 1, output.total)} of {output.total} packages"
+        self._tell(text, output.fraction(installed, downloaded))
+
+    def _downloaded(self, name: str) -> int | None:
+        for file in self._environment.downloads.glob(f"pip-*/{name}"):
+            with contextlib.suppress(OSError):
+                return file.stat().st_size
+        return None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Stop a pip that is no longer wanted, so that it does not go on behind our back."""
+    process.terminate()
+    try:
+        process.wait(_STOP_GRACE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _last_line(log: Path) -> str:
+    lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    return lines[-1].strip() if lines else "it stopped without saying why"

@@ -1,0 +1,127 @@
+"""One virtual environment and what is installed in it, known from the disk alone. Standard library only.
+
+Beside the environment's folder lie NAME.lock (held while an install runs), NAME.log (what pip said),
+NAME.json (how far it is) and NAME.tmp (pip's downloads). A stamp inside the environment says what it holds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import fcntl
+import hashlib
+import json
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """What to install: requirement files, under a label of its own within the environment."""
+
+    label: str
+    requirements: tuple[Path, ...]
+    without_dependencies: tuple[Path, ...] = ()
+    """Requirement files whose packages are installed last and alone, whatever else they ask for."""
+    disk_bytes: int = 0
+    """About how much space it takes once installed; checked before a first install."""
+    facts: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Kept in the stamp, for whoever asks what this environment is."""
+
+    def fingerprint(self) -> str:
+        """Changes whenever a requirement file's content does."""
+        digest = hashlib.sha256()
+        for file in (*self.requirements, *self.without_dependencies):
+            digest.update(file.read_bytes() + b"\0")
+        return digest.hexdigest()
+
+
+class VirtualEnvironment:
+    """The environment at `path`; its lock, log and progress are `side`/`name`.*."""
+
+    def __init__(self, path: Path, side: Path, name: str) -> None:
+        self.path = path
+        self.name = name
+        self.python = path / "bin" / "python"
+        self.lock_file = side / f"{name}.lock"
+        self.log = side / f"{name}.log"
+        self.progress_file = side / f"{name}.json"
+        self.downloads = side / f"{name}.tmp"
+
+    def stamp(self, label: str) -> dict[str, Any] | None:
+        """What the last finished install of `label` noted, or None when none was finished for this Python."""
+        stamp = read_json(self._stamp_file(label))
+        if stamp is None or stamp.get("interpreter") != os.path.realpath(self.python):
+            return None
+        return stamp if self.python.exists() else None
+
+    def is_current(self, recipe: Recipe) -> bool:
+        """Whether everything in `recipe` is installed; one small file is read for it."""
+        stamp = self.stamp(recipe.label)
+        return stamp is not None and stamp["fingerprint"] == recipe.fingerprint()
+
+    def busy(self) -> bool:
+        """Whether some process is installing into this environment now."""
+        try:
+            with self.lock_file.open("r") as lock:
+                return not take(lock, fcntl.LOCK_SH)
+        except OSError:
+            return False
+
+    def progress(self) -> dict[str, Any] | None:
+        """The last saved progress: {state: installing|failed|ready, step, fraction, started, reason, ..}."""
+        return read_json(self.progress_file)
+
+    def _stamp_file(self, label: str) -> Path:
+        return self.path / f".hopscope-{label}.json"
+
+    def write_stamp(self, recipe: Recipe) -> None:
+        """Note that `recipe` is all there."""
+        stamp = {
+            "fingerprint": recipe.fingerprint(),
+            "interpreter": os.path.realpath(self.python),
+            "finished": time.time(),
+            **recipe.facts,
+        }
+        write_json(self._stamp_file(recipe.label), stamp)
+
+
+def take(lock: TextIO, kind: int) -> bool:
+    """Take the lock, LOCK_SH or LOCK_EX, if nobody has it."""
+    try:
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def python_folder(environment: Path) -> str:
+    """The `python3.11` of lib/python3.11, for the interpreter that the environment runs."""
+    try:
+        lines = (environment / "pyvenv.cfg").read_text().splitlines()
+    except OSError:
+        return "python*"
+    settings = dict(line.partition(" = ")[::2] for line in lines)
+    version = settings.get("version", settings.get("version_info", "")).split(".")
+    return f"python{version[0]}.{version[1]}" if len(version) > 1 else "python*"
+
+
+def read_json(file: Path) -> dict[str, Any] | None:
+    """The object in `file`; None where there is none, or half of one."""
+    try:
+        content = json.loads(file.read_text())
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def write_json(file: Path, content: dict[str, Any]) -> None:
+    """Replace `file` in one step, so that a reader sees the old or the new."""
+    partial = file.with_name(f"{file.name}.{os.getpid()}")
+    try:
+        partial.write_text(json.dumps(content) + "\n")
+        partial.replace(file)
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,20 @@
+"""The command: `python3 -m app`, from a fresh clone with nothing but Python."""
+
+# This file must run on any Python 3, if only to say that it is too old.
+import os
+import sys
+
+if sys.version_info < (3, 11):
+    sys.stderr.write(
+        "hopscope: this is Python %d.%d; Hopscope needs 3.11 or newer: python3.11 -m app\n"
+        % sys.version_info[:2]
+    )
+    sys.exit(1)
+
+if not __package__:
+    # Started as a folder, `python3 /path/to/clone/app`: the clone is the import root, not app/.
+    sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+from app.bootstrap import main
+
+sys.exit(main(sys.argv[1:]))

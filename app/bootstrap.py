@@ -1,0 +1,169 @@
+"""From a bare Python to the dashboard's environment, and into it. Standard library only."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import os
+import re
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import NoReturn
+
+from runners.errors import HopscopeError, UsageError
+from runners.install import Step, install
+from runners.virtualenv import Recipe, VirtualEnvironment
+
+ROOT = Path(__file__).resolve().parents[1]
+_REQUIREMENT = re.compile(r"^([A-Za-z0-9._-]+)((?:[<>=]=?[\d.]+,?)*)$")
+_BOUND = re.compile(r"([<>=]=?)([\d.]+)")
+_PLAIN_LINE_EVERY_S = 5.0
+_INTERRUPTED = 130
+
+
+def dashboard_recipe(label: str = "dashboard", *more: Path) -> Recipe:
+    """What the dashboard's environment holds: requirements.txt, and the requirement files in `more`."""
+    return Recipe(label, (ROOT / "requirements.txt", *more), disk_bytes=700_000_000)
+
+
+def dashboard_environment() -> VirtualEnvironment:
+    """The dashboard's environment: .venv in the clone, or `dashboard` in $HOPSCOPE_ENVS."""
+    chosen = os.environ.get("HOPSCOPE_ENVS")
+    if chosen:
+        folder = Path(chosen).expanduser().absolute()
+        return VirtualEnvironment(folder / "dashboard", folder, "dashboard")
+    return VirtualEnvironment(ROOT / ".venv", ROOT / ".venvs", "dashboard")
+
+
+def main(argv: list[str]) -> int:
+    """Run a Hopscope command in the dashboard's environment, made first where it is missing."""
+    try:
+        enter(dashboard_recipe(), [str(ROOT / "app"), *argv])
+        from app.cli import main as command
+
+        return command(argv)
+    except HopscopeError as error:
+        return tell_failure(error)
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+
+
+def enter(recipe: Recipe, argv: list[str]) -> None:
+    """Return where this interpreter holds `recipe`; else install that and run `argv` with one that does.
+
+    An environment of the user's own that meets the requirements is used as it is.
+    """
+    environment = dashboard_environment()
+    inside = Path(sys.prefix).resolve() == environment.path.resolve()
+    if environment.is_current(recipe):
+        if inside:
+            return
+    elif not inside and _satisfied(recipe):
+        return
+    else:
+        prepare(environment, recipe)
+    python = str(environment.python)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execv(python, [python, *argv])
+
+
+def prepare(environment: VirtualEnvironment, recipe: Recipe) -> None:
+    """Install `recipe` into `environment`, telling on standard error how far it is."""
+    signal.signal(signal.SIGTERM, _stop)
+    base = sys.executable
+    with ConsoleProgress(f"Preparing {environment.path} (once; the next start takes seconds)") as console:
+        try:
+            install(environment, recipe, base, console.tell)
+        except KeyboardInterrupt:
+            console.end("interrupted; the next start goes on from here")
+            raise
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def tell_failure(error: HopscopeError) -> int:
+    """Print the error's one line and return the exit status: 2 for a wrong request, else 1."""
+    sys.stderr.write(f"hopscope: {error}\n")
+    return 2 if isinstance(error, UsageError) else 1
+
+
+class ConsoleProgress:
+    """An install's progress on standard error: one line kept up to date; in a file, a line now and then."""
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._live = sys.stderr.isatty()
+        self._shown = ""
+        self._printed_at = 0.0
+        self._started = time.monotonic()
+
+    def __enter__(self) -> ConsoleProgress:
+        sys.stderr.write(f"{self._title}\n")
+        sys.stderr.flush()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
+        if kind is None:
+            self.end("ready")
+        elif self._live and self._shown:
+            sys.stderr.write("\n")
+            self._shown = ""
+
+    def tell(self, step: Step) -> None:
+        """Show `step`."""
+        percent = "" if step.fraction is None else f"{step.fraction:4.0%} "
+        line = f"  {step.seconds:4.0f} s {percent}{step.text}"
+        now = time.monotonic()
+        if self._live:
+            width = shutil.get_terminal_size().columns - 1
+            sys.stderr.write(f"\r\x1b[K{line[:width]}")
+            self._shown = line
+        elif step.text != self._shown and now - self._printed_at >= _PLAIN_LINE_EVERY_S:
+            sys.stderr.write(f"{line}\n")
+            self._shown, self._printed_at = step.text, now
+        sys.stderr.flush()
+
+    def end(self, outcome: str) -> None:
+        """Show how it ended, and after how long."""
+        start = "\r\x1b[K" if self._live else ""
+        sys.stderr.write(f"{start}  {time.monotonic() - self._started:4.0f} s {outcome}\n")
+        sys.stderr.flush()
+        self._shown = ""
+
+
+def _satisfied(recipe: Recipe) -> bool:
+    """Whether this interpreter has all the named packages in versions that the requirement files allow."""
+    lines = [line.strip() for file in recipe.requirements for line in file.read_text().splitlines()]
+    return all(_meets(line) for line in lines if line and not line.startswith("#"))
+
+
+def _meets(requirement: str) -> bool:
+    found = _REQUIREMENT.match(requirement.replace(" ", ""))
+    if found is None:
+        return False
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        version = _numbers(importlib.metadata.version(found.group(1)))
+        return all(_holds(version, how, _numbers(bound)) for how, bound in _BOUND.findall(found.group(2)))
+    return False
+
+
+def _holds(version: tuple[int, ...], how: str, bound: tuple[int, ...]) -> bool:
+    cut = version[: len(bound)]
+    return {
+        ">=": version >= bound,
+        "<=": cut <= bound,
+        "==": cut == bound,
+        "<": cut < bound,
+        ">": version > bound,
+    }.get(how, False)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version.partition("+")[0])[:3])
+
+
+def _stop(_number: int, _frame: object) -> NoReturn:
+    raise KeyboardInterrupt

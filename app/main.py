@@ -1,0 +1,18 @@
+"""The entry page: which pages there are, and what is on all of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+_PAGES = Path(__file__).resolve().parents[1] / "pages"
+
+st.set_page_config(page_title="Hopscope", page_icon=":material/route:", layout="wide")
+st.navigation(
+    [
+        st.Page(_PAGES / "launch.py", title="Launch", icon=":material/rocket_launch:", default=True),
+        st.Page(_PAGES / "runs.py", title="Runs", icon=":material/list:", url_path="runs"),
+        st.Page(_PAGES / "run.py", title="Run", icon=":material/account_tree:", url_path="run"),
+    ]
+).run()

@@ -1,0 +1,142 @@
+"""The dashboard's server: Streamlit's app with our routes and life cycle around it.
+
+`python3 -m app` calls `serve`; `streamlit run app/server.py` finds `app`. Both ways the same checks apply.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+import socket
+import sys
+import tomllib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+if str(ROOT) not in sys.path:  # `streamlit run` knows this file's folder only
+    sys.path.insert(0, str(ROOT))
+
+import plotly
+import streamlit as st
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from app import access
+from runners import environments
+from runners.errors import HopscopeError, UsageError
+
+DEFAULT_ADDRESS = "127.0.0.1"
+DEFAULT_PORT = 8501
+_PLOTLY_JS = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+
+_build: str | None = None
+
+
+async def _health(_request: Request) -> Response:
+    return JSONResponse({"ok": True})
+
+
+async def _plotly_js(_request: Request) -> Response:
+    """The browser half of the installed plotly, so that nothing is fetched from outside."""
+    return FileResponse(
+        _PLOTLY_JS, media_type="text/javascript", headers={"Cache-Control": "public, max-age=86400"}
+    )
+
+
+@contextlib.asynccontextmanager
+async def _lifespan(_app: st.App) -> AsyncIterator[dict[str, Any]]:
+    """Print the address, install what is missing meanwhile, and stop that install with the server."""
+    address = st.get_option("server.address") or "0.0.0.0"
+    port = int(st.get_option("server.port"))
+    policy = access.policy_for(address, port)
+    access.set_policy(policy)
+    for line in _addresses(address, policy):
+        print(line, flush=True)
+    installing = asyncio.create_task(asyncio.to_thread(_install_meanwhile))
+    try:
+        yield {}
+    finally:
+        await installing
+        await asyncio.to_thread(environments.stop_background_install)
+
+
+def _install_meanwhile() -> None:
+    try:
+        environments.start_background_install(build=_build)
+    except HopscopeError as error:
+        print(f"hopscope: {error}", file=sys.stderr, flush=True)
+
+
+def _addresses(address: str, policy: access.Policy) -> list[str]:
+    """The lines that tell where the dashboard is; with tokens, one line a role."""
+    shown = socket.gethostname() if access.is_wildcard(address) else address
+    url = f"http://{f'[{shown}]' if ':' in shown else shown}:{policy.port}"
+    if not policy.tokens:
+        return [f"Hopscope: {url}"]
+    lines = []
+    for token, role in policy.tokens.items():
+        may = "to look, launch and stop" if role == "operator" else "to look"
+        lines.append(f"Hopscope: {url}/?{access.TOKEN}={token}  ({role}: {may})")
+    return lines
+
+
+app = st.App(
+    Path(__file__).with_name("main.py"),
+    lifespan=_lifespan,
+    routes=[Route("/hopscope/health", _health), Route("/hopscope/plotly.min.js", _plotly_js)],
+    middleware=[Middleware(access.AccessCheck)],
+)
+
+
+def serve(port: int = DEFAULT_PORT, listen: str | None = None, build: str | None = None) -> int:
+    """Serve the dashboard until stopped; returns the exit status.
+
+    `listen` is the address to listen on instead of loopback; a token is then required. `build`, `cpu` or
+    `gpu`, is that of the environments installed meanwhile. UsageError where the port or address can't be had.
+    """
+    global _build
+    _build = build
+    address = listen or DEFAULT_ADDRESS
+    _check_free(address, port)
+    settings = _settings(ROOT / ".streamlit" / "config.toml")
+    settings |= {"server.address": address, "server.port": port}
+    if not access.is_loopback(address):
+        settings["server.allowedHosts"] = ["*"]  # AccessCheck knows better
+    app.run(config=settings)
+    return 0
+
+
+def _settings(file: Path) -> dict[str, Any]:
+    """The settings of a Streamlit config file: read here, because Streamlit finds it from one folder only."""
+    with file.open("rb") as content:
+        sections = tomllib.load(content)
+    return {
+        f"{section}.{name}": value for section, values in sections.items() for name, value in values.items()
+    }
+
+
+def _check_free(address: str, port: int) -> None:
+    if not 0 <= port <= 65535:
+        raise UsageError(f"no port {port}: ports are 1 to 65535, or 0 for any free one")
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address, port))
+        except OSError as error:
+            raise UsageError(_why_not(address, port, error)) from None
+
+
+def _why_not(address: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"port {port} on {address} is in use; stop what uses it, or choose another: --port {port + 1}"
+    if error.errno == errno.EACCES:
+        return f"port {port} is reserved for root; choose one above 1023: --port {DEFAULT_PORT}"
+    reason = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
+    return f"cannot listen on {address}: {reason}; give one of this machine's addresses, or 0.0.0.0 for all"

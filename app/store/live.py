@@ -1,0 +1,336 @@
+"""A run read from its traces while they grow: one reader a process, ids and times made the run's."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import dataclasses
+import functools
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from app.store.counts import CountsFile
+from app.store.device_names import qualified, qualify_fields, role_prefix
+from app.store.ids import LOW, SHIFT, global_id, globalize_fields
+from app.store.parse import ProcessTrace
+from app.store.tail import FileTail
+from app.store.totals import EventTotals, calls_by_graph, total_count
+from probes.trace.rows import Edge, Graph, Key, Location, Node, Process, Unseen
+
+_HEADER_BYTES = 1 << 16
+
+
+class TraceReader:
+    """Follows one process's trace and counts file."""
+
+    def __init__(self, index: int, path: Path) -> None:
+        self.index = index
+        self.path = path
+        self.tail = FileTail(path)
+        self.counts = CountsFile(path.with_suffix(".counts"))
+        self.trace = ProcessTrace()
+        self.offset_ns = 0
+        """What is added to its times to make them the run's."""
+        self.failure: str | None = None
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """The header with later facts, {} while it is not known."""
+        return self.trace.header or {}
+
+    @property
+    def prefix(self) -> str:
+        """What stands before its devices' names in the run."""
+        return role_prefix(self.header)
+
+    def read(self, take: Callable[[pa.Table], None]) -> bool:
+        """Read what is new and hand the events on; true when there was anything."""
+        changed = False
+        try:
+            while data := self.tail.read():
+                changed = True
+                events = self.trace.feed(data)
+                if events is not None:
+                    take(self._of_the_run(events))
+        except OSError as error:
+            changed = changed or self.failure is None
+            self.failure = error.strerror or str(error)
+        return self.counts.refresh() or changed
+
+    def count(self, key: int) -> int | None:
+        """Executions of its own key; None where no counts file says."""
+        return self.counts.get(key)
+
+    def _of_the_run(self, events: pa.Table) -> pa.Table:
+        key = events.column("key")
+        key = pc.if_else(pc.equal(key, 0), 0, pc.add(key, self.index << SHIFT))
+        start = pc.add(events.column("ts_ns"), self.offset_ns)
+        duration = events.column("dur_ns")
+        timed = pc.if_else(pc.greater(duration, 0), events.column("count"), 0)
+        return (
+            events.set_column(events.schema.get_field_index("key"), "key", key)
+            .set_column(events.schema.get_field_index("ts_ns"), "ts_ns", start)
+            .append_column("end_ns", pc.add(start, duration))
+            .append_column("timed", timed)
+        )
+
+    def process(self) -> Process:
+        """The row of this process."""
+        header = self.header
+        devices = header.get("devices")
+        device_map = header.get("device_map")
+        prefix = self.prefix
+        rank, pid = header.get("rank"), header.get("pid")
+        return Process(
+            index=self.index,
+            pid=pid if isinstance(pid, int) else 0,
+            name=self.path.stem,
+            framework=_text(header.get("framework")),
+            framework_version=_text(header.get("framework_version")),
+            role=_text(header.get("role")),
+            rank=rank if isinstance(rank, int) else None,
+            wall_ns=int(header.get("wall_ns") or 0),
+            mono_ns=int(header.get("mono_ns") or 0),
+            devices=[qualified(prefix, str(d)) for d in devices] if isinstance(devices, list) else [],
+            device_map=(
+                {qualified(prefix, d): facts for d, facts in device_map.items() if isinstance(facts, dict)}
+                if isinstance(device_map, dict)
+                else {}
+            ),
+            ended=bool(header.get("ended")),
+            header=header,
+        )
+
+
+class LiveRun:
+    """All traces of a run folder; new processes are found while the run goes on.
+
+    Not thread-safe: the store holds its lock around every call.
+    """
+
+    def __init__(self, folder: Path, take: Callable[[pa.Table], None], totals: EventTotals) -> None:
+        """`take` is handed every table of new events; `totals` already counts them."""
+        self.folder = folder / "trace"
+        self.readers: list[TraceReader] = []
+        self.definitions = 0
+        """Grows when anything but events and counts changed."""
+        self._take = take
+        self._totals = totals
+        self._known: set[str] = set()
+        self._first: dict[str, Any] = {}
+        self._keys: dict[int, list[Key]] = {}
+        self._keys_at: dict[int, tuple[int, str]] = {}
+
+    def refresh(self) -> bool:
+        """Read what was appended; true when anything changed."""
+        changed = self._discover()
+        before = self._stamp()
+        for reader in self.readers:
+            changed = reader.read(self._add) or changed
+        if self._stamp() != before:
+            self.definitions += 1
+        return changed
+
+    def _stamp(self) -> tuple[int, int]:
+        return len(self.readers), sum(reader.trace.definitions for reader in self.readers)
+
+    def _add(self, events: pa.Table) -> None:
+        self._totals.add(events)
+        self._take(events)
+
+    def _discover(self) -> bool:
+        found: list[tuple[int, int, str, Path, dict[str, Any]]] = []
+        try:
+            paths = [path for path in self.folder.iterdir() if path.name not in self._known]
+        except OSError:
+            return False
+        for path in paths:
+            if path.suffix != ".jsonl":
+                self._known.add(path.name)
+                continue
+            header = _peek_header(path)
+            if header is not None:
+                wall, mono = (_number(header.get(name)) for name in ("wall_ns", "mono_ns"))
+                found.append((wall, mono, path.name, path, header))
+        for wall, mono, name, path, header in sorted(found, key=lambda item: item[:3]):
+            self._known.add(name)
+            reader = TraceReader(len(self.readers), path)
+            if self.readers and mono:
+                first = self._first
+                same_host = first.get("host") == header.get("host")
+                clock, now = ("mono_ns", mono) if same_host else ("wall_ns", wall)
+                reader.offset_ns = now - _number(first.get(clock))
+            elif not self.readers:
+                self._first = header
+            self.readers.append(reader)
+        return bool(found)
+
+    # -- rows --------------------------------------------------------------------------------------
+
+    def processes(self) -> list[Process]:
+        """One row a process, in the order of their starts."""
+        return [reader.process() for reader in self.readers]
+
+    def locations(self) -> dict[int, Location]:
+        """All source locations by the run's id."""
+        return {
+            global_id(reader.index, own): dataclasses.replace(loc, id=global_id(reader.index, own))
+            for reader in self.readers
+            for own, loc in reader.trace.locations.items()
+        }
+
+    def keys(self) -> list[Key]:
+        """All keys with their totals, by id."""
+        base = [key for reader in self.readers for key in self._reader_keys(reader)]
+        counted = {key.id: self._counted(key) for key in base}
+        calls = calls_by_graph(counted, base)
+        return [Key(k.id, k.kind, k.fields, total_count(k, counted[k.id], calls)) for k in base]
+
+    def graphs(self, keys: list[Key]) -> dict[int, Graph]:
+        """All placed graphs by the run's id, with their calls."""
+        calls = calls_by_graph({key.id: key.count or 0 for key in keys}, keys)
+        result = {}
+        for reader in self.readers:
+            for own, graph in reader.trace.graphs.items():
+                number = global_id(reader.index, own)
+                loc = global_id(reader.index, graph.loc)
+                result[number] = dataclasses.replace(graph, id=number, loc=loc, calls=calls.get(number, 0))
+        return result
+
+    def nodes(self, graph: int) -> list[Node]:
+        """A graph's ops by their number."""
+        reader = self._reader_of(graph)
+        if reader is None:
+            return []
+        index, prefix = reader.index, reader.prefix
+        device = functools.cache(lambda name: qualified(prefix, name))
+        return [
+            Node(
+                graph,
+                row.node,
+                row.name,
+                row.op,
+                device(row.requested),
+                device(row.assigned),
+                global_id(index, row.loc),
+                global_id(index, row.forward_loc),
+            )
+            for _, row in sorted(reader.trace.nodes.get(graph & LOW, {}).items())
+        ]
+
+    def edges(self, graph: int) -> list[Edge]:
+        """A graph's edges."""
+        reader = self._reader_of(graph)
+        if reader is None:
+            return []
+        rows = reader.trace.edges.get(graph & LOW, [])
+        if not reader.index:
+            return list(rows)
+        return [
+            Edge(graph, r.src_node, r.src_slot, r.dst_node, r.dst_slot, r.bytes, r.dtype, r.shape)
+            for r in rows
+        ]
+
+    def graph_ids(self) -> list[int]:
+        """Ids of all graphs that have a definition or nodes."""
+        return [
+            global_id(reader.index, own)
+            for reader in self.readers
+            for own in sorted(reader.trace.graphs.keys() | reader.trace.nodes.keys())
+        ]
+
+    def unseen(self, ended: bool) -> list[Unseen]:
+        """What the recorders and this reader could not see, added up; most often first.
+
+        With `ended`, also what a killed process left half-written.
+        """
+        total: collections.Counter[tuple[str, str]] = collections.Counter()
+        for reader in self.readers:
+            total.update(reader.trace.unseen)
+            missing = reader.trace.missing_keys()
+            if missing:
+                total[("events of an unknown key", "its definition could not be read")] += missing
+            if reader.failure:
+                total[(f"trace {reader.path.name}", f"cannot be read: {reader.failure}")] += 1
+            if not reader.counts.present and reader.trace.keys:
+                total[(f"counts {reader.counts.path.name}", "missing: counts are taken from events")] += 1
+            if not reader.header:
+                total[(f"header of {reader.path.name}", "missing: its times start at 0")] += 1
+            with contextlib.suppress(OSError):
+                if ended and reader.tail.leftover():
+                    total[("a record cut short", "the process was ended while writing it")] += 1
+        if ended:
+            for path in self._undiscovered():
+                total[(f"trace {path.name}", "holds no whole record")] += 1
+        rows = [Unseen(what, count, why) for (what, why), count in total.items() if count]
+        return sorted(rows, key=lambda row: (-row.count, row.what, row.why))
+
+    def close(self) -> None:
+        """Release the files."""
+        for reader in self.readers:
+            reader.tail.close()
+
+    def _undiscovered(self) -> list[Path]:
+        with contextlib.suppress(OSError):
+            return sorted(
+                path
+                for path in self.folder.iterdir()
+                if path.name not in self._known and path.suffix == ".jsonl" and path.stat().st_size
+            )
+        return []
+
+    def _reader_of(self, graph: int) -> TraceReader | None:
+        index = graph >> SHIFT
+        return self.readers[index] if 0 <= index < len(self.readers) else None
+
+    def _counted(self, key: Key) -> int:
+        count = self.readers[key.id >> SHIFT].count(key.id & LOW)
+        if count is not None:
+            return count
+        totals = self._totals.by_key.get(key.id)
+        return totals.executions if totals else 0
+
+    def _reader_keys(self, reader: TraceReader) -> list[Key]:
+        stamp = (reader.trace.definitions, reader.prefix)
+        if self._keys_at.get(reader.index) != stamp:
+            self._keys[reader.index] = [
+                Key(
+                    global_id(reader.index, own),
+                    key.kind,
+                    qualify_fields(reader.prefix, globalize_fields(reader.index, key.fields)),
+                    None,
+                )
+                for own, key in sorted(reader.trace.keys.items())
+            ]
+            self._keys_at[reader.index] = stamp
+        return self._keys[reader.index]
+
+
+def _peek_header(path: Path) -> dict[str, Any] | None:
+    """The header record; {} when the first line is something else, None when there is no whole line yet."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(_HEADER_BYTES)
+    except OSError:
+        return {}
+    line, newline, _ = start.partition(b"\n")
+    if b"\0" in line or not newline:
+        return None if len(line) < _HEADER_BYTES else {}
+    with contextlib.suppress(ValueError, LookupError, TypeError):
+        row = json.loads(line)
+        if row[0] == "H" and isinstance(row[-1], dict):
+            return dict(row[-1])
+    return {}
+
+
+def _number(value: Any) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None

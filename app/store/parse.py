@@ -1,0 +1,338 @@
+"""Lines of a trace -> rows, tolerantly: what can't be read is counted with its reason, never raised."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import csv
+
+from probes.trace.rows import VERSION, Edge, Graph, Location, Node
+
+EVENT_SCHEMA = pa.schema(
+    [
+        ("kind", pa.string()),
+        ("ts_ns", pa.int64()),
+        ("dur_ns", pa.int64()),
+        ("key", pa.int64()),
+        ("count", pa.int64()),
+        ("step", pa.int64()),
+        ("value", pa.int64()),
+        ("thread", pa.int64()),
+    ]
+)
+EVENT_PREFIX = b'["e",'
+EVENT_KINDS = frozenset({"op", "call", "hop", "collective", "sync", "memory", "mark", "node"})
+
+UNREADABLE = ("trace lines", "not readable as a record")
+_LENGTHS = {"H": 3, "I": 3, "S": 3, "L": 7, "K": 4, "G": 3, "N": 9, "E": 9, "U": 4, "e": 9}
+_MAX_ID = 1 << 32
+_INTS = frozenset(
+    {
+        "loc",
+        "forward_loc",
+        "producer_loc",
+        "graph",
+        "node",
+        "bytes",
+        "per_call",
+        "payload_bytes",
+        "wire_bytes",
+    }
+)
+_TEXTS = frozenset(
+    {"op", "device", "requested", "assigned", "producer_requested", "src", "dst", "src_memory", "dst_memory"}
+    | {
+        "tensor",
+        "producer",
+        "producer_op",
+        "dtype",
+        "shape",
+        "kind",
+        "basis",
+        "in",
+        "function",
+        "name",
+        "what",
+    }
+    | {"why", "algorithm"}
+)
+_LISTS = frozenset({"consumers", "devices"})
+
+Reasons = collections.Counter[tuple[str, str]]
+
+
+@dataclasses.dataclass
+class RawKey:
+    """A key as the trace has it: ids still the process's own."""
+
+    id: int
+    kind: str
+    fields: dict[str, Any]
+
+
+class ProcessTrace:
+    """All that one process's trace has said so far, events apart; ids are the process's own."""
+
+    def __init__(self) -> None:
+        self.header: dict[str, Any] | None = None
+        self.strings: dict[int, str] = {}
+        self.locations: dict[int, Location] = {}
+        self.graphs: dict[int, Graph] = {}
+        self.nodes: dict[int, dict[int, Node]] = {}
+        self.edges: dict[int, list[Edge]] = {}
+        self.keys: dict[int, RawKey] = {}
+        self.unseen: Reasons = collections.Counter()
+        self.definitions = 0
+        """Grows with every record that is not an event."""
+        self._orphan_keys: collections.Counter[int] = collections.Counter()
+        self._handlers: dict[str, Callable[[list[Any]], None]] = {
+            "H": self._header,
+            "I": self._facts,
+            "S": self._string,
+            "L": self._location,
+            "K": self._key,
+            "G": self._graph,
+            "N": self._node,
+            "E": self._edge,
+            "U": self._unseen,
+        }
+
+    def feed(self, data: bytes) -> pa.Table | None:
+        """Take whole lines; returns the events among them (EVENT_SCHEMA), None when there are none."""
+        lines = data.split(b"\n")
+        if lines and not lines[-1]:
+            lines.pop()
+        events = [line for line in lines if line[:5] == EVENT_PREFIX]
+        if len(events) < len(lines):
+            for line in lines:
+                if line[:5] != EVENT_PREFIX:
+                    stray = self._line(line)
+                    if stray is not None:
+                        events.append(stray)
+        if not events:
+            return None
+        table = self._fast_events(events)
+        if table is None:
+            table = self._slow_events(events)
+        if table.num_rows:
+            self._note_orphans(table)
+        return table if table.num_rows else None
+
+    def missing_keys(self) -> int:
+        """Events that belong to a key that never was defined."""
+        for key in [key for key in self._orphan_keys if key in self.keys]:
+            del self._orphan_keys[key]
+        return sum(self._orphan_keys.values())
+
+    def _note_orphans(self, table: pa.Table) -> None:
+        distinct = set(table.column("key").unique().to_pylist())
+        unknown = distinct - self.keys.keys()
+        if unknown:
+            keys = table.column("key").to_pylist()
+            self._orphan_keys.update(key for key in keys if key in unknown)
+
+    def _fast_events(self, lines: list[bytes]) -> pa.Table | None:
+        """All lines at once as comma-separated values; None when one of them needs the slow way."""
+        text = b"\n".join(lines) + b"\n"
+        if text.count(b"]\n") != len(lines) or b", " in text or b"\\" in text:
+            return None
+        text = text.replace(EVENT_PREFIX, b"").replace(b"]\n", b"\n")
+        try:
+            table = csv.read_csv(
+                io.BytesIO(text),
+                read_options=csv.ReadOptions(column_names=EVENT_SCHEMA.names, use_threads=False),
+                convert_options=csv.ConvertOptions(
+                    column_types=EVENT_SCHEMA, null_values=["null"], strings_can_be_null=False
+                ),
+            )
+        except pa.ArrowInvalid:
+            return None
+        for name in ("ts_ns", "dur_ns", "key", "count", "thread"):
+            if table.column(name).null_count:
+                return None
+        if not set(table.column("kind").unique().to_pylist()) <= EVENT_KINDS:
+            return None
+        return table
+
+    def _slow_events(self, lines: list[bytes]) -> pa.Table:
+        rows: list[tuple[Any, ...]] = []
+        for line in lines:
+            try:
+                row = json.loads(line)
+                _, kind, *numbers = row
+                if len(numbers) < 7 or not isinstance(kind, str):
+                    raise ValueError
+                if len(numbers) > 7:
+                    self._extra("e", len(numbers) - 7)
+                    numbers = numbers[:7]
+                for index, number in enumerate(numbers):
+                    if number is None and index in (4, 5):
+                        continue
+                    if type(number) is not int or not -(1 << 63) <= number < 1 << 63:
+                        raise ValueError
+            except (ValueError, RecursionError):
+                self._bad()
+                continue
+            if kind not in EVENT_KINDS:
+                self.unseen[(f"events of kind {_shown(kind)}", "written by a newer recorder")] += 1
+                continue
+            rows.append((kind, *numbers))
+        columns = list(zip(*rows, strict=True)) or [()] * len(EVENT_SCHEMA.names)
+        return pa.table(
+            [pa.array(column, field.type) for column, field in zip(columns, EVENT_SCHEMA, strict=True)],
+            schema=EVENT_SCHEMA,
+        )
+
+    def _line(self, line: bytes) -> bytes | None:
+        """Take one line that is no event; gives it back when it is one after all, written otherwise."""
+        try:
+            row = json.loads(line)
+            tag = row[0]
+            if not isinstance(row, list) or not isinstance(tag, str):
+                raise ValueError
+        except (ValueError, LookupError, TypeError, RecursionError):
+            self._bad()
+            return None
+        if tag == "e":
+            return line
+        handler = self._handlers.get(tag)
+        if handler is None:
+            self.unseen[(f"trace records of kind {_shown(tag)}", "written by a newer recorder")] += 1
+            return None
+        length = _LENGTHS[tag]
+        if len(row) > length:
+            self._extra(tag, len(row) - length)
+            del row[length:]
+        try:
+            handler(row)
+        except (ValueError, LookupError, TypeError):
+            self._bad()
+            return None
+        self.definitions += 1
+        return None
+
+    def _bad(self) -> None:
+        self.unseen[UNREADABLE] += 1
+
+    def _extra(self, tag: str, count: int) -> None:
+        self.unseen[(f"fields of {tag} records", "written by a newer recorder")] += count
+
+    def _header(self, row: list[Any]) -> None:
+        header = _dict(row[-1])
+        version = row[1] if len(row) > 2 else header.get("version")
+        if version != VERSION:
+            why = f"this Hopscope reads version {VERSION}"
+            self.unseen[(f"trace version {_shown(str(version))}", why)] += 1
+        _int(header["mono_ns"])
+        _int(header["wall_ns"])
+        # Facts may have come before the header when a process was forked mid-way.
+        self.header = {**header, **(self.header or {})}
+
+    def _facts(self, row: list[Any]) -> None:
+        self.header = {**(self.header or {}), **_dict(row[2])}
+
+    def _string(self, row: list[Any]) -> None:
+        self.strings[_id(row[1])] = _text(row[2])
+
+    def _location(self, row: list[Any]) -> None:
+        loc = _id(row[1])
+        site = self._string_of(row[2]) or "?"
+        via = self._string_of(row[3]) or None
+        self.locations[loc] = Location(
+            loc, site, via, self._string_of(row[4]), _int(row[5]), self._string_of(row[6])
+        )
+
+    def _key(self, row: list[Any]) -> None:
+        key, kind, fields = _id(row[1]), _text(row[2]), _dict(row[3])
+        _check_fields(fields)
+        if kind not in EVENT_KINDS:
+            self.unseen[(f"keys of kind {_shown(kind)}", "written by a newer recorder")] += 1
+            return
+        self.keys[key] = RawKey(key, kind, fields)
+
+    def _graph(self, row: list[Any]) -> None:
+        graph, fields = _id(row[1]), _dict(row[2])
+        partial = fields.get("partial")
+        self.graphs[graph] = Graph(
+            graph,
+            _text(fields.get("name") or ""),
+            _text(fields.get("function") or ""),
+            _int(fields.get("loc") or 0),
+            _int(fields.get("step_marks") or 0),
+            None if partial is None else _text(partial),
+        )
+
+    def _node(self, row: list[Any]) -> None:
+        graph, node = _id(row[1]), _int(row[2])
+        texts = [self._string_of(part) for part in row[3:7]]
+        self.nodes.setdefault(graph, {})[node] = Node(
+            graph, node, texts[0], texts[1], texts[2], texts[3], _int(row[7] or 0), _int(row[8] or 0)
+        )
+
+    def _edge(self, row: list[Any]) -> None:
+        graph = _id(row[1])
+        src, src_slot, dst, dst_slot = (_int(part) for part in row[2:6])
+        size = None if row[6] is None else _int(row[6])
+        edge = Edge(
+            graph, src, src_slot, dst, dst_slot, size, self._string_of(row[7]), self._string_of(row[8])
+        )
+        self.edges.setdefault(graph, []).append(edge)
+
+    def _unseen(self, row: list[Any]) -> None:
+        self.unseen[(_text(row[1]), _text(row[3]))] += _int(row[2])
+
+    def _string_of(self, number: Any) -> str:
+        number = _int(number or 0)
+        return self.strings.get(number, "?") if number else ""
+
+
+def _int(value: Any) -> int:
+    if type(value) is not int:
+        raise ValueError(value)
+    return value
+
+
+def _id(value: Any) -> int:
+    if not 0 < _int(value) < _MAX_ID:
+        raise ValueError(value)
+    return int(value)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(value)
+    return value
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(value)
+    return value
+
+
+def _check_fields(fields: dict[str, Any]) -> None:
+    """Raise ValueError where a field that readers rely on is of another type; None is always allowed."""
+    for name, value in fields.items():
+        if value is None:
+            continue
+        if name in _INTS:
+            _int(value)
+        elif name in _TEXTS:
+            _text(value)
+        elif name == "facts":
+            _dict(value)
+        elif name in _LISTS:
+            if not isinstance(value, list):
+                raise ValueError(value)
+            for part in value:
+                _text(part)
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:40] + "..")

@@ -1,0 +1,73 @@
+"""A sealed run's small tables, read back from Parquet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from app.store import schemas
+from app.store.coarse import overview_from
+from app.views.timeline_data import Overview
+from probes.trace.rows import Edge, Graph, Key, Location, Node, Process, Unseen
+
+
+class SealedRun:
+    """The small tables of a sealed run; nodes and edges are read a graph at a time."""
+
+    definitions = 0
+
+    def __init__(self, tables: Path) -> None:
+        """Raises OSError, pyarrow.ArrowException, ValueError or LookupError when a table is damaged."""
+        self._tables = tables
+        self._keys, self.totals = schemas.keys_from(pq.read_table(tables / "keys.parquet"))
+        self._graphs = schemas.graphs_from(pq.read_table(tables / "graphs.parquet"))
+        self._locations = schemas.locations_from(pq.read_table(tables / "locations.parquet"))
+        self._processes = schemas.processes_from(pq.read_table(tables / "processes.parquet"))
+        self._unseen = schemas.unseen_from(pq.read_table(tables / "unseen.parquet"))
+
+    def processes(self) -> list[Process]:
+        """Recorded processes."""
+        return self._processes
+
+    def locations(self) -> dict[int, Location]:
+        """Source locations by id."""
+        return self._locations
+
+    def keys(self) -> list[Key]:
+        """Keys with their totals."""
+        return self._keys
+
+    def graphs(self, keys: list[Key]) -> dict[int, Graph]:
+        """Placed graphs with their calls."""
+        return self._graphs
+
+    def graph_ids(self) -> list[int]:
+        """Ids of all graphs."""
+        found = set(self._graphs)
+        column = pq.read_table(self._tables / "nodes.parquet", columns=["graph"]).column("graph")
+        return sorted(found | set(column.unique().to_pylist()))
+
+    def nodes(self, graph: int) -> list[Node]:
+        """A graph's ops."""
+        return schemas.nodes_from(self._of_graph("nodes", graph))
+
+    def edges(self, graph: int) -> list[Edge]:
+        """A graph's edges."""
+        return schemas.edges_from(self._of_graph("edges", graph))
+
+    def overview(self, bins: int) -> Overview | None:
+        """The whole run's overview; None when it was not kept in a way that gives so many bins."""
+        return overview_from(pq.read_table(self._tables / "overview.parquet"), bins)
+
+    def unseen(self, ended: bool) -> list[Unseen]:
+        """What could not be seen."""
+        return self._unseen
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _of_graph(self, name: str, graph: int) -> list[tuple[Any, ...]]:
+        table = pq.read_table(self._tables / f"{name}.parquet", filters=[("graph", "=", graph)])
+        return list(zip(*(column.to_pylist() for column in table.columns), strict=True))

@@ -1,0 +1,105 @@
+"""What the events of each key add up to, kept while they are read so that no question scans them again."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+
+import pyarrow as pa
+
+from probes.trace.rows import Key
+
+
+@dataclasses.dataclass
+class KeyTotals:
+    """Sums over one key's events."""
+
+    events: int = 0
+    executions: int = 0
+    """Sum of the events' counts."""
+    dur_ns: int = 0
+    timed: int = 0
+    """Executions among them that have a duration; the others were only counted."""
+    max_value: int | None = None
+    first_ns: int = 0
+    end_ns: int = 0
+    """Latest end of an event."""
+
+
+class EventTotals:
+    """Totals of all keys, fed with tables of events that have the run's ids and times."""
+
+    def __init__(self) -> None:
+        self.by_key: dict[int, KeyTotals] = {}
+        self.end_ns = 0
+        self.events = 0
+
+    def add(self, table: pa.Table) -> None:
+        """Count a table with the columns key, ts_ns, end_ns, dur_ns, count, timed, value."""
+        grouped = table.group_by("key", use_threads=False).aggregate(
+            [
+                ("count", "sum"),
+                ("count", "count"),
+                ("dur_ns", "sum"),
+                ("timed", "sum"),
+                ("value", "max"),
+                ("ts_ns", "min"),
+                ("end_ns", "max"),
+            ]
+        )
+        columns = (
+            "key",
+            "count_count",
+            "count_sum",
+            "dur_ns_sum",
+            "timed_sum",
+            "value_max",
+            "ts_ns_min",
+            "end_ns_max",
+        )
+        rows = zip(*(grouped.column(name).to_pylist() for name in columns), strict=True)
+        for key, events, executions, dur, timed, value, first, end in rows:
+            self.add_totals(key, KeyTotals(events, executions, dur, timed, value, first, end))
+
+    def add_totals(self, key: int, more: KeyTotals) -> None:
+        """Count what was added up elsewhere."""
+        self.events += more.events
+        if more.events:
+            self.end_ns = max(self.end_ns, more.end_ns)
+        old = self.by_key.get(key)
+        if old is None:
+            self.by_key[key] = more
+            return
+        old.first_ns = min(old.first_ns, more.first_ns)
+        old.end_ns = max(old.end_ns, more.end_ns)
+        old.events += more.events
+        old.executions += more.executions
+        old.dur_ns += more.dur_ns
+        old.timed += more.timed
+        if more.max_value is not None:
+            old.max_value = more.max_value if old.max_value is None else max(old.max_value, more.max_value)
+
+
+def calls_by_graph(counts: Mapping[int, int], keys: Iterable[Key]) -> dict[int, int]:
+    """Executions of each graph: of all the lines that call it, together."""
+    calls: dict[int, int] = {}
+    for key in keys:
+        graph = key.fields.get("graph") or 0
+        if key.kind == "call" and graph:
+            calls[graph] = calls.get(graph, 0) + counts.get(key.id, 0)
+    return calls
+
+
+def total_count(key: Key, counted: int, calls: Mapping[int, int]) -> int | None:
+    """Executions of a key in the whole run, None when nothing could observe them.
+
+    `counted` is what the recorder counted for the key itself. Transfers and collectives of a graph that
+    happen a fixed number of times a call follow from its calls instead; those in loops and branches count
+    only where something observed them.
+    """
+    if key.kind not in ("hop", "collective") or not key.fields.get("graph"):
+        return counted
+    per_call = key.fields.get("per_call")
+    if per_call is not None:
+        return int(calls.get(key.fields["graph"], 0) * per_call)
+    return counted if counted or key.fields.get("observed") else None

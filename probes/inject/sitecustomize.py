@@ -17,7 +17,6 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 def _leave_the_path() -> None:
     sys.path[:] = [folder for folder in sys.path if os.path.abspath(folder or ".") != _HERE]
     sys.path_importer_cache.pop(_HERE, None)
-    sys.modules.pop("sitecustomize", None)
 
 
 def _run_the_environments_own() -> None:

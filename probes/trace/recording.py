@@ -42,6 +42,8 @@ class Recording:
         self._counted: List[Tuple[int, str]] = []
         self._written_counts: List[int] = []
         self._next = {"L": 1, "K": 1, "G": 1}
+        self.ending = False
+        """The process is saying goodbye: the last tick runs."""
         self._ended = False
         self._facts: Dict[str, Any] = {}
         self._ticking: Optional[threading.Thread] = None
@@ -94,6 +96,11 @@ class Recording:
                         self._written_counts.append(0)
                     self._keys[identity] = known
         return known
+
+    def uncount(self, key: int) -> None:
+        """Leave a key's count to its own events: ticks write none for it."""
+        with self._lock:
+            self._counted = [(k, kind) if k != key else (0, kind) for k, kind in self._counted]
 
     def known_key(self, identity: Hashable) -> Optional[int]:
         """The id of `identity` if it was defined before."""
@@ -185,6 +192,7 @@ class Recording:
             return
         self._ended = True
         self._stop.set()
+        self.ending = True
         self.tick()
         if self.writer.dropped:
             self.unseen("records dropped", self.writer.failure or "could not be written", self.writer.dropped)

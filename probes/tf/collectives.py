@@ -1,0 +1,88 @@
+"""Reductions across devices that TensorFlow builds from ordinary ops, named while they are built.
+
+Collective ops (CollectiveReduceV2) are found in the placed graph; ReductionToOneDevice,
+HierarchicalCopy and NCCL are calls of Python classes, noted here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional
+
+from ..trace.recording import Recording
+from .names import short_device
+
+_ALGORITHMS = {
+    "ReductionToOneDevice": "reduction-to-one-device",
+    "HierarchicalCopyAllReduce": "hierarchical-copy",
+    "NcclAllReduce": "nccl",
+}
+
+
+def install(recording: Recording) -> None:
+    """Wrap the classes' implementations."""
+    from tensorflow.python.distribute import cross_device_ops
+
+    def wrap(owner: Any, method: str, values_of: Any) -> None:
+        original = vars(owner)[method]
+
+        def reduced(self: Any, reduce_op: Any, values: Any, *args: Any, **kwargs: Any) -> Any:
+            _note(recording, _ALGORITHMS.get(type(self).__name__, type(self).__name__), values_of(values))
+            return original(self, reduce_op, values, *args, **kwargs)
+
+        reduced.__name__, reduced.__doc__ = method, original.__doc__
+        setattr(owner, method, reduced)
+
+    wrap(cross_device_ops.ReductionToOneDevice, "reduce_implementation", lambda value: [value])
+    wrap(cross_device_ops.AllReduceCrossDeviceOps, "_batch_all_reduce", list)
+
+
+def _note(recording: Recording, algorithm: str, values: List[Any]) -> None:
+    replicas = [tuple(getattr(value, "values", ()) or (value,)) for value in values]
+    devices = sorted({short_device(tensor.device) for tensors in replicas for tensor in tensors})
+    if len(devices) < 2:
+        return
+    sizes = [_bytes(tensors[0]) for tensors in replicas]
+    payload: Optional[int] = None if None in sizes else sum(size for size in sizes if size is not None)
+    first = replicas[0][0]
+    graph = getattr(first, "graph", None) if not hasattr(first, "_numpy") else None
+    location = recording.sites.current(3)
+    row: Dict[str, Any] = {
+        "op": "AllReduce",
+        "devices": devices,
+        "tensors": len(replicas),
+        "payload_bytes": payload,
+        "wire_bytes": _wire(algorithm, payload, len(devices)),
+        "algorithm": algorithm,
+        "loc": location,
+    }
+    if graph is None:
+        key = recording.key(
+            ("reduction", algorithm, location, tuple(devices), payload),
+            "collective",
+            {**row, "basis": "estimated", "graph": 0, "per_call": None},
+        )
+        recording.happened(key, "collective")
+        return
+    rows = getattr(graph, "_hopscope_collectives", None)
+    if rows is None:
+        rows = graph._hopscope_collectives = []
+    for known in rows:
+        same = ("op", "devices", "algorithm", "loc")
+        if all(known[name] == row[name] for name in same):
+            known["tensors"] += row["tensors"]
+            for name in ("payload_bytes", "wire_bytes"):
+                known[name] = None if None in (known[name], row[name]) else known[name] + row[name]
+            return
+    rows.append(row)
+
+
+def _bytes(tensor: Any) -> Optional[int]:
+    count = tensor.shape.num_elements()
+    return None if count is None else int(count) * int(tensor.dtype.size)
+
+
+def _wire(algorithm: str, payload: Optional[int], devices: int) -> Optional[int]:
+    """Bytes that leave a device: to one device and back, or around a ring twice less one share."""
+    if payload is None or algorithm not in ("reduction-to-one-device", "nccl"):
+        return None
+    return 2 * (devices - 1) * payload

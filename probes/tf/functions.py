@@ -1,0 +1,263 @@
+"""Follows traced functions (tf.function): what they are made of, when they are placed, every call of them.
+
+At tracing, each op's line and requested device are noted. At a function's first run on new input
+devices the runtime exports the placed graphs (run metadata); they are read once (`placed`). From then
+on a call costs two clock reads and one event.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
+
+from ..trace.recording import Recording, clock
+from .gradients import current as gradient
+from .live import LiveBytes
+from .names import short_device
+from .observed import Observed
+from .placed import OpNote, PlacedGraph, read_placed
+
+
+_CONTROL_FLOW = {"While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase", "Switch", "Enter"}
+
+
+class FunctionNote(NamedTuple):
+    """What is known of a traced function from tracing it."""
+
+    label: str
+    """For people: the Python function's name."""
+    ops: Dict[str, OpNote]
+    steps: int
+    compiled: bool
+    """jit_compile=True: XLA takes it whole."""
+    collectives: List[Dict[str, Any]]
+    control_flow: bool
+    """It, or a function that it calls, has a loop or a branch."""
+
+
+class Functions:
+    """The traced functions of this process."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self.called: Set[str] = set()
+        self.notes: Dict[str, FunctionNote] = {}
+        self.placed: Dict[str, List[PlacedGraph]] = {}
+        self.observed = Observed(recording)
+        self._lock = threading.RLock()
+        self._keys: Dict[Tuple[str, int, int], int] = {}
+        self._live = LiveBytes.of(recording)
+        self._last: Dict[str, int] = {}
+        self.windows: Any = None
+
+    # -- tracing -----------------------------------------------------------------------------------
+
+    def traced(self, name: str, graph: Any, attrs: Any) -> None:
+        """A graph became a function of the runtime."""
+        places: Dict[str, Tuple[int, int, str]] = getattr(graph, "_hopscope_ops", {})
+        ops: Dict[str, OpNote] = {}
+        steps = getattr(graph, "_hopscope_steps", 0)
+        collectives = list(getattr(graph, "_hopscope_collectives", ()))
+        control_flow = False
+        for op in graph.get_operations():
+            location, forward, forward_requested = places.get(op.name, (0, 0, ""))
+            requested = short_device(op.device)
+            ops[op.name] = OpNote(op.type, requested, location, forward, short_device(forward_requested))
+            if op.type in ("PartitionedCall", "StatefulPartitionedCall"):
+                callee = self.notes.get(op.get_attr("f").name)
+                if callee is not None:
+                    steps += callee.steps
+                    collectives += callee.collectives
+                    control_flow = control_flow or callee.control_flow
+            control_flow = control_flow or op.type in _CONTROL_FLOW
+        compiled = bool(attrs and "_XlaMustCompile" in attrs and _truth(attrs["_XlaMustCompile"]))
+        label = graph.name.decode() if isinstance(graph.name, bytes) else str(graph.name)
+        self.notes[name] = FunctionNote(label, ops, steps, compiled, collectives, control_flow)
+
+    # -- running -----------------------------------------------------------------------------------
+
+    def ran(
+        self,
+        ctx: Any,
+        name: str,
+        inputs: Any,
+        outputs: Any,
+        start: int,
+        dur: int,
+        observing: Any = None,
+        window: Any = None,
+    ) -> None:
+        """A call of a function has returned (or raised: then `outputs` is None)."""
+        location = self.recording.sites.current(2)
+        metadata = _export(ctx)
+        if metadata:
+            self._read(name, metadata, inputs, location)
+        graph = self._instance(name, inputs)
+        if window is not None:
+            self.windows.end(window, graph)
+        self._last[name] = dur
+        number = graph.id if graph is not None else 0
+        identity = (name, number, location)
+        key = self._keys.get(identity)
+        note = self.notes.get(name)
+        if key is None:
+            fields = {
+                "graph": number,
+                "function": note.label if note else name,
+                "runtime_name": name,
+                "loc": location,
+            }
+            key = self._keys[identity] = self.recording.key(("call", *identity), "call", fields)
+            self.recording.uncount(key)
+        self.recording.counts[key] += 1
+        self.recording.event("call", start, dur, key)
+        if observing is not None:
+            self.observed.end(observing, graph)
+        if graph is None and note is not None:
+            why = (
+                "compiled by XLA (jit_compile): ops have no placement of their own"
+                if note.compiled
+                else "the runtime exported no placed graph for this call"
+            )
+            self.recording.unseen(f"ops inside {note.label}", why, len(note.ops))
+        if outputs:
+            label = note.label if note else name
+            for output in outputs:
+                output._hopscope = (label, location, "", "", self._live.tensor(output, label, None))
+        if note is not None and note.steps:
+            self.recording.stepped(note.steps)
+
+    def last_duration(self, name: str) -> int:
+        """Nanoseconds of the function's last call; 0 before the first."""
+        return self._last.get(name, 0)
+
+    def begins(self, name: str) -> Any:
+        """Before a call: start observing where a graph of it has hops inside loops or branches."""
+        graphs = self.placed.get(name)
+        if graphs:
+            for graph in graphs:
+                if graph.observe:
+                    return self.observed.begin(graph)
+        elif name in self.notes and name not in self.called:
+            return self.observed.begin_unknown(self.notes[name])
+        return None
+
+    def _read(self, name: str, metadata: bytes, inputs: Any, location: int) -> None:
+        from tensorflow.core.protobuf import config_pb2
+
+        with self._lock:
+            for function_graph in config_pb2.RunMetadata.FromString(metadata).function_graphs:
+                if _one_op(function_graph):
+                    continue
+                owner = self._owner(name, function_graph)
+                if owner is None:
+                    self.recording.unseen(
+                        "placed graphs", "made by the runtime itself, of no function that was traced here"
+                    )
+                    continue
+                arguments = inputs if owner == name else None
+                graph = read_placed(self.recording, function_graph, owner, self.notes, arguments, location)
+                graph.input_devices = _devices(inputs) if owner == name else None
+                self.placed.setdefault(owner, []).append(graph)
+
+    def _owner(self, name: str, function_graph: Any) -> Optional[str]:
+        """Whose graph it is: the caller's, or of another function that ran inside (map, py_function)."""
+        found = {node.name for node in function_graph.pre_optimization_graph.node}
+        best, best_score = None, 0.5
+        candidates = [name, *(other for other in reversed(list(self.notes)) if other != name)]
+        for candidate in candidates:
+            note = self.notes.get(candidate)
+            if note is None or not found:
+                continue
+            score = len(found & note.ops.keys()) / max(len(found), len(note.ops))
+            if score > best_score:
+                best, best_score = candidate, score
+            if score > 0.95:
+                break
+        return best
+
+    def _instance(self, name: str, inputs: Any) -> Optional[PlacedGraph]:
+        graphs = self.placed.get(name)
+        if not graphs:
+            return None
+        if len(graphs) == 1:
+            return graphs[0]
+        where = _devices(inputs)
+        for graph in reversed(graphs):
+            if graph.input_devices == where:
+                return graph
+        return graphs[-1]
+
+
+def _one_op(function_graph: Any) -> bool:
+    """The runtime's wrapper around a single eager op, which the op callback has seen."""
+    nodes = [n for n in function_graph.pre_optimization_graph.node if n.op not in ("_Arg", "_Retval", "NoOp")]
+    return len(nodes) <= 1
+
+
+def _devices(inputs: Any) -> Tuple[str, ...]:
+    return tuple(tensor.device for tensor in inputs)
+
+
+def _truth(value: Any) -> bool:
+    return bool(getattr(value, "b", value))
+
+
+def _export(ctx: Any) -> bytes:
+    """Placed graphs collected since the last export; b'' (the common case) costs about two microseconds."""
+    from tensorflow.python import pywrap_tfe
+    from tensorflow.python.client import pywrap_tf_session
+    from tensorflow.python.framework import c_api_util
+
+    with c_api_util.tf_buffer() as buffer:
+        pywrap_tfe.TFE_ContextExportRunMetadata(ctx._context_handle, buffer)
+        return bytes(pywrap_tf_session.TF_GetBuffer(buffer))
+
+
+def install(recording: Recording) -> Functions:
+    """Hook op creation in graphs, the making of functions and their calls."""
+    from tensorflow.python.eager import context
+    from tensorflow.python.eager.polymorphic_function import atomic_function
+    from tensorflow.python.framework import ops
+
+    functions = Functions(recording)
+
+    create = ops.Graph._create_op_internal
+
+    def _create_op_internal(self: Any, *args: Any, **kwargs: Any) -> Any:
+        op = create(self, *args, **kwargs)
+        places = getattr(self, "_hopscope_ops", None)
+        if places is None:
+            places = self._hopscope_ops = {}
+        places[op.name] = (recording.sites.current(), gradient.forward_loc, gradient.forward_requested)
+        return op
+
+    ops.Graph._create_op_internal = _create_op_internal
+
+    from_graph = atomic_function.from_func_graph
+
+    def from_func_graph(name: Any, graph: Any, attrs: Any, *args: Any, **kwargs: Any) -> Any:
+        made = from_graph(name, graph, attrs, *args, **kwargs)
+        functions.traced(made.name.decode(), graph, attrs)
+        return made
+
+    atomic_function.from_func_graph = from_func_graph
+
+    call = context.Context.call_function
+
+    def call_function(self: Any, name: Any, tensor_inputs: Any, num_outputs: Any) -> Any:
+        text = name.decode() if isinstance(name, bytes) else name
+        observing = functions.begins(text)
+        functions.called.add(text)
+        window = functions.windows.begin(text, functions.last_duration(text)) if functions.windows else None
+        outputs = None
+        start = clock()
+        try:
+            outputs = call(self, name, tensor_inputs, num_outputs)
+        finally:
+            dur = clock() - start
+            functions.ran(self, text, tensor_inputs, outputs, start, dur, observing, window)
+        return outputs
+
+    context.Context.call_function = call_function
+    return functions

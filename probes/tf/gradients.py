@@ -1,0 +1,78 @@
+"""Knows, while a gradient is being computed, which line made the forward op it belongs to."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Callable, Dict, Tuple
+
+from ..trace.recording import Recording
+
+
+class _Current(threading.local):
+    forward_loc = 0
+    forward_requested = ""
+
+
+current = _Current()
+"""Of this thread: the forward op whose gradient function runs now; location 0 when none does."""
+
+
+_forward: Dict[int, Tuple[int, str]] = {}
+"""id of an op's attribute tuple -> (location, requested device).
+
+The tape hands the very tuple that was recorded with the forward op back to the gradient function; a
+tuple that has died and whose id is taken again is overwritten by the op that took it.
+"""
+_MOST = 500_000
+
+
+def remember(attrs: Any, location: int, requested: str) -> None:
+    """Note the line of a forward op that a tape may differentiate later."""
+    if len(_forward) > _MOST:
+        _forward.clear()
+    _forward[id(attrs)] = (location, requested)
+
+
+def install(recording: Recording) -> None:
+    """Wrap the function that TensorFlow's C++ tape calls for each op's gradient."""
+    from tensorflow.python import pywrap_tfe
+    from tensorflow.python.eager import backprop, execute
+
+    original: Callable[..., Any] = backprop._gradient_function
+
+    def gradient_function(
+        op_name: Any,
+        attr_tuple: Any,
+        num_inputs: Any,
+        inputs: Any,
+        outputs: Any,
+        out_grads: Any,
+        skip_input_indices: Any,
+        forward_pass_name_scope: Any,
+    ) -> Any:
+        before = current.forward_loc, current.forward_requested
+        current.forward_loc, current.forward_requested = _forward.get(id(attr_tuple), (0, ""))
+        try:
+            return original(
+                op_name,
+                attr_tuple,
+                num_inputs,
+                inputs,
+                outputs,
+                out_grads,
+                skip_input_indices,
+                forward_pass_name_scope,
+            )
+        finally:
+            current.forward_loc, current.forward_requested = before
+
+    record = execute.record_gradient
+
+    def record_gradient(op_name: Any, inputs: Any, attrs: Any, outputs: Any) -> None:
+        device = next((out.op.device for out in outputs if not hasattr(out, "_numpy_internal")), "")
+        remember(attrs, recording.sites.current(), device)
+        record(op_name, inputs, attrs, outputs)
+
+    execute.record_gradient = record_gradient
+    backprop._gradient_function = gradient_function
+    pywrap_tfe.TFE_Py_RegisterGradientFunction(gradient_function)

@@ -1,0 +1,39 @@
+"""Installs the TensorFlow recorder, once TensorFlow has been imported.
+
+Nothing here may initialise the eager context: MultiWorkerMirroredStrategy would then refuse to start
+("Collective ops must be configured at program startup"), and the devices could no longer be configured.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from ..imports import after_import
+from ..trace.recording import Recording
+from . import autograph, collectives, devices, eager, functions, gradients, memory, steps, syncs, variables, windows
+
+
+def install(recording: Recording, module: ModuleType) -> None:
+    """Hook everything; `module` is the imported tensorflow package."""
+    tf: Any = module
+    recording.fact({"framework_version": tf.__version__, "xla_flags": _jit_flags()})
+    recording.sites.watch_threads()
+    autograph.install(recording)
+    graphs = functions.install(recording)
+    eager.install(recording, graphs)
+    gradients.install(recording)
+    variables.install(recording)
+    syncs.install(recording)
+    collectives.install(recording)
+    devices.install(recording)
+    memory.install(recording)
+    windows.install(recording, graphs)
+    for name in steps.OPTIMIZER_MODULES:
+        after_import(name, steps.hook_for(recording, name))
+
+
+def _jit_flags() -> str:
+    import os
+
+    return os.environ.get("TF_XLA_FLAGS", "")

@@ -1,0 +1,57 @@
+"""Memory in use on each device over time: measured where the device can tell, else an estimate."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List
+
+from ..trace.recording import TICK_S, Recording, clock
+from .live import LiveBytes
+from .names import is_host, short_device
+
+_WHY = "variables and eager tensors of 4 KiB and more; what a graph call holds while it runs is not in it"
+_EVERY = round(1 / TICK_S)
+
+
+def install(recording: Recording) -> None:
+    """Sample once a second, from the recording's own thread, once there are devices."""
+    live = LiveBytes.of(recording)
+    state: Dict[str, Any] = {"ticks": 0, "last": {}}
+
+    def sample() -> None:
+        state["ticks"] += 1
+        if (state["ticks"] - 1) % _EVERY and not recording.ending:
+            return
+        from tensorflow.python.eager import context
+
+        ctx = context.context()
+        if not getattr(ctx, "_initialized", False):
+            return
+        for device in _devices(ctx):
+            _sample(recording, ctx, device, live, state["last"])
+
+    recording.tickers.append(sample)
+
+
+def _devices(ctx: Any) -> List[str]:
+    return [device.name for device in ctx._logical_devices or []]
+
+
+def _sample(recording: Recording, ctx: Any, name: str, live: LiveBytes, last: Dict[str, Any]) -> None:
+    device = short_device(name)
+    if "gpu" in device:
+        info = ctx.get_memory_info(name)
+        values, basis, why = {"in_use": info["current"], "peak": info["peak"]}, "measured", ""
+    elif is_host(device) and len(live.in_use) == 0:
+        return
+    else:
+        values = {"in_use": live.in_use.get(device, 0), "peak": live.peak.get(device, 0)}
+        basis, why = "estimated", _WHY
+    for what, value in values.items():
+        identity = ("memory", device, what)
+        key = recording.key(
+            identity, "memory", {"device": device, "what": what, "basis": basis, "why": why}, counted=False
+        )
+        if last.get(identity) != value or recording.ending:
+            last[identity] = value
+            recording.counts[key] += 1
+            recording.event("memory", clock(), 0, key, 1, value)

@@ -1,0 +1,60 @@
+"""TensorFlow's device names in the words of this project, and sizes of tensors."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Dict, Optional, Sequence
+
+_FULL = re.compile(
+    r"(?:/job:(?P<job>[^/]+))?(?:/replica:\d+)?(?:/task:(?P<task>\d+))?(?:/device:)?"
+    r"/?(?P<type>[A-Za-z_]+):(?P<index>\d+|\*)$"
+)
+_short: Dict[str, str] = {"": ""}
+
+
+def short_device(name: Optional[str]) -> str:
+    """``/job:localhost/replica:0/task:0/device:GPU:1`` -> ``gpu:1``; a worker's keep ``worker:1/``.
+
+    '' for no device, and for a scope that names only a job.
+    """
+    if name is None:
+        return ""
+    known = _short.get(name)
+    if known is None:
+        known = _short[name] = _shorten(name)
+    return known
+
+
+def _shorten(name: str) -> str:
+    match = _FULL.match(name if name.startswith("/") else "/device:" + name)
+    if match is None:
+        return ""
+    device = f"{match['type'].lower()}:{match['index']}"
+    if match["job"] in (None, "localhost"):
+        return device
+    return f"{match['job']}:{match['task'] or 0}/{device}"
+
+
+def is_host(device: str) -> bool:
+    """Whether a short device name is the host, Python's and numpy's memory."""
+    return device.rsplit("/", 1)[-1] == "cpu:0"
+
+
+def memory_of(device: str, on_host: bool = False) -> str:
+    """Which memory of a device an endpoint is: its own, or the host's."""
+    return "host" if on_host or is_host(device) else "device"
+
+
+def tensor_bytes(tensor: Any) -> Optional[int]:
+    """Bytes of an eager tensor's data; None where its type has no fixed size."""
+    size = tensor.dtype.size
+    if tensor.dtype.is_numpy_compatible and size and tensor.dtype.name != "string":
+        return int(tensor._num_elements()) * int(size)
+    return None
+
+
+def shape_text(dims: Optional[Sequence[Optional[int]]]) -> str:
+    """``64x256``; ``?`` for an unknown extent; '' for a scalar; ``?...`` for an unknown rank."""
+    if dims is None:
+        return "?..."
+    return "x".join("?" if d is None or d < 0 else str(d) for d in dims)

@@ -1,0 +1,399 @@
+"""Reads a placed function graph: every op with its device, every tensor that crosses, with its bytes.
+
+The runtime exports a function as it was before and after optimization and as partitions, one a device,
+joined by ``_Send`` and ``_Recv`` pairs (`RunMetadata.function_graphs`). A pair that carries data is a
+hop; one behind a ``/ctrl/`` node is a control edge, and one of a loop's predicate is neither.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+from ..trace.recording import Recording
+from .control_flow import ControlFlow
+from .names import memory_of, shape_text, short_device
+from .shapes import infer_shapes
+
+SENDS = ("_Send", "_HostSend")
+RECVS = ("_Recv", "_HostRecv")
+_FUNCTIONAL = ("While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase", "PartitionedCall",
+               "StatefulPartitionedCall", "MapDefun", "RemoteCall")  # fmt: skip
+
+_PLUMBING = ("Enter", "Exit", "NextIteration", "Merge", "Switch", "LoopCond", "Identity")
+
+
+class OpNote(NamedTuple):
+    """What tracing knew of an op."""
+
+    type: str
+    requested: str
+    loc: int
+    forward_loc: int
+    forward_requested: str
+
+
+_NO_NOTE = OpNote("", "", 0, 0, "")
+
+
+@dataclasses.dataclass
+class PlacedGraph:
+    """A graph whose records have been written."""
+
+    id: int
+    input_devices: Optional[Tuple[str, ...]]
+    observe: Dict[Tuple[str, str, str], "Watched"]
+    """Hops whose executions must be observed, by (send device, recv device, tensor name)."""
+    exact: bool
+    """They need each op's liveness, not only the sends: branches, nested loops."""
+    nodes: Dict[str, Tuple[int, str]]
+    """Name -> (number, device)."""
+
+
+class Watched(NamedTuple):
+    """A hop inside a loop or branch."""
+
+    key: int
+    send_node: str
+    in_body: bool
+    """Part of the loop's body: sent once more, dead, when the loop ends."""
+
+
+class _Node(NamedTuple):
+    number: int
+    proto: Any
+    device: str
+    note: OpNote
+
+
+def read_placed(
+    recording: Recording,
+    function_graph: Any,
+    owner: str,
+    notes: Dict[str, Any],
+    arguments: Optional[Any],
+    location: int,
+) -> PlacedGraph:
+    """Write the graph's records (G, N, E and the keys of its hops) and say what to observe.
+
+    `arguments` are the eager tensors of the call, for shapes and where they came from; None when the
+    call was not ours to see.
+    """
+    reader = _Reader(recording, function_graph, owner, notes, arguments)
+    return reader.write(location)
+
+
+class _Reader:
+    def __init__(
+        self, recording: Recording, graph: Any, owner: str, notes: Dict[str, Any], arguments: Optional[Any]
+    ) -> None:
+        self.recording = recording
+        self.graph = graph
+        self.owner = owner
+        self.notes = notes
+        self.arguments = arguments
+        self.nodes: Dict[str, _Node] = {}
+        self.sends: Dict[Tuple[str, str, str], Any] = {}
+        self.flow = ControlFlow(graph.post_optimization_graph)
+        self.shapes = infer_shapes(graph.post_optimization_graph, arguments)
+
+    # -- nodes -------------------------------------------------------------------------------------
+
+    def _collect(self) -> None:
+        for partition in self.graph.partition_graphs:
+            for node in partition.node:
+                if node.op in SENDS:
+                    self.sends[_pair(node)] = node
+                elif node.op not in RECVS and not _internal(node):
+                    number = len(self.nodes) + 1
+                    self.nodes[node.name] = _Node(number, node, short_device(node.device), self._note(node))
+
+    def _note(self, node: Any) -> OpNote:
+        """The op that the user's code made: under its own name, or where inlining took it from."""
+        info = node.experimental_debug_info
+        for name, function in zip(info.original_node_names, info.original_func_names):
+            known = self.notes.get(function)
+            if known is not None and name in known.ops:
+                found: OpNote = known.ops[name]
+                return found
+        own = self.notes[self.owner].ops
+        return own.get(node.name) or own.get(_unprefixed(node.name)) or self._by_suffix(node.name)
+
+    def _by_suffix(self, name: str) -> OpNote:
+        """Inlined functions' ops carry the call's name before their own."""
+        parts = name.split("/")
+        for cut in range(1, len(parts)):
+            tail = "/".join(parts[cut:])
+            for known in self.notes.values():
+                if tail in known.ops and known.ops[tail].loc:
+                    found: OpNote = known.ops[tail]
+                    return found
+        return _NO_NOTE
+
+    def _statement(self, name: str) -> Optional[OpNote]:
+        """A lowered loop's or branch's plumbing is named after its statement: ``while/next_iteration/_32``."""
+        if self.nodes[name].proto.op not in _PLUMBING:
+            return None
+        ops = self.notes[self.owner].ops
+        parts = name.split("/")
+        for cut in range(len(parts) - 1, 0, -1):
+            note = ops.get("/".join(parts[:cut]))
+            if note is not None and note.loc:
+                return note
+        return None
+
+    def _near(self, name: str, consumers: Dict[str, List[str]]) -> OpNote:
+        """An op that optimization made has no line: its nearest consumer's, else producer's, is the cause."""
+        for step in (lambda n: consumers.get(n, []), self._producers):
+            queue, seen = [name], {name}
+            while queue and len(seen) < 200:
+                current = queue.pop(0)
+                node = self.nodes.get(current)
+                if node is not None and node.note.loc:
+                    return node.note
+                for other in step(current):
+                    if other not in seen:
+                        seen.add(other)
+                        queue.append(other)
+        return _NO_NOTE
+
+    def _producers(self, name: str) -> List[str]:
+        node = self.nodes.get(name)
+        return [_split(i)[0] for i in node.proto.input if not i.startswith("^")] if node else []
+
+    # -- writing -----------------------------------------------------------------------------------
+
+    def write(self, location: int) -> PlacedGraph:
+        self._collect()
+        recording, note = self.recording, self.notes[self.owner]
+        inner = [n.proto.op for n in self.nodes.values() if n.proto.op in _FUNCTIONAL]
+        partial = f"{len(inner)} calls of functions whose inside is not placed apart" if inner else None
+        number = recording.graph(
+            {
+                "name": note.label,
+                "function": self.owner,
+                "loc": location,
+                "step_marks": note.steps,
+                "partial": partial,
+            }
+        )
+        if inner:
+            recording.unseen(f"ops inside {', '.join(sorted(set(inner)))} in {note.label}", str(partial), len(inner))
+        consumers = self._consumers()
+        for name, node in self.nodes.items():
+            if not node.note.loc and node.proto.op not in ("_Arg", "_Retval"):
+                near = self._statement(name) or self._near(name, consumers)
+                place = node.note._replace(loc=near.loc, forward_loc=near.forward_loc)
+                self.nodes[name] = node._replace(note=place)
+        string = recording.string
+        for name, node in self.nodes.items():
+            recording.writer.append(
+                ["N", number, node.number, string(name), string(node.note.type or node.proto.op), string(node.note.requested),
+                 string(node.device), node.note.loc, node.note.forward_loc]
+            )  # fmt: skip
+        observe, exact = self._edges(number)
+        self._collectives(number, location)
+        names = {name: (node.number, node.device) for name, node in self.nodes.items()}
+        return PlacedGraph(number, None, observe, exact, names)
+
+    def _consumers(self) -> Dict[str, List[str]]:
+        result: Dict[str, List[str]] = {}
+        for node in self.graph.post_optimization_graph.node:
+            for text in node.input:
+                if not text.startswith("^"):
+                    result.setdefault(_split(text)[0], []).append(node.name)
+        return result
+
+    def _edges(self, number: int) -> Tuple[Dict[Tuple[str, str, str], Watched], bool]:
+        observe: Dict[Tuple[str, str, str], Watched] = {}
+        exact = False
+        for partition in self.graph.partition_graphs:
+            received = {node.name: node for node in partition.node if node.op in RECVS}
+            taken: Dict[str, List[Tuple[_Node, int]]] = {}
+            for node in partition.node:
+                consumer = self.nodes.get(node.name)
+                if consumer is None:
+                    continue
+                for slot, text in enumerate(i for i in node.input if not i.startswith("^")):
+                    name, output = _split(text)
+                    if name in received:
+                        taken.setdefault(name, []).append((consumer, slot))
+                    elif name in self.nodes:
+                        self._edge(number, self.nodes[name], output, consumer, slot)
+            for name, receivers in taken.items():
+                pair = _pair(received[name])
+                send = self.sends.get(pair)
+                if send is None or _is_control(send):
+                    continue
+                producer_name, output = _split(send.input[0])
+                producer = self.nodes.get(producer_name)
+                if producer is None or producer.proto.op == "LoopCond":
+                    continue
+                for consumer, slot in receivers:
+                    self._edge(number, producer, output, consumer, slot)
+                key, where, in_body = self._hop(number, send, received[name], producer, output, receivers)
+                if where is not None and key is not None:
+                    observe[pair] = Watched(key, send.name, in_body)
+                    exact = exact or where == "branch" or self.flow.depth(producer_name) > 1
+        return observe, exact
+
+    def _edge(self, number: int, producer: _Node, output: int, consumer: _Node, slot: int) -> None:
+        size, dtype, shape = self._tensor(producer, output)
+        string = self.recording.string
+        self.recording.writer.append(
+            ["E", number, producer.number, output, consumer.number, slot, size, string(dtype), string(shape)]
+        )
+
+    def _tensor(self, producer: _Node, output: int) -> Tuple[Optional[int], str, str]:
+        dims, dtype, item = self.shapes.get((producer.proto.name, output), (None, "", 0))
+        size: Optional[int] = None
+        if dims is not None and item and all(d is not None for d in dims):
+            size = item
+            for extent in dims:
+                size *= extent
+        return size, dtype, shape_text(dims)
+
+    def _hop(
+        self,
+        number: int,
+        send: Any,
+        recv: Any,
+        producer: _Node,
+        output: int,
+        receivers: List[Tuple[_Node, int]],
+    ) -> Tuple[Optional[int], Optional[str], bool]:
+        size, dtype, shape = self._tensor(producer, output)
+        if dtype in ("resource", "variant") and size is None and dtype == "resource":
+            return None, None, False
+        where, in_body = self.flow.where(producer.proto.name)
+        consumer = next((c for c, _ in receivers if c.note.loc), receivers[0][0])
+        note, source = consumer.note, producer.note
+        producer_loc, producer_op = source.loc, producer.proto.op
+        kind = "copy"
+        if producer_op == "_Arg":
+            kind = "arg"
+            mark = self._argument_mark(producer.proto)
+            if mark is not None:
+                producer_loc, producer_op = mark[1], mark[0]
+        src, dst = short_device(send.attr["send_device"].s.decode()), short_device(recv.attr["recv_device"].s.decode())
+        facts: Dict[str, Any] = {"forward_requested": note.forward_requested} if note.forward_loc else {}
+        if source.forward_loc:
+            facts["producer_forward_requested"] = source.forward_requested
+        variable = self._variable(producer.proto)
+        if variable:
+            facts["variable"] = variable
+        if note.loc == 0 and consumer.proto.op == "_Retval":
+            facts["returned"] = True
+        fields = {
+            "src": src,
+            "dst": dst,
+            "src_memory": memory_of(src, send.op == "_HostSend"),
+            "dst_memory": memory_of(dst, recv.op == "_HostRecv"),
+            "tensor": f"{producer.proto.name}:{output}",
+            "op": note.type or consumer.proto.op,
+            "producer": producer.proto.name,
+            "producer_op": producer_op,
+            "consumers": [c.proto.name for c, _ in receivers],
+            "bytes": size,
+            "dtype": dtype,
+            "shape": shape,
+            "loc": note.loc or source.loc,
+            "producer_loc": producer_loc,
+            "forward_loc": note.forward_loc or source.forward_loc,
+            "kind": kind,
+            "basis": "estimated" if size is not None else "unknown",
+            "graph": number,
+            "per_call": 1 if where is None else None,
+            "in": where,
+            "requested": note.requested,
+            "assigned": consumer.device,
+            "producer_requested": source.requested,
+            "facts": facts,
+        }
+        key = self.recording.key(("hop", number, *_pair(send)), "hop", fields)
+        return key, where, in_body
+
+    def _argument_mark(self, argument: Any) -> Any:
+        index = argument.attr["index"].i
+        if self.arguments is None or index >= len(self.arguments):
+            return None
+        return getattr(self.arguments[index], "_hopscope", None)
+
+    def _variable(self, node: Any) -> str:
+        if node.op != "ReadVariableOp" or not node.input:
+            return ""
+        handle = self.nodes.get(_split(node.input[0])[0])
+        if handle is None:
+            return node.name
+        mark = self._argument_mark(handle.proto) if handle.proto.op == "_Arg" else None
+        return (mark[2] if mark else "") or handle.proto.name
+
+    def _collectives(self, number: int, location: int) -> None:
+        """Collective ops never show as sends: their bytes are the tensors' sizes, by the algorithm."""
+        groups: Dict[Tuple[str, str, int], Dict[str, List[_Node]]] = {}
+        for node in self.nodes.values():
+            if node.proto.op in ("CollectiveReduceV2", "CollectiveReduce", "CollectiveReduceV3"):
+                hint = node.proto.attr["communication_hint"].s.decode() or "auto"
+                by_device = groups.setdefault((node.proto.op, hint, node.note.loc), {})
+                by_device.setdefault(node.device, []).append(node)
+        for (op, hint, loc), by_device in groups.items():
+            devices = sorted(by_device)
+            first = by_device[devices[0]]
+            sizes = [self._input_bytes(node) for node in first]
+            known = [size for size in sizes if size is not None]
+            payload = sum(known) if len(known) == len(sizes) else None
+            members = len(devices)
+            algorithm = "ring" if hint in ("auto", "ring") else hint
+            self.recording.key(
+                ("collective", number, op, hint, loc),
+                "collective",
+                {
+                    "op": op,
+                    "devices": devices,
+                    "tensors": len(first),
+                    "payload_bytes": payload,
+                    "wire_bytes": None if payload is None else 2 * (members - 1) * payload,
+                    "algorithm": algorithm,
+                    "loc": loc or location,
+                    "basis": "estimated",
+                    "graph": number,
+                    "per_call": 1,
+                },
+            )
+        for position, reduction in enumerate(self.notes[self.owner].collectives):
+            self.recording.key(
+                ("collective", number, position),
+                "collective",
+                {**reduction, "basis": "estimated", "graph": number, "per_call": 1},
+            )
+
+    def _input_bytes(self, node: _Node) -> Optional[int]:
+        producer = self.nodes.get(_split(node.proto.input[0])[0])
+        return self._tensor(producer, _split(node.proto.input[0])[1])[0] if producer else None
+
+
+def _split(text: str) -> Tuple[str, int]:
+    name, _, slot = text.partition(":")
+    return name, int(slot or 0)
+
+
+def _pair(node: Any) -> Tuple[str, str, str]:
+    attr = node.attr
+    return attr["send_device"].s.decode(), attr["recv_device"].s.decode(), attr["tensor_name"].s.decode()
+
+
+def _is_control(send: Any) -> bool:
+    return send.input[0].startswith("^") or "/ctrl/" in send.input[0]
+
+
+def _internal(node: Any) -> bool:
+    """What partitioning adds: control edges' carriers and the loop control of other partitions."""
+    return node.name.startswith("_cloop") or "/ctrl/_" in node.name or node.op == "NoOp"
+
+
+def _unprefixed(name: str) -> str:
+    """Grappler's rewrites keep the op's name behind their own."""
+    for prefix in ("ArithmeticOptimizer/", "ConstantFolding/", "LayoutOptimizer/", "Func/"):
+        if name.startswith(prefix):
+            return name.split("/", 1)[1]
+    return name

@@ -1,0 +1,108 @@
+"""Shapes of every tensor of a placed graph, by TensorFlow's own shape functions, without running it."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional, Tuple
+
+Shape = Tuple[Optional[List[Optional[int]]], str, int]
+"""(extents, None where unknown; dtype's name; bytes an element, 0 where it has no fixed size)."""
+
+_PASS = {"Enter": "Identity", "RefEnter": "Identity", "Exit": "Identity", "NextIteration": "Identity"}
+
+
+def infer_shapes(graph: Any, arguments: Optional[Any]) -> Dict[Tuple[str, int], Shape]:
+    """(node, output slot) -> shape, for the nodes of a post-optimization GraphDef.
+
+    Arguments become placeholders of the shapes of the call's tensors; a variable's read has its
+    handle's shape. A loop's merge takes the shape that enters the loop: TensorFlow requires shapes to
+    be invariant over iterations unless the code relaxed them, and then they are unknown here too.
+    """
+    import tensorflow as tf
+    from tensorflow.core.framework import graph_pb2
+
+    handles = _handle_shapes(graph, arguments)
+    definition = graph_pb2.GraphDef()
+    definition.versions.CopyFrom(graph.versions)
+    definition.library.CopyFrom(graph.library)
+    back = {node.name for node in graph.node if node.op == "NextIteration"}
+    for node in graph.node:
+        if node.op == "_Retval":
+            continue
+        copy = definition.node.add()
+        copy.CopyFrom(node)
+        copy.device = ""
+        if "_class" in copy.attr:
+            del copy.attr["_class"]
+        if node.op == "_Arg":
+            _to_placeholder(copy, node, arguments)
+        elif node.op == "ReadVariableOp" and node.input[0].split(":")[0] in handles:
+            shape, dtype = handles[node.input[0].split(":")[0]]
+            _placeholder(copy, dtype, shape)
+        elif node.op in _PASS:
+            _identity(copy)
+        elif node.op == "Merge" and any(i.split(":")[0] in back for i in node.input):
+            entering = [i for i in node.input if not i.startswith("^") and i.split(":")[0] not in back]
+            del copy.input[:]
+            copy.input.extend(entering[:1])
+            _identity(copy)
+        kept = [i for i in copy.input if not i.startswith("^")]
+        del copy.input[:]
+        copy.input.extend(kept)
+    result: Dict[Tuple[str, int], Shape] = {}
+    inferred = tf.Graph()
+    with inferred.as_default():
+        tf.graph_util.import_graph_def(definition, name="")
+    for op in inferred.get_operations():
+        for slot, tensor in enumerate(op.outputs):
+            rank = tensor.shape.rank
+            dims = None if rank is None else list(tensor.shape.as_list())
+            dtype = tensor.dtype.base_dtype
+            fixed = dtype.size if dtype.name not in ("string", "resource", "variant") else 0
+            result[(op.name, slot)] = (dims, dtype.name, int(fixed))
+    return result
+
+
+def _handle_shapes(graph: Any, arguments: Optional[Any]) -> Dict[str, Tuple[Any, int]]:
+    result: Dict[str, Tuple[Any, int]] = {}
+    for node in graph.node:
+        if node.op != "_Arg":
+            continue
+        if "_handle_shapes" in node.attr and node.attr["_handle_shapes"].list.shape:
+            dtype = node.attr["_handle_dtypes"].list.type
+            result[node.name] = (node.attr["_handle_shapes"].list.shape[0], dtype[0])
+        else:
+            data = getattr(_argument(node, arguments), "_handle_data", None)
+            if data is not None and data.is_set and data.shape_and_type:
+                result[node.name] = (data.shape_and_type[0].shape, data.shape_and_type[0].dtype)
+    return result
+
+
+def _argument(node: Any, arguments: Optional[Any]) -> Any:
+    index = node.attr["index"].i
+    return arguments[index] if arguments is not None and index < len(arguments) else None
+
+
+def _to_placeholder(copy: Any, node: Any, arguments: Optional[Any]) -> None:
+    tensor = _argument(node, arguments)
+    shape = None
+    if tensor is not None:
+        shape = tensor.shape.as_proto()
+    elif "_output_shapes" in node.attr and node.attr["_output_shapes"].list.shape:
+        shape = node.attr["_output_shapes"].list.shape[0]
+    _placeholder(copy, node.attr["T"].type, shape)
+
+
+def _placeholder(copy: Any, dtype: int, shape: Any) -> None:
+    copy.op = "Placeholder"
+    del copy.input[:]
+    copy.attr.clear()
+    copy.attr["dtype"].type = dtype
+    if shape is not None:
+        copy.attr["shape"].shape.CopyFrom(shape)
+
+
+def _identity(copy: Any) -> None:
+    dtype = copy.attr["T"].type
+    copy.op = "Identity"
+    copy.attr.clear()
+    copy.attr["T"].type = dtype

@@ -1,0 +1,89 @@
+"""Marks optimizer applications: what this project calls a step."""
+
+from __future__ import annotations
+
+import threading
+from types import ModuleType
+from typing import Any, Callable, Dict, Tuple
+
+from ..trace.recording import Recording
+
+OPTIMIZER_MODULES: Dict[str, Tuple[str, str]] = {
+    "keras.src.optimizers.base_optimizer": ("BaseOptimizer", "apply"),
+    "keras.src.optimizers.optimizer": ("_BaseOptimizer", "apply_gradients"),
+    "keras.src.optimizers.optimizer_experimental.optimizer": ("_BaseOptimizer", "apply_gradients"),
+    "tf_keras.src.optimizers.optimizer": ("_BaseOptimizer", "apply_gradients"),
+    "tf_keras.src.optimizers.legacy.optimizer_v2": ("OptimizerV2", "apply_gradients"),
+    "keras.src.optimizers.legacy.optimizer_v2": ("OptimizerV2", "apply_gradients"),
+    "tensorflow.python.training.optimizer": ("Optimizer", "apply_gradients"),
+}
+"""Module -> (class, method) whose every outermost call is one optimizer application.
+
+Keras 3 has `base_optimizer`; Keras 2 has `optimizer._BaseOptimizer`; a subclass that overrides the
+method is covered where it calls its parent's.
+"""
+
+
+class _Nesting(threading.local):
+    depth = 0
+
+
+_nesting = _Nesting()
+
+
+def hook_for(recording: Recording, module_name: str) -> Callable[[ModuleType], None]:
+    """The post-import hook that wraps the optimizer class of `module_name`."""
+    class_name, method = OPTIMIZER_MODULES[module_name]
+
+    def hook(module: ModuleType) -> None:
+        owner: Any = getattr(module, class_name, None)
+        if owner is None or method not in vars(owner):
+            return
+        _wrap(recording, owner, method)
+
+    return hook
+
+
+def _wrap(recording: Recording, owner: Any, method: str) -> None:
+    original = vars(owner)[method]
+
+    def applied(self: Any, *args: Any, **kwargs: Any) -> Any:
+        _nesting.depth += 1
+        try:
+            result = original(self, *args, **kwargs)
+        finally:
+            _nesting.depth -= 1
+        if _nesting.depth == 0 and _first_replica():
+            _mark(recording)
+        return result
+
+    applied.__name__, applied.__doc__ = method, original.__doc__
+    applied.__wrapped__ = original  # type: ignore[attr-defined]
+    setattr(owner, method, applied)
+
+
+def _first_replica() -> bool:
+    """Several replicas apply the same step: it counts once."""
+    from tensorflow.python.distribute import distribute_lib
+
+    context = distribute_lib.get_replica_context()
+    if context is None:
+        return True
+    replica = getattr(context, "replica_id_in_sync_group", 0)
+    return not isinstance(replica, int) or replica == 0
+
+
+def _mark(recording: Recording) -> None:
+    from tensorflow.python.framework import ops
+
+    graph: Any = None if ops.executing_eagerly_outside_functions() and not _tracing() else ops.get_default_graph()
+    if graph is None:
+        recording.stepped()
+    else:
+        graph._hopscope_steps = getattr(graph, "_hopscope_steps", 0) + 1
+
+
+def _tracing() -> bool:
+    from tensorflow.python.eager import context
+
+    return not context.executing_eagerly()

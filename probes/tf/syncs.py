@@ -1,0 +1,100 @@
+"""Every time Python takes a tensor's value: numpy(), float(), bool(), print and their kin."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Dict
+
+from ..trace.recording import Recording, clock
+from .names import is_host, memory_of, short_device, tensor_bytes
+
+_KINDS = {
+    "numpy": "numpy",
+    "__float__": "float",
+    "__int__": "int",
+    "__bool__": "bool",
+    "__index__": "index",
+    "__complex__": "complex",
+    "__array__": "array",
+    "__format__": "format",
+    "numpy_text": "print",
+    "__str__": "print",
+    "__repr__": "print",
+    "__len__": "len",
+    "__reduce__": "pickle",
+}
+
+
+def install(recording: Recording) -> None:
+    """Wrap the one method through which an eager tensor's value reaches Python.
+
+    The buffer protocol (``memoryview(t)``, and numpy's conversion where it prefers it) is read in C
+    and can't be hooked; see `unseen` in the report.
+    """
+    from tensorflow.python.framework import ops
+
+    base: Any = getattr(ops, "_EagerTensorBase", None) or ops.EagerTensor.__mro__[1]
+    original = base._numpy
+    copies: Dict[Any, int] = {}
+
+    def _numpy(self: Any) -> Any:
+        start = clock()
+        value = original(self)
+        dur = clock() - start
+        device = short_device(self.backing_device)
+        location = recording.sites.current()
+        kind = _KINDS.get(sys._getframe(1).f_code.co_name, "other")
+        identity = ("sync", device, kind, location, self.dtype, self.shape.rank and tuple(self.shape))
+        key = copies.get(identity)
+        if key is None:
+            size = tensor_bytes(self)
+            key = copies[identity] = recording.key(
+                identity,
+                "sync",
+                {"device": device, "kind": kind, "loc": location, "bytes": size, "basis": "measured"},
+            )
+        recording.happened(key, "sync", dur)
+        if not is_host(device):
+            _pull(recording, self, device, kind, location, dur)
+        return value
+
+    base._numpy = _numpy
+
+
+def _pull(recording: Recording, tensor: Any, device: str, kind: str, location: int, dur: int) -> None:
+    mark = getattr(tensor, "_hopscope", None) or ("?", 0, "", "")
+    shape = tuple(tensor.shape)
+    identity = ("pull", device, kind, location, mark[0], mark[1], tensor.dtype, shape)
+    key = recording.known_key(identity)
+    if key is None:
+        key = recording.key(
+            identity,
+            "hop",
+            {
+                "src": device,
+                "dst": "cpu:0",
+                "src_memory": memory_of(device),
+                "dst_memory": "host",
+                "tensor": mark[2] or f"{mark[0]}:0",
+                "op": "Python",
+                "producer": mark[2] or mark[0],
+                "producer_op": mark[0],
+                "consumers": [kind],
+                "bytes": tensor_bytes(tensor),
+                "dtype": tensor.dtype.name,
+                "shape": "x".join(map(str, shape)),
+                "loc": location,
+                "producer_loc": mark[1],
+                "forward_loc": 0,
+                "kind": "pull",
+                "basis": "estimated",
+                "graph": 0,
+                "per_call": None,
+                "in": None,
+                "requested": "",
+                "assigned": "cpu:0",
+                "producer_requested": mark[3],
+                "facts": {"sync": kind},
+            },
+        )
+    recording.happened(key, "hop", dur)

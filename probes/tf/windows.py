@@ -1,0 +1,88 @@
+"""Short profiler windows: when ops inside a graph call really ran, joined to the placed graph.
+
+One call every few seconds runs under TensorFlow's own profiler; its op events carry the op's name in
+the graph. What it does not report (cheap ops, often) is not guessed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Optional, Tuple
+
+from ..trace.recording import Recording, clock
+from .functions import Functions
+
+EVERY_NS = 5_000_000_000
+_LONG_NS = 200_000_000
+"""Calls longer than this are not profiled: the profiler would hold all their events in memory."""
+_MOST = 20_000
+
+
+class Windows:
+    """Takes a window when one is due."""
+
+    def __init__(self, recording: Recording, functions: Functions) -> None:
+        self.recording = recording
+        self.functions = functions
+        self._due: Dict[str, int] = {}
+        self._known: Dict[Tuple[int, str], int] = {}
+
+    def begin(self, name: str, last_dur: int) -> Optional[Tuple[Any, int]]:
+        """Start a profiler session before a call of `name`, if one is due and nobody else profiles."""
+        now = clock()
+        if now < self._due.get(name, 0) or last_dur > _LONG_NS or name not in self.functions.placed:
+            return None
+        self._due[name] = now + EVERY_NS
+        from tensorflow.python.profiler import profiler_v2
+        from tensorflow.python.profiler.internal import _pywrap_profiler
+
+        lock: Any = profiler_v2._profiler_lock
+        if profiler_v2._profiler is not None or not lock.acquire(blocking=False):
+            return None  # the user's own profile is running
+        try:
+            session: Any = _pywrap_profiler.ProfilerSession()
+            session.start("", {})
+        except Exception as error:  # noqa: BLE001 - another profiler's error type differs by version
+            lock.release()
+            self.recording.unseen("a sampled window", f"the profiler is in use: {type(error).__name__}")
+            return None
+        return session, clock()
+
+    def end(self, window: Tuple[Any, int], graph: Any) -> None:
+        """Stop the session and write the ops of `graph` that it saw."""
+        from tensorflow.python.profiler import profiler_v2
+
+        session, start = window
+        try:
+            data = session.stop()
+        finally:
+            lock: Any = profiler_v2._profiler_lock
+            lock.release()
+        if graph is None:
+            return
+        from tensorflow.tsl.profiler.protobuf import trace_events_pb2
+
+        trace = trace_events_pb2.Trace()
+        trace.ParseFromString(data)
+        events = [event for event in trace.trace_events if ":" in event.name][:_MOST]
+        for event in events:
+            node = graph.nodes.get(event.name.rsplit(":", 1)[0])
+            if node is not None:
+                key = self._key(graph.id, node)
+                self.recording.counts[key] += 1
+                self.recording.event(
+                    "node", start + event.timestamp_ps // 1000, max(1, event.duration_ps // 1000), key
+                )
+
+    def _key(self, graph: int, node: Tuple[int, str]) -> int:
+        identity = (graph, node[1])
+        key = self._known.get(identity)
+        if key is None:
+            fields = {"graph": graph, "node": node[0], "device": node[1], "basis": "sampled"}
+            key = self._known[identity] = self.recording.key(("node", graph, node[0]), "node", fields)
+            self.recording.uncount(key)
+        return key
+
+
+def install(recording: Recording, functions: Functions) -> None:
+    """Let function calls take windows."""
+    functions.windows = Windows(recording, functions)

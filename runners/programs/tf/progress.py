@@ -1,0 +1,33 @@
+"""The progress that every program prints: `step 12/100 loss 0.4321 31.2 steps/s`."""
+
+import time
+
+LINES_A_SECOND = 10
+
+
+class Progress:
+    """Says which steps' losses to read, and prints them, at most ten lines a second.
+
+    Reading a loss makes Python wait for the device, so a program reads only those that are `due`:
+    which ones depends on the step's number alone, and two runs read alike however fast they are.
+    """
+
+    def __init__(self, steps: int, every: int) -> None:
+        self.steps = steps
+        self.every = every
+        self._since = time.monotonic()
+        self._printed = 0
+
+    def due(self, step: int) -> bool:
+        """Whether to read the loss of this step (1-based): the first, each `every`-th, the last."""
+        return step in (1, self.steps) or step % self.every == 0
+
+    def report(self, step: int, loss: float) -> None:
+        """Print the line of a step, unless the last line is too recent; the last step always prints."""
+        seconds = time.monotonic() - self._since
+        if 1 < step < self.steps and seconds < 1 / LINES_A_SECOND:
+            return
+        rate = (step - self._printed) / max(seconds, 1e-9)
+        print(f"step {step}/{self.steps} loss {loss:.4f} {rate:.1f} steps/s", flush=True)
+        self._since += seconds
+        self._printed = step

@@ -15,7 +15,7 @@ from .gradients import current as gradient
 from .live import LiveBytes
 from .names import short_device
 from .observed import Observed
-from .placed import OpNote, PlacedGraph, read_placed
+from .placed import ARGUMENTS, RESULTS, OpNote, PlacedGraph, read_placed
 
 
 _CONTROL_FLOW = {"While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase", "Switch", "Enter"}
@@ -149,7 +149,7 @@ class Functions:
             for function_graph in config_pb2.RunMetadata.FromString(metadata).function_graphs:
                 if _one_op(function_graph):
                     continue
-                owner = self._owner(name, function_graph)
+                owner = self._owner(name, function_graph, len(inputs))
                 if owner is None:
                     self.recording.unseen(
                         "placed graphs", "made by the runtime itself, of no function that was traced here"
@@ -160,9 +160,14 @@ class Functions:
                 graph.input_devices = _devices(inputs) if owner == name else None
                 self.placed.setdefault(owner, []).append(graph)
 
-    def _owner(self, name: str, function_graph: Any) -> Optional[str]:
-        """Whose graph it is: the caller's, or of another function that ran inside (map, py_function)."""
-        found = {node.name for node in function_graph.pre_optimization_graph.node}
+    def _owner(self, name: str, function_graph: Any, inputs: int) -> Optional[str]:
+        """Whose graph it is: the caller's, or of another function that ran inside (map, py_function).
+
+        A graph does not say. Its ops' names do, unless the runtime inlined everything at once; then a
+        graph with the caller's number of arguments is the caller's.
+        """
+        nodes = function_graph.pre_optimization_graph.node
+        found = {node.name for node in nodes}
         best, best_score = None, 0.5
         candidates = [name, *(other for other in reversed(list(self.notes)) if other != name)]
         for candidate in candidates:
@@ -174,6 +179,9 @@ class Functions:
                 best, best_score = candidate, score
             if score > 0.95:
                 break
+        arguments = sum(node.op in ARGUMENTS for node in nodes)
+        if best is None and arguments == inputs and name in self.notes and name not in self.placed:
+            return name
         return best
 
     def _instance(self, name: str, inputs: Any) -> Optional[PlacedGraph]:
@@ -191,8 +199,8 @@ class Functions:
 
 def _one_op(function_graph: Any) -> bool:
     """The runtime's wrapper around a single eager op, which the op callback has seen."""
-    nodes = [n for n in function_graph.pre_optimization_graph.node if n.op not in ("_Arg", "_Retval", "NoOp")]
-    return len(nodes) <= 1
+    edge = ("NoOp", *ARGUMENTS, *RESULTS)
+    return sum(node.op not in edge for node in function_graph.pre_optimization_graph.node) <= 1
 
 
 def _devices(inputs: Any) -> Tuple[str, ...]:

@@ -17,6 +17,8 @@ from .shapes import infer_shapes
 
 SENDS = ("_Send", "_HostSend")
 RECVS = ("_Recv", "_HostRecv")
+ARGUMENTS = ("_Arg", "_DeviceArg")
+RESULTS = ("_Retval", "_DeviceRetval")
 _FUNCTIONAL = ("While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase", "PartitionedCall",
                "StatefulPartitionedCall", "MapDefun", "RemoteCall")  # fmt: skip
 
@@ -181,14 +183,14 @@ class _Reader:
             recording.unseen(f"ops inside {', '.join(sorted(set(inner)))} in {note.label}", str(partial), len(inner))
         consumers = self._consumers()
         for name, node in self.nodes.items():
-            if not node.note.loc and node.proto.op not in ("_Arg", "_Retval"):
+            if not node.note.loc and node.proto.op not in ARGUMENTS + RESULTS:
                 near = self._statement(name) or self._near(name, consumers)
                 place = node.note._replace(loc=near.loc, forward_loc=near.forward_loc)
                 self.nodes[name] = node._replace(note=place)
         string = recording.string
         for name, node in self.nodes.items():
             recording.writer.append(
-                ["N", number, node.number, string(name), string(node.note.type or node.proto.op), string(node.note.requested),
+                ["N", number, node.number, string(name), string(_type(node)), string(node.note.requested),
                  string(node.device), node.note.loc, node.note.forward_loc]
             )  # fmt: skip
         observe, exact = self._edges(number)
@@ -270,7 +272,7 @@ class _Reader:
         note, source = consumer.note, producer.note
         producer_loc, producer_op = source.loc, producer.proto.op
         kind = "copy"
-        if producer_op == "_Arg":
+        if producer_op in ARGUMENTS:
             kind = "arg"
             mark = self._argument_mark(producer.proto)
             if mark is not None:
@@ -282,7 +284,7 @@ class _Reader:
         variable = self._variable(producer.proto)
         if variable:
             facts["variable"] = variable
-        if note.loc == 0 and consumer.proto.op == "_Retval":
+        if note.loc == 0 and consumer.proto.op in RESULTS:
             facts["returned"] = True
         fields = {
             "src": src,
@@ -290,7 +292,7 @@ class _Reader:
             "src_memory": memory_of(src, send.op == "_HostSend"),
             "dst_memory": memory_of(dst, recv.op == "_HostRecv"),
             "tensor": f"{producer.proto.name}:{output}",
-            "op": note.type or consumer.proto.op,
+            "op": _type(consumer),
             "producer": producer.proto.name,
             "producer_op": producer_op,
             "consumers": [c.proto.name for c, _ in receivers],
@@ -325,7 +327,7 @@ class _Reader:
         handle = self.nodes.get(_split(node.input[0])[0])
         if handle is None:
             return node.name
-        mark = self._argument_mark(handle.proto) if handle.proto.op == "_Arg" else None
+        mark = self._argument_mark(handle.proto) if handle.proto.op in ARGUMENTS else None
         return (mark[2] if mark else "") or handle.proto.name
 
     def _collectives(self, number: int, location: int) -> None:
@@ -370,6 +372,13 @@ class _Reader:
     def _input_bytes(self, node: _Node) -> Optional[int]:
         producer = self.nodes.get(_split(node.proto.input[0])[0])
         return self._tensor(producer, _split(node.proto.input[0])[1])[0] if producer else None
+
+
+def _type(node: _Node) -> str:
+    """The op type that the code made; the runtime may have put a kernel of another name in its place."""
+    if node.proto.op in ARGUMENTS:
+        return "_Arg"
+    return "_Retval" if node.proto.op in RESULTS else node.note.type or str(node.proto.op)
 
 
 def _split(text: str) -> Tuple[str, int]:

@@ -26,14 +26,14 @@ def infer_shapes(graph: Any, arguments: Optional[Any]) -> Dict[Tuple[str, int], 
     definition.library.CopyFrom(graph.library)
     back = {node.name for node in graph.node if node.op == "NextIteration"}
     for node in graph.node:
-        if node.op == "_Retval":
+        if node.op in ("_Retval", "_DeviceRetval"):
             continue
         copy = definition.node.add()
         copy.CopyFrom(node)
         copy.device = ""
         if "_class" in copy.attr:
             del copy.attr["_class"]
-        if node.op == "_Arg":
+        if node.op in ("_Arg", "_DeviceArg"):
             _to_placeholder(copy, node, arguments)
         elif node.op == "ReadVariableOp" and node.input[0].split(":")[0] in handles:
             shape, dtype = handles[node.input[0].split(":")[0]]
@@ -65,7 +65,7 @@ def infer_shapes(graph: Any, arguments: Optional[Any]) -> Dict[Tuple[str, int], 
 def _handle_shapes(graph: Any, arguments: Optional[Any]) -> Dict[str, Tuple[Any, int]]:
     result: Dict[str, Tuple[Any, int]] = {}
     for node in graph.node:
-        if node.op != "_Arg":
+        if node.op not in ("_Arg", "_DeviceArg"):
             continue
         if "_handle_shapes" in node.attr and node.attr["_handle_shapes"].list.shape:
             dtype = node.attr["_handle_dtypes"].list.type

@@ -69,7 +69,7 @@ def _first_replica() -> bool:
     context = distribute_lib.get_replica_context()
     if context is None:
         return True
-    replica = getattr(context, "replica_id_in_sync_group", 0)
+    replica = getattr(context, "_replica_id_in_sync_group", 0)
     return not isinstance(replica, int) or replica == 0
 
 

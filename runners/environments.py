@@ -77,15 +77,15 @@ def environment(framework: str) -> Environment:
     stamp = virtual.stamp(known.name)
     build = stamp["build"] if stamp else (progress or {}).get("build")
 
-    def now(state: State, reason: str | None = None, fraction: float | None = None) -> Environment:
-        step = (progress or {}).get("step") if state == "installing" else None
+    def now(state: State, reason: str | None = None) -> Environment:
+        step, fraction = virtual.under_way() if state == "installing" else (None, None)
         shown = build if state != "missing" else None
         return Environment(
             known.name, virtual.path, virtual.python, state, reason, fraction, step, virtual.log, shown
         )
 
     if virtual.busy():
-        return now("installing", None, (progress or {}).get("fraction"))
+        return now("installing")
     if stamp and virtual.is_current(known.recipe(stamp["build"])):
         return now("ready", _slower_than_could_be(known, stamp["build"]))
     if progress is None:

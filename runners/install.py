@@ -27,6 +27,8 @@ _SAVE_EVERY_S = 0.5
 # A reader that looks whether the lock is held takes it for an instant; an installer tries for longer.
 _LOCK_PATIENCE_S = 1.0
 _STOP_GRACE_S = 10.0
+# Of smaller downloads nobody waits for the end.
+_LARGE_BYTES = 5_000_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,9 +102,9 @@ def _acquire(environment: VirtualEnvironment, lock: TextIO, report: Report, star
             return False
         time.sleep(_POLL_S / 10)
     while not take(lock, fcntl.LOCK_EX):
-        theirs = environment.progress() or {}
-        text = f"waiting for another start that installs here: {theirs.get('step') or 'starting'}"
-        report(Step(text, theirs.get("fraction"), time.monotonic() - started))
+        text, fraction = environment.under_way()
+        text = f"waiting for another start that installs here: {text}"
+        report(Step(text, fraction, time.monotonic() - started))
         time.sleep(_POLL_S)
     return True
 
@@ -158,8 +160,8 @@ class _Install:
         if code:
             reason = output.failure() or _last_line(environment.log)
             raise HopscopeError(
-                f"cannot install {self._recipe.label}: {reason}; the next try goes on from here;"
-                f" log: {environment.log}"
+                f"cannot install the packages of {self._recipe.label}: {reason}; the next try goes on from"
+                f" here; log: {environment.log}"
             )
 
     def save(self, state: str, reason: str | None = None) -> None:
@@ -275,9 +277,8 @@ class _Install:
         text, downloaded, installed = output.step, None, 0
         if output.download is not None:
             downloaded = self._downloaded(output.download.name)
-            if downloaded and output.download.size:
-                size = output.download.size
-                text = f"downloading {output.download.name}: {downloaded / 1e6:.0f} of {size / 1e6:.0f} MB"
+            if downloaded and output.download.size and output.download.size > _LARGE_BYTES:
+                text = f"{text}, {min(1.0, downloaded / output.download.size):.0%} of it here"
         if output.total is not None:
             installed = sum(
                 1 for file in self._site_packages("*.dist-info/RECORD") if file.stat().st_mtime >= began - 1

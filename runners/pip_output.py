@@ -86,12 +86,13 @@ class PipOutput:
         self._finish_download()
         self._network = None
         name = file.rpartition("/")[2]
+        package = " ".join(name.split("-")[:2])
         if verb == "Using cached":
             self.fetched += 1
-            self.step = f"using the cached {name}"
+            self.step = f"using the cached {package}"
             return
         self.download = Download(name, int(float(size) * _UNITS[unit]) if size and unit else None)
-        self.step = f"downloading {name}" + (f" ({size} {unit})" if size else "")
+        self.step = f"downloading {package}" + (f", {size} {unit}" if size else "")
 
     def _finish_download(self) -> None:
         if self.download is not None:
@@ -131,7 +132,7 @@ class PipOutput:
         if self._space:
             return "no space left on the disk"
         if self._network is not None:
-            return "no network: the package index does not answer"
+            return "no network: the package index does not answer (PIP_INDEX_URL names another)"
         if self._no_match is not None:
             return f"the package index has no build of {self._no_match} for this Python and system"
         if self._not_writable is not None:

@@ -16,6 +16,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
+# An installer that lives saves its progress twice a second.
+_STALE_S = 10.0
+
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
@@ -73,6 +76,15 @@ class VirtualEnvironment:
     def progress(self) -> dict[str, Any] | None:
         """The last saved progress: {state: installing|failed|ready, step, fraction, started, reason, ..}."""
         return read_json(self.progress_file)
+
+    def under_way(self) -> tuple[str, float | None]:
+        """What the install that holds the lock is doing, and how far it is, where that is known."""
+        progress = self.progress()
+        if progress is None or progress["state"] != "installing":
+            return "starting", None
+        if time.time() - progress["updated"] > _STALE_S:
+            return f"pip goes on without the start that began it; it writes {self.log}", None
+        return progress["step"], progress["fraction"]
 
     def _stamp_file(self, label: str) -> Path:
         return self.path / f".hopscope-{label}.json"

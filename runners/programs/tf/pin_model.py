@@ -18,6 +18,7 @@ where it sees a GPU, and then one compiled op hides where everything inside it r
 
 import os
 from collections import Counter
+from importlib.util import find_spec
 from typing import Any
 
 import devices
@@ -49,17 +50,15 @@ def main() -> None:
     """Train, and say how well."""
     parser = options()
     args = devices.parse(parser)
-    os.environ["TF_USE_LEGACY_KERAS"] = "1" if args.keras == "2" else "0"  # read when TensorFlow is imported
+    # Read when TensorFlow is imported. TensorFlow up to 2.15 has Keras 2 itself, and no need of tf_keras.
+    legacy = args.keras == "2" and find_spec("tf_keras") is not None
+    os.environ["TF_USE_LEGACY_KERAS"] = "1" if legacy else "0"
     import tensorflow as tf
 
-    try:
-        keras_version = getattr(tf.keras, "__version__", "2")  # tf_keras has none
-    except ImportError:
-        parser.error("--keras 2 needs the package tf_keras in TensorFlow's environment")
-    if not keras_version.startswith(args.keras):
-        parser.error(
-            f"--keras {args.keras} is not here: TensorFlow {tf.__version__} comes with {keras_version}"
-        )
+    keras = getattr(tf.keras, "__version__", "2").partition(".")[0]  # Keras 2 does not always say
+    if keras != args.keras:
+        hint = "; install tf_keras beside it" if args.keras == "2" else ""
+        parser.error(f"--keras {args.keras} is not here: TensorFlow {tf.__version__} has Keras {keras}{hint}")
     for gpu in tf.config.list_physical_devices("GPU"):
         tf.config.experimental.set_memory_growth(gpu, args.memory_growth == "on")
     device = devices.pinned(parser, args, devices.set_up(parser, args))

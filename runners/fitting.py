@@ -1,0 +1,54 @@
+"""What of a program's options cannot work on the devices that it would get."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from runners.catalogue import Program, Value
+
+
+def program_problems(
+    program: Program, devices: Sequence[str], options: Mapping[str, Value | None]
+) -> list[str]:
+    """Return why these devices, named in order, and these options do not go together; one line each."""
+    problems = []
+    count = len(devices)
+    if count < program.min_devices:
+        problems.append(f"{program.name} needs at least {program.min_devices} devices, not {count}")
+    if program.max_devices is not None and count > program.max_devices:
+        problems.append(f"{program.name} takes {program.max_devices} devices at most, not {count}")
+    kinds = {name.partition(":")[0] for name in devices}
+    shown = ", ".join(devices)
+    if "cross-device-ops" in options:
+        if len(kinds) > 1:
+            problems.append(f"{program.name} needs devices of one kind, and {shown} are not")
+        if options["cross-device-ops"] == "nccl" and kinds != {"gpu"}:
+            problems.append(
+                f"cross-device-ops=nccl needs GPUs: NCCL has no kernel for CPU devices, which {shown} are"
+            )
+        batch = options.get("batch")
+        if isinstance(batch, int) and batch < count:
+            problems.append(f"batch={batch} leaves some of {count} replicas without an image")
+    device = options.get("device")
+    if device is not None and device not in devices:
+        problems.append(f"device={device} is not one of the devices of this run: {shown}")
+    if "split" in options:
+        problems += _split_problems(count, options.get("layers"), options.get("split"))
+    return problems
+
+
+def _split_problems(count: int, layers: Value | None, split: Value | None) -> list[str]:
+    if not isinstance(layers, int):
+        return []
+    if layers < count:
+        return [f"layers={layers} are too few for {count} devices"]
+    if split is None:
+        return []
+    points = [int(point) for point in str(split).split(",")]
+    if len(points) != count - 1:
+        return [f"split={split} has {len(points)} points, and {count} devices need {count - 1}"]
+    if points != sorted(set(points)):
+        return [f"split={split} does not rise from each point to the next"]
+    if points[-1] >= layers:
+        return [f"split={split} names layer {points[-1]}, and the layers are 0 to {layers - 1}"]
+    return []

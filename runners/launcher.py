@@ -1,0 +1,205 @@
+"""Launching a planned run: leases, the run folder, and the supervisor that then owns it."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import errno
+import json
+import os
+import secrets
+import select
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from runners import leases
+from runners.errors import HopscopeError, UsageError
+from runners.plan import ROOT, RUN_PLACEHOLDER, Plan, held_message
+from runners.plan_program import plan_program
+from runners.plan_script import plan_script
+from runners.processes import identify, require_proc
+from runners.registry import home, runs_folder
+from runners.run import ID_TIME_FORMAT, LOG_NAME, SPEC_NAME, Run, read_run
+from runners.status import StatusFile
+from runners.supervisor import LOG_NAME as SUPERVISOR_LOG_NAME
+from runners.supervisor import READY, SUPERVISOR_MODULE
+from runners.version import VERSION
+from runners.versions import package_versions
+
+__all__ = ["Plan", "launch", "plan_program", "plan_script"]
+
+SUPERVISOR_START_S = 60.0
+
+
+def launch(plan: Plan, stdin: int | None = None) -> Run:
+    """Start what was planned and return its run, whose program has been started by then.
+
+    `stdin` is a descriptor that becomes the program's input; without one its input is empty. The run goes
+    on whatever becomes of this process. UsageError where the plan has problems or a GPU was taken since.
+    """
+    if plan.problems:
+        raise UsageError("; ".join(plan.problems))
+    require_proc()
+    versions = package_versions(plan.python)
+    with _told_of_disk():
+        run_id = _new_id(plan.name)
+        held = _take_leases(plan, run_id)
+        try:
+            path = _make_folder(plan, run_id, versions)
+            try:
+                _start_supervisor(path, stdin, held)
+            except (OSError, HopscopeError) as error:
+                _write_failure(path, error)
+                raise
+        finally:
+            leases.release(held)
+    return read_run(path)
+
+
+def _new_id(name: str) -> str:
+    now = datetime.datetime.now(datetime.UTC).strftime(ID_TIME_FORMAT)
+    while True:
+        run_id = f"{now}-{name}-{secrets.token_hex(2)}"
+        if not (runs_folder() / run_id).exists():
+            return run_id
+
+
+def _take_leases(plan: Plan, run_id: str) -> list[int]:
+    if not plan.cards:
+        return []
+    try:
+        return leases.take(home(), [card.uuid for card in plan.cards], run_id, plan.share)
+    except leases.Held as held:
+        card = next(card for card in plan.cards if card.uuid == held.card)
+        raise UsageError(held_message(card, held.runs)) from None
+
+
+def _make_folder(plan: Plan, run_id: str, versions: dict[str, str]) -> Path:
+    """Make the run's folder under a hidden name, and show it when it is whole."""
+    path = runs_folder().resolve() / run_id
+    hidden = path.with_name(f".new-{run_id}")
+    try:
+        (hidden / "trace").mkdir(parents=True)
+        (hidden / LOG_NAME).touch()
+        spec = json.dumps(_spec(plan, run_id, path, versions), indent=1)
+        (hidden / SPEC_NAME).write_text(spec + "\n")
+        me = identify(os.getpid())
+        if not StatusFile(hidden).write(
+            {
+                "state": "starting",
+                "exit_code": None,
+                "signal": None,
+                "reason": None,
+                "pid": None,
+                "launcher_pid": os.getpid(),
+                "launcher_start": me.start if me else None,
+                "boot_id": me.boot if me else None,
+                "started": None,
+                "ended": None,
+            }
+        ):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(hidden))
+        hidden.rename(path)
+    except BaseException:
+        shutil.rmtree(hidden, ignore_errors=True)
+        raise
+    return path
+
+
+def _spec(plan: Plan, run_id: str, path: Path, versions: dict[str, str]) -> dict[str, Any]:
+    return {
+        "run": run_id,
+        "kind": plan.kind,
+        "name": plan.name,
+        "framework": plan.framework,
+        "command": plan.command,
+        "cwd": str(plan.cwd),
+        "env": {
+            name: value if value is None else value.replace(RUN_PLACEHOLDER, run_id)
+            for name, value in plan.env.items()
+        },
+        "python": str(plan.python),
+        "devices": plan.devices,
+        "stand_ins": plan.stand_ins,
+        "device_map": plan.device_map,
+        "steps": plan.steps,
+        "options": plan.options,
+        "versions": versions,
+        "host": {"name": socket.gethostname()},
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
+        "origin": plan.origin,
+        "hopscope": VERSION,
+    }
+
+
+def _start_supervisor(path: Path, stdin: int | None, held: list[int]) -> None:
+    """Start the run's supervisor and return when its program runs, or could not be started."""
+    readable, writable = os.pipe()
+    try:
+        with (path / SUPERVISOR_LOG_NAME).open("wb") as errors:
+            # -E: the user's PYTHON* variables are for the program, which gets them from the environment.
+            process = subprocess.Popen(
+                [sys.executable, "-E", "-m", SUPERVISOR_MODULE, str(path), str(writable)],
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL if stdin is None else stdin,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                pass_fds=(writable, *held),
+            )
+        os.close(writable)
+        writable = -1
+        # What was started forks and ends at once, so nothing is left to reap; its child is the supervisor.
+        process.wait()
+        answer = _read_answer(readable)
+    finally:
+        os.close(readable)
+        if writable >= 0:
+            os.close(writable)
+    if answer != READY:
+        log = (path / SUPERVISOR_LOG_NAME).read_text(errors="replace").strip().splitlines()
+        raise HopscopeError(f"the run's supervisor did not start: {log[-1] if log else 'it said nothing'}")
+
+
+def _read_answer(descriptor: int) -> bytes:
+    """Return what the supervisor writes, up to its end; b"" when nothing comes for long."""
+    answer = b""
+    deadline = time.monotonic() + SUPERVISOR_START_S
+    while answer != READY:
+        ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
+        piece = os.read(descriptor, len(READY)) if ready else b""
+        if not piece:
+            break
+        answer += piece
+    return answer
+
+
+def _write_failure(path: Path, error: Exception) -> None:
+    """Write down that a run never began, so that it does not look as if it still were to."""
+    status = {"state": "failed", "exit_code": None, "signal": None, "reason": str(error), "pid": None}
+    writer = StatusFile(path)
+    with contextlib.suppress(FileNotFoundError):
+        writer.write(status | {"started": None, "ended": time.time()}, last=True)
+    writer.clear()
+
+
+@contextlib.contextmanager
+def _told_of_disk() -> Iterator[None]:
+    """Turn the operating system's refusals into one line for people."""
+    try:
+        yield
+    except OSError as error:
+        where = f": {error.filename}" if error.filename else ""
+        todo = (
+            "free some space, or set HOPSCOPE_HOME to a folder on another disk"
+            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+            else "HOPSCOPE_HOME may name another folder for the runs"
+        )
+        raise HopscopeError(
+            f"the run could not be started: {error.strerror or error}{where}; {todo}"
+        ) from None

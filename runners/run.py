@@ -1,0 +1,157 @@
+"""One run as its folder describes it, and what can be concluded from that."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import datetime
+import json
+from pathlib import Path
+from typing import Any
+
+from runners.errors import HopscopeError
+from runners.processes import Identity, is_alive
+from runners.status import ENDED_STATES, LIVE_STATES, STATUS_NAME, read_object
+
+SPEC_NAME = "spec.json"
+LOG_NAME = "out.log"
+RUN_DIR_VARIABLE = "HOPSCOPE_RUN_DIR"
+ID_TIME_FORMAT = "%Y%m%d-%H%M%S"
+"""How an id begins, in UTC, so that ids sort by time whatever the clock's season."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One run as its folder described it when it was read; `reload` reads it again.
+
+    `problem` says what of the folder cannot be read, None when all can; `spec` or `status` is empty then.
+    """
+
+    id: str
+    path: Path
+    spec: dict[str, Any]
+    status: dict[str, Any]
+    problem: str | None = None
+
+    @property
+    def state(self) -> str:
+        """starting, running, finished, failed, stopped, or lost: nobody saw how it ended."""
+        return self.judge()[0]
+
+    @property
+    def reason(self) -> str | None:
+        """Why it is in this state, in words; None when there is nothing to add."""
+        return self.judge()[1]
+
+    @property
+    def ended(self) -> bool:
+        """Whether its program is over, however it ended."""
+        return self.state in ENDED_STATES
+
+    @property
+    def exit_code(self) -> int | None:
+        """The program's own exit status; None before its end and when a signal ended it."""
+        return _integer(self.status.get("exit_code"))
+
+    @property
+    def signal(self) -> int | None:
+        """The signal that ended the program, None when none did."""
+        return _integer(self.status.get("signal"))
+
+    @property
+    def name(self) -> str:
+        """The program's name, or the script's without its ending."""
+        return _text(self.spec.get("name")) or self.id
+
+    @property
+    def framework(self) -> str | None:
+        """`tensorflow` or `mxnet`; None where the folder does not say."""
+        return _text(self.spec.get("framework"))
+
+    @property
+    def created(self) -> float:
+        """When it was launched, epoch seconds; from its id or folder where the spec does not say."""
+        with contextlib.suppress(KeyError, TypeError, ValueError):
+            return datetime.datetime.fromisoformat(self.spec["created"]).timestamp()
+        with contextlib.suppress(ValueError):
+            stamp = datetime.datetime.strptime(self.id[:15], ID_TIME_FORMAT)
+            return stamp.replace(tzinfo=datetime.UTC).timestamp()
+        with contextlib.suppress(OSError):
+            return self.path.stat().st_mtime
+        return 0.0
+
+    @property
+    def started_at(self) -> float | None:
+        """When the program was started, epoch seconds."""
+        return _number(self.status.get("started"))
+
+    @property
+    def ended_at(self) -> float | None:
+        """When the program ended, epoch seconds; None while it runs and when nobody saw its end."""
+        return _number(self.status.get("ended"))
+
+    @property
+    def log(self) -> Path:
+        """The program's output, standard output and error together."""
+        return self.path / LOG_NAME
+
+    @property
+    def supervisor(self) -> Identity | None:
+        """The process that watches the run, None before there is one."""
+        return self._process("supervisor")
+
+    def reload(self) -> Run:
+        """Return the run as its folder describes it now."""
+        return read_run(self.path)
+
+    def judge(self) -> tuple[str, str | None]:
+        """Return state and reason together, from one look at the processes."""
+        state = self.status.get("state")
+        if state in ENDED_STATES:
+            words = [word for word in (_text(self.status.get("reason")), self.problem) if word]
+            return str(state), "; ".join(words) or None
+        if state in LIVE_STATES:
+            watcher = self.supervisor or self._process("launcher")
+            if watcher is not None and is_alive(watcher):
+                return str(state), _text(self.status.get("reason")) or self.problem
+            # Its watcher writes the end down before it goes: it may have ended since this was read.
+            with contextlib.suppress(HopscopeError):
+                now = read_object(self.path / STATUS_NAME)
+                if now != self.status:
+                    return dataclasses.replace(self, status=now).judge()
+            return "lost", "the process that watched it is gone, so how it ended is not known"
+        if self.problem:
+            return "lost", self.problem
+        return "lost", f"{STATUS_NAME} is damaged: its state is {json.dumps(state)[:40]}"
+
+    def _process(self, who: str) -> Identity | None:
+        pid, start = (_integer(self.status.get(f"{who}_{part}")) for part in ("pid", "start"))
+        boot = self.status.get("boot_id")
+        if pid is None or pid <= 0 or start is None or not isinstance(boot, str):
+            return None
+        return Identity(pid, start, boot)
+
+
+def read_run(path: Path) -> Run:
+    """Return the run in a folder, whatever is wrong with it; what cannot be read is its `problem`."""
+    parts: dict[str, dict[str, Any]] = {}
+    problems = []
+    for name in (SPEC_NAME, STATUS_NAME):
+        try:
+            parts[name] = read_object(path / name)
+        except HopscopeError as error:
+            parts[name] = {}
+            problems.append(str(error))
+    return Run(path.name, path, parts[SPEC_NAME], parts[STATUS_NAME], "; ".join(problems) or None)
+
+
+def _integer(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None

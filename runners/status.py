@@ -1,0 +1,83 @@
+"""A run's status.json: written whole or not at all, also when the disk is full."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from runners.errors import HopscopeError
+
+STATUS_NAME = "status.json"
+SPARE_NAME = ".status.spare"
+SPARE_BYTES = 4096
+ENDED_STATES = ("finished", "failed", "stopped", "lost")
+LIVE_STATES = ("starting", "running")
+
+
+class StatusFile:
+    """The status of one run folder, for its one writer.
+
+    The next version is written over a spare file whose blocks were allocated beforehand and then renamed,
+    so a disk that fills up meanwhile keeps the old status whole and mostly still takes the new one.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / STATUS_NAME
+        self.spare = folder / SPARE_NAME
+
+    def write(self, status: dict[str, Any], last: bool = False) -> bool:
+        """Replace the status; return False, with the old one kept, when there is no room for it now.
+
+        FileNotFoundError passes through: the folder is gone, so trying again is pointless.
+        """
+        data = json.dumps(status, indent=1).encode() + b"\n"
+        try:
+            descriptor = os.open(self.spare, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            try:
+                done = 0
+                while done < len(data):
+                    done += os.pwrite(descriptor, data[done:], done)
+                os.ftruncate(descriptor, len(data))
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            self.spare.replace(self.path)
+        except FileNotFoundError:
+            raise
+        except OSError:
+            return False
+        if not last:
+            self._reserve()
+        return True
+
+    def _reserve(self) -> None:
+        # Without room for a spare the next write just has to find room itself.
+        with contextlib.suppress(OSError):
+            descriptor = os.open(self.spare, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            try:
+                os.posix_fallocate(descriptor, 0, SPARE_BYTES)
+            finally:
+                os.close(descriptor)
+
+    def clear(self) -> None:
+        """Remove the spare file."""
+        with contextlib.suppress(OSError):
+            self.spare.unlink(missing_ok=True)
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Return the JSON object in a file of a run folder; raises HopscopeError that says what is wrong."""
+    try:
+        value = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise HopscopeError(f"{path.name} is missing") from None
+    except OSError as error:
+        raise HopscopeError(f"{path.name} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise HopscopeError(f"{path.name} is damaged: it is not JSON") from None
+    if not isinstance(value, dict):
+        raise HopscopeError(f"{path.name} is damaged: it does not hold a JSON object")
+    return value

@@ -1,0 +1,3 @@
+"""Hopscope's own version, which every run keeps."""
+
+VERSION = "0.1.0"

@@ -1,0 +1,56 @@
+"""How a run's end is put into words."""
+
+from __future__ import annotations
+
+import signal
+
+from runners.outcome import judge_end
+
+
+def exited(code: int) -> int:
+    return code << 8
+
+
+def test_an_end_with_0_is_finished_and_needs_no_words() -> None:
+    assert judge_end(exited(0), stopped=False) == {
+        "state": "finished",
+        "exit_code": 0,
+        "signal": None,
+        "reason": None,
+    }
+
+
+def test_another_status_is_a_failure() -> None:
+    end = judge_end(exited(3), stopped=False)
+    assert (end["state"], end["exit_code"], end["reason"]) == ("failed", 3, "exited with status 3")
+
+
+def test_a_signal_is_named() -> None:
+    end = judge_end(signal.SIGKILL, stopped=False)
+    assert (end["state"], end["signal"], end["reason"]) == ("failed", 9, "killed by signal 9 (SIGKILL)")
+    core = judge_end(signal.SIGSEGV | 0x80, stopped=False)
+    assert core["reason"] == "killed by signal 11 (SIGSEGV), core dumped"
+
+
+def test_a_stop_says_whether_it_took_a_kill() -> None:
+    obeyed = judge_end(signal.SIGTERM, stopped=True)
+    assert obeyed["reason"] == "stopped on request; killed by signal 15 (SIGTERM)"
+    clean = judge_end(exited(0), stopped=True)
+    assert (clean["state"], clean["reason"]) == ("stopped", "stopped on request; exited with status 0")
+    forced = judge_end(signal.SIGKILL, stopped=True, killed_after=0.5)
+    assert forced["reason"] == "did not end within 0.5 s of being asked to; killed by signal 9 (SIGKILL)"
+
+
+def test_what_it_left_behind_is_told_beside_its_own_end() -> None:
+    assert judge_end(exited(0), stopped=False, leftovers=1)["reason"] == (
+        "1 process that it left behind had to be ended"
+    )
+    assert judge_end(exited(2), stopped=False, leftovers=2)["reason"] == (
+        "exited with status 2; 2 processes that it left behind had to be ended"
+    )
+
+
+def test_an_unseen_end_is_a_failure_and_says_so() -> None:
+    end = judge_end(None, stopped=False)
+    assert (end["state"], end["exit_code"], end["signal"]) == ("failed", None, None)
+    assert end["reason"] == "its end was not seen"

@@ -8,7 +8,7 @@ import streamlit as st
 
 _PAGES = Path(__file__).resolve().parents[1] / "pages"
 
-st.set_page_config(page_title="Hopscope", page_icon=":material/route:", layout="wide")
+st.set_page_config(page_title="Hopscope", page_icon=Path(__file__).with_name("icon.svg"), layout="wide")
 st.navigation(
     [
         st.Page(_PAGES / "launch.py", title="Launch", icon=":material/rocket_launch:", default=True),

@@ -45,6 +45,19 @@ FRAMEWORKS = {
 }
 
 
+# Older versions that the recorder is tested with; programs do not run in these.
+TESTED_BESIDE = {
+    "2.15": Framework(
+        "tensorflow-2.15",
+        "TensorFlow 2.15",
+        "tensorflow",
+        (3, 9),
+        (3, 11),
+        {"cpu": 1_200_000_000},
+    ),
+}
+
+
 def read_recipe(stem: str, label: str, disk_bytes: int, build: str) -> Recipe:
     """The recipe in runners/requirements/`stem`.txt and, where there is one, `stem`.no-deps.txt."""
     alone = _REQUIREMENTS / f"{stem}.no-deps.txt"

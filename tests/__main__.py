@@ -1,0 +1,20 @@
+"""The tests' command: `python3 -m tests`, from a fresh clone with nothing but Python."""
+
+# This file must run on any Python 3, if only to say that it is too old.
+import os
+import sys
+
+if sys.version_info < (3, 11):
+    sys.stderr.write(
+        "hopscope: this is Python %d.%d; the tests need 3.11 or newer: python3.11 -m tests\n"
+        % sys.version_info[:2]
+    )
+    sys.exit(1)
+
+if not __package__:
+    # Started as a folder, `python3 /path/to/clone/tests`: the clone is the import root, not tests/.
+    sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+from tests.entry import main
+
+sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,40 @@
+"""What tests of every kind share: where runs go, and the interpreter that has TensorFlow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from runners import environments
+
+
+@pytest.fixture(scope="session")
+def tf_python() -> Path:
+    """The interpreter of TensorFlow's environment; $HOPSCOPE_TENSORFLOW names another environment."""
+    found = environments.environment("tensorflow")
+    if found.state != "ready":
+        pytest.skip(
+            f"TensorFlow's environment is {found.state}: {found.reason or 'python3 -m tests makes it'}"
+        )
+    return found.python
+
+
+@pytest.fixture
+def hopscope_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty $HOPSCOPE_HOME, for this process and those it starts; its runs are stopped at the end."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOPSCOPE_HOME", str(home))
+    yield home
+    stop_runs()
+
+
+def stop_runs() -> None:
+    """Stop every run of the present $HOPSCOPE_HOME that still goes on."""
+    from runners import registry
+
+    for run in registry.runs():
+        if not run.ended:
+            registry.stop(run)

@@ -1,0 +1,80 @@
+"""Makes what the tests need and runs pytest on all of them. Standard library only until pytest runs.
+
+python3 -m tests [PYTEST ARGS]                      everything
+python3 -m tests --tensorflow 2.15 [PYTEST ARGS]    the integration tests on an older TensorFlow
+python3 -m tests --prepare                          only make it; prints the interpreter that has the tools
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from app.bootstrap import ConsoleProgress, dashboard_recipe, enter, tell_failure
+from runners import environments
+from runners.errors import HopscopeError, UsageError
+from runners.frameworks import TESTED_BESIDE, base_python
+from runners.install import install
+from runners.virtualenv import VirtualEnvironment
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def main(argv: list[str]) -> int:
+    """Prepare, then become pytest; returns only where that failed."""
+    try:
+        arguments, older, prepare_only = _parse(argv)
+        again = [str(ROOT / "tests"), *argv]
+        enter(dashboard_recipe(), again)
+        enter(dashboard_recipe("tests", ROOT / "tests" / "requirements.txt"), again)
+        if older:
+            _use_older(older)
+        else:
+            _prepare_tensorflow()
+    except HopscopeError as error:
+        return tell_failure(error)
+    except KeyboardInterrupt:
+        return 130
+    if prepare_only:
+        print(sys.executable)
+        return 0
+    os.chdir(ROOT)
+    if older and not any(Path(argument.partition("::")[0]).exists() for argument in arguments):
+        arguments.append("tests/integration")
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, "-m", "pytest", *arguments])
+
+
+def _parse(argv: list[str]) -> tuple[list[str], str | None, bool]:
+    """Our own options apart from pytest's."""
+    rest = list(argv)
+    older = None
+    if "--tensorflow" in rest:
+        at = rest.index("--tensorflow")
+        older = rest[at + 1] if at + 1 < len(rest) else ""
+        del rest[at : at + 2]
+        if older not in TESTED_BESIDE:
+            raise UsageError(f"--tensorflow takes one of: {', '.join(TESTED_BESIDE)}")
+    prepare_only = "--prepare" in rest
+    if prepare_only:
+        rest.remove("--prepare")
+    return rest, older, prepare_only
+
+
+def _prepare_tensorflow() -> None:
+    now = environments.environment("tensorflow")
+    if now.state != "ready":
+        with ConsoleProgress(f"Preparing {now.path} (once)") as console:
+            environments.install("tensorflow", report=console.tell)
+
+
+def _use_older(version: str) -> None:
+    framework = TESTED_BESIDE[version]
+    folder = environments.folder()
+    virtual = VirtualEnvironment(folder / framework.name, folder, framework.name)
+    recipe = framework.recipe("cpu")
+    if not virtual.is_current(recipe):
+        with ConsoleProgress(f"Preparing {virtual.path} (once)") as console:
+            install(virtual, recipe, base_python(framework), console.tell)
+    os.environ["HOPSCOPE_TENSORFLOW"] = str(virtual.path)

@@ -132,7 +132,7 @@ class _Install:
             return
         self._refuse_foreign_folder()
         self._refuse_full_disk()
-        self._tell(f"making {environment.path.name} with {base_python}", None)
+        self._tell(f"making {environment.path}", None)
         self._check_venv_module(base_python)
         argv = [base_python, "-I", "-m", "venv", "--clear", str(environment.path)]
         self._forget_stamps()

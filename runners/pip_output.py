@@ -10,6 +10,7 @@ _PROCESSING = re.compile(r"^Processing (\S+)")
 _FETCHED = re.compile(r"^\s+(Downloading|Using cached) (\S+)(?: \(([\d.]+) (bytes|[kMG]?B)\))?")
 _INSTALLING = re.compile(r"^Installing collected packages: (.+)")
 _BUILDING = re.compile(r"^\s*Building wheel for (\S+)")
+_METADATA = re.compile(r"^\s+Obtaining dependency information|\.metadata\b")
 _RETRYING = re.compile(r"Retrying \(Retry\(total=(\d+)")
 _UNITS = {"bytes": 1, "B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9}
 
@@ -45,7 +46,7 @@ class PipOutput:
         self.fetched = 0
         self.total: int | None = None
         self.download: Download | None = None
-        self._interleaved = False
+        self._counted = False
         self._errors: list[str] = []
         self._network: str | None = None
         self._space = False
@@ -56,7 +57,10 @@ class PipOutput:
         """Take one line of pip's output, with or without its line end."""
         line = line.rstrip()
         self._feed_trouble(line)
-        if found := _COLLECTING.match(line):
+        if _METADATA.search(line):
+            # The index tells what a package needs apart from its file, so pip fetches the files at the end.
+            self._counted = True
+        elif found := _COLLECTING.match(line):
             self._found(found.group(1))
         elif found := _PROCESSING.match(line):
             self._found(found.group(1).rpartition("/")[2].partition("-")[0])
@@ -73,16 +77,12 @@ class PipOutput:
 
     def _found(self, name: str) -> None:
         self._network = None  # it answered after all
-        # Without separate metadata pip fetches whole files while it still collects: no count is final then.
-        self._interleaved = self._interleaved or self.download is not None or self.fetched > 0
         self._finish_download()
         if name not in self.packages:
             self.packages.append(name)
-        self.step = f"collecting {name} ({len(self.packages)} packages so far)"
+        self.step = f"collecting {name} ({len(self.packages)} found so far)"
 
     def _feed_file(self, verb: str, file: str, size: str | None, unit: str | None) -> None:
-        if file.endswith(".metadata"):
-            return
         self._finish_download()
         self._network = None
         name = file.rpartition("/")[2]
@@ -120,7 +120,7 @@ class PipOutput:
         """
         if self.total is not None:
             return min(1.0, (self.total + installed) / (2 * self.total))
-        if self._interleaved or not self.packages or not (self.fetched or self.download):
+        if not self._counted or not self.packages or not (self.fetched or self.download):
             return None
         part = 0.0
         if self.download is not None and self.download.size and downloaded:

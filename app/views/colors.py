@@ -1,29 +1,27 @@
-"""The project's colours: one hue a device, one strong colour for what needs attention, grey for the rest.
+"""Which colour means what: one hue a device, one strong colour for what needs attention, grey for the rest.
 
-The hues are told apart with protanopia, deuteranopia and tritanopia too (tests/unit/test_views_colors.py
-measures it); a hue keeps its place in both themes and only changes its lightness.
+The colours themselves stand in app/live/palette.py.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
+from typing import Self
 
-HUES_LIGHT = ("#164bb3", "#e3a322", "#9b5cd9", "#1f8767", "#f277cf", "#464a04", "#10b0f2", "#7a2a4c")
-HUES_DARK = ("#4a83fa", "#ffc247", "#c2a0ff", "#1fcf9a", "#f283cb", "#767711", "#8fe0ff", "#a8437a")
+from app.live.palette import HUES, PALETTES, named
 
 _DEVICE = re.compile(r"^(?:(?P<task>.+)/)?(?P<type>[a-z_]+):(?P<index>\d+)$")
 
 
 @dataclasses.dataclass(frozen=True)
 class Theme:
-    """The colours that figures need and can't take from the page's style sheet."""
+    """The colours that figures are made with."""
 
-    dark: bool
     hues: tuple[str, ...]
+    """One a device."""
     host: str
-    """The host's grey."""
     alert: str
     """Warnings and errors."""
     quiet: str
@@ -37,38 +35,21 @@ class Theme:
     ramp: tuple[str, ...]
     """From little to much, one hue, for sizes."""
 
-
-LIGHT = Theme(
-    dark=False,
-    hues=HUES_LIGHT,
-    host="#868e99",
-    alert="#e0401c",
-    quiet="#9aa1ab",
-    text="#31333f",
-    muted="#6b7079",
-    background="#ffffff",
-    panel="#f0f2f6",
-    grid="#e3e5ea",
-    ramp=("#eef1f5", "#cfd8e3", "#a3b3c6", "#71879f", "#435a73"),
-)
-DARK = Theme(
-    dark=True,
-    hues=HUES_DARK,
-    host="#8b949e",
-    alert="#ff7557",
-    quiet="#7d8590",
-    text="#fafafa",
-    muted="#a3a8b4",
-    background="#0e1117",
-    panel="#1a1d26",
-    grid="#2b2f3a",
-    ramp=("#1b212b", "#2a3644", "#42566c", "#68839f", "#a5bcd4"),
-)
+    @classmethod
+    def of(cls, colors: dict[str, str]) -> Self:
+        """From a table of names to colours."""
+        single = {field.name for field in dataclasses.fields(cls)} - {"hues", "ramp"}
+        return cls(
+            hues=tuple(colors[f"hue{index}"] for index in range(HUES)),
+            ramp=tuple(colors[f"ramp{index}"] for index in range(5)),
+            **{name: colors[name] for name in single},
+        )
 
 
-def theme(dark: bool) -> Theme:
-    """The theme's colours."""
-    return DARK if dark else LIGHT
+LIGHT = Theme.of(PALETTES["light"])
+DARK = Theme.of(PALETTES["dark"])
+LIVE = Theme.of({name: named(name) for name in PALETTES["light"]})
+"""Colours by name, resolved in the browser by the page's background: what live components are given."""
 
 
 def is_host(device: str) -> bool:
@@ -76,7 +57,7 @@ def is_host(device: str) -> bool:
     return device.rpartition("/")[2] == "cpu:0"
 
 
-def device_colors(devices: Iterable[str], theme: Theme) -> dict[str, str]:
+def device_colors(devices: Iterable[str], theme: Theme = LIVE) -> dict[str, str]:
     """The colour of each device of a run, the same for every view that is given the same devices.
 
     A device has the hue of its ordinal (``gpu:2`` the third; stand-ins count from ``cpu:1``), so it keeps
@@ -111,7 +92,7 @@ def is_alert(severity: str) -> bool:
     return severity in ("warning", "error")
 
 
-def severity_color(severity: str, theme: Theme) -> str:
+def severity_color(severity: str, theme: Theme = LIVE) -> str:
     """The colour of a transfer or finding: strong for warnings and errors, else quiet."""
     return theme.alert if is_alert(severity) else theme.quiet
 
@@ -130,29 +111,29 @@ def luminance(color: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def mix(color: str, other: str, share: float) -> str:
-    """`share` of `color` over `other`, in sRGB."""
-    pairs = zip(_channels(color), _channels(other), strict=True)
-    return "#" + "".join(f"{round((a * share + b * (1 - share)) * 255):02x}" for a, b in pairs)
-
-
 def with_alpha(color: str, alpha: float) -> str:
-    """The colour as ``rgba(...)``, the form that Plotly takes for transparency."""
+    """The colour with transparency, in the form that Plotly takes; a named one as ``var(--hs-hue0,0.2)``."""
+    if color.startswith("var("):
+        return f"{color[:-1]},{alpha:g})"
     red, green, blue = (round(value * 255) for value in _channels(color))
     return f"rgba({red},{green},{blue},{alpha:g})"
 
 
 def device_badges(
-    devices: Sequence[str], theme: Theme, stand_ins: Iterable[str] = ()
-) -> list[Mapping[str, str]]:
-    """What a page needs to draw each device's badge: its name, colour, text colour and a remark."""
-    colors = device_colors(devices, theme)
+    devices: Iterable[str],
+    stand_ins: Iterable[str] = (),
+    *,
+    of: Iterable[str] = (),
+    theme: Theme = LIVE,
+) -> list[dict[str, str]]:
+    """What a badge says and shows, ``{"device", "hue", "remark"}``; `of` are all devices of the run."""
+    devices = list(devices)
+    colors = device_colors([*of, *devices], theme)
     playing = frozenset(stand_ins)
     return [
         {
             "device": device,
-            "color": colors[device],
-            "text": text_on(colors[device]),
+            "hue": colors[device],
             "remark": "host" if is_host(device) else "stand-in" if device in playing else "",
         }
         for device in devices

@@ -1,0 +1,18 @@
+// The page's real background decides between the light and the dark palette.
+
+function isDark(root) {
+  const probe = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  probe.fillStyle = getComputedStyle(root).getPropertyValue("--st-background-color").trim() || "#ffffff";
+  probe.fillRect(0, 0, 1, 1);
+  const [red, green, blue] = probe.getImageData(0, 0, 1, 1).data;
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 128;
+}
+
+function paletteOf(root) {
+  return PALETTES[isDark(root) ? "dark" : "light"];
+}
+
+// Makes `var(--hs-NAME)` mean something in the style sheet below this element.
+function applyPalette(root) {
+  for (const [name, value] of Object.entries(paletteOf(root))) root.style.setProperty(`--hs-${name}`, value);
+}

@@ -1,0 +1,187 @@
+"""The device x device matrix: rows send, columns receive."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from app.views import units
+from app.views.colors import LIVE, Theme, device_colors, is_alert, is_host
+from app.views.figures import Figure, axis, base_layout, empty_figure, muted, plain, swatch
+from app.views.matrix_data import Cell, Matrix
+
+HEAD_PX = 76
+TALLEST_CELL_PX = 64
+SHORTEST_CELL_PX = 40
+
+
+def matrix_figure(
+    matrix: Matrix,
+    selected: tuple[str, str] | None = None,
+    theme: Theme = LIVE,
+    *,
+    devices: Sequence[str] = (),
+) -> Figure:
+    """Bytes and count of each pair of devices, coloured by the logarithm of the bytes.
+
+    A click hands back ``[source, destination]`` as its customdata. `selected` is such a pair; `devices` are
+    all of the run's, so that hues agree with the other views.
+    """
+    order = matrix.devices
+    if len(order) < 2 and not matrix.cells:
+        return empty_figure("One device only: nothing can cross.", theme)
+    cells = {(cell.src, cell.dst): cell for cell in matrix.cells}
+    number = len(order)
+    cell_px = max(SHORTEST_CELL_PX, min(TALLEST_CELL_PX, 420 // max(1, number)))
+    hues = device_colors([*devices, *order], theme)
+    positions = list(range(number))
+    data = [_ground(order, cells, positions, theme)]
+    if cells:
+        data.append(_sizes(order, cells, positions, theme))
+        alerts = _alerts(order, cells, theme)
+        if alerts["x"]:
+            data.append(alerts)
+    span = [-0.5, number - 0.5]
+    heads = [_head(device, hues[device], device in matrix.stand_ins, theme) for device in order]
+    return {
+        "data": data,
+        "layout": base_layout(
+            theme,
+            HEAD_PX + number * cell_px + 12,
+            margin={"l": 120, "r": 12, "t": HEAD_PX, "b": 12},
+            dragmode=False,
+            xaxis=axis(
+                theme,
+                side="top",
+                range=span,
+                tickvals=positions,
+                ticktext=heads,
+                showgrid=False,
+                showline=False,
+                fixedrange=True,
+                title={"text": muted("to", theme), "standoff": 4},
+            ),
+            yaxis=axis(
+                theme,
+                range=span[::-1],
+                tickvals=positions,
+                ticktext=heads,
+                showgrid=False,
+                showline=False,
+                fixedrange=True,
+                title={"text": muted("from", theme), "standoff": 8},
+            ),
+            shapes=_outline(order, selected, theme),
+        ),
+    }
+
+
+def cell_text(cell: Cell) -> str:
+    """What stands in a cell, on two lines."""
+    total, _, number = units.transfer(cell.bytes, cell.count, cell.bytes_known).partition(" · ")
+    return f"{total}<br>{number}"
+
+
+def _head(device: str, hue: str, stand_in: bool, theme: Theme) -> str:
+    remark = "host" if is_host(device) else "stand-in" if stand_in else ""
+    return f"{swatch(hue)} {plain(device)}" + (f"<br>{muted(remark, theme)}" if remark else "")
+
+
+def _ground(
+    order: Sequence[str], cells: dict[tuple[str, str], Cell], positions: list[int], theme: Theme
+) -> dict[str, Any]:
+    """Faint tiles for the pairs that exchanged nothing; the diagonal stays empty."""
+    return {
+        "type": "heatmap",
+        "x": positions,
+        "y": positions,
+        "z": [[None if src == dst or (src, dst) in cells else 0 for dst in order] for src in order],
+        "customdata": [[[src, dst] for dst in order] for src in order],
+        "colorscale": [[0, theme.panel], [1, theme.panel]],
+        "showscale": False,
+        "xgap": 3,
+        "ygap": 3,
+        "hoverongaps": False,
+        "hovertext": [[plain(f"{src} → {dst}: nothing crossed") for dst in order] for src in order],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }
+
+
+def _sizes(
+    order: Sequence[str], cells: dict[tuple[str, str], Cell], positions: list[int], theme: Theme
+) -> dict[str, Any]:
+    magnitudes = {pair: math.log10(max(1, _known(cell))) for pair, cell in cells.items()}
+    low, high = min(magnitudes.values()), max(magnitudes.values())
+    # Less than three decades would make small differences look large.
+    low = min(low, high - 3)
+    ramp = theme.ramp[1:]
+    return {
+        "type": "heatmap",
+        "x": positions,
+        "y": positions,
+        "z": [[magnitudes.get((src, dst)) for dst in order] for src in order],
+        "zmin": low,
+        "zmax": high,
+        "text": [
+            [cell_text(cells[src, dst]) if (src, dst) in cells else "" for dst in order] for src in order
+        ],
+        "texttemplate": "%{text}",
+        "textfont": {"size": 12 if len(order) <= 6 else 11},
+        "customdata": [[[src, dst] for dst in order] for src in order],
+        "hovertext": [
+            [_hover(cells[src, dst]) if (src, dst) in cells else "" for dst in order] for src in order
+        ],
+        "colorscale": [[index / (len(ramp) - 1), color] for index, color in enumerate(ramp)],
+        "showscale": False,
+        "xgap": 3,
+        "ygap": 3,
+        "hoverongaps": False,
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }
+
+
+def _hover(cell: Cell) -> str:
+    size = units.transfer(cell.bytes, cell.count, cell.bytes_known)
+    rows = [f"<b>{plain(cell.src)} → {plain(cell.dst)}</b>", f"{size} ({plain(cell.basis)})"]
+    if cell.hops:
+        rows.append(f"{units.plural(len(cell.hops), 'row')} of the hop table")
+    if is_alert(cell.severity):
+        rows.append(plain(cell.severity))
+    return "<br>".join(rows)
+
+
+def _alerts(order: Sequence[str], cells: dict[tuple[str, str], Cell], theme: Theme) -> dict[str, Any]:
+    """A dot in the corner of the cells that hold a warning or an error."""
+    marked = [pair for pair, cell in cells.items() if is_alert(cell.severity)]
+    place = {device: index for index, device in enumerate(order)}
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [place[dst] + 0.4 for _, dst in marked],
+        "y": [place[src] - 0.32 for src, _ in marked],
+        "customdata": [list(pair) for pair in marked],
+        "marker": {"color": theme.alert, "size": 9, "line": {"color": theme.background, "width": 1.5}},
+        "hoverinfo": "skip",
+    }
+
+
+def _outline(order: Sequence[str], selected: tuple[str, str] | None, theme: Theme) -> list[dict[str, Any]]:
+    if selected is None or not set(selected) <= set(order):
+        return []
+    y, x = order.index(selected[0]), order.index(selected[1])
+    return [
+        {
+            "type": "rect",
+            "x0": x - 0.5,
+            "x1": x + 0.5,
+            "y0": y - 0.5,
+            "y1": y + 0.5,
+            "line": {"color": theme.text, "width": 2.5},
+            "layer": "above",
+        }
+    ]
+
+
+def _known(cell: Cell) -> int:
+    return cell.bytes if cell.bytes is not None else cell.bytes_known

@@ -1,0 +1,71 @@
+"""Memory of each device over time, with what the numbers rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from app.views import units
+from app.views.colors import LIVE, Theme, device_colors, with_alpha
+from app.views.figures import Figure, axis, base_layout, empty_figure, muted, plain, remark
+from app.views.memory_data import MemorySeries
+
+NOTHING = "No device has reported its memory yet."
+
+_DASHES = {"measured": "solid", "estimated": "dash"}
+
+
+def memory_figure(
+    series: Sequence[MemorySeries], theme: Theme = LIVE, *, devices: Sequence[str] = (), height: int = 280
+) -> Figure:
+    """A line a device in its hue: solid where measured, dashed where estimated; peaks are dotted.
+
+    Devices that can't tell are named with the reason under the figure.
+    """
+    silent = [one for one in series if one.basis == "unsupported"]
+    drawn = [one for one in series if one.basis != "unsupported" and one.t_s]
+    reasons = "   ".join(dict.fromkeys(f"{one.device}: unsupported, {one.why}" for one in silent))
+    if not drawn:
+        return empty_figure(reasons or NOTHING, theme)
+    unit = units.size_unit(max(max(one.bytes) for one in drawn))
+    hues = device_colors([*devices, *(one.device for one in series)], theme)
+    annotations = [remark(reasons, theme, x=0, y=0, yshift=-52, xanchor="left")] if reasons else []
+    return {
+        "data": [_line(one, hues[one.device], unit) for one in drawn],
+        "layout": base_layout(
+            theme,
+            height,
+            margin={"l": 64, "r": 16, "t": 40, "b": 66 if reasons else 44},
+            showlegend=True,
+            legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"size": 12}},
+            hovermode="x unified",
+            xaxis=axis(
+                theme, ticksuffix=" s", title={"text": muted("since start", theme)}, rangemode="tozero"
+            ),
+            yaxis=axis(theme, ticksuffix=f" {unit}", rangemode="tozero", nticks=6, fixedrange=True),
+            annotations=annotations,
+        ),
+    }
+
+
+def _line(one: MemorySeries, hue: str, unit: str) -> dict[str, Any]:
+    factor = units.size_factor(unit)
+    peak = one.what == "peak"
+    basis = plain(f"({one.basis}: {one.why})" if one.why else f"({one.basis})")
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": plain(f"{one.device} {'peak ' if peak else ''}({one.basis})"),
+        "x": list(one.t_s),
+        "y": [round(value / factor, 4) for value in one.bytes],
+        "text": [f"{units.size(value)} {basis}" for value in one.bytes],
+        "line": {
+            "color": hue,
+            "width": 1.2 if peak else 2,
+            "shape": "hv",
+            "dash": "dot" if peak else _DASHES.get(one.basis, "dash"),
+        },
+        "fill": "none" if peak else "tozeroy",
+        "fillcolor": with_alpha(hue, 0.08),
+        "hovertemplate": "%{text}<extra>%{fullData.name}</extra>",
+    }

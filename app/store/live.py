@@ -189,7 +189,10 @@ class LiveRun:
         base = [key for reader in self.readers for key in self._reader_keys(reader)]
         counted = {key.id: self._counted(key) for key in base}
         calls = calls_by_graph(counted, base)
-        return [Key(k.id, k.kind, k.fields, total_count(k, counted[k.id], calls)) for k in base]
+        sums = self._totals.by_key
+        return [
+            Key(k.id, k.kind, k.fields, total_count(k, counted[k.id], calls, sums.get(k.id))) for k in base
+        ]
 
     def graphs(self, keys: list[Key]) -> dict[int, Graph]:
         """All placed graphs by the run's id, with their calls."""

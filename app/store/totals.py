@@ -9,6 +9,9 @@ import pyarrow as pa
 
 from probes.trace.rows import Key
 
+LOST = 1
+"""Value of a transfer's event that says: not every execution since the last one could be observed."""
+
 
 @dataclasses.dataclass
 class KeyTotals:
@@ -90,16 +93,18 @@ def calls_by_graph(counts: Mapping[int, int], keys: Iterable[Key]) -> dict[int, 
     return calls
 
 
-def total_count(key: Key, counted: int, calls: Mapping[int, int]) -> int | None:
-    """Executions of a key in the whole run, None when nothing could observe them.
+def total_count(key: Key, counted: int, calls: Mapping[int, int], sums: KeyTotals | None) -> int | None:
+    """Executions of a key in the whole run, None when nothing could observe them all.
 
     `counted` is what the recorder counted for the key itself. Transfers and collectives of a graph that
     happen a fixed number of times a call follow from its calls instead; those in loops and branches count
-    only where something observed them.
+    only where each was observed: then there are events, and none of them says that some were lost.
     """
     if key.kind not in ("hop", "collective") or not key.fields.get("graph"):
         return counted
     per_call = key.fields.get("per_call")
     if per_call is not None:
         return int(calls.get(key.fields["graph"], 0) * per_call)
-    return counted if counted or key.fields.get("observed") else None
+    if sums is None or sums.max_value == LOST:
+        return None
+    return counted

@@ -1,0 +1,93 @@
+"""What a finding says in a sentence, and what to do about it, by cause code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from app.analysis.hops import Hop
+
+_FIXES = {
+    "default-device": "Put the op into the device scope of its inputs.",
+    "gradient-outside-scope": "Compute the gradients in the device scope of {wanted}, like the forward ops.",
+    "no-kernel": "Use an op or dtype that has a kernel for the device, or place it on the host on purpose.",
+    "missing-device": "Name a device that exists here, or turn soft placement off so that this is an error.",
+    "variable-home": "Create the variable on the device that reads it, or read it once and keep the value.",
+    "host-sync": "Take the value every so many steps, or keep it on the device and take it once at the end.",
+    "host-upload": "Prepare the data on the device ahead of the step (a prefetching input pipeline).",
+    "redundant-copy": "Drop the copy: the tensor is there already.",
+    "reduce-on-host": "Choose a reduction that sums on the devices.",
+    "xla-opaque": "Run with jit_compile off to see where the ops inside would be placed.",
+}
+
+
+def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
+    """What to change, for this cause; None where nothing is wrong or nothing is known."""
+    text = _FIXES.get(code)
+    if text is None:
+        return None
+    wanted = [
+        device
+        for name in ("forward_requested", "producer_forward_requested")
+        for device in _each(evidence.get(name))
+    ]
+    return text.format(wanted=" and ".join(dict.fromkeys(wanted)) or "the forward ops")
+
+
+def summary(
+    code: str, first: Hop, consumers: str, pairs: Sequence[tuple[str, str]], evidence: Mapping[str, Any]
+) -> str:
+    """One sentence without its cost and full stop; `consumers` are the types of the consuming ops."""
+    at = first.blamed_site or "an unknown line"
+    way = ", ".join(f"{src} to {dst}" for src, dst in pairs)
+    tell = _SENTENCES.get(code, _SENTENCES["unknown"])
+    words = {
+        "at": at,
+        "way": way,
+        "consumers": consumers or "an op",
+        "src": first.src,
+        "dst": first.dst,
+        "default": evidence.get("default_device", "the default device"),
+        "variable": _one(evidence.get("variable")) or "A variable",
+        "missing": _one(evidence.get("missing")),
+        "ran_on": _one(evidence.get("ran_on")),
+        "algorithm": _one(evidence.get("algorithm")),
+        "taken_by": _one(evidence.get("taken_by")),
+        "beside": _one(evidence.get("colocated_with")),
+        "role": _one(evidence.get("kept_in_host_memory")),
+        "made_by": _one(evidence.get("argument_made_by")),
+        "kernel": _one(evidence.get("kernel")),
+    }
+    if code == "unknown" and first.kind == "arg":
+        tell = _ARGUMENT
+    return tell.format(**words)
+
+
+_ARGUMENT = "An argument made on {src} by {made_by} is used on {dst} by {consumers} at {at}"
+_SENTENCES = {
+    "explicit": "The code puts producer and consumer ({consumers} at {at}) on different devices, {way}",
+    "default-device": "{consumers} at {at} has no device scope and runs on {default}, away from its input"
+    " on {src}",
+    "gradient-outside-scope": "The gradients at {at} are computed outside their forward ops' device scope,"
+    " on {default}, so tensors cross {way}",
+    "no-kernel": "{consumers} at {at} has no kernel on the requested device ({kernel}) and runs on {dst}",
+    "host-memory": "The kernel of {consumers} at {at} keeps this {role} in host memory, {way}",
+    "missing-device": "The code at {at} asks for {missing}, which does not exist here; it ran on {ran_on}",
+    "colocation": "{consumers} at {at} is kept beside {beside}, {way}",
+    "variable-home": "{variable} lives on {src} and is read on {dst} at {at}",
+    "host-sync": "Python takes a value from {src} by {taken_by} at {at}",
+    "host-upload": "Python or numpy data is sent to {dst} at {at}",
+    "redundant-copy": "The copy at {at} moves nothing to where it is not already, {way}",
+    "collective": "Devices reduce their tensors at {at} by {algorithm}, {way}",
+    "reduce-on-host": "Gradients are summed in host memory at {at} by {algorithm}, {way}",
+    "unknown": "A tensor crosses {way} for {consumers} at {at}, and the records don't tell why",
+}
+
+
+def _each(value: Any) -> list[str]:
+    values = value if isinstance(value, list) else [value]
+    return [str(item) for item in values if item]
+
+
+def _one(value: Any) -> str:
+    return ", ".join(_each(value))

@@ -1,0 +1,57 @@
+"""Devices by name: `cpu:0`, `gpu:1`, and `worker:1/gpu:0` in a run of several roles."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable
+
+_NAME = re.compile(r"(?:(?P<role>[^/]+)/)?(?P<type>[a-z_]+):(?P<index>\d+)")
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Device:
+    """The parts of a device's name; they sort as people count."""
+
+    role: str
+    type: str
+    index: int
+
+
+def parse(name: str) -> Device | None:
+    """The parts of a full device name; None for '' and for one that leaves something open (``gpu:*``)."""
+    match = _NAME.fullmatch(name)
+    return Device(match["role"] or "", match["type"], int(match["index"])) if match else None
+
+
+def is_host(name: str) -> bool:
+    """Whether it is the host: Python's and numpy's memory, of any process."""
+    device = parse(name)
+    return device is not None and device.type == "cpu" and device.index == 0
+
+
+def is_gpu(name: str) -> bool:
+    """Whether it is a real GPU, by its name."""
+    device = parse(name)
+    return device is not None and device.type == "gpu"
+
+
+def in_order(names: Iterable[str], host_last: bool = False) -> list[str]:
+    """Each name once: by role, CPUs before GPUs, by number; with `host_last` the hosts at the end."""
+
+    def position(name: str) -> tuple[bool, tuple[str, int], str, int, str]:
+        device = parse(name)
+        if device is None:
+            return (False, ("~", 0), "", 0, name)
+        role, _, rank = device.role.rpartition(":")
+        order = (role or device.role, int(rank) if rank.isdigit() else 0)
+        return (host_last and is_host(name), order, device.type, device.index, name)
+
+    return sorted(set(names), key=position)
+
+
+def default_device(devices: Iterable[str], like: str) -> str:
+    """Where an op goes that nobody placed, in the process of the device `like`: its gpu:0, else its cpu:0."""
+    role = like.rpartition("/")[0]
+    prefix = f"{role}/" if role else ""
+    return f"{prefix}gpu:0" if f"{prefix}gpu:0" in set(devices) else f"{prefix}cpu:0"

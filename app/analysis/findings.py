@@ -1,0 +1,164 @@
+"""What a user should know, ranked: one mistake is one finding, however many tensors it moves."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from app.analysis import advice
+from app.analysis.causes import RANK, SEVERITY
+from app.analysis.devices import is_host
+from app.analysis.hops import Hop
+from app.analysis.matrix import total
+from app.analysis.syncs import Sync
+from app.views import units
+from probes.trace.rows import Unseen
+
+_BY_LINE = frozenset({"gradient-outside-scope", "collective", "reduce-on-host"})
+"""One line is the mistake, or the one act, whichever devices it sends between."""
+_NAMES_SHOWN = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """One thing to know, with what it costs and what to do."""
+
+    code: str
+    severity: str
+    site: str | None
+    summary: str
+    evidence: dict[str, Any]
+    fix: str | None
+    hops: tuple[int, ...]
+    """Row numbers in the hop table."""
+    recurs: bool = False
+    """It happens every step (or call)."""
+    bytes_known: int = 0
+    """Bytes that it moved in the whole run, as far as known: what findings are ranked by."""
+
+    def row(self) -> dict[str, Any]:
+        """The row as the report has it."""
+        row = {
+            name: getattr(self, name) for name in ("code", "severity", "site", "summary", "evidence", "fix")
+        }
+        return {**row, "hops": list(self.hops)}
+
+
+def findings(
+    hops: Sequence[Hop],
+    syncs: Sequence[Sync],
+    unseen: Sequence[Unseen],
+    rounds: int = 0,
+    steps: int | None = None,
+) -> list[Finding]:
+    """All findings: first what could not be seen, then by severity; what recurs first, by bytes.
+
+    `rounds` is how often "every step" is; with `steps` None it counts calls.
+    """
+    telling = _Telling(rounds, "step" if steps else "call")
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    for index, hop in enumerate(hops):
+        if hop.count != 0:
+            ends = () if hop.cause.code in _BY_LINE else (hop.src, hop.dst)
+            groups.setdefault((hop.cause.code, hop.blamed_site, *ends), []).append(index)
+    found = [_of_hops(rows, hops, syncs, telling) for rows in groups.values()]
+    pulled = {(hop.src, hop.site) for hop in hops if hop.kind == "pull" and hop.count != 0}
+    found += [
+        _of_sync(sync, telling)
+        for sync in syncs
+        if not is_host(sync.device) and sync.count and (sync.device, sync.site) not in pulled
+    ]
+    found.sort(key=_order)
+    return [_of_unseen(row) for row in unseen] + found
+
+
+def _order(finding: Finding) -> tuple[int, bool, int]:
+    return RANK.get(finding.severity, 9), not finding.recurs, -finding.bytes_known
+
+
+@dataclasses.dataclass(frozen=True)
+class _Telling:
+    rounds: int
+    word: str
+
+    def recurs(self, hops: Sequence[Hop]) -> bool:
+        """Whether all of them happen every step."""
+        return self.rounds > 1 and all((hop.count or 0) >= self.rounds for hop in hops)
+
+    def cost(self, hops: Sequence[Hop]) -> str:
+        """``4.2 MiB each step``, or in the whole run where it does not happen every step."""
+        moved, count = total(hop.bytes_total for hop in hops), total(hop.count for hop in hops)
+        known = sum(hop.bytes_total or 0 for hop in hops)
+        if count is None or moved is None:
+            return (
+                f"at least {units.size(known)}; how often is not known" if known else "how much is not known"
+            )
+        if self.recurs(hops):
+            return f"{units.size(moved / self.rounds)} each {self.word}"
+        return f"{units.size(moved)} in the whole run, {units.plural(count, 'transfer')}"
+
+
+def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], telling: _Telling) -> Finding:
+    part = [hops[index] for index in rows]
+    first = part[0]
+    code = first.cause.code
+    severity = min((hop.cause.severity for hop in part), key=lambda name: RANK.get(name, 9))
+    evidence = _common([hop.cause.evidence for hop in part])
+    evidence["transfers"] = total(hop.count for hop in part)
+    evidence["bytes"] = total(hop.bytes_total for hop in part)
+    if code == "host-sync":
+        waits = [sync for sync in syncs if (sync.device, sync.site) == (first.src, first.site)]
+        evidence["wait_ns"] = total(sync.wait_ns for sync in waits)
+    pairs = list(dict.fromkeys((hop.src, hop.dst) for hop in part))
+    summary = advice.summary(code, first, _named(part), pairs, evidence)
+    recurs = telling.recurs(part)
+    # What happens once, at the start, needs no change.
+    wrong = recurs or severity != "info"
+    return Finding(
+        code,
+        severity,
+        first.blamed_site,
+        f"{summary}: {telling.cost(part)}.",
+        evidence,
+        advice.fix(code, evidence) if wrong else None,
+        tuple(rows),
+        recurs,
+        sum(hop.bytes_total or 0 for hop in part),
+    )
+
+
+def _of_sync(sync: Sync, telling: _Telling) -> Finding:
+    often = telling.rounds > 1 and sync.count >= telling.rounds
+    wait = "" if sync.wait_ns is None else f", {units.duration(sync.wait_ns / 1e9)} waited ({sync.basis})"
+    evidence = {"kind": sync.kind, "device": sync.device, "count": sync.count, "wait_ns": sync.wait_ns}
+    summary = f"Python takes a value from {sync.device} by {sync.kind} at {sync.site or 'an unknown line'}"
+    severity = SEVERITY["host-sync"] if often else "info"
+    text = f"{summary}: {units.times(sync.count)}{wait}."
+    change = advice.fix("host-sync", evidence) if often else None
+    return Finding("host-sync", severity, sync.site, text, evidence, change, (), often)
+
+
+def _of_unseen(row: Unseen) -> Finding:
+    opaque = "xla" in row.why.lower() or "jit_compile" in row.why.lower()
+    code = "xla-opaque" if opaque else "unknown"
+    summary = f"Not seen: {row.what} ({units.times(row.count)}): {row.why}."
+    evidence = {"what": row.what, "count": row.count, "why": row.why}
+    return Finding(code, "warning", None, summary, evidence, advice.fix(code, evidence), ())
+
+
+def _common(evidences: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What all say alike as it is, what differs as a list."""
+    merged: dict[str, Any] = {}
+    for name in dict.fromkeys(name for evidence in evidences for name in evidence):
+        values = list({repr(evidence.get(name)): evidence.get(name) for evidence in evidences}.values())
+        merged[name] = values[0] if len(values) == 1 else values
+    return merged
+
+
+def _named(hops: Sequence[Hop]) -> str:
+    """``MatMul`` or ``MatMul, ReluGrad and 3 more``: the consumers' types."""
+    names = list(dict.fromkeys(hop.op for hop in hops if hop.op))
+    if len(names) <= _NAMES_SHOWN:
+        return ", ".join(names)
+    return f"{', '.join(names[:_NAMES_SHOWN])} and {len(names) - _NAMES_SHOWN} more"

@@ -1,0 +1,176 @@
+"""The hop table: every transfer of a run, eager and inside graphs, with its count, lines and cause."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from app.analysis.causes import Cause, Context, Reduction, judge
+from app.analysis.tables import Tables
+from probes.trace.rows import Key
+
+
+@dataclasses.dataclass(frozen=True)
+class Hop:
+    """One row of the hop table; equal transfers of several retraces or processes are one row."""
+
+    src: str
+    dst: str
+    src_memory: str
+    dst_memory: str
+    tensor: str
+    op: str
+    """Type of the consumer."""
+    producer: str
+    consumers: tuple[str, ...]
+    bytes: int | None
+    """Of one transfer."""
+    count: int | None
+    """In the whole run; None when nothing could observe it."""
+    site: str | None
+    producer_site: str | None
+    forward_site: str | None
+    via: str | None
+    cause: Cause
+    basis: str
+    """Of the bytes; ``unknown`` where bytes or count are."""
+    kind: str
+    """copy, upload, pull or arg."""
+    producer_op: str
+    dtype: str
+    shape: str
+    keys: tuple[int, ...]
+    """The hop keys that the row stands for."""
+    graphs: tuple[int, ...]
+    """Their placed graphs; 0 for eager."""
+    per_call: int | None = None
+    """Transfers in one call of its graph; None for eager ones and inside loops and branches."""
+
+    @property
+    def bytes_total(self) -> int | None:
+        """Bytes in the whole run; None when size or count is not known."""
+        return None if self.bytes is None or self.count is None else self.bytes * self.count
+
+    @property
+    def blamed_site(self) -> str | None:
+        """The line to change."""
+        return self.producer_site if self.cause.blames == "producer" else self.site
+
+    def row(self) -> dict[str, Any]:
+        """The row as the report has it."""
+        names = (
+            *("src", "dst", "src_memory", "dst_memory", "tensor", "op", "producer", "consumers", "bytes"),
+            *("count", "site", "producer_site", "forward_site", "via"),
+        )
+        row = {name: getattr(self, name) for name in names}
+        return {**row, "consumers": list(self.consumers), "cause": self.cause.code, "basis": self.basis}
+
+
+def hop_table(tables: Tables, counts: Mapping[int, int] | None = None) -> list[Hop]:
+    """All hops in the order in which the recorder met them; rows keep their place while the run grows.
+
+    With `counts`, executions by key id during some stretch (`RunStore.counts_in_steps`), the table is of
+    that stretch: graphs' hops follow from the calls in it, and rows that did not happen count 0.
+    """
+    context = context_of(tables)
+    calls = _calls_in(tables, counts) if counts is not None else {}
+    rows: dict[str, Hop] = {}
+    for key in tables.of_kind("hop"):
+        count = key.count if counts is None else _count_in(key, counts, calls)
+        hop = _hop(tables, context, key, count)
+        identity = _identity(hop)
+        known = rows.get(identity)
+        rows[identity] = hop if known is None else _merged(known, hop, context, key)
+    return list(rows.values())
+
+
+def context_of(tables: Tables) -> Context:
+    """What the run's transfers are judged by beside their own facts."""
+    reductions = [
+        Reduction(
+            key.fields.get("graph") or 0,
+            key.fields.get("loc") or 0,
+            frozenset(key.fields.get("devices") or ()),
+            key.fields.get("algorithm") or "unknown",
+        )
+        for key in tables.of_kind("collective")
+        if not str(key.fields.get("op")).startswith("Collective")  # those make no sends
+    ]
+    return Context(tables.own_devices, reductions, tables.rounds)
+
+
+def _hop(tables: Tables, context: Context, key: Key, count: int | None) -> Hop:
+    fields = key.fields
+
+    def text(name: str) -> str:
+        return fields.get(name) or ""
+
+    loc = fields.get("loc")
+    basis = text("basis") or "unknown"
+    if count is None or fields.get("bytes") is None:
+        basis = "unknown"
+    return Hop(
+        src=text("src"),
+        dst=text("dst"),
+        src_memory=text("src_memory") or "device",
+        dst_memory=text("dst_memory") or "device",
+        tensor=text("tensor"),
+        op=text("op"),
+        producer=text("producer"),
+        consumers=tuple(fields.get("consumers") or ()),
+        bytes=fields.get("bytes"),
+        count=count,
+        site=tables.site(loc),
+        producer_site=tables.site(fields.get("producer_loc")),
+        forward_site=tables.site(fields.get("forward_loc")),
+        via=tables.via(loc),
+        cause=judge(fields, context, count),
+        basis=basis,
+        kind=text("kind") or "copy",
+        producer_op=text("producer_op"),
+        dtype=text("dtype"),
+        shape=text("shape"),
+        keys=(key.id,),
+        graphs=(fields.get("graph") or 0,),
+        per_call=fields.get("per_call"),
+    )
+
+
+def _identity(hop: Hop) -> str:
+    """All that must be equal for two transfers to be one row: everything but counts and ids."""
+    shown = hop.row()
+    del shown["count"], shown["basis"]
+    # Where the count is unknown the basis is too; the cause's evidence holds the requested devices.
+    return json.dumps(
+        [shown, hop.kind, hop.producer_op, hop.dtype, hop.shape, hop.cause.evidence], default=str
+    )
+
+
+def _merged(first: Hop, more: Hop, context: Context, key: Key) -> Hop:
+    count = None if first.count is None or more.count is None else first.count + more.count
+    return dataclasses.replace(
+        first,
+        count=count,
+        cause=judge(key.fields, context, count),
+        basis="unknown" if "unknown" in (first.basis, more.basis) else first.basis,
+        keys=first.keys + more.keys,
+        graphs=tuple(dict.fromkeys(first.graphs + more.graphs)),
+        per_call=first.per_call if first.per_call == more.per_call else None,
+    )
+
+
+def _calls_in(tables: Tables, counts: Mapping[int, int]) -> dict[int, int]:
+    calls: dict[int, int] = {}
+    for key in tables.of_kind("call"):
+        graph = key.fields.get("graph") or 0
+        calls[graph] = calls.get(graph, 0) + counts.get(key.id, 0)
+    return calls
+
+
+def _count_in(key: Key, counts: Mapping[int, int], calls: Mapping[int, int]) -> int | None:
+    graph, per_call = key.fields.get("graph") or 0, key.fields.get("per_call")
+    if graph and per_call is not None:
+        return int(calls.get(graph, 0) * per_call)
+    return None if key.count is None else counts.get(key.id, 0)

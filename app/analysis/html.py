@@ -1,0 +1,184 @@
+"""A report as one HTML file: no script, no outside request, all text escaped."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from app.analysis.text import endpoint
+from app.views import units
+
+_STYLE = """
+:root { color-scheme: light dark; font: 15px/1.45 system-ui, sans-serif }
+body { max-width: 75rem; margin: 2rem auto; padding: 0 1rem }
+h1 { font-size: 1.4rem } h2 { font-size: 1.1rem; margin-top: 2rem }
+table { border-collapse: collapse; width: 100%; font-size: .87rem }
+th, td { text-align: left; padding: .25rem .6rem; border-bottom: 1px solid #8884; vertical-align: top }
+td.n { text-align: right; white-space: nowrap }
+code { overflow-wrap: anywhere } .scroll { overflow-x: auto } .muted { opacity: .7 }
+.finding { border-left: 4px solid #8888; padding: .3rem .8rem; margin: .6rem 0 }
+.warning { border-color: #c77700 } .error { border-color: #c62828 }
+.finding p { margin: .2rem 0 } details { font-size: .85rem }
+"""
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def render_html(report: Mapping[str, Any]) -> str:
+    """The whole report as a document that stands alone."""
+    title = f"Hopscope report: {report['run']}"
+    body = [
+        f"<h1>{_text(title)}</h1>",
+        _head(report),
+        "<h2>Findings</h2>",
+        *_findings(report),
+        *_tables(report),
+    ]
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        f"<title>{_text(title)}</title><style>{_STYLE}</style></head><body>\n"
+        + "\n".join(body)
+        + "\n</body></html>\n"
+    )
+
+
+def _text(value: Any) -> str:
+    return html.escape(str(value), quote=True)
+
+
+def _head(report: Mapping[str, Any]) -> str:
+    steps = "no optimizer steps" if report["steps"] is None else units.plural(report["steps"], "step")
+    status = str(report["status"])
+    if report["exit_code"] is not None:
+        status += f", exit status {report['exit_code']}"
+    names = [
+        f"{name} (stand-in)" if (report["device_map"].get(name) or {}).get("stand_in") else name
+        for name in report["devices"]
+    ]
+    framework = report["framework"] or "framework unknown"
+    return (
+        f"<p>{_text(framework)} · {_text(status)} · {_text(steps)}<br>Devices: {_text(', '.join(names))}</p>"
+    )
+
+
+def _findings(report: Mapping[str, Any]) -> list[str]:
+    if not report["findings"]:
+        return ["<p>None.</p>"]
+    parts = []
+    for row in report["findings"]:
+        severity = row["severity"] if row["severity"] in ("error", "warning") else "info"
+        fix = f'<p class="muted">{_text(row["fix"])}</p>' if row["fix"] else ""
+        hops = f" Hops: {', '.join(map(str, row['hops']))}." if row["hops"] else ""
+        evidence = _text(json.dumps(row["evidence"], ensure_ascii=False, default=str))
+        parts.append(
+            f'<div class="finding {severity}"><p><strong>{_text(row["code"])}</strong> ({severity}) '
+            f"{_text(row['summary'])}</p>{fix}<details><summary>Evidence</summary><code>{evidence}</code>{hops}"
+            "</details></div>"
+        )
+    return parts
+
+
+def _tables(report: Mapping[str, Any]) -> list[str]:
+    return [
+        _table(
+            "Placement",
+            ("device", "ops#"),
+            [(r["device"], units.count(r["ops"])) for r in report["placement"]],
+        ),
+        _table(
+            "Hops",
+            ("##", "from", "to", "tensor", "for", "bytes#", "count#", "site", "cause", "basis"),
+            [
+                (
+                    index,
+                    endpoint(row["src"], row["src_memory"]),
+                    endpoint(row["dst"], row["dst_memory"]),
+                    row["tensor"],
+                    row["op"],
+                    units.size(row["bytes"]),
+                    units.times(row["count"]),
+                    _sites(row),
+                    row["cause"],
+                    row["basis"],
+                )
+                for index, row in enumerate(report["hops"])
+            ],
+        ),
+        _table(
+            "Collectives",
+            ("op", "devices", "tensors#", "payload#", "on the wire#", "algorithm", "count#", "site", "basis"),
+            [
+                (
+                    row["op"],
+                    ", ".join(row["devices"]),
+                    units.count(row["tensors"]),
+                    units.size(row["payload_bytes"]),
+                    units.size(row["wire_bytes"]),
+                    row["algorithm"],
+                    units.times(row["count"]),
+                    row["site"] or units.UNKNOWN,
+                    row["basis"],
+                )
+                for row in report["collectives"]
+            ],
+        ),
+        _table(
+            "Syncs",
+            ("device", "kind", "site", "count#", "waited#", "basis"),
+            [
+                (
+                    row["device"],
+                    row["kind"],
+                    row["site"] or units.UNKNOWN,
+                    units.times(row["count"]),
+                    units.UNKNOWN if row["wait_ns"] is None else units.duration(row["wait_ns"] / 1e9),
+                    row["basis"],
+                )
+                for row in report["syncs"]
+            ],
+        ),
+        _table(
+            "Memory",
+            ("device", "peak#", "basis"),
+            [(row["device"], units.size(row["peak_bytes"]), row["basis"]) for row in report["memory"]],
+        ),
+        _table(
+            "Ops",
+            ("name", "type", "requested", "assigned", "site"),
+            [
+                (row["name"], row["type"], row["requested"], row["assigned"], row["site"] or units.UNKNOWN)
+                for row in report.get("ops", ())
+            ],
+        ),
+    ]
+
+
+def _sites(row: Mapping[str, Any]) -> str:
+    parts = [row["site"] or units.UNKNOWN]
+    if row["producer_site"] and row["producer_site"] != row["site"]:
+        parts.append(f"produced at {row['producer_site']}")
+    if row["forward_site"]:
+        parts.append(f"forward at {row['forward_site']}")
+    return ", ".join(parts)
+
+
+def _table(title: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Columns whose head ends in # hold numbers and stand right."""
+    if not rows:
+        return ""
+    numbers = [head.endswith("#") for head in heads]
+    head = "".join(f"<th>{_text(name.removesuffix('#'))}</th>" for name in heads)
+    lines = []
+    for row in rows:
+        cells = (
+            f'<td class="n">{_text(cell)}</td>' if number else f"<td>{_text(cell)}</td>"
+            for cell, number in zip(row, numbers, strict=True)
+        )
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    body = "\n".join(lines)
+    table = f"<table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>"
+    return f'<h2>{_text(title)}</h2><div class="scroll">{table}</div>'

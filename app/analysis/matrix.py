@@ -1,0 +1,73 @@
+"""Who sent how much to whom: the hop table by pairs of devices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from app.analysis.causes import RANK
+from app.analysis.devices import in_order
+from app.analysis.hops import Hop
+from app.views.matrix_data import Cell, Matrix
+
+BASES = ("measured", "sampled", "estimated", "inferred", "unknown")
+"""From the firmest to the weakest."""
+
+
+def device_matrix(
+    hops: Sequence[Hop],
+    devices: Iterable[str] = (),
+    stand_ins: Iterable[str] = (),
+    cause: str | None = None,
+    site: str | None = None,
+) -> Matrix:
+    """Bytes and transfers between devices, of the hops of one cause or site where that is given.
+
+    `devices` get a row and a column also when they exchanged nothing. Hops that happened no time are
+    left out. For a range of steps take a hop table of those steps.
+    """
+    pairs: dict[tuple[str, str], list[int]] = {}
+    for index, hop in enumerate(hops):
+        wanted = cause in (None, hop.cause.code) and site in (None, hop.site, hop.blamed_site)
+        if wanted and hop.count != 0:
+            pairs.setdefault((hop.src, hop.dst), []).append(index)
+    order = in_order([*devices, *(device for pair in pairs for device in pair)], host_last=True)
+    cells = [_cell(src, dst, rows, hops) for (src, dst), rows in pairs.items()]
+    cells.sort(key=lambda cell: (order.index(cell.src), order.index(cell.dst)))
+    return Matrix(tuple(order), tuple(cells), frozenset(stand_ins))
+
+
+def _cell(src: str, dst: str, rows: list[int], hops: Sequence[Hop]) -> Cell:
+    part = [hops[index] for index in rows]
+    return Cell(
+        src=src,
+        dst=dst,
+        bytes=total(hop.bytes_total for hop in part),
+        count=total(hop.count for hop in part),
+        hops=tuple(rows),
+        severity=worst(part),
+        bytes_known=sum(hop.bytes_total or 0 for hop in part),
+        basis=weakest(hop.basis for hop in part),
+    )
+
+
+def total(parts: Iterable[int | None]) -> int | None:
+    """The sum, None when a part is not known."""
+    result = 0
+    for part in parts:
+        if part is None:
+            return None
+        result += part
+    return result
+
+
+def worst(hops: Iterable[Hop]) -> str:
+    """The highest severity among hops."""
+    return min(
+        (hop.cause.severity for hop in hops), key=lambda severity: RANK.get(severity, 9), default="info"
+    )
+
+
+def weakest(bases: Iterable[str]) -> str:
+    """The least firm of some bases."""
+    known = [BASES.index(basis) if basis in BASES else len(BASES) - 1 for basis in bases]
+    return BASES[max(known, default=BASES.index("unknown"))]

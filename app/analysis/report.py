@@ -1,0 +1,89 @@
+"""The report of a run, version 1: what `report --json` prints and the pages show."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from app.analysis.collectives import collective_table
+from app.analysis.devices import in_order
+from app.analysis.findings import findings
+from app.analysis.hops import hop_table
+from app.analysis.memory import memory_table
+from app.analysis.placement import op_table, placement
+from app.analysis.syncs import sync_table
+from app.analysis.tables import Tables, tables_of
+from app.store.run import open_run
+from runners.run import read_run
+
+VERSION = 1
+
+
+def build_report(run: Mapping[str, Any], tables: Tables, ops: bool = False) -> dict[str, Any]:
+    """The report as plain data, ready for JSON.
+
+    `run` says run, framework, status, exit_code and device_map as the run's folder does; all may be
+    absent. With `ops` there is one row an op too.
+    """
+    hops = hop_table(tables)
+    syncs = sync_table(tables)
+    frameworks = [process.framework for process in tables.processes if process.framework]
+    device_map = _device_map(run.get("device_map") or {}, tables)
+    report: dict[str, Any] = {
+        "version": VERSION,
+        "run": run.get("run"),
+        "framework": run.get("framework") or (frameworks[0] if frameworks else None),
+        "status": run.get("status"),
+        "exit_code": run.get("exit_code"),
+        "steps": tables.steps,
+        "devices": in_order([*tables.devices, *device_map]),
+        "device_map": device_map,
+        "unseen": [dataclasses.asdict(row) for row in tables.unseen],
+        "placement": placement(tables),
+        "hops": [hop.row() for hop in hops],
+        "collectives": [row.row() for row in collective_table(tables)],
+        "syncs": [row.row() for row in syncs],
+        "memory": [row.row() for row in memory_table(tables)],
+        "findings": [row.row() for row in findings(hops, syncs, tables.unseen, tables.rounds, tables.steps)],
+    }
+    if ops:
+        report["ops"] = [row.row() for row in op_table(tables)]
+    return report
+
+
+def run_info(path: Path) -> dict[str, Any]:
+    """What a run's folder says of the run itself; missing or damaged files leave their parts empty."""
+    run = read_run(path)
+    return {
+        "run": run.id,
+        "framework": run.framework,
+        "status": run.state,
+        "exit_code": run.exit_code,
+        "device_map": run.spec.get("device_map"),
+    }
+
+
+def run_report(path: Path, ops: bool = False) -> dict[str, Any]:
+    """The report of the run in a folder, running or ended; an ended one is sealed on the way.
+
+    Raises HopscopeError when there is no such folder.
+    """
+    store = open_run(path)
+    try:
+        store.seal()
+        return build_report(run_info(path), tables_of(store), ops)
+    finally:
+        store.close()
+
+
+def _device_map(chosen: Any, tables: Tables) -> dict[str, dict[str, Any]]:
+    """The launcher's facts of each device with what the process itself saw laid over them."""
+    result: dict[str, dict[str, Any]] = {}
+    if isinstance(chosen, Mapping):
+        result = {str(name): dict(facts) for name, facts in chosen.items() if isinstance(facts, Mapping)}
+    for process in tables.processes:
+        for device, facts in process.device_map.items():
+            result[device] = {**result.get(device, {}), **facts}
+    return {device: result[device] for device in in_order(result)}

@@ -1,0 +1,94 @@
+"""A run's rows as the analysis takes them: one snapshot, so that all figures of a page agree."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping
+
+from app.analysis.devices import in_order
+from app.store.run import RunStore
+from app.store.totals import KeyTotals
+from probes.trace.rows import Edge, Graph, Key, Location, Node, Process, Unseen
+
+
+@dataclasses.dataclass(frozen=True)
+class Tables:
+    """The rows of one run; nodes and edges are fetched a graph at a time."""
+
+    processes: list[Process]
+    locations: Mapping[int, Location]
+    graphs: list[Graph]
+    keys: list[Key]
+    unseen: list[Unseen]
+    totals: Mapping[int, KeyTotals] = dataclasses.field(default_factory=dict)
+    """Sums over a key's events, where it has any."""
+    nodes_of: Callable[[int], list[Node]] = lambda graph: []
+    edges_of: Callable[[int], list[Edge]] = lambda graph: []
+
+    def of_kind(self, kind: str) -> list[Key]:
+        """Keys of one kind, by id."""
+        return [key for key in self.keys if key.kind == kind]
+
+    def site(self, location: int | None) -> str | None:
+        """``train.py:31``; None for no location and for one whose definition was lost."""
+        known = self.locations.get(location or 0)
+        return known.site if known else None
+
+    def via(self, location: int | None) -> str | None:
+        """The library frame below a location."""
+        known = self.locations.get(location or 0)
+        return known.via if known else None
+
+    @functools.cached_property
+    def devices(self) -> list[str]:
+        """Every device that a process has or a record names."""
+        found = {device for process in self.processes for device in process.devices}
+        for key in self.keys:
+            fields = key.fields
+            found.update(fields[name] for name in ("device", "src", "dst") if fields.get(name))
+            found.update(fields.get("devices") or ())
+        return in_order(found)
+
+    @functools.cached_property
+    def own_devices(self) -> frozenset[str]:
+        """The devices that the frameworks said they have; empty when none said so."""
+        return frozenset(device for process in self.processes for device in process.devices)
+
+    @functools.cached_property
+    def stand_ins(self) -> frozenset[str]:
+        """Devices that only play GPUs."""
+        return frozenset(
+            device
+            for process in self.processes
+            for device, facts in process.device_map.items()
+            if facts.get("stand_in")
+        )
+
+    @functools.cached_property
+    def steps(self) -> int | None:
+        """Optimizer applications in the run; of several processes the most. None when it has none."""
+        found: dict[int, int] = {}
+        for key in self.of_kind("mark"):
+            if key.fields.get("name") == "step":
+                found[key.id >> 32] = found.get(key.id >> 32, 0) + (key.count or 0)
+        return max(found.values()) if any(found.values()) else None
+
+    @functools.cached_property
+    def rounds(self) -> int:
+        """How often "every step" is: the steps, else the calls of the most called graph, else 0."""
+        return self.steps or max((graph.calls for graph in self.graphs), default=0)
+
+
+def tables_of(store: RunStore) -> Tables:
+    """A snapshot of an open run."""
+    return Tables(
+        store.processes(),
+        store.locations(),
+        store.graphs(),
+        store.keys(),
+        store.unseen(),
+        store.totals(),
+        store.nodes,
+        store.edges,
+    )

@@ -1,0 +1,157 @@
+"""A report for the terminal: what was not seen and the findings first, then the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from app.views import units
+
+_MARKS = {"error": "!!", "warning": "! ", "info": "  "}
+_WIDEST = 60
+Row = Sequence[str]
+
+
+def render_text(report: Mapping[str, Any]) -> str:
+    """The whole report as lines; every number with its unit, every estimate with its basis."""
+    parts = [_head(report), _findings(report), *_tables(report)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _head(report: Mapping[str, Any]) -> str:
+    status = str(report["status"])
+    if report["exit_code"] is not None:
+        status += f" (exit status {report['exit_code']})"
+    steps = "no optimizer steps" if report["steps"] is None else units.plural(report["steps"], "step")
+    stand_ins = [name for name, facts in report["device_map"].items() if facts.get("stand_in")]
+    lines = [
+        f"{_clean(report['run'])}  {_clean(report['framework'])}  {status}  {steps}",
+        f"devices: {', '.join(map(_clean, report['devices'])) or 'none seen'}",
+    ]
+    if stand_ins:
+        lines.append(
+            f"stand-ins (they only play GPUs, copies between them cost nothing): {', '.join(stand_ins)}"
+        )
+    return "\n".join(lines)
+
+
+def _findings(report: Mapping[str, Any]) -> str:
+    if not report["findings"]:
+        return "Findings: none."
+    lines = ["Findings"]
+    for row in report["findings"]:
+        lines.append(f"{_MARKS.get(row['severity'], '  ')} {row['code']}: {_clean(row['summary'])}")
+        if row["fix"]:
+            lines.append(f"     {_clean(row['fix'])}")
+    return "\n".join(lines)
+
+
+def _tables(report: Mapping[str, Any]) -> list[str]:
+    hops = sorted(enumerate(report["hops"]), key=lambda item: -_total(item[1]))
+    return [
+        _table(
+            "Placement",
+            ("device", "ops"),
+            [(row["device"], units.count(row["ops"])) for row in report["placement"]],
+        ),
+        _table(
+            "Hops",
+            ("#", "from", "to", "tensor", "for", "bytes", "count", "site", "cause", "basis"),
+            [_hop(index, row) for index, row in hops],
+        ),
+        _table(
+            "Collectives",
+            ("op", "devices", "tensors", "payload", "on the wire", "algorithm", "count", "site", "basis"),
+            [
+                (
+                    row["op"],
+                    ", ".join(row["devices"]),
+                    units.count(row["tensors"]),
+                    units.size(row["payload_bytes"]),
+                    units.size(row["wire_bytes"]),
+                    row["algorithm"],
+                    units.times(row["count"]),
+                    row["site"] or units.UNKNOWN,
+                    row["basis"],
+                )
+                for row in report["collectives"]
+            ],
+        ),
+        _table(
+            "Syncs",
+            ("device", "kind", "site", "count", "waited", "basis"),
+            [
+                (
+                    row["device"],
+                    row["kind"],
+                    row["site"] or units.UNKNOWN,
+                    units.times(row["count"]),
+                    units.UNKNOWN if row["wait_ns"] is None else units.duration(row["wait_ns"] / 1e9),
+                    row["basis"],
+                )
+                for row in report["syncs"]
+            ],
+        ),
+        _table(
+            "Memory",
+            ("device", "peak", "basis"),
+            [(row["device"], units.size(row["peak_bytes"]), row["basis"]) for row in report["memory"]],
+        ),
+        _table(
+            "Ops",
+            ("name", "type", "requested", "assigned", "site"),
+            [
+                (
+                    row["name"],
+                    row["type"],
+                    row["requested"] or "-",
+                    row["assigned"],
+                    row["site"] or units.UNKNOWN,
+                )
+                for row in report.get("ops", ())
+            ],
+        ),
+    ]
+
+
+def _hop(index: int, row: Mapping[str, Any]) -> Row:
+    return (
+        str(index),
+        endpoint(row["src"], row["src_memory"]),
+        endpoint(row["dst"], row["dst_memory"]),
+        row["tensor"],
+        row["op"],
+        units.size(row["bytes"]),
+        units.times(row["count"]),
+        row["site"] or units.UNKNOWN,
+        row["cause"],
+        row["basis"],
+    )
+
+
+def endpoint(device: str, memory: str) -> str:
+    """A device, with its memory where that is not the one its name says: ``gpu:0 (host memory)``."""
+    return f"{device} (host memory)" if memory == "host" and not device.endswith("cpu:0") else device
+
+
+def _total(row: Mapping[str, Any]) -> int:
+    return (row["bytes"] or 0) * (row["count"] or 0)
+
+
+def _table(title: str, heads: Row, rows: Sequence[Row]) -> str:
+    if not rows:
+        return ""
+    cells = [heads, *([_cut(_clean(cell)) for cell in row] for row in rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(heads))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
+    rule = "  ".join("-" * width for width in widths)
+    return "\n".join([title, lines[0].rstrip(), rule, *(line.rstrip() for line in lines[1:])])
+
+
+def _clean(value: Any) -> str:
+    """Text from a program, without the control characters that could steer a terminal."""
+    return "".join(char if char.isprintable() else " " for char in str(value))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _WIDEST else f"..{text[2 - _WIDEST :]}"

@@ -1,0 +1,171 @@
+"""How small and how fast a recorded run is: python benchmarks/store.py [EVENTS]
+
+Writes a made-up run of EVENTS events (default 2,000,000) with the recorders' own writer, seals it, and
+times what the pages ask of it, each the median of several tries. The run: 8 devices, a graph of 4,000
+ops called once a step, eager ops, eager transfers and syncs from 600 lines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from app.analysis.hops import hop_table
+from app.analysis.matrix import device_matrix
+from app.analysis.tables import tables_of
+from app.store.run import RunStore, open_run
+from probes.trace.writer import TraceWriter
+
+DEVICES = ["cpu:0", *(f"cpu:{number}" for number in range(1, 9))]
+OPS = ("MatMul", "AddV2", "Relu", "Mul", "Sum", "Cast", "Softmax", "Transpose")
+NODES = 4000
+LINES = 600
+
+
+def main() -> None:
+    """Make the run, measure, print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("events", nargs="?", type=int, default=2_000_000)
+    events = parser.parse_args().events
+    folder = Path(tempfile.mkdtemp(prefix="hopscope-benchmark-"))
+    try:
+        measure(folder, events)
+    finally:
+        shutil.rmtree(folder)
+
+
+def measure(folder: Path, events: int) -> None:
+    """Print one line a figure."""
+    seconds, _ = timed(lambda: write_run(folder, events))
+    trace = sum(path.stat().st_size for path in (folder / "trace").iterdir())
+    row("events", f"{events:,}")
+    row("trace written (with making the events up)", f"{seconds:.1f} s, {trace / events:.1f} bytes an event")
+    seconds, store = timed(lambda: open_run(folder))
+    row("open, not sealed", f"{seconds:.2f} s, {events / seconds / 1000:,.0f} k events a second")
+    questions(store, "not sealed")
+    seconds, sealed = timed(store.seal)
+    if not sealed:
+        raise SystemExit("the run could not be sealed")
+    size = sum(path.stat().st_size for path in (folder / "tables").iterdir())
+    row("seal", f"{seconds:.2f} s, {size / events:.2f} bytes an event")
+    store.close()
+    row("open, sealed", milliseconds(lambda: open_run(folder).close()))
+    seconds, store = timed(lambda: open_run(folder))
+    seconds_hops, table = timed(lambda: hop_table(tables_of(store)))
+    row("hop table and matrix, first time", f"{1000 * (seconds_hops + timed(lambda: device_matrix(table))[0]):.1f} ms")
+    questions(store, "sealed")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    row("memory of this process, peak", f"{peak:.0f} MB")
+
+
+def questions(store: RunStore, how: str) -> None:
+    """Time what a page asks."""
+    span = store.duration_s
+    share = span * 5000 / store.events
+    starts = iter(random.Random(1).uniform(0, span - share) for _ in range(1000))
+    row(f"hop table and matrix, {how}", milliseconds(lambda: device_matrix(hop_table(tables_of(store)))))
+    row(f"overview of 600 bins, {how}", milliseconds(lambda: store.binned(600)))
+
+    def window() -> None:
+        start = next(starts)
+        store.window(start, start + share, 2000)
+
+    row(f"window of 5,000 events, {how}", milliseconds(window))
+    row(f"nodes of the graph, first time, {how}", f"{1000 * timed(lambda: store.nodes(1))[0]:.1f} ms")
+
+
+def write_run(folder: Path, events: int) -> None:
+    """One process's trace with `events` events, through the recorders' writer."""
+    mono = time.monotonic_ns()
+    header = {"run": "benchmark", "host": "benchmark", "pid": 0, "ppid": 0, "process": "main", "role": None}
+    header |= {"rank": None, "framework": "tensorflow", "wall_ns": time.time_ns(), "mono_ns": mono}
+    (folder / "trace").mkdir()
+    writer = TraceWriter(str(folder / "trace"), "1-1", header)
+    chance = random.Random(0)
+    calls, kinds = define(writer, chance)
+    now = 0
+    lines = []
+    for number in range(events):
+        now += chance.randrange(300, 20_000)
+        key, kind, low, high = (1, "call", 400_000, 900_000) if number % 50 == 0 else chance.choice(kinds)
+        step = number // 50
+        lines.append(f'["e","{kind}",{now},{chance.randrange(low, high)},{key},1,{step},null,139872345]\n')
+        writer.counts[key] += 1
+        if len(lines) == 1000:
+            writer.append_bytes("".join(lines).encode())
+            lines.clear()
+    writer.append_bytes("".join(lines).encode())
+    writer.append(["I", now, {"ended": True, "devices": DEVICES}])
+    writer.close()
+    del calls
+
+
+def define(writer: TraceWriter, chance: random.Random) -> tuple[int, list[tuple[int, str, int, int]]]:
+    """Strings, lines, a placed graph with its hops, and the keys of eager events."""
+    strings: dict[str, int] = {"": 0}
+
+    def string(text: str) -> int:
+        if text not in strings:
+            strings[text] = len(strings)
+            writer.append(["S", strings[text], text])
+        return strings[text]
+
+    for line in range(1, LINES + 1):
+        site, file, function = (string(text) for text in (f"train.py:{line}", "/src/train.py", "train"))
+        writer.append(["L", line, site, 0, file, line, function])
+    writer.append(["G", 1, {"name": "step", "function": "__inference_step_1", "loc": 1, "step_marks": 1}])
+    writer.append(["K", 1, "call", {"graph": 1, "function": "__inference_step_1", "loc": 1}])
+    for node in range(NODES):
+        name = f"model/layer_{node * 24 // NODES}/{OPS[node % len(OPS)]}_{node}"
+        device = DEVICES[1 + node * 8 // NODES]
+        texts = [string(text) for text in (name, OPS[node % len(OPS)], device, device)]
+        writer.append(["N", 1, node, *texts, 1 + node % LINES, 0])
+        if node:
+            writer.append(["E", 1, node - 1, 0, node, 0, 65536, string("float32"), string("64x256")])
+    kinds: list[tuple[int, str, int, int]] = []
+    for key in range(2, 2 + LINES * 4):
+        src, dst = chance.sample(DEVICES, 2)
+        kind = ("op", "op", "op", "hop", "sync", "op")[key % 6]
+        fields: dict[str, object] = {"op": chance.choice(OPS), "loc": 1 + key % LINES, "requested": ""}
+        if kind == "hop":
+            fields |= {"src": src, "dst": dst, "src_memory": "device", "dst_memory": "device", "graph": 0}
+            fields |= {"tensor": f"t{key}:0", "bytes": 65536, "dtype": "float32", "shape": "64x256"}
+            fields |= {"kind": "copy", "basis": "measured", "consumers": [f"op{key}"], "producer": "x"}
+        elif kind == "sync":
+            fields = {"device": src, "kind": "numpy", "loc": 1 + key % LINES, "basis": "measured"}
+        else:
+            fields["device"] = src
+        writer.append(["K", key, kind, fields])
+        kinds.append((key, kind, 800, 60_000))
+    return 1, kinds
+
+
+def timed(work: Callable[[], object]) -> tuple[float, object]:
+    """Seconds and result of one try."""
+    start = time.perf_counter()
+    result = work()
+    return time.perf_counter() - start, result
+
+
+def milliseconds(work: Callable[[], object], tries: int = 9) -> str:
+    """Median of some tries."""
+    return f"{1000 * statistics.median(timed(work)[0] for _ in range(tries)):.1f} ms"
+
+
+def row(what: str, value: str) -> None:
+    """One line of the table."""
+    print(f"| {what:46} | {value:>44} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -7,20 +7,26 @@ case is a look-up in a table and one increment.
 from __future__ import annotations
 
 import threading
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple
 
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from .functions import Functions
 from .gradients import current as gradient
 from .gradients import remember as remember_forward
 from .hosts import host_inputs
-from .live import LiveBytes
+from .live import SMALL_ELEMENTS, LiveBytes
+from .marks import Mark
+from .marks import mark as mark_of
 from .names import is_host, memory_of, short_device, tensor_bytes
 
-Mark = Tuple[str, int, str, str, Any]
-"""What a tensor remembers: (producer's op type, location, name, requested device, live bytes or None)."""
+Entry = Tuple[int, Mark, Tuple[int, str]]
+"""Of an op at a line: its key, its outputs' mark, what the tape gets to know of it."""
+_SHARING = ("ReadVariableOp", "Identity", "Reshape")
+"""Ops whose output is their input's memory again."""
 
 _HANDLES = ("resource", "variant", "string")
+_HANDLE_TYPES = (20, 21)
+"""DataType of resource and variant handles."""
 
 
 class EagerOps:
@@ -34,8 +40,10 @@ class EagerOps:
         self.functions = functions
         self.live = LiveBytes.of(recording)
         self._context: Callable[[], Any] = context.context
-        self._keys: Dict[Any, int] = {}
-        self._constants: set[Any] = set()
+        self._current_location = recording.sites.current
+        self._ops: Dict[Tuple[str, str, int, int], Entry] = {}
+        self._data: Dict[Any, Tuple[Mark, Optional[int]]] = {}
+        self._crossings: Dict[Any, int] = {}
 
     def __call__(
         self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
@@ -43,116 +51,132 @@ class EagerOps:
         """Called by TensorFlow after each op; `graph` is None for eager ops."""
         if graph is not None or op_type in self.functions.called:
             return
-        if isinstance(op_type, bytes):
+        if type(op_type) is bytes:
             op_type = op_type.decode()
-        recording = self.recording
         if outputs:
-            device = short_device(outputs[0].device)
+            full_device = outputs[0].device
         elif inputs:
-            device = short_device(inputs[0].device)
+            full_device = inputs[0].device
         else:
-            device = short_device(self._context().device_name) or "cpu:0"
-        location = recording.sites.current()
+            full_device = self._context().device_name or "CPU:0"
+        location = self._current_location()
         forward = gradient.forward_loc
-        if attrs and not forward:
-            remember_forward(attrs, location, self._context().device_name or "")
-        identity = (op_type, device, location, forward)
-        key = self._keys.get(identity)
-        if key is None:
-            requested = short_device(self._context().device_name)
-            key = self._keys[identity] = recording.key(
-                ("op", *identity),
-                "op",
-                {
-                    "op": op_type,
-                    "device": device,
-                    "requested": requested,
-                    "loc": location,
-                    "forward_loc": forward,
-                },
-            )
-        counts = recording.counts
+        identity = (op_type, full_device, location, forward)
+        entry = self._ops.get(identity)
+        if entry is None:
+            entry = self._ops[identity] = self._define(op_type, short_device(full_device), location, forward)
+        key, mark, origin = entry
+        counts = self.recording.counts
         count = counts[key] + 1
         counts[key] = count
         if count <= SINGLE_EVENTS:
-            recording.event("op", clock(), 0, key)
+            self.recording.event("op", clock(), 0, key)
+        if attrs and not forward:
+            remember_forward(id(attrs), origin)
         for index, tensor in enumerate(inputs):
-            mark = tensor.__dict__.get("_hopscope") if hasattr(tensor, "__dict__") else None
-            if mark is None:
-                mark = self._first_seen(tensor, op_type, location)
-            if tensor.device != (outputs[0].device if outputs else tensor.device):
-                self._crossed(tensor, index, mark, op_type, device, location, forward)
+            source = getattr(tensor, "_hopscope", None)
+            if source is None:
+                source = self._first_seen(tensor, op_type, location)
+            if tensor.device != full_device:
+                self._crossed(tensor, index, source, mark, forward, full_device)
         if outputs:
-            self._remember(op_type, attrs, outputs, location)
+            if op_type == "VarHandleOp":
+                mark = mark_of(op_type, location, _attribute(attrs, "shared_name"), mark[3])
+                outputs[0]._hopscope_live = self.live.variable(attrs, full_device)
+            for output in outputs:
+                output._hopscope = mark
+                elements = output._num_elements()
+                if elements >= SMALL_ELEMENTS and op_type not in _SHARING:
+                    output._hopscope_live = self.live.tensor(output, full_device, elements)
 
-    def _remember(self, op_type: str, attrs: Any, outputs: Any, location: int) -> None:
-        requested = short_device(self._context().device_name)
-        name = ""
-        if op_type == "VarHandleOp":
-            name = _attribute(attrs, "shared_name")
-        for output in outputs:
-            live = self.live.tensor(output, op_type, attrs)
-            output._hopscope = (op_type, location, name, requested, live)
+    def _define(self, op_type: str, device: str, location: int, forward: int) -> Entry:
+        scope = self._context().device_name or ""
+        requested = short_device(scope)
+        fields = {
+            "op": op_type,
+            "device": device,
+            "requested": requested,
+            "loc": location,
+            "forward_loc": forward,
+        }
+        key = self.recording.key(("op", op_type, device, location, forward), "op", fields)
+        return key, mark_of(op_type, location, "", requested), (location, scope)
 
     def _first_seen(self, tensor: Any, op_type: str, location: int) -> Mark:
-        """A tensor that no op made: Python or numpy data, converted by TensorFlow's C code."""
-        device = short_device(tensor.device)
-        mark: Mark = ("Python", location, "", "", None)
-        if not is_host(device) and tensor.dtype.name not in _HANDLES:
-            scalar = tensor.shape.rank == 0
-            constant = (location, op_type, device, tensor.dtype)
-            # TensorFlow keeps the scalars it converted, by device: the second use sends nothing.
-            if not scalar or constant not in self._constants:
-                if scalar:
-                    self._constants.add(constant)
-                self.upload(tensor, device, op_type, location)
-        tensor._hopscope = mark
-        return mark
+        """A tensor that no op made: Python or numpy data, converted by TensorFlow's C code.
+
+        TensorFlow keeps the scalars that it converted, by device: their second use sends nothing.
+        """
+        identity = (op_type, location, tensor.device, tensor._datatype_enum(), tensor._shape_tuple())
+        known = self._data.get(identity)
+        if known is None:
+            mark = mark_of("Python", location, "", "")
+            device = short_device(tensor.device)
+            again: Optional[int] = None
+            if not is_host(device) and tensor.dtype.name not in _HANDLES:
+                key = self._upload_key(tensor, device, op_type, location)
+                self.recording.happened(key, "hop")
+                again = key if identity[4] else None
+            known = self._data[identity] = (mark, again)
+        elif known[1] is not None:
+            self.recording.happened(known[1], "hop")
+        tensor._hopscope = known[0]
+        return known[0]
 
     def upload(self, tensor: Any, device: str, op_type: str, location: int) -> None:
         """Count a transfer of Python's or numpy's data to a device."""
-        shape = tuple(tensor.shape)
-        identity = ("upload", device, location, op_type, tensor.dtype, shape)
-        key = self._keys.get(identity)
+        self.recording.happened(self._upload_key(tensor, device, op_type, location), "hop")
+
+    def _upload_key(self, tensor: Any, device: str, op_type: str, location: int) -> int:
+        identity = ("upload", device, location, op_type, tensor._datatype_enum(), tensor._shape_tuple())
+        key = self.recording.known_key(identity)
         if key is None:
             on_host = is_host(short_device(tensor.backing_device))
-            fields = _hop_fields("cpu:0", device, tensor, op_type, location, ("Python", location, "", "", None))
+            fields = _hop_fields("cpu:0", device, tensor, op_type, location, ("Python", location, "", ""))
             fields.update(kind="upload", dst_memory=memory_of(device, on_host))
-            key = self._keys[identity] = self.recording.key(identity, "hop", fields)
-        self.recording.happened(key, "hop")
+            key = self.recording.key(identity, "hop", fields)
+        return key
 
     def _crossed(
-        self, tensor: Any, index: int, mark: Mark, op_type: str, device: str, location: int, forward: int
+        self, tensor: Any, index: int, mark: Mark, own: Mark, forward: int, full_device: str
     ) -> None:
         """An input lives elsewhere: TensorFlow copies it once and keeps the copy beside the tensor."""
-        if tensor.dtype.name in _HANDLES:
+        dtype = tensor._datatype_enum()
+        if dtype in _HANDLE_TYPES:
             return
-        source = short_device(tensor.backing_device)
+        mirrors = getattr(tensor, "_hopscope_mirrors", None)
+        if mirrors is None:
+            tensor._hopscope_mirrors = [full_device]
+        elif full_device in mirrors:
+            return
+        else:
+            mirrors.append(full_device)
+        identity = (id(own), id(mark), index, dtype, tensor._shape_tuple(), full_device, forward)
+        key = self._crossings.get(identity)
+        if key is None:
+            key = self._crossings[identity] = self._crossing(tensor, index, mark, own, forward, full_device)
+        if key:
+            counts = self.recording.counts
+            count = counts[key] + 1
+            counts[key] = count
+            if count <= SINGLE_EVENTS:
+                self.recording.event("hop", clock(), 0, key)
+
+    def _crossing(
+        self, tensor: Any, index: int, mark: Mark, own: Mark, forward: int, full_device: str
+    ) -> int:
+        """The key of a hop, or 0 where nothing is copied: the kernel takes this input on the host."""
+        op_type, location = own[0], own[1]
+        device, source = short_device(full_device), short_device(tensor.backing_device)
         on_host = index in host_inputs(op_type, tensor.dtype, device)
         if source == device or (on_host and is_host(source)):
-            return
-        mirrors: List[str] = tensor.__dict__.setdefault("_hopscope_mirrors", [])
-        where = device + ("/host" if on_host else "")
-        if where in mirrors:
-            return
-        mirrors.append(where)
-        identity = ("copy", source, where, op_type, index, location, mark[0], mark[1], tensor.dtype, tensor.shape)
-        try:
-            key = self._keys.get(identity)
-        except TypeError:  # a shape that can't be hashed: unknown rank
-            identity = (*identity[:-1], str(tensor.shape))
-            key = self._keys.get(identity)
-        if key is None:
-            fields = _hop_fields(source, device, tensor, op_type, location, mark)
-            fields.update(
-                dst_memory=memory_of(device, on_host),
-                forward_loc=forward,
-                requested=short_device(self._context().device_name),
-            )
-            if forward:
-                fields["facts"]["forward_requested"] = short_device(gradient.forward_requested)
-            key = self._keys[identity] = self.recording.key(identity, "hop", fields)
-        self.recording.happened(key, "hop")
+            return 0
+        fields = _hop_fields(source, device, tensor, op_type, location, mark)
+        fields.update(dst_memory=memory_of(device, on_host), forward_loc=forward, requested=own[3])
+        if forward:
+            fields["facts"]["forward_requested"] = short_device(gradient.forward_requested)
+        place = (source, device, on_host, own, index, mark, tensor._datatype_enum(), tensor._shape_tuple())
+        return self.recording.key(("copy", *place, forward), "hop", fields)
 
 
 def _hop_fields(
@@ -221,8 +245,8 @@ def install(recording: Recording, functions: Functions) -> None:
             requested = short_device(ctx.device_name)
             if not is_host(device) and tensor is not value and tensor.dtype.name not in _HANDLES:
                 eager_ops.upload(tensor, device, "Const", location)
-            live = eager_ops.live.tensor(tensor, "Const", None)
-            tensor._hopscope = ("Const", location, "", requested, live)
+            tensor._hopscope_live = eager_ops.live.tensor(tensor, tensor.device, tensor._num_elements())
+            tensor._hopscope = mark_of("Const", location, "", requested)
         return tensor
 
     constant_op.convert_to_eager_tensor = convert_to_eager_tensor

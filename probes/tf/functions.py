@@ -12,7 +12,8 @@ from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ..trace.recording import Recording, clock
 from .gradients import current as gradient
-from .live import LiveBytes
+from .live import SMALL_ELEMENTS, LiveBytes
+from .marks import mark as mark_of
 from .names import short_device
 from .observed import Observed
 from .placed import ARGUMENTS, RESULTS, OpNote, PlacedGraph, read_placed
@@ -121,9 +122,12 @@ class Functions:
             )
             self.recording.unseen(f"ops inside {note.label}", why, len(note.ops))
         if outputs:
-            label = note.label if note else name
+            mark = mark_of(note.label if note else name, location, "", "")
             for output in outputs:
-                output._hopscope = (label, location, "", "", self._live.tensor(output, label, None))
+                output._hopscope = mark
+                elements = output._num_elements()
+                if elements >= SMALL_ELEMENTS:
+                    output._hopscope_live = self._live.tensor(output, output.device, elements)
         if note is not None and note.steps:
             self.recording.stepped(note.steps)
 

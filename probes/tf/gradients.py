@@ -26,11 +26,11 @@ tuple that has died and whose id is taken again is overwritten by the op that to
 _MOST = 500_000
 
 
-def remember(attrs: Any, location: int, requested: str) -> None:
-    """Note the line of a forward op that a tape may differentiate later."""
+def remember(identity: int, origin: Tuple[int, str]) -> None:
+    """Note (location, requested device) of a forward op that a tape may differentiate later."""
     if len(_forward) > _MOST:
         _forward.clear()
-    _forward[id(attrs)] = (location, requested)
+    _forward[identity] = origin
 
 
 def install(recording: Recording) -> None:
@@ -70,7 +70,7 @@ def install(recording: Recording) -> None:
 
     def record_gradient(op_name: Any, inputs: Any, attrs: Any, outputs: Any) -> None:
         device = next((out.op.device for out in outputs if not hasattr(out, "_numpy_internal")), "")
-        remember(attrs, recording.sites.current(), device)
+        remember(id(attrs), (recording.sites.current(), device))
         record(op_name, inputs, attrs, outputs)
 
     execute.record_gradient = record_gradient

@@ -10,9 +10,15 @@ import weakref
 from typing import Any, Dict, List, Optional
 
 from ..trace.recording import Recording
-from .names import short_device, tensor_bytes
+from .names import short_device
 
 SMALL = 4096
+SMALL_ELEMENTS = 512
+"""A tensor of fewer elements is small whatever its type; asked first because it is cheap to ask."""
+Total = List[int]
+"""[bytes in use, most bytes ever in use] of a device."""
+_SIZES = {1: 4, 2: 8, 3: 4, 4: 1, 5: 2, 6: 1, 8: 8, 9: 8, 10: 1, 14: 2, 17: 2, 18: 16, 19: 2, 22: 4, 23: 8}
+"""Bytes an element by TensorFlow's DataType (types.proto): float, double, int32, uint8, int16, ..."""
 
 
 class LiveBytes:
@@ -22,8 +28,8 @@ class LiveBytes:
 
     def __init__(self) -> None:
         """Nothing is alive yet."""
-        self.in_use: Dict[str, int] = {}
-        self.peak: Dict[str, int] = {}
+        self.totals: Dict[str, Total] = {}
+        self._totals: Dict[str, Total] = {}
 
     @classmethod
     def of(cls, recording: Recording) -> "LiveBytes":
@@ -32,31 +38,34 @@ class LiveBytes:
             cls._of[recording] = cls()
         return cls._of[recording]
 
-    def tensor(self, tensor: Any, op_type: str, attrs: Any) -> Optional["_Alive"]:
+    def tensor(self, tensor: Any, full_device: str, elements: int) -> Optional["_Alive"]:
         """Count a new tensor; keep the result as long as the tensor lives. None for small ones."""
-        if op_type == "VarHandleOp":
-            size = _variable_bytes(attrs)
-        elif op_type in ("ReadVariableOp", "Identity"):
-            return None  # the variable's own memory again
-        else:
-            size = tensor_bytes(tensor)
-        if size is None or size < SMALL:
-            return None
-        return _Alive(self, short_device(tensor.backing_device), size)
+        size = elements * _SIZES.get(tensor._datatype_enum(), 0)
+        return _Alive(self._total(full_device), size) if size >= SMALL else None
+
+    def variable(self, attrs: Any, full_device: str) -> Optional["_Alive"]:
+        """Count a variable by the attributes of the op that made its handle."""
+        size = _variable_bytes(attrs)
+        return _Alive(self._total(full_device), size) if size else None
+
+    def _total(self, full_device: str) -> "Total":
+        total = self._totals.get(full_device)
+        if total is None:
+            total = self._totals[full_device] = self.totals.setdefault(short_device(full_device), [0, 0])
+        return total
 
 
 class _Alive:
-    __slots__ = ("device", "owner", "size")
+    __slots__ = ("size", "total")
 
-    def __init__(self, owner: LiveBytes, device: str, size: int) -> None:
-        self.owner, self.device, self.size = owner, device, size
-        total = owner.in_use.get(device, 0) + size
-        owner.in_use[device] = total
-        if total > owner.peak.get(device, 0):
-            owner.peak[device] = total
+    def __init__(self, total: "Total", size: int) -> None:
+        self.total, self.size = total, size
+        total[0] += size
+        if total[0] > total[1]:
+            total[1] = total[0]
 
     def __del__(self) -> None:
-        self.owner.in_use[self.device] = self.owner.in_use.get(self.device, 0) - self.size
+        self.total[0] -= self.size
 
 
 def _variable_bytes(attrs: Any) -> Optional[int]:

@@ -41,10 +41,11 @@ def _sample(recording: Recording, ctx: Any, name: str, live: LiveBytes, last: Di
     if "gpu" in device:
         info = ctx.get_memory_info(name)
         values, basis, why = {"in_use": info["current"], "peak": info["peak"]}, "measured", ""
-    elif is_host(device) and len(live.in_use) == 0:
+    elif is_host(device) and not live.totals:
         return
     else:
-        values = {"in_use": live.in_use.get(device, 0), "peak": live.peak.get(device, 0)}
+        in_use, peak = live.totals.get(device, (0, 0))
+        values = {"in_use": in_use, "peak": peak}
         basis, why = "estimated", _WHY
     for what, value in values.items():
         identity = ("memory", device, what)

@@ -12,7 +12,7 @@ import sys
 import sysconfig
 import threading
 from types import CodeType, FrameType
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 _INSTALLED = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -30,7 +30,9 @@ class Sites:
         self._define = define
         self._user_files: Dict[str, bool] = {}
         self._rewritten: Dict[str, Dict[int, Tuple[str, int, str]]] = {}
-        self._known: Dict[Tuple[CodeType, int, Optional[CodeType]], int] = {}
+        # By the ids of code objects, whose own hash is slow; `_kept` keeps the ids from being taken again.
+        self._known: Dict[Tuple[int, int, int], int] = {}
+        self._kept: List[Optional[CodeType]] = []
         self._by_place: Dict[Tuple[str, int, Optional[str]], int] = {}
         paths = sysconfig.get_paths()
         self._library = tuple(
@@ -66,12 +68,12 @@ class Sites:
             code = frame.f_code
             user = files.get(code.co_filename)
             if user or (user is None and self.is_user(code.co_filename)):
-                key = (code, frame.f_lasti, below)
+                key = (id(code), frame.f_lasti, id(below))
                 known = self._known.get(key)
                 if known is None:
                     known = self._locate(frame, below)
-                    if known:
-                        self._known[key] = known
+                    self._known[key] = known
+                    self._kept += [code, below]
                 if known:
                     return known
             below = code

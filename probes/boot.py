@@ -7,12 +7,11 @@ import importlib
 import os
 import sys
 from types import ModuleType
-from typing import Dict
 
 from .imports import after_import
 from .trace.recording import Recording
 
-_RECORDERS: Dict[str, str] = {"tensorflow": "tf.install"}
+_RECORDERS: dict[str, str] = {"tensorflow": "tf.install"}
 """The module whose import starts a recorder -> the module, in this package, whose `install` does it."""
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib.abc
 import importlib.machinery
 import sys
+from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Optional
 
 Hook = Callable[[ModuleType], None]
-_hooks: Dict[str, List[Hook]] = {}
-_failed: Dict[str, str] = {}
+_hooks: dict[str, list[Hook]] = {}
+_failed: dict[str, str] = {}
 
 
 def after_import(name: str, hook: Hook) -> None:

@@ -6,7 +6,7 @@ HierarchicalCopy and NCCL are calls of Python classes, noted here.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional
+from typing import Any, Optional
 
 from ..trace.recording import Recording
 from .names import short_device
@@ -36,7 +36,7 @@ def install(recording: Recording) -> None:
     wrap(cross_device_ops.AllReduceCrossDeviceOps, "_batch_all_reduce", list)
 
 
-def _note(recording: Recording, algorithm: str, values: List[Any]) -> None:
+def _note(recording: Recording, algorithm: str, values: list[Any]) -> None:
     replicas = [tuple(getattr(value, "values", ()) or (value,)) for value in values]
     devices = sorted({short_device(tensor.device) for tensors in replicas for tensor in tensors})
     if len(devices) < 2:
@@ -46,7 +46,7 @@ def _note(recording: Recording, algorithm: str, values: List[Any]) -> None:
     first = replicas[0][0]
     graph = getattr(first, "graph", None) if not hasattr(first, "_numpy") else None
     location = recording.sites.current(3)
-    row: Dict[str, Any] = {
+    row: dict[str, Any] = {
         "op": "AllReduce",
         "devices": devices,
         "tensors": len(replicas),

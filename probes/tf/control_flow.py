@@ -6,11 +6,11 @@ route live tensors, the rest of the untaken side runs dead.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, NamedTuple, Optional
 
 
 class _State(NamedTuple):
-    frames: Tuple[str, ...]
+    frames: tuple[str, ...]
     body: bool
     branches: int
 
@@ -24,12 +24,12 @@ class ControlFlow:
     def __init__(self, graph: Any) -> None:
         """`graph` is a GraphDef, not partitioned."""
         self._nodes = {node.name: node for node in graph.node}
-        self._states: Dict[str, _State] = {}
+        self._states: dict[str, _State] = {}
         self._active = any(node.op in ("Enter", "Switch", "RefSwitch", "_SwitchN") for node in graph.node)
         if self._active:
             self._walk()
 
-    def where(self, name: str) -> Tuple[Optional[str], bool]:
+    def where(self, name: str) -> tuple[Optional[str], bool]:
         """('loop' or 'branch' or None, whether it is the loop's body); a branch in a loop is 'branch'."""
         state = self._states.get(name, _TOP)
         if state.branches:
@@ -65,7 +65,7 @@ class ControlFlow:
         predicate = self._nodes.get(switch.input[1].lstrip("^").split(":")[0])
         return predicate is not None and predicate.op == "LoopCond"
 
-    def _enter(self, node: Any, known: List[_State]) -> _State:
+    def _enter(self, node: Any, known: list[_State]) -> _State:
         state = max(known, key=lambda s: (len(s.frames), s.branches, s.body), default=_TOP)
         body = any(s.body for s in known if s.frames == state.frames)
         branches = max((s.branches for s in known), default=0)
@@ -86,18 +86,18 @@ class ControlFlow:
         )
 
 
-def _in_order(nodes: Dict[str, Any]) -> List[str]:
+def _in_order(nodes: dict[str, Any]) -> list[str]:
     """Producers before consumers; a loop's back edges are left out."""
-    waiting: Dict[str, int] = {}
-    consumers: Dict[str, List[str]] = {}
+    waiting: dict[str, int] = {}
+    consumers: dict[str, list[str]] = {}
     for name, node in nodes.items():
-        sources: Set[str] = {i.lstrip("^").split(":")[0] for i in node.input}
+        sources: set[str] = {i.lstrip("^").split(":")[0] for i in node.input}
         sources = {s for s in sources if s in nodes and nodes[s].op != "NextIteration"}
         waiting[name] = len(sources)
         for source in sources:
             consumers.setdefault(source, []).append(name)
     ready = [name for name, count in waiting.items() if count == 0]
-    order: List[str] = []
+    order: list[str] = []
     while ready:
         name = ready.pop()
         order.append(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List
+from typing import Any
 
 from ..trace.recording import Recording
 from .names import is_host, short_device
@@ -27,29 +27,29 @@ def install(recording: Recording) -> None:
     context.Context.ensure_initialized = ensure_initialized
 
 
-def _facts(ctx: Any) -> Dict[str, Any]:
+def _facts(ctx: Any) -> dict[str, Any]:
     names = [short_device(device.name) for device in ctx._logical_devices or []]
-    facts: Dict[str, Any] = {"devices": names, "device_map": _device_map(ctx, names)}
+    facts: dict[str, Any] = {"devices": names, "device_map": _device_map(ctx, names)}
     server = getattr(ctx, "_server_def", None)
     if server is not None:
         facts["role"], facts["rank"] = server.job_name, server.task_index
     return facts
 
 
-def _device_map(ctx: Any, names: List[str]) -> Dict[str, Dict[str, Any]]:
+def _device_map(ctx: Any, names: list[str]) -> dict[str, dict[str, Any]]:
     """For each device: whether it is a stand-in, and for a GPU which card (ordinal, UUID as launched)."""
     visible = [part.strip() for part in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if part.strip()]
     gpus = [name for name in names if "gpu:" in name]
     cards = list(ctx.list_physical_devices("GPU"))
     sliced = len(gpus) > len(cards)
-    result: Dict[str, Dict[str, Any]] = {}
+    result: dict[str, dict[str, Any]] = {}
     for name in names:
         if is_host(name):
             result[name] = {"stand_in": False}
         elif "gpu:" in name:
             ordinal = int(name.rsplit(":", 1)[1])
             card = 0 if sliced else ordinal
-            entry: Dict[str, Any] = {"stand_in": sliced, "cuda_ordinal": card}
+            entry: dict[str, Any] = {"stand_in": sliced, "cuda_ordinal": card}
             if card < len(visible) and visible[card].startswith(("GPU-", "MIG-")):
                 entry["parent_uuid" if sliced else "uuid"] = visible[card]
             if card < len(cards):

@@ -7,7 +7,7 @@ case is a look-up in a table and one increment.
 from __future__ import annotations
 
 import threading
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Optional
 
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from .functions import Functions
@@ -19,7 +19,7 @@ from .marks import Mark
 from .marks import mark as mark_of
 from .names import is_host, memory_of, short_device, tensor_bytes
 
-Entry = Tuple[int, Mark, Tuple[int, str]]
+Entry = tuple[int, Mark, tuple[int, str]]
 """Of an op at a line: its key, its outputs' mark, what the tape gets to know of it."""
 _SHARING = ("ReadVariableOp", "Identity", "Reshape")
 """Ops whose output is their input's memory again."""
@@ -41,9 +41,9 @@ class EagerOps:
         self.live = LiveBytes.of(recording)
         self._context: Callable[[], Any] = context.context
         self._current_location = recording.sites.current
-        self._ops: Dict[Tuple[str, str, int, int], Entry] = {}
-        self._data: Dict[Any, Tuple[Mark, Optional[int]]] = {}
-        self._crossings: Dict[Any, int] = {}
+        self._ops: dict[tuple[str, str, int, int], Entry] = {}
+        self._data: dict[Any, tuple[Mark, Optional[int]]] = {}
+        self._crossings: dict[Any, int] = {}
 
     def __call__(
         self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
@@ -181,7 +181,7 @@ class EagerOps:
 
 def _hop_fields(
     source: str, device: str, tensor: Any, op_type: str, location: int, mark: Mark
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
     return {
         "src": source,
         "dst": device,

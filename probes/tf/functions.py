@@ -8,7 +8,7 @@ on a call costs two clock reads and one event.
 from __future__ import annotations
 
 import threading
-from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, NamedTuple, Optional
 
 from ..trace.recording import Recording, clock
 from .gradients import current as gradient
@@ -18,7 +18,6 @@ from .names import short_device
 from .observed import Observed
 from .placed import ARGUMENTS, RESULTS, OpNote, PlacedGraph, read_placed
 
-
 _CONTROL_FLOW = {"While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase", "Switch", "Enter"}
 
 
@@ -27,11 +26,11 @@ class FunctionNote(NamedTuple):
 
     label: str
     """For people: the Python function's name."""
-    ops: Dict[str, OpNote]
+    ops: dict[str, OpNote]
     steps: int
     compiled: bool
     """jit_compile=True: XLA takes it whole."""
-    collectives: List[Dict[str, Any]]
+    collectives: list[dict[str, Any]]
     control_flow: bool
     """It, or a function that it calls, has a loop or a branch."""
 
@@ -41,22 +40,22 @@ class Functions:
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
-        self.called: Set[str] = set()
-        self.notes: Dict[str, FunctionNote] = {}
-        self.placed: Dict[str, List[PlacedGraph]] = {}
+        self.called: set[str] = set()
+        self.notes: dict[str, FunctionNote] = {}
+        self.placed: dict[str, list[PlacedGraph]] = {}
         self.observed = Observed(recording)
         self._lock = threading.RLock()
-        self._keys: Dict[Tuple[str, int, int], int] = {}
+        self._keys: dict[tuple[str, int, int], int] = {}
         self._live = LiveBytes.of(recording)
-        self._last: Dict[str, int] = {}
+        self._last: dict[str, int] = {}
         self.windows: Any = None
 
     # -- tracing -----------------------------------------------------------------------------------
 
     def traced(self, name: str, graph: Any, attrs: Any) -> None:
         """A graph became a function of the runtime."""
-        places: Dict[str, Tuple[int, int, str]] = getattr(graph, "_hopscope_ops", {})
-        ops: Dict[str, OpNote] = {}
+        places: dict[str, tuple[int, int, str]] = getattr(graph, "_hopscope_ops", {})
+        ops: dict[str, OpNote] = {}
         steps = getattr(graph, "_hopscope_steps", 0)
         collectives = list(getattr(graph, "_hopscope_collectives", ()))
         control_flow = False
@@ -207,7 +206,7 @@ def _one_op(function_graph: Any) -> bool:
     return sum(node.op not in edge for node in function_graph.pre_optimization_graph.node) <= 1
 
 
-def _devices(inputs: Any) -> Tuple[str, ...]:
+def _devices(inputs: Any) -> tuple[str, ...]:
     return tuple(tensor.device for tensor in inputs)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Callable, Dict, Tuple
+from typing import Any, Callable
 
 from ..trace.recording import Recording
 
@@ -17,7 +17,7 @@ current = _Current()
 """Of this thread: the forward op whose gradient function runs now; location 0 when none does."""
 
 
-_forward: Dict[int, Tuple[int, str]] = {}
+_forward: dict[int, tuple[int, str]] = {}
 """id of an op's attribute tuple -> (location, requested device).
 
 The tape hands the very tuple that was recorded with the forward op back to the gradient function; a
@@ -26,7 +26,7 @@ tuple that has died and whose id is taken again is overwritten by the op that to
 _MOST = 500_000
 
 
-def remember(identity: int, origin: Tuple[int, str]) -> None:
+def remember(identity: int, origin: tuple[int, str]) -> None:
     """Note (location, requested device) of a forward op that a tape may differentiate later."""
     if len(_forward) > _MOST:
         _forward.clear()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, FrozenSet, Tuple
+from typing import Any
 
-_NONE: FrozenSet[int] = frozenset()
-_known: Dict[Tuple[str, str], FrozenSet[int]] = {}
+_NONE: frozenset[int] = frozenset()
+_known: dict[tuple[str, str], frozenset[int]] = {}
 
 
-def host_inputs(op_type: str, dtype: Any, device: str) -> FrozenSet[int]:
+def host_inputs(op_type: str, dtype: Any, device: str) -> frozenset[int]:
     """Indexes of the inputs of `op_type` that its GPU kernel for `dtype` reads from host memory.
 
     Asked of the runtime's own kernel registry, so it is empty for devices other than GPUs and where
@@ -23,7 +23,7 @@ def host_inputs(op_type: str, dtype: Any, device: str) -> FrozenSet[int]:
     return known
 
 
-def _look_up(op_type: str, dtype: Any) -> FrozenSet[int]:
+def _look_up(op_type: str, dtype: Any) -> frozenset[int]:
     from tensorflow.python.framework import kernels, op_def_registry
 
     definition = op_def_registry.get(op_type)

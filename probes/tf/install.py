@@ -11,7 +11,19 @@ from typing import Any
 
 from ..imports import after_import
 from ..trace.recording import Recording
-from . import autograph, collectives, devices, eager, functions, gradients, memory, steps, syncs, variables, windows
+from . import (
+    autograph,
+    collectives,
+    devices,
+    eager,
+    functions,
+    gradients,
+    memory,
+    steps,
+    syncs,
+    variables,
+    windows,
+)
 
 
 def install(recording: Recording, module: ModuleType) -> None:

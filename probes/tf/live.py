@@ -7,7 +7,7 @@ runs is not in it, nor tensors under 4 KiB.
 from __future__ import annotations
 
 import weakref
-from typing import Any, Dict, List, Optional
+from typing import Any, ClassVar, Optional
 
 from ..trace.recording import Recording
 from .names import short_device
@@ -15,7 +15,7 @@ from .names import short_device
 SMALL = 4096
 SMALL_ELEMENTS = 512
 """A tensor of fewer elements is small whatever its type; asked first because it is cheap to ask."""
-Total = List[int]
+Total = list[int]
 """[bytes in use, most bytes ever in use] of a device."""
 _SIZES = {1: 4, 2: 8, 3: 4, 4: 1, 5: 2, 6: 1, 8: 8, 9: 8, 10: 1, 14: 2, 17: 2, 18: 16, 19: 2, 22: 4, 23: 8}
 """Bytes an element by TensorFlow's DataType (types.proto): float, double, int32, uint8, int16, ..."""
@@ -24,31 +24,31 @@ _SIZES = {1: 4, 2: 8, 3: 4, 4: 1, 5: 2, 6: 1, 8: 8, 9: 8, 10: 1, 14: 2, 17: 2, 1
 class LiveBytes:
     """Adds up by device; a tensor is added when it is made and taken off when it dies."""
 
-    _of: "weakref.WeakKeyDictionary[Recording, LiveBytes]" = weakref.WeakKeyDictionary()
+    _of: ClassVar[weakref.WeakKeyDictionary[Recording, LiveBytes]] = weakref.WeakKeyDictionary()
 
     def __init__(self) -> None:
         """Nothing is alive yet."""
-        self.totals: Dict[str, Total] = {}
-        self._totals: Dict[str, Total] = {}
+        self.totals: dict[str, Total] = {}
+        self._totals: dict[str, Total] = {}
 
     @classmethod
-    def of(cls, recording: Recording) -> "LiveBytes":
+    def of(cls, recording: Recording) -> LiveBytes:
         """The one of this recording."""
         if recording not in cls._of:
             cls._of[recording] = cls()
         return cls._of[recording]
 
-    def tensor(self, tensor: Any, full_device: str, elements: int) -> Optional["_Alive"]:
+    def tensor(self, tensor: Any, full_device: str, elements: int) -> Optional[_Alive]:
         """Count a new tensor; keep the result as long as the tensor lives. None for small ones."""
         size = elements * _SIZES.get(tensor._datatype_enum(), 0)
         return _Alive(self._total(full_device), size) if size >= SMALL else None
 
-    def variable(self, attrs: Any, full_device: str) -> Optional["_Alive"]:
+    def variable(self, attrs: Any, full_device: str) -> Optional[_Alive]:
         """Count a variable by the attributes of the op that made its handle."""
         size = _variable_bytes(attrs)
         return _Alive(self._total(full_device), size) if size else None
 
-    def _total(self, full_device: str) -> "Total":
+    def _total(self, full_device: str) -> Total:
         total = self._totals.get(full_device)
         if total is None:
             total = self._totals[full_device] = self.totals.setdefault(short_device(full_device), [0, 0])
@@ -58,19 +58,18 @@ class LiveBytes:
 class _Alive:
     __slots__ = ("size", "total")
 
-    def __init__(self, total: "Total", size: int) -> None:
+    def __init__(self, total: Total, size: int) -> None:
         self.total, self.size = total, size
         total[0] += size
-        if total[0] > total[1]:
-            total[1] = total[0]
+        total[1] = max(total[1], total[0])
 
     def __del__(self) -> None:
         self.total[0] -= self.size
 
 
 def _variable_bytes(attrs: Any) -> Optional[int]:
-    fields: Dict[str, Any] = {}
-    items: List[Any] = list(attrs or ())
+    fields: dict[str, Any] = {}
+    items: list[Any] = list(attrs or ())
     for position in range(0, len(items) - 1, 2):
         name = items[position]
         fields[name.decode() if isinstance(name, bytes) else name] = items[position + 1]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Dict, Tuple
-
-Mark = Tuple[str, int, str, str]
+Mark = tuple[str, int, str, str]
 """(producer's op type, location, name, requested device)."""
-_kept: Dict[Mark, Mark] = {}
+_kept: dict[Mark, Mark] = {}
 
 
 def mark(op_type: str, location: int, name: str, requested: str) -> Mark:

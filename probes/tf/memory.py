@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List
+from typing import Any
 
 from ..trace.recording import TICK_S, Recording, clock
 from .live import LiveBytes
@@ -15,7 +15,7 @@ _EVERY = round(1 / TICK_S)
 def install(recording: Recording) -> None:
     """Sample once a second, from the recording's own thread, once there are devices."""
     live = LiveBytes.of(recording)
-    state: Dict[str, Any] = {"ticks": 0, "last": {}}
+    state: dict[str, Any] = {"ticks": 0, "last": {}}
 
     def sample() -> None:
         state["ticks"] += 1
@@ -32,11 +32,13 @@ def install(recording: Recording) -> None:
     recording.tickers.append(sample)
 
 
-def _devices(ctx: Any) -> List[str]:
+def _devices(ctx: Any) -> list[str]:
     return [device.name for device in ctx._logical_devices or []]
 
 
-def _sample(recording: Recording, ctx: Any, name: str, live: LiveBytes, last: Dict[str, Any]) -> None:
+def _sample(
+    recording: Recording, ctx: Any, name: str, live: LiveBytes, last: dict[tuple[str, str, str], int]
+) -> None:
     device = short_device(name)
     if "gpu" in device:
         info = ctx.get_memory_info(name)

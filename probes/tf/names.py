@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any, Optional
 
 _FULL = re.compile(
     r"(?:/job:(?P<job>[^/]+))?(?:/replica:\d+)?(?:/task:(?P<task>\d+))?(?:/device:)?"
     r"/?(?P<type>[A-Za-z_]+):(?P<index>\d+|\*)$"
 )
-_short: Dict[str, str] = {"": ""}
+_short: dict[str, str] = {"": ""}
 
 
 def short_device(name: Optional[str]) -> str:

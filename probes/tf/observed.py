@@ -14,7 +14,7 @@ import ctypes
 import os
 import re
 import threading
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Callable, NamedTuple, Optional
 
 from ..trace.recording import Recording, clock
 
@@ -22,7 +22,9 @@ LOST = 1
 """An event's value that says: not every execution of this key could be observed."""
 _PARSE_AT = 8 << 20
 _SEND = re.compile(rb"sendrecv_ops\.cc:\d+\] Send ([^;\n]+);[0-9a-f]+;([^;\n]+);([^;\n]+);(-?\d+):(\d+)")
-_NODE = re.compile(rb"executor\.cc:\d+\] Process node: \d+ step -?\d+ \{\{node ([^}\n]+)\}\} = _(?:Host)?Send\[")
+_NODE = re.compile(
+    rb"executor\.cc:\d+\] Process node: \d+ step -?\d+ \{\{node ([^}\n]+)\}\} = _(?:Host)?Send\["
+)
 _OURS = re.compile(rb"(?:sendrecv_ops|executor)\.cc:\d+\]")
 _LOG_LINE = re.compile(rb"([IWEF])\d{4} ")
 _LTS = ("20250814", "20250512", "20250127", "20240722", "20240116", "20230802", "20260107", "20230125")
@@ -51,13 +53,13 @@ class Observed:
         self._lock = threading.RLock()
         self._log: Optional[_VerboseLog] = None
         self._tried = False
-        self._active: List[_Call] = []
+        self._active: list[_Call] = []
         self._overlapped = False
-        self._segments: List[_Segment] = []
+        self._segments: list[_Segment] = []
         self._file = -1
         self._saved = -1
         self._read = 0
-        self._seen: Set[int] = set()
+        self._seen: set[int] = set()
         recording.tickers.append(self.parse)
 
     def begin(self, graph: Any) -> Optional[_Call]:
@@ -101,7 +103,7 @@ class Observed:
             if size - self._read > _PARSE_AT and not self._active:
                 self.parse()
 
-    def _available(self) -> Optional["_VerboseLog"]:
+    def _available(self) -> Optional[_VerboseLog]:
         if not self._tried:
             self._tried = True
             self._log = _VerboseLog.find()
@@ -171,8 +173,8 @@ def _hidden(line: bytes, quiet: bytes) -> bool:
     return match is not None and match.group(1) in quiet
 
 
-def _live_nodes(data: bytes) -> Dict[str, int]:
-    counts: Dict[str, int] = {}
+def _live_nodes(data: bytes) -> dict[str, int]:
+    counts: dict[str, int] = {}
     for line in data.splitlines():
         match = _NODE.search(line)
         if match is not None and b" is dead device: " not in line:
@@ -181,12 +183,12 @@ def _live_nodes(data: bytes) -> Dict[str, int]:
     return counts
 
 
-Pair = Tuple[str, str, str]
+Pair = tuple[str, str, str]
 
 
-def _sends(data: bytes) -> Tuple[Dict[Pair, int], Dict[Pair, Set[bytes]]]:
-    counts: Dict[Pair, int] = {}
-    frames: Dict[Pair, Set[bytes]] = {}
+def _sends(data: bytes) -> tuple[dict[Pair, int], dict[Pair, set[bytes]]]:
+    counts: dict[Pair, int] = {}
+    frames: dict[Pair, set[bytes]] = {}
     for sender, receiver, tensor, frame, _ in _SEND.findall(data):
         pair = (sender.decode(), receiver.decode(), tensor.decode())
         counts[pair] = counts.get(pair, 0) + 1
@@ -206,14 +208,16 @@ class _VerboseLog:
         self.quiet = b"IWEF"[: max(0, self._level)]
 
     @classmethod
-    def find(cls) -> Optional["_VerboseLog"]:
+    def find(cls) -> Optional[_VerboseLog]:
         library = _library()
         if library is None:
             return None
         for version in _LTS:
             prefix = f"_ZN4absl12lts_{version}"
             update = getattr(
-                library, f"{prefix}12log_internal13UpdateVModuleESt17basic_string_viewIcSt11char_traitsIcEE", None
+                library,
+                f"{prefix}12log_internal13UpdateVModuleESt17basic_string_viewIcSt11char_traitsIcEE",
+                None,
             )
             if update is None:
                 continue

@@ -8,7 +8,8 @@ hop; one behind a ``/ctrl/`` node is a control edge, and one of a loop's predica
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+import math
+from typing import Any, NamedTuple, Optional
 
 from ..trace.recording import Recording
 from .control_flow import ControlFlow
@@ -43,12 +44,12 @@ class PlacedGraph:
     """A graph whose records have been written."""
 
     id: int
-    input_devices: Optional[Tuple[str, ...]]
-    observe: Dict[Tuple[str, str, str], "Watched"]
+    input_devices: Optional[tuple[str, ...]]
+    observe: dict[tuple[str, str, str], Watched]
     """Hops whose executions must be observed, by (send device, recv device, tensor name)."""
     exact: bool
     """They need each op's liveness, not only the sends: branches, nested loops."""
-    nodes: Dict[str, Tuple[int, str]]
+    nodes: dict[str, tuple[int, str]]
     """Name -> (number, device)."""
 
 
@@ -72,7 +73,7 @@ def read_placed(
     recording: Recording,
     function_graph: Any,
     owner: str,
-    notes: Dict[str, Any],
+    notes: dict[str, Any],
     arguments: Optional[Any],
     location: int,
 ) -> PlacedGraph:
@@ -87,15 +88,15 @@ def read_placed(
 
 class _Reader:
     def __init__(
-        self, recording: Recording, graph: Any, owner: str, notes: Dict[str, Any], arguments: Optional[Any]
+        self, recording: Recording, graph: Any, owner: str, notes: dict[str, Any], arguments: Optional[Any]
     ) -> None:
         self.recording = recording
         self.graph = graph
         self.owner = owner
         self.notes = notes
         self.arguments = arguments
-        self.nodes: Dict[str, _Node] = {}
-        self.sends: Dict[Tuple[str, str, str], Any] = {}
+        self.nodes: dict[str, _Node] = {}
+        self.sends: dict[tuple[str, str, str], Any] = {}
         self.flow = ControlFlow(graph.post_optimization_graph)
         self.shapes = infer_shapes(graph.post_optimization_graph, arguments)
 
@@ -136,7 +137,7 @@ class _Reader:
         """A lowered loop's or branch's plumbing is named after its statement: ``while/next_iteration/_32``."""
         if self.nodes[name].proto.op not in _PLUMBING:
             return None
-        ops = self.notes[self.owner].ops
+        ops: dict[str, OpNote] = self.notes[self.owner].ops
         parts = name.split("/")
         for cut in range(len(parts) - 1, 0, -1):
             note = ops.get("/".join(parts[:cut]))
@@ -144,7 +145,7 @@ class _Reader:
                 return note
         return None
 
-    def _near(self, name: str, consumers: Dict[str, List[str]]) -> OpNote:
+    def _near(self, name: str, consumers: dict[str, list[str]]) -> OpNote:
         """An op that optimization made has no line: its nearest consumer's, else producer's, is the cause."""
         for step in (lambda n: consumers.get(n, []), self._producers):
             queue, seen = [name], {name}
@@ -159,7 +160,7 @@ class _Reader:
                         queue.append(other)
         return _NO_NOTE
 
-    def _producers(self, name: str) -> List[str]:
+    def _producers(self, name: str) -> list[str]:
         node = self.nodes.get(name)
         return [_split(i)[0] for i in node.proto.input if not i.startswith("^")] if node else []
 
@@ -180,7 +181,9 @@ class _Reader:
             }
         )
         if inner:
-            recording.unseen(f"ops inside {', '.join(sorted(set(inner)))} in {note.label}", str(partial), len(inner))
+            recording.unseen(
+                f"ops inside {', '.join(sorted(set(inner)))} in {note.label}", str(partial), len(inner)
+            )
         consumers = self._consumers()
         for name, node in self.nodes.items():
             if not node.note.loc and node.proto.op not in ARGUMENTS + RESULTS:
@@ -198,20 +201,20 @@ class _Reader:
         names = {name: (node.number, node.device) for name, node in self.nodes.items()}
         return PlacedGraph(number, None, observe, exact, names)
 
-    def _consumers(self) -> Dict[str, List[str]]:
-        result: Dict[str, List[str]] = {}
+    def _consumers(self) -> dict[str, list[str]]:
+        result: dict[str, list[str]] = {}
         for node in self.graph.post_optimization_graph.node:
             for text in node.input:
                 if not text.startswith("^"):
                     result.setdefault(_split(text)[0], []).append(node.name)
         return result
 
-    def _edges(self, number: int) -> Tuple[Dict[Tuple[str, str, str], Watched], bool]:
-        observe: Dict[Tuple[str, str, str], Watched] = {}
+    def _edges(self, number: int) -> tuple[dict[tuple[str, str, str], Watched], bool]:
+        observe: dict[tuple[str, str, str], Watched] = {}
         exact = False
         for partition in self.graph.partition_graphs:
             received = {node.name: node for node in partition.node if node.op in RECVS}
-            taken: Dict[str, List[Tuple[_Node, int]]] = {}
+            taken: dict[str, list[tuple[_Node, int]]] = {}
             for node in partition.node:
                 consumer = self.nodes.get(node.name)
                 if consumer is None:
@@ -246,13 +249,11 @@ class _Reader:
             ["E", number, producer.number, output, consumer.number, slot, size, string(dtype), string(shape)]
         )
 
-    def _tensor(self, producer: _Node, output: int) -> Tuple[Optional[int], str, str]:
+    def _tensor(self, producer: _Node, output: int) -> tuple[Optional[int], str, str]:
         dims, dtype, item = self.shapes.get((producer.proto.name, output), (None, "", 0))
         size: Optional[int] = None
-        if dims is not None and item and all(d is not None for d in dims):
-            size = item
-            for extent in dims:
-                size *= extent
+        if dims is not None and item and None not in dims:
+            size = item * math.prod(extent for extent in dims if extent is not None)
         return size, dtype, shape_text(dims)
 
     def _hop(
@@ -262,8 +263,8 @@ class _Reader:
         recv: Any,
         producer: _Node,
         output: int,
-        receivers: List[Tuple[_Node, int]],
-    ) -> Tuple[Optional[int], Optional[str], bool]:
+        receivers: list[tuple[_Node, int]],
+    ) -> tuple[Optional[int], Optional[str], bool]:
         size, dtype, shape = self._tensor(producer, output)
         if dtype in ("resource", "variant") and size is None and dtype == "resource":
             return None, None, False
@@ -277,8 +278,11 @@ class _Reader:
             mark = self._argument_mark(producer.proto)
             if mark is not None:
                 producer_loc, producer_op = mark[1], mark[0]
-        src, dst = short_device(send.attr["send_device"].s.decode()), short_device(recv.attr["recv_device"].s.decode())
-        facts: Dict[str, Any] = {"forward_requested": note.forward_requested} if note.forward_loc else {}
+        src, dst = (
+            short_device(send.attr["send_device"].s.decode()),
+            short_device(recv.attr["recv_device"].s.decode()),
+        )
+        facts: dict[str, Any] = {"forward_requested": note.forward_requested} if note.forward_loc else {}
         if source.forward_loc:
             facts["producer_forward_requested"] = source.forward_requested
         variable = self._variable(producer.proto)
@@ -326,13 +330,13 @@ class _Reader:
             return ""
         handle = self.nodes.get(_split(node.input[0])[0])
         if handle is None:
-            return node.name
+            return str(node.name)
         mark = self._argument_mark(handle.proto) if handle.proto.op in ARGUMENTS else None
-        return (mark[2] if mark else "") or handle.proto.name
+        return str((mark[2] if mark else "") or handle.proto.name)
 
     def _collectives(self, number: int, location: int) -> None:
         """Collective ops never show as sends: their bytes are the tensors' sizes, by the algorithm."""
-        groups: Dict[Tuple[str, str, int], Dict[str, List[_Node]]] = {}
+        groups: dict[tuple[str, str, int], dict[str, list[_Node]]] = {}
         for node in self.nodes.values():
             if node.proto.op in ("CollectiveReduceV2", "CollectiveReduce", "CollectiveReduceV3"):
                 hint = node.proto.attr["communication_hint"].s.decode() or "auto"
@@ -381,12 +385,12 @@ def _type(node: _Node) -> str:
     return "_Retval" if node.proto.op in RESULTS else node.note.type or str(node.proto.op)
 
 
-def _split(text: str) -> Tuple[str, int]:
+def _split(text: str) -> tuple[str, int]:
     name, _, slot = text.partition(":")
     return name, int(slot or 0)
 
 
-def _pair(node: Any) -> Tuple[str, str, str]:
+def _pair(node: Any) -> tuple[str, str, str]:
     attr = node.attr
     return attr["send_device"].s.decode(), attr["recv_device"].s.decode(), attr["tensor_name"].s.decode()
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Optional
 
-Shape = Tuple[Optional[List[Optional[int]]], str, int]
+Shape = tuple[Optional[list[Optional[int]]], str, int]
 """(extents, None where unknown; dtype's name; bytes an element, 0 where it has no fixed size)."""
 
 _PASS = {"Enter": "Identity", "RefEnter": "Identity", "Exit": "Identity", "NextIteration": "Identity"}
 
 
-def infer_shapes(graph: Any, arguments: Optional[Any]) -> Dict[Tuple[str, int], Shape]:
+def infer_shapes(graph: Any, arguments: Optional[Any]) -> dict[tuple[str, int], Shape]:
     """(node, output slot) -> shape, for the nodes of a post-optimization GraphDef.
 
     Arguments become placeholders of the shapes of the call's tensors; a variable's read has its
@@ -48,7 +48,7 @@ def infer_shapes(graph: Any, arguments: Optional[Any]) -> Dict[Tuple[str, int], 
         kept = [i for i in copy.input if not i.startswith("^")]
         del copy.input[:]
         copy.input.extend(kept)
-    result: Dict[Tuple[str, int], Shape] = {}
+    result: dict[tuple[str, int], Shape] = {}
     inferred = tf.Graph()
     with inferred.as_default():
         tf.graph_util.import_graph_def(definition, name="")
@@ -62,8 +62,8 @@ def infer_shapes(graph: Any, arguments: Optional[Any]) -> Dict[Tuple[str, int], 
     return result
 
 
-def _handle_shapes(graph: Any, arguments: Optional[Any]) -> Dict[str, Tuple[Any, int]]:
-    result: Dict[str, Tuple[Any, int]] = {}
+def _handle_shapes(graph: Any, arguments: Optional[Any]) -> dict[str, tuple[Any, int]]:
+    result: dict[str, tuple[Any, int]] = {}
     for node in graph.node:
         if node.op not in ("_Arg", "_DeviceArg"):
             continue

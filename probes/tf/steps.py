@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from types import ModuleType
-from typing import Any, Callable, Dict, Tuple
+from typing import Any, Callable
 
 from ..trace.recording import Recording
 
-OPTIMIZER_MODULES: Dict[str, Tuple[str, str]] = {
+OPTIMIZER_MODULES: dict[str, tuple[str, str]] = {
     "keras.src.optimizers.base_optimizer": ("BaseOptimizer", "apply"),
     "keras.src.optimizers.optimizer": ("_BaseOptimizer", "apply_gradients"),
     "keras.src.optimizers.optimizer_experimental.optimizer": ("_BaseOptimizer", "apply_gradients"),
@@ -76,7 +76,9 @@ def _first_replica() -> bool:
 def _mark(recording: Recording) -> None:
     from tensorflow.python.framework import ops
 
-    graph: Any = None if ops.executing_eagerly_outside_functions() and not _tracing() else ops.get_default_graph()
+    graph: Any = (
+        None if ops.executing_eagerly_outside_functions() and not _tracing() else ops.get_default_graph()
+    )
     if graph is None:
         recording.stepped()
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Dict
+from typing import Any
 
 from ..trace.recording import Recording, clock
 from .names import is_host, memory_of, short_device, tensor_bytes
@@ -35,7 +35,7 @@ def install(recording: Recording) -> None:
 
     base: Any = getattr(ops, "_EagerTensorBase", None) or ops.EagerTensor.__mro__[1]
     original = base._numpy
-    copies: Dict[Any, int] = {}
+    copies: dict[Any, int] = {}
 
     def _numpy(self: Any) -> Any:
         start = clock()

@@ -6,7 +6,7 @@ the graph. What it does not report (cheap ops, often) is not guessed.
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Optional
 
 from ..trace.recording import Recording, clock
 from .functions import Functions
@@ -23,10 +23,10 @@ class Windows:
     def __init__(self, recording: Recording, functions: Functions) -> None:
         self.recording = recording
         self.functions = functions
-        self._due: Dict[str, int] = {}
-        self._known: Dict[Tuple[int, str], int] = {}
+        self._due: dict[str, int] = {}
+        self._known: dict[tuple[int, str], int] = {}
 
-    def begin(self, name: str, last_dur: int) -> Optional[Tuple[Any, int]]:
+    def begin(self, name: str, last_dur: int) -> Optional[tuple[Any, int]]:
         """Start a profiler session before a call of `name`, if one is due and nobody else profiles."""
         now = clock()
         if now < self._due.get(name, 0) or last_dur > _LONG_NS or name not in self.functions.placed:
@@ -47,7 +47,7 @@ class Windows:
             return None
         return session, clock()
 
-    def end(self, window: Tuple[Any, int], graph: Any) -> None:
+    def end(self, window: tuple[Any, int], graph: Any) -> None:
         """Stop the session and write the ops of `graph` that it saw."""
         from tensorflow.python.profiler import profiler_v2
 
@@ -73,7 +73,7 @@ class Windows:
                     "node", start + event.timestamp_ps // 1000, max(1, event.duration_ps // 1000), key
                 )
 
-    def _key(self, graph: int, node: Tuple[int, str]) -> int:
+    def _key(self, graph: int, node: tuple[int, str]) -> int:
         identity = (graph, node[1])
         key = self._known.get(identity)
         if key is None:

@@ -12,7 +12,8 @@ import socket
 import sys
 import threading
 import time
-from typing import Any, Callable, Dict, Hashable, List, Optional, Tuple
+from collections.abc import Hashable
+from typing import Any, Callable, Optional
 
 from .sites import Sites
 from .writer import NoWriter, TraceWriter
@@ -32,20 +33,20 @@ class Recording:
         self.folder = folder
         self.framework = framework
         self.process = "main"
-        self.unseen_counts: Dict[Tuple[str, str], int] = {}
+        self.unseen_counts: dict[tuple[str, str], int] = {}
         self.step: Optional[int] = None
         """Optimizer applications finished so far; None while there was none."""
-        self.tickers: List[Callable[[], None]] = []
+        self.tickers: list[Callable[[], None]] = []
         self._lock = threading.RLock()
-        self._strings: Dict[str, int] = {}
-        self._keys: Dict[Hashable, int] = {}
-        self._counted: List[Tuple[int, str]] = []
-        self._written_counts: List[int] = []
+        self._strings: dict[str, int] = {}
+        self._keys: dict[Hashable, int] = {}
+        self._counted: list[tuple[int, str]] = []
+        self._written_counts: list[int] = []
         self._next = {"L": 1, "K": 1, "G": 1}
         self.ending = False
         """The process is saying goodbye: the last tick runs."""
         self._ended = False
-        self._facts: Dict[str, Any] = {}
+        self._facts: dict[str, Any] = {}
         self._ticking: Optional[threading.Thread] = None
         self._stop = threading.Event()
         self.pid = os.getpid()
@@ -79,7 +80,7 @@ class Recording:
             self.writer.append(["L", number, *texts, line, self.string(function)])
         return number
 
-    def key(self, identity: Hashable, kind: str, fields: Dict[str, Any], counted: bool = True) -> int:
+    def key(self, identity: Hashable, kind: str, fields: dict[str, Any], counted: bool = True) -> int:
         """The id of what `identity` stands for, defined by `fields` when it is new."""
         known = self._keys.get(identity)
         if known is None:
@@ -106,7 +107,7 @@ class Recording:
         """The id of `identity` if it was defined before."""
         return self._keys.get(identity)
 
-    def graph(self, fields: Dict[str, Any]) -> int:
+    def graph(self, fields: dict[str, Any]) -> int:
         """Define a placed graph; its nodes and edges follow as records of their own."""
         with self._lock:
             number = self._number("G")
@@ -120,7 +121,9 @@ class Recording:
 
     # -- what happens ------------------------------------------------------------------------------
 
-    def happened(self, key: int, kind: str, dur: int = 0, value: Optional[int] = None, times: int = 1) -> None:
+    def happened(
+        self, key: int, kind: str, dur: int = 0, value: Optional[int] = None, times: int = 1
+    ) -> None:
         """Count an execution of a key; among its first ones, write it as an event too."""
         counts = self.counts
         count = counts[key] + times
@@ -146,7 +149,7 @@ class Recording:
         self.step = (self.step or 0) + times
         self.event("mark", clock(), 0, key, times)
 
-    def fact(self, facts: Dict[str, Any]) -> None:
+    def fact(self, facts: dict[str, Any]) -> None:
         """Something about the process that became known now."""
         self._facts.update(facts)
         self.writer.append(["I", clock() - self.mono, facts])

@@ -7,7 +7,7 @@ Ids are unique within one process's trace; the store makes them unique over a ru
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Dict, List, Optional
+from typing import Any, Optional
 
 FORMAT = "hopscope-trace"
 VERSION = 1
@@ -28,11 +28,11 @@ class Process:
     wall_ns: int
     """Wall clock at the header; an event's wall time is ``wall_ns + ts``."""
     mono_ns: int
-    devices: List[str]
-    device_map: Dict[str, Dict[str, Any]]
+    devices: list[str]
+    device_map: dict[str, dict[str, Any]]
     ended: bool
     """The process said goodbye; false while it runs and when it was killed."""
-    header: Dict[str, Any]
+    header: dict[str, Any]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Key:
 
     id: int
     kind: str
-    fields: Dict[str, Any]
+    fields: dict[str, Any]
     count: Optional[int]
     """Executions in the whole run so far; None when nothing could observe them."""
 

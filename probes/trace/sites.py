@@ -12,7 +12,7 @@ import sys
 import sysconfig
 import threading
 from types import CodeType, FrameType
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Optional
 
 _INSTALLED = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -28,19 +28,19 @@ class Sites:
         """`root` is the script's folder: sites are relative to it."""
         self.root = root
         self._define = define
-        self._user_files: Dict[str, bool] = {}
-        self._rewritten: Dict[str, Dict[int, Tuple[str, int, str]]] = {}
+        self._user_files: dict[str, bool] = {}
+        self._rewritten: dict[str, dict[int, tuple[str, int, str]]] = {}
         # By the ids of code objects, whose own hash is slow; `_kept` keeps the ids from being taken again.
-        self._known: Dict[Tuple[int, int, int], int] = {}
-        self._kept: List[Optional[CodeType]] = []
-        self._by_place: Dict[Tuple[str, int, Optional[str]], int] = {}
+        self._known: dict[tuple[int, int, int], int] = {}
+        self._kept: list[Optional[CodeType]] = []
+        self._by_place: dict[tuple[str, int, Optional[str]], int] = {}
         paths = sysconfig.get_paths()
         self._library = tuple(
             {os.path.realpath(paths[k]) + os.sep for k in ("stdlib", "platstdlib", "purelib", "platlib")}
             | {paths[k] + os.sep for k in ("stdlib", "platstdlib", "purelib", "platlib")}
         )
 
-    def add_rewritten(self, filename: str, lines: Dict[int, Tuple[str, int, str]]) -> None:
+    def add_rewritten(self, filename: str, lines: dict[int, tuple[str, int, str]]) -> None:
         """Say which (file, line, function) each line of a generated file came from."""
         self._rewritten[filename] = lines
         self._user_files[filename] = True
@@ -116,7 +116,7 @@ class Sites:
 
         start_noted.__doc__ = start.__doc__
         start_noted.__name__ = "start"
-        threading.Thread.start = start_noted  # type: ignore[method-assign]
+        threading.Thread.start = start_noted  # type: ignore[method-assign,assignment]
 
 
 def library_path(filename: str) -> str:
@@ -127,7 +127,7 @@ def library_path(filename: str) -> str:
     return os.path.basename(filename)
 
 
-def _nearest(lines: Dict[int, Tuple[str, int, str]], line: int) -> Optional[Tuple[str, int, str]]:
+def _nearest(lines: dict[int, tuple[str, int, str]], line: int) -> Optional[tuple[str, int, str]]:
     """A rewritten statement's continuation lines have no entry: the closest earlier one is its start."""
     earlier = [n for n in lines if n <= line]
     return lines[max(earlier)] if earlier else None

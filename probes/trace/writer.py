@@ -36,7 +36,7 @@ import json
 import mmap
 import os
 import threading
-from typing import Any, Dict, List, Optional
+from typing import Any, Optional
 
 from .rows import FORMAT, VERSION
 
@@ -48,7 +48,7 @@ _dumps = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, check_circul
 class TraceWriter:
     """Appends records to a process's trace; after a full disk it stops and counts what it dropped."""
 
-    def __init__(self, folder: str, name: str, header: Dict[str, Any]) -> None:
+    def __init__(self, folder: str, name: str, header: dict[str, Any]) -> None:
         """Open `folder`/`name`.jsonl and .counts and write the header record.
 
         Raises OSError where the folder can't be written; later failures never reach the program.
@@ -58,7 +58,7 @@ class TraceWriter:
         self.failure: Optional[str] = None
         self._lock = threading.RLock()
         self._busy = False
-        self._waiting: List[bytes] = []
+        self._waiting: list[bytes] = []
         self._size = self._position = 0
         flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0)
         self._file = os.open(self.path, flags, 0o644)
@@ -70,7 +70,7 @@ class TraceWriter:
         self.grow_counts(_KEYS)
         self.append(["H", VERSION, {"format": FORMAT, "version": VERSION, **header}])
 
-    def append(self, record: List[Any]) -> None:
+    def append(self, record: list[Any]) -> None:
         """Write one record; any thread may call, also a signal handler in the middle of an append."""
         self.append_bytes(_dumps(record).encode("ascii") + b"\n")
 

@@ -64,7 +64,9 @@ class EagerOps:
         identity = (op_type, full_device, location, forward)
         entry = self._ops.get(identity)
         if entry is None:
-            entry = self._ops[identity] = self._define(op_type, short_device(full_device), location, forward)
+            entry = self._ops[identity] = self._define(
+                op_type, attrs, short_device(full_device), location, forward
+            )
         key, mark, origin = entry
         counts = self.recording.counts
         count = counts[key] + 1
@@ -89,7 +91,7 @@ class EagerOps:
                 if elements >= SMALL_ELEMENTS and op_type not in _SHARING:
                     output._hopscope_live = self.live.tensor(output, full_device, elements)
 
-    def _define(self, op_type: str, device: str, location: int, forward: int) -> Entry:
+    def _define(self, op_type: str, attrs: Any, device: str, location: int, forward: int) -> Entry:
         scope = self._context().device_name or ""
         requested = short_device(scope)
         fields = {
@@ -100,6 +102,9 @@ class EagerOps:
             "forward_loc": forward,
         }
         key = self.recording.key(("op", op_type, device, location, forward), "op", fields)
+        if "Dataset" in op_type and _holds_function(attrs):
+            why = "tf.data runs them in its own threads on the host"
+            self.recording.unseen("functions of input pipelines", why)
         return key, mark_of(op_type, location, "", requested), (location, scope)
 
     def _first_seen(self, tensor: Any, op_type: str, location: int) -> Mark:
@@ -210,6 +215,10 @@ def _hop_fields(
     }
 
 
+def _holds_function(attrs: Any) -> bool:
+    return any(name in (attrs or ()) for name in ("f", "predicate", "reduce_func", "key_func"))
+
+
 def _attribute(attrs: Any, name: str) -> str:
     for position in range(0, len(attrs or ()) - 1, 2):
         if attrs[position] in (name, name.encode()):
@@ -222,6 +231,7 @@ def install(recording: Recording, functions: Functions) -> None:
     """Add the op callback in this thread and in every thread that starts from now on."""
     from tensorflow.python.eager import context
     from tensorflow.python.framework import constant_op, op_callbacks
+    from tensorflow.python.ops import script_ops
 
     eager_ops = EagerOps(recording, functions)
     op_callbacks.add_op_callback(eager_ops)
@@ -234,6 +244,14 @@ def install(recording: Recording, functions: Functions) -> None:
         bootstrap(thread)
 
     threading.Thread._bootstrap_inner = bootstrap_recorded  # type: ignore[attr-defined]
+
+    python_function = script_ops.EagerFunc.__call__
+
+    def python_function_recorded(self: Any, *args: Any, **kwargs: Any) -> Any:
+        context.context().add_op_callback(eager_ops)  # tf.py_function runs in the runtime's own threads
+        return python_function(self, *args, **kwargs)
+
+    script_ops.EagerFunc.__call__ = python_function_recorded
 
     convert = constant_op.convert_to_eager_tensor
 

@@ -134,7 +134,7 @@ class _Reader:
         return _NO_NOTE
 
     def _statement(self, name: str) -> Optional[OpNote]:
-        """A lowered loop's or branch's plumbing is named after its statement: ``while/next_iteration/_32``."""
+        """A lowered loop's or branch's plumbing is named after it: ``while/next_iteration/_32``."""
         if self.nodes[name].proto.op not in _PLUMBING:
             return None
         ops: dict[str, OpNote] = self.notes[self.owner].ops
@@ -232,7 +232,7 @@ class _Reader:
                     continue
                 producer_name, output = _split(send.input[0])
                 producer = self.nodes.get(producer_name)
-                if producer is None or producer.proto.op == "LoopCond":
+                if producer is None or producer.proto.op == "LoopCond" or _predicate(receivers):
                     continue
                 for consumer, slot in receivers:
                     self._edge(number, producer, output, consumer, slot)
@@ -382,6 +382,8 @@ def _type(node: _Node) -> str:
     """The op type that the code made; the runtime may have put a kernel of another name in its place."""
     if node.proto.op in ARGUMENTS:
         return "_Arg"
+    if node.proto.op in _PLUMBING and node.proto.op != "Identity":
+        return str(node.proto.op)
     return "_Retval" if node.proto.op in RESULTS else node.note.type or str(node.proto.op)
 
 
@@ -393,6 +395,11 @@ def _split(text: str) -> tuple[str, int]:
 def _pair(node: Any) -> tuple[str, str, str]:
     attr = node.attr
     return attr["send_device"].s.decode(), attr["recv_device"].s.decode(), attr["tensor_name"].s.decode()
+
+
+def _predicate(receivers: list[tuple[_Node, int]]) -> bool:
+    """It only decides a branch on the other device."""
+    return all(node.proto.op == "Switch" and slot == 1 for node, slot in receivers)
 
 
 def _is_control(send: Any) -> bool:

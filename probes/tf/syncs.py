@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from ..trace.recording import Recording, clock
+from . import buffers
 from .names import is_host, memory_of, short_device, tensor_bytes
 
 _KINDS = {
@@ -26,39 +27,37 @@ _KINDS = {
 
 
 def install(recording: Recording) -> None:
-    """Wrap the one method through which an eager tensor's value reaches Python.
-
-    The buffer protocol (``memoryview(t)``, and numpy's conversion where it prefers it) is read in C
-    and can't be hooked; see `unseen` in the report.
-    """
+    """Wrap the one method, and the one C slot, through which an eager tensor's value reaches Python."""
     from tensorflow.python.framework import ops
 
     base: Any = getattr(ops, "_EagerTensorBase", None) or ops.EagerTensor.__mro__[1]
     original = base._numpy
-    copies: dict[Any, int] = {}
+    known: dict[Any, int] = {}
 
-    def _numpy(self: Any) -> Any:
-        start = clock()
-        value = original(self)
-        dur = clock() - start
-        device = short_device(self.backing_device)
-        location = recording.sites.current()
-        kind = _KINDS.get(sys._getframe(1).f_code.co_name, "other")
-        identity = ("sync", device, kind, location, self.dtype, self.shape.rank and tuple(self.shape))
-        key = copies.get(identity)
+    def taken(tensor: Any, kind: str, dur: int) -> None:
+        device = short_device(tensor.backing_device)
+        location = recording.sites.current(2)
+        identity = ("sync", device, kind, location, tensor._datatype_enum(), tensor._shape_tuple())
+        key = known.get(identity)
         if key is None:
-            size = tensor_bytes(self)
-            key = copies[identity] = recording.key(
+            size = tensor_bytes(tensor)
+            key = known[identity] = recording.key(
                 identity,
                 "sync",
                 {"device": device, "kind": kind, "loc": location, "bytes": size, "basis": "measured"},
             )
         recording.happened(key, "sync", dur)
         if not is_host(device):
-            _pull(recording, self, device, kind, location, dur)
+            _pull(recording, tensor, device, kind, location, dur)
+
+    def _numpy(self: Any) -> Any:
+        start = clock()
+        value = original(self)
+        taken(self, _KINDS.get(sys._getframe(1).f_code.co_name, "other"), clock() - start)
         return value
 
     base._numpy = _numpy
+    buffers.install(recording, ops.EagerTensor, lambda tensor, dur: taken(tensor, "array", dur))
 
 
 def _pull(recording: Recording, tensor: Any, device: str, kind: str, location: int, dur: int) -> None:

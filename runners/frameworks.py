@@ -72,20 +72,12 @@ def read_recipe(stem: str, label: str, disk_bytes: int, build: str) -> Recipe:
 
 def choose_build() -> tuple[str, str]:
     """The build that suits this machine, `cpu` or `gpu`, and why: what NVML reports decides."""
-    try:
-        import pynvml
-    except ImportError:
-        return "cpu", "nvidia-ml-py is not installed, so GPUs could not be looked for"
-    try:
-        pynvml.nvmlInit()
-        try:
-            count = int(pynvml.nvmlDeviceGetCount())
-        finally:
-            pynvml.nvmlShutdown()
-    except pynvml.NVMLError as error:
-        return "cpu", f"NVML reports no GPU: {error}"
-    if count == 0:
-        return "cpu", "NVML reports no GPU"
+    from runners.gpus import list_gpus
+
+    found = list_gpus()
+    if not found.cards:
+        return "cpu", f"no GPU: {found.problem or 'NVML reports none'}"
+    count = len(found.cards)
     return "gpu", f"NVML reports {count} GPU{'s' if count > 1 else ''}"
 
 

@@ -20,6 +20,7 @@ _NO_NETWORK = re.compile(
     r"|Connection aborted|Max retries exceeded|Could not find a suitable TLS|SSLError"
 )
 _NO_MATCH = re.compile(r"No matching distribution found for (\S+)")
+_NO_VERSIONS = "(from versions: none)"
 _NO_SPACE = re.compile(r"\[Errno 28\]|No space left on device|\[Errno 122\]|Disk quota exceeded")
 _NOT_WRITABLE = re.compile(r"\[Errno (?:13|30)\][^'\"]*(?:['\"]([^'\"]+)['\"])?")
 _ERROR = re.compile(r"^ERROR: (.+)")
@@ -52,6 +53,7 @@ class PipOutput:
         self._space = False
         self._not_writable: str | None = None
         self._no_match: str | None = None
+        self._no_versions = False
 
     def feed(self, line: str) -> None:
         """Take one line of pip's output, with or without its line end."""
@@ -106,6 +108,7 @@ class PipOutput:
             self._space = True
         elif found := _NOT_WRITABLE.search(line):
             self._not_writable = found.group(1) or line
+        self._no_versions = self._no_versions or _NO_VERSIONS in line
         if found := _NO_MATCH.search(line):
             self._no_match = found.group(1)
         if found := _RETRYING.search(line):
@@ -133,6 +136,8 @@ class PipOutput:
             return "no space left on the disk"
         if self._network is not None:
             return "no network: the package index does not answer (PIP_INDEX_URL names another)"
+        if self._no_match is not None and self._no_versions:
+            return f"the package index has no {self._no_match}, or does not answer"
         if self._no_match is not None:
             return f"the package index has no build of {self._no_match} for this Python and system"
         if self._not_writable is not None:

@@ -56,12 +56,9 @@ def unplaced(graph: Any) -> Any:
 
 def tensor_bytes(graph: Any, sent: str) -> int | None:
     """The size of a tensor, None where its shape is not known before it runs."""
-    elements = graph.get_tensor_by_name(sent if ":" in sent else f"{sent}:0").shape.num_elements()
-    return (
-        None
-        if elements is None
-        else elements * graph.get_tensor_by_name(sent if ":" in sent else f"{sent}:0").dtype.size
-    )
+    tensor = graph.get_tensor_by_name(sent if ":" in sent else f"{sent}:0")
+    elements = tensor.shape.num_elements()
+    return None if elements is None else elements * tensor.dtype.size
 
 
 def describe(function: Any) -> dict[str, Any]:

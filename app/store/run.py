@@ -88,9 +88,13 @@ class RunStore:
         if self.sealed:
             return False
         with self._lock:
-            if not isinstance(self._rows, LiveRun) or not self._rows.refresh():
+            if not isinstance(self._rows, LiveRun):
                 return False
-            self._graph_rows.clear()
+            before = self._rows.definitions
+            if not self._rows.refresh():
+                return False
+            if self._rows.definitions != before:
+                self._graph_rows.clear()
             self.generation += 1
             return True
 

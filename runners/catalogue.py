@@ -17,7 +17,7 @@ from runners.errors import UsageError
 FOLDER = Path(__file__).resolve().parent / "programs"
 DEFAULT_STEPS = 100
 
-OptionType = Literal["choice", "count", "integer", "device", "counts"]
+OptionType = Literal["choice", "count", "natural", "device", "counts"]
 Value = str | int
 
 
@@ -40,7 +40,7 @@ class Option:
             return self._choose(text)
         if self.type == "count" and re.fullmatch(r"0*[1-9][0-9]*", text):
             return int(text)
-        if self.type == "integer" and re.fullmatch(r"[+-]?[0-9]+", text):
+        if self.type == "natural" and re.fullmatch(r"[0-9]+", text) and int(text) < 2**31:
             return int(text)
         if self.type == "device" and re.fullmatch(r"(cpu|gpu):(0|[1-9][0-9]*)", text.lower()):
             return text.lower()
@@ -48,7 +48,7 @@ class Option:
             return text.replace(" ", "")
         what = {
             "count": "a whole number of at least 1",
-            "integer": "a whole number",
+            "natural": f"a whole number from 0 to {2**31 - 1}",
             "device": "a device like cpu:1 or gpu:0",
             "counts": "numbers of at least 1 with commas between them",
         }[self.type]
@@ -104,7 +104,7 @@ _COMMON = (
         ("digits", "mnist"),
     ),
     Option("log-every", "steps between two losses that are read and printed", 10, type="count"),
-    Option("seed", "seed of the weights and the batches", 0, type="integer"),
+    Option("seed", "seed of the weights and the batches", 0, type="natural"),
 )
 _PINNED = Option("device", "the device to pin to (default: the last of the devices)", None, type="device")
 

@@ -17,21 +17,11 @@ def program_problems(
         problems.append(f"{program.name} needs at least {program.min_devices} devices, not {count}")
     if program.max_devices is not None and count > program.max_devices:
         problems.append(f"{program.name} takes {program.max_devices} devices at most, not {count}")
-    kinds = {name.partition(":")[0] for name in devices}
-    shown = ", ".join(devices)
     if "cross-device-ops" in options:
-        if len(kinds) > 1:
-            problems.append(f"{program.name} needs devices of one kind, and {shown} are not")
-        if options["cross-device-ops"] == "nccl" and kinds != {"gpu"}:
-            problems.append(
-                f"cross-device-ops=nccl needs GPUs: NCCL has no kernel for CPU devices, which {shown} are"
-            )
-        batch = options.get("batch")
-        if isinstance(batch, int) and batch < count:
-            problems.append(f"batch={batch} leaves some of {count} replicas without an image")
+        problems += _replica_problems(program, devices, options)
     device = options.get("device")
     if device is not None and device not in devices:
-        problems.append(f"device={device} is not one of the devices of this run: {shown}")
+        problems.append(f"device={device} is not one of the devices of this run: {', '.join(devices)}")
     if "split" in options:
         problems += _split_problems(count, options.get("layers"), options.get("split"))
     return problems
@@ -52,3 +42,26 @@ def _split_problems(count: int, layers: Value | None, split: Value | None) -> li
     if points[-1] >= layers:
         return [f"split={split} names layer {points[-1]}, and the layers are 0 to {layers - 1}"]
     return []
+
+
+def _replica_problems(
+    program: Program, devices: Sequence[str], options: Mapping[str, Value | None]
+) -> list[str]:
+    """Return what keeps MirroredStrategy from working with these devices."""
+    problems = []
+    count, shown = len(devices), ", ".join(devices)
+    kinds = {name.partition(":")[0] for name in devices}
+    algorithm, batch = options["cross-device-ops"], options.get("batch")
+    if len(kinds) > 1:
+        problems.append(f"{program.name} needs devices of one kind, and {shown} are not")
+    if algorithm == "nccl" and kinds != {"gpu"}:
+        problems.append(
+            f"cross-device-ops=nccl needs GPUs: NCCL has no kernel for CPU devices, which {shown} are"
+        )
+    if algorithm == "hierarchical-copy" and count % 2:
+        problems.append(f"cross-device-ops=hierarchical-copy needs an even number of devices, not {count}")
+    if isinstance(batch, int) and batch < count:
+        problems.append(f"batch={batch} leaves some of {count} replicas without an image")
+    if options.get("loop") == "fit" and options.get("jit-compile") == "on" and kinds != {"gpu"}:
+        problems.append("jit-compile=on works with loop=fit on GPUs only; on CPU devices, with loop=custom")
+    return problems

@@ -92,7 +92,7 @@ def _why(error: Exception) -> str:
     words = str(error).strip() or type(error).__name__
     plain_words = {
         9: "no NVIDIA driver is loaded",
-        12: "no NVIDIA driver is installed (its library was not found)",
+        12: "no NVIDIA driver is installed",
         18: "the NVIDIA driver and its library differ in version; reload the driver or restart the machine",
         4: "access to the NVIDIA driver was denied",
     }

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from runners import environments, leases
 from runners.catalogue import Value, did_you_mean
 from runners.errors import HopscopeError
+from runners.frameworks import FRAMEWORKS
 from runners.gpus import Gpu
 from runners.registry import home
 from runners.run import RUN_DIR_VARIABLE
@@ -22,6 +23,8 @@ TRACE_VARIABLE = "HOPSCOPE_TRACE"
 RUN_PLACEHOLDER = "<run>"
 """Stands in a plan's environment for the id that the run gets when it is launched."""
 FIRST_UNSUPPORTED_CAPABILITY = (12, 0)
+
+FRAMEWORK_NAMES = ("tensorflow", "mxnet")
 
 Kind = Literal["program", "script"]
 
@@ -44,6 +47,8 @@ class Plan:
     steps: int | None
     options: dict[str, Value | None]
     problems: list[str]
+    unready: str | None
+    """Which of the problems installing the framework's environment would solve, None when none of them."""
     notes: list[str]
     """What the user should know and did not ask for: stand-ins, defaults."""
     device_map: dict[str, dict[str, Any]]
@@ -54,32 +59,39 @@ class Plan:
     origin: str
 
 
-def choose_interpreter(
-    framework: str, python: str | Path | None, problems: list[str]
-) -> tuple[Path, str | None]:
-    """Return the interpreter to use, and whether its framework's build is `cpu` or `gpu` if that is known."""
+@dataclasses.dataclass(frozen=True)
+class Interpreter:
+    """The Python that a run would use."""
+
+    python: Path
+    build: str | None = None
+    """`cpu` or `gpu` where it is known which of them its framework was built for."""
+    problem: str | None = None
+    """Why it cannot be used."""
+    installable: bool = False
+    """Installing the framework's environment would solve that."""
+
+
+def choose_interpreter(framework: str, python: str | Path | None) -> Interpreter:
+    """Return the interpreter that was named, or that of the framework's environment."""
     if python is not None:
         text = str(Path(python).expanduser())
         found = shutil.which(text)
-        if found is None:
-            problems.append(f"there is no Python interpreter at {python}")
+        problem = None if found else f"there is no Python interpreter at {python}"
         # Not resolved: a virtual environment's python is a link, and only its own path makes it that one.
-        return Path(found or text).absolute(), None
-    if framework not in ("tensorflow", "mxnet"):
-        problems.append(
-            f"there is no framework {framework!r}{did_you_mean(framework, ('tensorflow', 'mxnet'))}"
-        )
-        return Path("python3"), None
+        return Interpreter(Path(found or text).absolute(), problem=problem)
+    if framework not in FRAMEWORK_NAMES:
+        hint = did_you_mean(framework, FRAMEWORK_NAMES) or f"; there is {' and '.join(FRAMEWORK_NAMES)}"
+        return Interpreter(Path("python3"), problem=f"there is no framework {framework!r}{hint}")
+    if framework not in FRAMEWORKS:
+        words = f"there is no environment for {framework} yet; name an interpreter that has it: --python EXE"
+        return Interpreter(Path("python3"), problem=words)
+    known = environments.environment(framework)
     try:
-        ready = environments.require(framework)
+        environments.require(framework)
     except HopscopeError as error:
-        problems.append(str(error))
-    else:
-        return ready.python, ready.build
-    try:
-        return environments.environment(framework).python, None
-    except HopscopeError:
-        return Path("python3"), None
+        return Interpreter(known.python, problem=str(error), installable=True)
+    return Interpreter(known.python, known.build)
 
 
 def recorder_env(record: bool) -> dict[str, str | None]:

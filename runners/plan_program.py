@@ -42,20 +42,21 @@ def plan_program(
     values = _values(program, options or {}, problems)
     if steps is not None and steps < 1:
         problems.append(f"--steps {steps} is not possible: it takes a whole number of at least 1")
-    interpreter, build = choose_interpreter(program.framework, python, problems)
+    interpreter = choose_interpreter(program.framework, python)
+    problems += [interpreter.problem] if interpreter.problem else []
     gpus = list_gpus()
     choice = choose(devices, stand_ins, gpus)
     if choice.names is None and not choice.problems:
-        choice = _default_devices(program, values, gpus, build, share)
+        choice = _default_devices(program, values, gpus, interpreter.build, share)
     problems += choice.problems
-    if choice.cards and build == "cpu":
+    if choice.cards and interpreter.build == "cpu":
         problems.append(cpu_build_words(program.framework))
     if not choice.problems:
         problems += program_problems(program, choice.names or [], values)
     if not program.script.is_file():
         problems.append(f"the program's script {program.script} is missing")
 
-    command = [str(interpreter), str(program.script)]
+    command = [str(interpreter.python), str(program.script)]
     # Stand-ins alone are all used by default.
     if devices is not None or choice.cards:
         command += ["--devices", ",".join(choice.own_names.get(name, name) for name in choice.names or [])]
@@ -67,8 +68,7 @@ def plan_program(
         value = values[option.name]
         if option.name in (options or {}) and value is not None:
             shown = choice.own_names.get(str(value), str(value)) if option.type == "device" else str(value)
-            # One word, since a value may begin with a dash.
-            command += [f"--{option.name}={shown}"] if shown.startswith("-") else [f"--{option.name}", shown]
+            command += [f"--{option.name}", shown]
     return Plan(
         kind="program",
         name=program.name,
@@ -76,12 +76,13 @@ def plan_program(
         command=command,
         env=recorder_env(record) | choice.env,
         cwd=ROOT,
-        python=interpreter,
+        python=interpreter.python,
         devices=choice.names,
         stand_ins=choice.stand_ins,
         steps=steps if steps is not None else catalogue.DEFAULT_STEPS,
         options=values,
         problems=problems + held_problems(choice.cards, share),
+        unready=interpreter.problem if interpreter.installable else None,
         notes=choice.notes + capability_notes(program.framework, choice.cards),
         device_map=choice.map(),
         cards=choice.cards,

@@ -51,17 +51,18 @@ def plan_script(
     if not module:
         problems += _script_problems(target, folder / target)
     chosen = framework or (framework_of(file) if file else None) or DEFAULT_FRAMEWORK
-    interpreter, build = choose_interpreter(chosen, python, problems)
+    interpreter = choose_interpreter(chosen, python)
+    problems += [interpreter.problem] if interpreter.problem else []
     gpus = list_gpus()
     choice = choose(devices, None, gpus)
     problems += choice.problems
-    if choice.cards and build == "cpu":
+    if choice.cards and interpreter.build == "cpu":
         problems.append(cpu_build_words(chosen))
     if choice.names and not choice.problems:
         _restrict_script(choice)
         problems += choice.problems
     cards = choice.cards
-    if devices is None and build != "cpu":
+    if devices is None and interpreter.build != "cpu":
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         cards = list(visible_cards(gpus, visible, os.environ.get("CUDA_DEVICE_ORDER")))
     words = ["-m", *argv] if module else list(argv)
@@ -69,15 +70,16 @@ def plan_script(
         kind="script",
         name=_slug(target.rpartition(".")[2] if module else Path(target).stem),
         framework=chosen,
-        command=[str(interpreter), *words],
+        command=[str(interpreter.python), *words],
         env=recorder_env(record) | choice.env,
         cwd=folder,
-        python=interpreter,
+        python=interpreter.python,
         devices=choice.names,
         stand_ins=None,
         steps=None,
         options={},
         problems=problems + held_problems(cards, share),
+        unready=interpreter.problem if interpreter.installable else None,
         notes=choice.notes + capability_notes(chosen, cards),
         device_map=choice.map(),
         cards=cards,

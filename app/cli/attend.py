@@ -1,0 +1,138 @@
+"""Launching a run from the command line and staying with it: its output, its input, Ctrl-C, its status."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import BinaryIO
+
+from app.cli.output import print_json, tell
+from app.cli.relay import program_input
+from app.cli.setup import make_ready
+from runners import registry
+from runners.errors import HopscopeError, UsageError
+from runners.launcher import Plan, launch
+from runners.run import Run
+
+SHORTEST_POLL_S = 0.01
+LONGEST_POLL_S = 0.1
+PIECE_BYTES = 1 << 20
+NOT_STARTED = 127
+"""Exit status where the program could not be started, as shells have it."""
+
+
+def planned(make_plan: Callable[[], Plan]) -> Plan:
+    """Return a plan without problems, having installed the framework where that was all that lacked.
+
+    UsageError with the other problems in one line.
+    """
+    plan = make_plan()
+    problems = [problem for problem in plan.problems if problem != plan.unready]
+    if problems:
+        raise UsageError("; ".join(problems))
+    if plan.unready is None:
+        return plan
+    make_ready(plan.framework)
+    plan = make_plan()
+    if plan.problems:
+        raise HopscopeError("; ".join(plan.problems))
+    return plan
+
+
+def attend(plan: Plan, as_json: bool) -> int:
+    """Launch the run, pass its output and input on until it has ended, and return its own exit status."""
+    for note in plan.notes:
+        tell(note)
+    with _stop_requests() as requests:
+        with program_input() as stdin:
+            run = launch(plan, stdin)
+        tell(f"run {run.id}")
+        run = _follow(run, _Sink(sys.stderr.buffer if as_json else sys.stdout.buffer), requests)
+    state, reason = run.judge()
+    tell(f"{run.id} {state}{f': {reason}' if reason else ''}")
+    if as_json:
+        from app.analysis.report import run_report
+
+        print_json(run_report(run.path))
+    else:
+        tell(f"python3 -m app report {run.id}")
+    return exit_status(run)
+
+
+def exit_status(run: Run) -> int:
+    """Return the program's own status; 128 + signal where a signal ended it."""
+    if run.exit_code is not None:
+        return run.exit_code
+    if run.signal is not None:
+        return 128 + run.signal
+    return 1 if run.state == "lost" else NOT_STARTED
+
+
+def _follow(run: Run, sink: _Sink, requests: list[int]) -> Run:
+    """Copy the run's output to `sink` until it has ended; pass on requests to stop."""
+    passed_on = 0
+    pause = SHORTEST_POLL_S
+    with run.log.open("rb") as log:
+        while True:
+            ended = (run := run.reload()).ended
+            moved = sink.copy(log)
+            if ended:
+                return run
+            if len(requests) > passed_on:
+                # Asked a second time, it has no more time to end by itself.
+                again = passed_on > 0
+                passed_on = len(requests)
+                tell(f"{'killing' if again else 'stopping'} {run.id}")
+                registry.request_stop(run, *([0.0] if again else []))
+            pause = SHORTEST_POLL_S if moved else min(pause * 1.3, LONGEST_POLL_S)
+            time.sleep(pause)
+
+
+class _Sink:
+    """Where a program's output goes, until nobody reads it any more."""
+
+    def __init__(self, target: BinaryIO) -> None:
+        self.target: BinaryIO | None = target
+
+    def copy(self, log: BinaryIO) -> bool:
+        """Pass on what was written to the log since; return whether there was anything."""
+        moved = False
+        while piece := log.read(PIECE_BYTES):
+            moved = True
+            if self.target is None:
+                continue
+            try:
+                self.target.write(piece)
+                self.target.flush()
+            except BrokenPipeError:
+                # The program goes on, and its output stays in the run folder.
+                self.target = None
+                with Path(os.devnull).open("wb") as nowhere:
+                    os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        return moved
+
+
+@contextlib.contextmanager
+def _stop_requests() -> Iterator[list[int]]:
+    """Collect Ctrl-C and other requests to end, instead of ending at once and leaving the run alone."""
+    requests: list[int] = []
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        requests.append(number)
+
+    before = {}
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        # Under nohup, or in the background of a script, it is to be ignored and stays so.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            before[number] = signal.signal(number, note)
+    try:
+        yield requests
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,70 @@
+"""What the commands print: JSON for programs, tables for people."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from runners.run import Run
+
+
+def print_json(value: dict[str, Any]) -> None:
+    """Print an object as one line of standard output."""
+    print(json.dumps(value, allow_nan=False), flush=True)
+
+
+def tell(line: str) -> None:
+    """Tell the user something that is not the command's result."""
+    print(f"hopscope: {line}", file=sys.stderr, flush=True)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as aligned columns under a head."""
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in (head, *rows)
+    ]
+    return "\n".join(lines)
+
+
+def describe_run(run: Run) -> dict[str, Any]:
+    """Return what `runs --json` says of a run. Times are epoch seconds."""
+    state, reason = run.judge()
+    return {
+        "run": run.id,
+        "name": run.name,
+        "kind": run.spec.get("kind"),
+        "framework": run.framework,
+        "state": state,
+        "reason": reason,
+        "exit_code": run.exit_code,
+        "signal": run.signal,
+        "created": run.created,
+        "started": run.started_at,
+        "ended": run.ended_at,
+        "devices": run.spec.get("devices"),
+        "stand_ins": run.spec.get("stand_ins"),
+        "steps": run.spec.get("steps"),
+        "options": run.spec.get("options"),
+        "command": run.spec.get("command"),
+        "path": str(run.path),
+    }
+
+
+def clock(epoch_s: float) -> str:
+    """Return a time of day on the user's clock, with its date."""
+    return datetime.datetime.fromtimestamp(epoch_s).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def duration(seconds: float) -> str:
+    """Return 4.2 s, 3 min 20 s or 2 h 5 min."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,41 @@
+"""`runs`: what was launched, newest first."""
+
+from __future__ import annotations
+
+import time
+
+from app.cli.output import clock, describe_run, duration, print_json, table
+from app.cli.parser import Parser, add_json
+from runners import registry
+from runners.run import Run
+
+SUMMARY = "list the runs, newest first"
+
+
+def add_arguments(parser: Parser) -> None:
+    """Declare the command's arguments."""
+    add_json(parser)
+
+
+def execute(arguments: list[str], parser: Parser) -> int:
+    """Print the registry."""
+    as_json = parser.parse(arguments).json
+    found = registry.runs()
+    if as_json:
+        print_json({"runs": [describe_run(run) for run in found]})
+    elif found:
+        print(table(("RUN", "STATE", "LAUNCHED", "TOOK", "DEVICES", "WHY"), [_row(run) for run in found]))
+    else:
+        print(f"no runs in {registry.runs_folder()} yet; python3 -m app demo tf-model-parallel makes one")
+    return 0
+
+
+def _row(run: Run) -> tuple[str, ...]:
+    state, reason = run.judge()
+    took = ""
+    if run.started_at is not None:
+        end = run.ended_at if state not in ("starting", "running") else time.time()
+        took = duration(end - run.started_at) if end is not None else ""
+    devices = run.spec.get("devices")
+    shown = ",".join(map(str, devices)) if isinstance(devices, list) else ""
+    return run.id, state, clock(run.created), took, shown, reason or ""

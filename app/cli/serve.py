@@ -1,0 +1,29 @@
+"""`serve`: the dashboard."""
+
+from __future__ import annotations
+
+from app.cli.parser import Parser, port_number
+
+SUMMARY = "serve the dashboard (also without any command)"
+DEFAULT_PORT = 8501
+
+
+def add_arguments(parser: Parser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument(
+        "--port", type=port_number, default=DEFAULT_PORT, help=f"port to serve on (default: {DEFAULT_PORT})"
+    )
+    parser.add_argument(
+        "--listen", metavar="ADDRESS", help="address to listen on instead of loopback; asks for a token then"
+    )
+    parser.add_argument(
+        "--build", choices=("cpu", "gpu"), help="builds of the frameworks to install (default: as NVML says)"
+    )
+
+
+def execute(arguments: list[str], parser: Parser) -> int:
+    """Serve until stopped."""
+    args = parser.parse(arguments)
+    from app.server import serve
+
+    return serve(port=args.port, listen=args.listen, build=args.build)

@@ -1,0 +1,58 @@
+"""`setup`: install the frameworks' environments now."""
+
+from __future__ import annotations
+
+import difflib
+
+from app.bootstrap import ConsoleProgress
+from app.cli.output import print_json
+from app.cli.parser import Parser, add_json
+from runners import environments
+from runners.environments import Environment
+from runners.errors import UsageError
+from runners.frameworks import FRAMEWORKS
+
+SUMMARY = "install the frameworks' environments now"
+
+
+def add_arguments(parser: Parser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument(
+        "--framework", metavar="F", help=f"only this one: {' or '.join(FRAMEWORKS)} (default: all)"
+    )
+    parser.add_argument("--build", choices=("cpu", "gpu"), help="which build (default: as NVML says)")
+    add_json(parser)
+
+
+def execute(arguments: list[str], parser: Parser) -> int:
+    """Install what is missing."""
+    args = parser.parse(arguments)
+    if args.framework is not None and args.framework not in FRAMEWORKS:
+        alike = difflib.get_close_matches(args.framework, FRAMEWORKS, n=1)
+        hint = f"did you mean {alike[0]}?" if alike else f"there is {', '.join(FRAMEWORKS)}"
+        raise UsageError(f"there is no framework {args.framework!r}; {hint}")
+    names = [args.framework] if args.framework else list(FRAMEWORKS)
+    done = [make_ready(name, args.build) for name in names]
+    if args.json:
+        print_json(
+            {
+                "environments": [
+                    {"name": one.name, "state": one.state, "build": one.build, "path": str(one.path)}
+                    for one in done
+                ]
+            }
+        )
+    else:
+        for one in done:
+            note = f" ({one.reason})" if one.reason else ""
+            print(f"{one.name}: {one.state}, {one.build} build in {one.path}{note}")
+    return 0
+
+
+def make_ready(framework: str, build: str | None = None) -> Environment:
+    """Return the framework's environment, installed first where it is not ready, with progress lines."""
+    now = environments.environment(framework)
+    if now.state == "ready" and build in (None, now.build):
+        return now
+    with ConsoleProgress(f"Installing {FRAMEWORKS[framework].title} in {now.path} (once)") as console:
+        return environments.install(framework, build, console.tell)

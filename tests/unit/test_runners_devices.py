@@ -1,0 +1,99 @@
+"""What device names mean for a process."""
+
+from __future__ import annotations
+
+import pytest
+
+from runners.devices import choose, parse_device, parse_devices
+from runners.errors import UsageError
+from runners.gpus import Gpu, Gpus, visible_cards
+
+A = Gpu(0, "GPU-aaaa", "00000000:01:00.0", "Card X", (9, 0))
+B = Gpu(1, "GPU-bbbb", "00000000:02:00.0", "Card X", (9, 0))
+C = Gpu(2, "GPU-cccc", "00000000:03:00.0", "Card Y", (8, 0))
+THREE = Gpus((A, B, C))
+NONE = Gpus(problem="no NVIDIA driver is installed")
+
+
+def test_nvml_indices_become_uuids_in_the_order_named() -> None:
+    choice = choose(["gpu:2", "GPU:0"], None, THREE)
+    assert choice.problems == []
+    assert choice.env == {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", "CUDA_VISIBLE_DEVICES": "GPU-cccc,GPU-aaaa"}
+    assert choice.own_names == {"gpu:2": "gpu:0", "gpu:0": "gpu:1"}
+    assert choice.cards == [C, A]
+    assert choice.map()["gpu:0"] == {
+        "nvml_index": 2,
+        "uuid": "GPU-cccc",
+        "pci_bus_id": "00000000:03:00.0",
+        "name": "Card Y",
+    }
+
+
+def test_stand_ins_are_as_many_as_are_named() -> None:
+    choice = choose(["cpu:1", "cpu:3"], None, NONE)
+    assert (choice.stand_ins, choice.env, choice.problems) == (3, {}, [])
+    assert choose(None, 2, NONE).names == ["cpu:1", "cpu:2"]
+    assert choose(None, 2, NONE).map() == {"cpu:1": {"stand_in": True}, "cpu:2": {"stand_in": True}}
+
+
+def test_without_a_word_nothing_is_chosen() -> None:
+    choice = choose(None, None, THREE)
+    assert (choice.names, choice.env, choice.cards) == (None, {}, [])
+
+
+@pytest.mark.parametrize(
+    ("names", "stand_ins", "problem"),
+    [
+        (["gpu:3"], None, "gpu:3 does not exist here: this machine has gpu:0, gpu:1, gpu:2"),
+        (["cpu:3"], 2, "cpu:3 does not exist with --stand-ins 2: they are cpu:1 to cpu:2"),
+        (["gpu:0", "gpu:0"], None, "gpu:0 is named twice"),
+        (["gpu0"], None, "'gpu0' is not a device; did you mean gpu:0?"),
+        (["cuda:1"], None, "'cuda:1' is not a device; did you mean gpu:1?"),
+        (["1"], None, "'1' is not a device; did you mean gpu:1?"),
+        (["tpu:0"], None, "'tpu:0' is not a device; write gpu:0 for a GPU or cpu:1 for a stand-in"),
+        (None, 65, "--stand-ins 65 is not possible: it takes 1 to 64"),
+        (["cpu:65"], None, "cpu:65 is not possible: there can be 64 stand-ins"),
+    ],
+)
+def test_what_cannot_be_had_is_told(names: list[str] | None, stand_ins: int | None, problem: str) -> None:
+    assert choose(names, stand_ins, THREE).problems == [problem]
+
+
+def test_without_gpus_the_reason_is_told() -> None:
+    assert choose(["gpu:0"], None, NONE).problems == [
+        "gpu:0 does not exist here: no NVIDIA driver is installed"
+    ]
+
+
+def test_tensorflows_own_spelling_is_understood() -> None:
+    assert parse_device("/device:GPU:0") == "gpu:0"
+    assert parse_devices(["/GPU:1", " cpu:2"]) == ["gpu:1", "cpu:2"]
+    with pytest.raises(UsageError):
+        parse_device("gpu:01x")
+
+
+@pytest.mark.parametrize(
+    ("visible", "order", "cards"),
+    [
+        (None, None, (A, B, C)),
+        ("", "PCI_BUS_ID", ()),
+        ("-1", "PCI_BUS_ID", ()),
+        ("2,0", "PCI_BUS_ID", (C, A)),
+        ("0,2,-1,1", "PCI_BUS_ID", (A, C)),
+        ("0,0", "PCI_BUS_ID", ()),
+        ("1abc", "PCI_BUS_ID", (B,)),
+        ("GPU-bb", None, (B,)),
+        ("GPU-", None, ()),
+        # By speed, and the cards differ: CUDA's 0 could be any of them.
+        ("0", None, (A, B, C)),
+        ("9", "PCI_BUS_ID", ()),
+    ],
+)
+def test_which_cards_the_environment_shows(
+    visible: str | None, order: str | None, cards: tuple[Gpu, ...]
+) -> None:
+    assert visible_cards(THREE, visible, order) == cards
+
+
+def test_like_cards_have_no_order_to_doubt() -> None:
+    assert visible_cards(Gpus((A, B)), "1", None) == (B,)

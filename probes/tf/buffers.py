@@ -38,7 +38,7 @@ def install(recording: Recording, tensor_type: type, read: Callable[[Any, int], 
         except Exception:  # noqa: BLE001 - the reader falls back to __array__, which raises it properly
             return -1
         read(tensor, clock() - start)
-        return result
+        return int(result)
 
     hook = _Slot(getbuffer)
     _kept.extend((original, hook))

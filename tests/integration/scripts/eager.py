@@ -1,0 +1,55 @@
+"""Eager ops that cross devices, uploads, and every way to take a value."""
+
+import threading
+
+import numpy as np
+import tensorflow as tf
+
+CPU = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(CPU, [tf.config.LogicalDeviceConfiguration()] * 3)
+
+with tf.device("CPU:1"):
+    a = tf.fill([10, 10], 1.0)
+for _ in range(300):
+    b = a + tf.ones([10, 10])  # line 14: the copy of `a` is kept beside it, so it crosses once
+with tf.device("CPU:2"):
+    c = tf.constant(np.ones([4, 5], np.float32))  # line 16: an upload
+with tf.device("CPU:1"):
+    d = tf.add(c, 1.0)  # line 18
+float(tf.reduce_sum(d))  # line 19
+bool(d[0, 0] > 0)  # line 20
+c.numpy()  # line 21
+np.asarray(d)  # line 22
+np.mean(d)  # line 23
+print(c)  # line 24
+
+
+def work():
+    with tf.device("CPU:2"):
+        tf.square(a)  # line 29
+
+
+threads = [threading.Thread(target=work) for _ in range(2)]
+for thread in threads:
+    thread.start()
+    thread.join()
+
+
+@tf.function
+def calls_python(x):
+    def add(v):
+        with tf.device("CPU:1"):
+            return v + 1.0  # line 42
+
+    return tf.py_function(add, [x], tf.float32)
+
+
+calls_python(tf.ones([6]))
+
+
+@tf.function(jit_compile=True)
+def compiled(x):
+    return tf.sin(x) * 2.0
+
+
+compiled(tf.ones([4]))

@@ -1,0 +1,72 @@
+"""Every hop with its exact count, bytes, devices and line: through loops, branches, retraces, nesting."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.integration.recording import SCRIPTS, Recorded, record
+
+
+@pytest.fixture(scope="module")
+def counts(tf_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOPSCOPE_HOME", str(tmp_path_factory.mktemp("home")))
+        return record(tf_python, SCRIPTS / "counts.py")
+
+
+def between(counts: Recorded, *sites: str) -> list[tuple[object, ...]]:
+    hops = [hop for hop in counts.report["hops"] if hop["site"] in sites]
+    return sorted((h["site"], h["src"], h["dst"], h["bytes"], h["count"]) for h in hops)
+
+
+def test_the_script_ran(counts: Recorded) -> None:
+    assert counts.run.state == "finished", counts.log[-2000:]
+
+
+def test_nested_functions_and_retraces_have_their_own_bytes_and_counts(counts: Recorded) -> None:
+    """`outer` ran twice on 8x4 and once, retraced, on 16x4; `inner` runs inside it twice."""
+    assert between(counts, *(f"counts.py:{n}" for n in (12, 18, 20, 22))) == [
+        ("counts.py:12", "cpu:0", "cpu:2", 128, 2),
+        ("counts.py:12", "cpu:0", "cpu:2", 256, 1),
+        ("counts.py:12", "cpu:1", "cpu:2", 128, 2),
+        ("counts.py:12", "cpu:1", "cpu:2", 256, 1),
+        ("counts.py:18", "cpu:0", "cpu:1", 128, 2),
+        ("counts.py:18", "cpu:0", "cpu:1", 256, 1),
+        ("counts.py:20", "cpu:2", "cpu:0", 128, 2),
+        ("counts.py:20", "cpu:2", "cpu:0", 256, 1),
+        ("counts.py:22", "cpu:0", "cpu:3", 128, 2),
+        ("counts.py:22", "cpu:0", "cpu:3", 256, 1),
+    ]
+
+
+def test_nested_loops_with_a_branch_inside_are_counted_by_execution(counts: Recorded) -> None:
+    """Two calls of 2 x 3 iterations, the branch taken in two of three."""
+    assert between(counts, "counts.py:30", "counts.py:32", "counts.py:35") == [
+        ("counts.py:30", "cpu:0", "cpu:1", 64, 12),
+        ("counts.py:32", "cpu:1", "cpu:2", 64, 12),
+        ("counts.py:35", "cpu:2", "cpu:3", 64, 8),
+    ]
+
+
+def test_a_loop_is_counted_also_when_it_does_not_run(counts: Recorded) -> None:
+    """Trips of 3, 0 and 5."""
+    assert between(counts, "counts.py:43", "counts.py:45") == [
+        ("counts.py:43", "cpu:0", "cpu:1", 64, 8),
+        ("counts.py:45", "cpu:1", "cpu:2", 64, 8),
+    ]
+
+
+def test_a_branch_is_counted_when_it_was_taken(counts: Recorded) -> None:
+    """Taken in three calls of four."""
+    assert between(counts, "counts.py:53") == [("counts.py:53", "cpu:0", "cpu:3", 64, 3)]
+
+
+def test_no_count_was_guessed(counts: Recorded) -> None:
+    assert [hop for hop in counts.report["hops"] if hop["count"] is None] == []
+
+
+def test_the_verbose_log_that_counts_is_not_in_the_programs_output(counts: Recorded) -> None:
+    assert "sendrecv_ops.cc" not in counts.log
+    assert "Process node" not in counts.log

@@ -1,0 +1,80 @@
+"""Eager ops, uploads, values taken, threads, Python functions in graphs, and what can't be seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.integration.recording import SCRIPTS, Recorded, by, record
+
+
+@pytest.fixture(scope="module")
+def eager(tf_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOPSCOPE_HOME", str(tmp_path_factory.mktemp("home")))
+        return record(tf_python, SCRIPTS / "eager.py")
+
+
+FIELDS = ("src", "dst", "bytes", "count", "op")
+
+
+def test_the_script_ran(eager: Recorded) -> None:
+    assert eager.run.state == "finished", eager.log[-2000:]
+
+
+def test_a_tensor_is_copied_to_a_device_once(eager: Recorded) -> None:
+    assert eager.hops(*FIELDS, site="eager.py:14") == [("cpu:1", "cpu:0", 400, 1, "AddV2")]
+
+
+def test_numpy_data_sent_to_a_device_is_an_upload_hop(eager: Recorded) -> None:
+    assert eager.hops(*FIELDS, "cause", site="eager.py:16") == [
+        ("cpu:0", "cpu:2", 80, 1, "Const", "host-upload")
+    ]
+
+
+def test_a_hop_between_scopes_names_both_lines(eager: Recorded) -> None:
+    hops = eager.hops("src", "dst", "bytes", "producer_site", "cause", site="eager.py:18", src="cpu:2")
+    assert hops == [("cpu:2", "cpu:1", 80, "eager.py:16", "explicit")]
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "device"),
+    [
+        (19, "float", "cpu:0"),
+        (20, "bool", "cpu:0"),
+        (21, "numpy", "cpu:2"),
+        (22, "array", "cpu:1"),
+        (23, "array", "cpu:1"),
+        (24, "print", "cpu:2"),
+    ],
+)
+def test_every_way_to_take_a_value_is_a_sync(eager: Recorded, line: int, kind: str, device: str) -> None:
+    syncs = by(eager.report["syncs"], site=f"eager.py:{line}")
+    assert [(s["kind"], s["device"]) for s in syncs][-1] == (kind, device)
+    assert all(s["wait_ns"] > 0 and s["basis"] == "measured" for s in syncs)
+
+
+def test_a_pull_from_another_device_is_a_hop_to_the_host(eager: Recorded) -> None:
+    assert eager.hops("src", "dst", "bytes", "cause", site="eager.py:21") == [
+        ("cpu:2", "cpu:0", 80, "host-sync")
+    ]
+
+
+def test_threads_are_recorded_and_share_a_tensors_copy(eager: Recorded) -> None:
+    assert eager.hops(*FIELDS, site="eager.py:29") == [("cpu:1", "cpu:2", 400, 1, "Square")]
+
+
+def test_a_python_function_inside_a_graph_is_recorded(eager: Recorded) -> None:
+    assert ("cpu:0", "cpu:1", 24) in eager.hops("src", "dst", "bytes", site="eager.py:42")
+
+
+def test_a_compiled_function_is_told_as_unseen(eager: Recorded) -> None:
+    (row,) = [u for u in eager.report["unseen"] if u["what"] == "ops inside compiled"]
+    assert "jit_compile" in row["why"]
+    assert row["count"] > 0
+
+
+def test_stand_ins_are_labelled(eager: Recorded) -> None:
+    assert eager.report["device_map"]["cpu:1"]["stand_in"] is True
+    assert eager.report["device_map"]["cpu:0"]["stand_in"] is False

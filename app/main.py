@@ -6,13 +6,20 @@ from pathlib import Path
 
 import streamlit as st
 
+from app.screen.look import dress
+
 _PAGES = Path(__file__).resolve().parents[1] / "pages"
 
-st.set_page_config(page_title="Hopscope", page_icon=Path(__file__).with_name("icon.svg"), layout="wide")
-st.navigation(
+page = st.navigation(
     [
         st.Page(_PAGES / "launch.py", title="Launch", icon=":material/rocket_launch:", default=True),
         st.Page(_PAGES / "runs.py", title="Runs", icon=":material/list:", url_path="runs"),
         st.Page(_PAGES / "run.py", title="Run", icon=":material/account_tree:", url_path="run"),
-    ]
-).run()
+    ],
+    position="top",
+)
+st.set_page_config(
+    page_title=f"{page.title} · Hopscope", page_icon=Path(__file__).with_name("icon.svg"), layout="wide"
+)
+dress()
+page.run()

@@ -10,6 +10,8 @@ from app.screen.look import dress
 
 _PAGES = Path(__file__).resolve().parents[1] / "pages"
 
+# Before the navigation: where no icon is set yet, the browser fetches the page's own from another host.
+st.set_page_config(page_icon=Path(__file__).with_name("icon.svg"), layout="wide")
 page = st.navigation(
     [
         st.Page(_PAGES / "launch.py", title="Launch", icon=":material/rocket_launch:", default=True),
@@ -18,8 +20,6 @@ page = st.navigation(
     ],
     position="top",
 )
-st.set_page_config(
-    page_title=f"{page.title} · Hopscope", page_icon=Path(__file__).with_name("icon.svg"), layout="wide"
-)
+st.set_page_config(page_title=f"{page.title} · Hopscope")
 dress()
 page.run()

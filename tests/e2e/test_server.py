@@ -84,7 +84,7 @@ def test_pages_open_and_fetch_nothing_from_outside(
     for path, title in (("/", "Launch"), ("/runs", "Runs"), ("/run", "Run")):
         page.goto(server.url + path)
         settled(page)
-        page.wait_for_function("title => document.title.includes(title)", arg=title)
+        page.wait_for_function("title => document.title === title", arg=f"{title} · Hopscope")
         assert page.locator('[data-testid="stException"]').count() == 0
 
 

@@ -12,7 +12,7 @@ import os
 import socket
 import sys
 import tomllib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -115,10 +115,16 @@ def serve(port: int = DEFAULT_PORT, listen: str | None = None, build: str | None
 def _settings(file: Path) -> dict[str, Any]:
     """The settings of a Streamlit config file: read here, because Streamlit finds it from one folder only."""
     with file.open("rb") as content:
-        sections = tomllib.load(content)
-    return {
-        f"{section}.{name}": value for section, values in sections.items() for name, value in values.items()
-    }
+        return dict(_flat("", tomllib.load(content)))
+
+
+def _flat(prefix: str, section: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """`theme.light.textColor` for what stands in a table within a table."""
+    for name, value in section.items():
+        if isinstance(value, dict):
+            yield from _flat(f"{prefix}{name}.", value)
+        else:
+            yield f"{prefix}{name}", value
 
 
 def _check_free(address: str, port: int) -> None:

@@ -1,0 +1,148 @@
+// What tables, facts and findings are made of: one value each, always set as text, never as HTML.
+
+function node(tag, attributes = {}, parent = null) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) if (value !== "" && value !== null) made.setAttribute(name, value);
+  if (parent) parent.append(made);
+  return made;
+}
+
+function put(target, value) {
+  if (target.textContent !== value) target.textContent = value;
+}
+
+function span(parent, text, className = "") {
+  const made = node("span", { class: className }, parent);
+  made.textContent = text;
+  return made;
+}
+
+function deviceChip(parent, { device, hue, remark }) {
+  const chip = node("span", { class: "chip", "data-device": device, title: remark ? `${device}: ${remark}` : device }, parent);
+  node("span", { class: "swatch", "aria-hidden": "true" }, chip).style.background = hue;
+  span(chip, device, "chip-name");
+  if (remark) span(chip, remark, "remark");
+}
+
+const CELLS = {
+  text: (target, cell) => put(target, cell.text),
+  code: (target, cell) => put(target, cell.text),
+  number: (target, cell) => {
+    target.replaceChildren();
+    target.title = cell.title ?? "";
+    span(target, cell.text);
+    if (cell.remark) span(target, cell.remark, "remark");
+  },
+  devices: (target, cell) => {
+    target.replaceChildren();
+    const row = node("span", { class: "chips" }, target);
+    cell.devices.forEach((device, index) => {
+      if (index && cell.arrow) span(row, "→", "arrow");
+      deviceChip(row, device);
+    });
+    if (cell.remark) span(row, cell.remark, "remark");
+  },
+  badge: (target, cell) => {
+    target.replaceChildren();
+    if (!cell.text) return;
+    const badge = node("span", { class: `badge ${cell.tone ?? "quiet"}`, "data-badge": cell.text }, target);
+    if (cell.tone === "busy") node("span", { class: "pulse", "aria-hidden": "true" }, badge);
+    span(badge, cell.text);
+  },
+  // The bar is kept, so that it glides instead of jumping.
+  progress: (target, cell) => {
+    if (!target.bar) {
+      target.replaceChildren();
+      target.label = span(target, "", "progress-text");
+      const track = node("span", { class: "track", role: "progressbar", "aria-valuemin": 0, "aria-valuemax": 100 }, target);
+      target.track = track;
+      target.bar = node("span", { class: "fill" }, track);
+    }
+    put(target.label, cell.text);
+    const known = cell.fraction !== null && cell.fraction !== undefined;
+    target.track.hidden = !known;
+    if (!known) return;
+    const percent = Math.round(Math.min(1, Math.max(0, cell.fraction)) * 1000) / 10;
+    target.bar.style.width = `${percent}%`;
+    target.bar.className = `fill ${cell.tone ?? ""}`;
+    target.track.setAttribute("aria-valuenow", percent);
+    target.track.setAttribute("aria-label", cell.text);
+  },
+  // A real address, so that it can be opened in another tab and copied; a plain click stays in this session.
+  link: (target, cell, send) => {
+    target.replaceChildren();
+    const anchor = node("a", { href: cell.href, target: "_self" }, target);
+    span(anchor, cell.text);
+    if (cell.remark) span(target, cell.remark, "below");
+    if (cell.note) span(target, cell.note, "below note");
+    anchor.addEventListener("click", (event) => {
+      event.stopPropagation();
+      if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
+      event.preventDefault();
+      send({ type: "open", href: cell.href });
+    });
+  },
+  actions: (target, cell, send) => {
+    target.replaceChildren();
+    const row = node("span", { class: "actions" }, target);
+    for (const action of cell.actions) actionButton(row, action, send);
+  },
+};
+
+const CONFIRM_MS = 6000;
+
+// What can't be undone is asked twice, in place; without an answer the question goes away.
+function actionButton(parent, action, send) {
+  const holder = node("span", { class: "action" }, parent);
+  const ask = () => {
+    holder.replaceChildren();
+    span(holder, action.confirm, "question");
+    const yes = node("button", { type: "button", class: "yes", "data-action": `${action.name}-yes` }, holder);
+    yes.textContent = action.yes ?? action.label;
+    const no = node("button", { type: "button", "data-action": `${action.name}-no` }, holder);
+    no.textContent = "Keep";
+    const timer = setTimeout(rest, CONFIRM_MS);
+    yes.addEventListener("click", (event) => {
+      event.stopPropagation();
+      clearTimeout(timer);
+      act();
+    });
+    no.addEventListener("click", (event) => {
+      event.stopPropagation();
+      clearTimeout(timer);
+      rest();
+      holder.querySelector("button").focus();
+    });
+    no.focus();
+  };
+  const act = () => {
+    holder.replaceChildren();
+    span(holder, action.doing ?? "…", "question");
+    send({ type: "action", action: action.name });
+  };
+  const rest = () => {
+    holder.replaceChildren();
+    const button = node("button", { type: "button", "data-action": action.name, title: action.title ?? "" }, holder);
+    button.textContent = action.label;
+    button.addEventListener("click", (event) => {
+      event.stopPropagation();
+      if (action.confirm) ask();
+      else act();
+    });
+  };
+  rest();
+}
+
+// Draws a cell anew only when it changed, so that nothing flickers and a question stays open.
+function drawCell(target, kind, cell, send) {
+  const stamp = JSON.stringify([kind, cell]);
+  if (target.stamp === stamp) return;
+  target.stamp = stamp;
+  if (target.kind !== kind) {
+    target.kind = kind;
+    target.bar = null;
+    target.replaceChildren();
+    target.classList.add(`cell-${kind}`);
+  }
+  CELLS[kind](target, cell, send);
+}

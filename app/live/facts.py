@@ -1,0 +1,43 @@
+"""A line of labelled values in the browser, changed in place: progress, loss, devices, buttons."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from app.live.assets import script, style
+from app.live.table import Kind
+
+_component = st.components.v2.component(
+    "hopscope_facts",
+    html='<div class="hopscope"></div>',
+    css=style("cells") + style("facts"),
+    js=script(("cells", "facts")),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Fact:
+    """One labelled value; `cell` is what a table's cell of that kind would be."""
+
+    name: str
+    label: str
+    kind: Kind
+    cell: Mapping[str, Any]
+    wide: bool = False
+    """It takes what room there is."""
+
+
+def facts(values: Sequence[Fact], key: str) -> dict[str, Any] | None:
+    """Draws the values; gives ``{"type": "action", "action"}`` when a button was pressed, else None."""
+    data = {"facts": [dataclasses.asdict(fact) for fact in values], "testid": f"facts-{key}"}
+    result = _component(key=key, data=data, on_event_change=_ignore)
+    event = result.get("event")
+    return dict(event) if event else None
+
+
+def _ignore() -> None:
+    """Streamlit reports only events that have a callback."""

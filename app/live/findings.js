@@ -1,0 +1,82 @@
+// What the reader should know: a sentence, the fix, the line; quiet ones folded away.
+
+const lists = new WeakMap();
+
+class Findings {
+  constructor(root) {
+    this.root = root;
+    this.unseen = node("section", { class: "unseen", "data-testid": "unseen" }, root);
+    this.loud = node("div", { class: "cards" }, root);
+    this.none = node("div", { class: "none", "data-testid": "no-findings" }, root);
+    this.fold = node("details", { class: "fold" }, root);
+    this.foldTitle = node("summary", {}, this.fold);
+    this.quiet = node("div", { class: "cards" }, this.fold);
+  }
+
+  update(data, send) {
+    applyPalette(this.root);
+    this.root.dataset.testid = "findings";
+    const stamp = JSON.stringify(data);
+    if (stamp === this.stamp) return;
+    this.stamp = stamp;
+    this.unseen.hidden = !data.unseen.length;
+    this.unseen.replaceChildren();
+    if (data.unseen.length) {
+      span(this.unseen, "Not seen", "unseen-title");
+      const list = node("ul", {}, this.unseen);
+      for (const line of data.unseen) {
+        const item = node("li", {}, list);
+        span(item, line.what);
+        if (line.why) span(item, `: ${line.why}`, "faint");
+      }
+    }
+    const quiet = data.findings.filter((finding) => finding.quiet);
+    const loud = data.findings.filter((finding) => !finding.quiet);
+    this.draw(this.loud, loud, data.selected, send);
+    this.draw(this.quiet, quiet, data.selected, send);
+    put(this.none, data.none);
+    this.none.hidden = loud.length > 0 || !data.none;
+    this.fold.hidden = !quiet.length;
+    put(this.foldTitle, data.fold);
+    if (quiet.some((finding) => finding.id === data.selected)) this.fold.open = true;
+  }
+
+  draw(holder, findings, selected, send) {
+    holder.replaceChildren();
+    for (const finding of findings) {
+      const on = finding.id === selected;
+      const tone = finding.quiet ? "quiet" : "alert";
+      const card = node("article", { class: `card ${tone}${on ? " on" : ""}`, "data-testid": "finding", "data-code": finding.code, "data-severity": finding.severity }, holder);
+      const head = node("div", { class: "card-head" }, card);
+      span(head, finding.severity === "info" ? finding.code : `${finding.severity} · ${finding.code}`, `badge ${tone}`);
+      if (finding.site) span(head, finding.site, "site");
+      if (finding.show) {
+        const button = node("button", { type: "button", "data-action": "show", "aria-pressed": String(on) }, head);
+        button.textContent = on ? "Show everything" : finding.show;
+        button.addEventListener("click", () => send({ type: "finding", id: on ? "" : finding.id }));
+      }
+      node("p", { class: "summary" }, card).textContent = finding.summary;
+      if (finding.fix) {
+        const fix = node("p", { class: "fix" }, card);
+        span(fix, "Fix  ", "fix-lead");
+        span(fix, finding.fix);
+      }
+      if (finding.evidence) {
+        const why = node("details", { class: "why" }, card);
+        node("summary", {}, why).textContent = "Evidence";
+        node("p", {}, why).textContent = finding.evidence;
+      }
+    }
+  }
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".hopscope");
+  let list = lists.get(parentElement);
+  if (!list || list.root !== root) {
+    list = new Findings(root);
+    lists.set(parentElement, list);
+  }
+  list.update(data, (event) => setTriggerValue("event", event));
+  return () => lists.delete(parentElement);
+}

@@ -1,0 +1,48 @@
+"""A run's findings in the browser: what went unseen first, then what matters, the rest folded away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from app.live.assets import script, style
+
+_component = st.components.v2.component(
+    "hopscope_findings",
+    html='<div class="hopscope"></div>',
+    css=style("cells") + style("findings"),
+    js=script(("cells", "findings")),
+)
+
+
+def findings_list(
+    findings: Sequence[Mapping[str, Any]],
+    unseen: Sequence[Mapping[str, str]],
+    key: str,
+    *,
+    selected: str = "",
+    none: str = "",
+    fold: str = "",
+) -> dict[str, Any] | None:
+    """Draws findings, ``{"id", "code", "severity", "quiet", "site", "summary", "fix", "evidence", "show"}``.
+
+    `unseen` are ``{"what", "why"}``; `none` is said where no finding is loud, `fold` above the quiet ones.
+    `show` is the button's text, '' for no button. Gives ``{"type": "finding", "id"}`` when one was chosen,
+    with an empty id when it was let go; else None.
+    """
+    data = {
+        "findings": [dict(finding) for finding in findings],
+        "unseen": [dict(line) for line in unseen],
+        "selected": selected,
+        "none": none,
+        "fold": fold,
+    }
+    result = _component(key=key, data=data, on_event_change=_ignore)
+    event = result.get("event")
+    return dict(event) if event else None
+
+
+def _ignore() -> None:
+    """Streamlit reports only events that have a callback."""

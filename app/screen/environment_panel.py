@@ -1,0 +1,74 @@
+"""The framework's environment on the Launch page: missing, installing, ready or failed, and what to do."""
+
+from __future__ import annotations
+
+import collections
+
+import streamlit as st
+
+from app import access
+from app.screen.launch_words import environment_words
+from app.views.text import escape_markdown
+from runners import environments
+from runners.environments import Environment
+from runners.versions import package_versions
+
+_POLL_S = 1.0
+_LOG_LINES = 30
+_LOG_BYTES = 100_000
+_ICONS = {
+    "good": ":green[:material/check_circle:]",
+    "busy": ":blue[:material/downloading:]",
+    "alert": ":red[:material/error:]",
+    "quiet": ":gray[:material/pending:]",
+}
+
+
+def environment_panel(framework: str) -> None:
+    """Draws the environment's state and looks again until it is ready."""
+    state = environments.environment(framework).state
+    polling = st.fragment(_panel, run_every=None if state == "ready" else _POLL_S)
+    polling(framework, state)
+
+
+def _panel(framework: str, drawn: str) -> None:
+    found = environments.environment(framework)
+    if found.state != drawn and "ready" in (found.state, drawn):
+        st.rerun()  # what can be launched has changed
+    versions = package_versions(found.python) if found.state == "ready" else {}
+    words = environment_words(found, versions)
+    with st.container(border=True, key="environment"):
+        st.markdown(f"{_ICONS[words.tone]} **{escape_markdown(words.title)}**")
+        if found.state == "installing":
+            st.progress(found.progress or 0.0, text=escape_markdown(words.detail))
+        elif words.detail:
+            st.caption(escape_markdown(words.detail))
+        if found.state in ("missing", "failed"):
+            _offer_install(found)
+        if found.state in ("installing", "failed"):
+            _log(found)
+
+
+def _offer_install(found: Environment) -> None:
+    if access.role() != "operator":
+        return
+    label = "Try again" if found.state == "failed" else "Install"
+    if st.button(label, icon=":material/download:", key=f"install-{found.name}"):
+        environments.retry(found.name)
+        st.rerun(scope="fragment")
+
+
+def _log(found: Environment) -> None:
+    with st.expander("Log", expanded=found.state == "failed"):
+        st.code(_tail(found) or "Nothing is written yet.", language=None, wrap_lines=True, height=220)
+        st.caption(escape_markdown(found.log))
+
+
+def _tail(found: Environment) -> str:
+    try:
+        with found.log.open("rb") as log:
+            log.seek(max(0, found.log.stat().st_size - _LOG_BYTES))
+            text = log.read(_LOG_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    return "\n".join(collections.deque(text.replace("\r", "\n").splitlines(), _LOG_LINES))

@@ -1,0 +1,137 @@
+"""The Launch page's widgets; what is chosen stands in the address, so a prepared launch can be shared."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import streamlit as st
+
+from app.screen.launch_words import option_help, option_label
+from app.views.text import escape_markdown
+from runners.catalogue import DEFAULT_STEPS, PROGRAMS, Option, Program, Value
+from runners.devices import MOST_STAND_INS
+from runners.gpus import Gpu
+
+MOST_STEPS = 10_000_000
+STAND_INS, GPUS = "stand-ins", "gpus"
+_BOUND: Any = "query-params"
+_STAND_INS = (
+    "Stand-ins are parts of the host, cpu:1 and up, that play GPUs: the framework really places, copies and "
+    "reduces across them. Copy times between them mean nothing."
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Devices:
+    """Which devices a launch gets: GPUs in order, or a number of stand-ins."""
+
+    names: tuple[str, ...] = ()
+    stand_ins: int | None = None
+
+    def shown(self) -> list[str]:
+        """Their names, as options of a program may give them."""
+        return [f"cpu:{index}" for index in range(1, self.stand_ins + 1)] if self.stand_ins else [*self.names]
+
+
+def choose_program() -> Program:
+    """The catalogue as a list of titles and summaries; returns the chosen program."""
+    programs = list(PROGRAMS.values())
+    names = [program.name for program in programs]
+    wanted = st.query_params.get("program")
+    name = st.radio(
+        "Program",
+        names,
+        index=names.index(wanted) if wanted in names else 0,
+        format_func=lambda name: f"**{escape_markdown(PROGRAMS[name].title)}** `{name}`",
+        captions=[escape_markdown(program.summary) for program in programs],
+        key="chosen-program",
+        label_visibility="collapsed",
+    )
+    if name != names[0] or wanted:
+        st.query_params["program"] = name
+    return PROGRAMS[name]
+
+
+def choose_devices(program: Program, cards: tuple[Gpu, ...], usable: bool) -> Devices:
+    """GPUs in the order in which they are picked, where there are `usable` ones; else how many stand-ins."""
+    kind = STAND_INS
+    if cards:
+        kind = st.segmented_control(
+            "Devices",
+            [GPUS, STAND_INS],
+            format_func={GPUS: "GPUs", STAND_INS: "Stand-ins"}.__getitem__,
+            default=GPUS if usable and len(cards) >= program.min_devices else STAND_INS,
+            required=True,
+            key="on",
+            bind=_BOUND,
+            help=_STAND_INS,
+        )
+    if kind == GPUS:
+        names = {card.device: card for card in cards}
+        chosen = st.multiselect(
+            "GPUs, in the order in which the program gets them",
+            list(names),
+            default=list(names)[: program.default_devices],
+            format_func=lambda name: f"{name} · {names[name].name}" if name in names else name,
+            key=f"devices-{program.name}",
+            bind=_BOUND,
+        )
+        return Devices(tuple(chosen))
+    number = st.number_input(
+        "Stand-in devices",
+        min_value=1,
+        max_value=MOST_STAND_INS,
+        value=program.default_devices,
+        key=f"stand-ins-{program.name}",
+        bind=_BOUND,
+        help=_STAND_INS,
+    )
+    return Devices(stand_ins=int(number))
+
+
+def choose_steps() -> int:
+    """How many training steps."""
+    return int(st.number_input("Steps", 1, MOST_STEPS, DEFAULT_STEPS, key="steps", bind=_BOUND))
+
+
+def choose_options(program: Program, devices: Devices, columns: int = 4) -> dict[str, Value | None]:
+    """One widget an option, in columns; returns all values."""
+    values: dict[str, Value | None] = {}
+    row: list[Any] = []
+    for option in program.options:
+        row = row or list(st.columns(columns))
+        with row.pop(0):
+            values[option.name] = _option(option, devices)
+    return values
+
+
+def _option(option: Option, devices: Devices) -> Value | None:
+    label, note = option_label(option), escape_markdown(option_help(option))
+    key: Any = option.name
+    if option.type == "choice":
+        values = list(option.values or ())
+        index = values.index(str(option.default)) if option.default in values else 0
+        return st.selectbox(label, values, index=index, key=key, bind=_BOUND, help=note)
+    if option.type == "device":
+        return st.selectbox(
+            label,
+            ["", *devices.shown()],
+            format_func=lambda name: name or "the last one",
+            key=key,
+            bind=_BOUND,
+            help=note,
+        )
+    if option.type in ("count", "integer"):
+        least = 1 if option.type == "count" else 0
+        return int(
+            st.number_input(label, least, None, int(option.default or least), key=key, bind=_BOUND, help=note)
+        )
+    return st.text_input(
+        label,
+        "" if option.default is None else str(option.default),
+        key=key,
+        bind=_BOUND,
+        placeholder="even shares" if option.name == "split" else "",
+        help=note,
+    )

@@ -1,0 +1,82 @@
+"""What the Launch page says: the environment's state, and what a plan would run."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from collections.abc import Mapping
+from typing import Literal
+
+from runners.catalogue import Option, Program, Value
+from runners.environments import Environment
+from runners.frameworks import FRAMEWORKS
+from runners.plan import Plan
+
+Tone = Literal["good", "busy", "alert", "quiet"]
+_SHOWN_PACKAGES = ("keras", "tf-keras", "numpy")
+
+
+@dataclasses.dataclass(frozen=True)
+class EnvironmentWords:
+    """An environment's state for people."""
+
+    tone: Tone
+    title: str
+    detail: str
+    """'' when there is nothing to add."""
+
+
+def title_of(framework: str) -> str:
+    """``TensorFlow`` for ``tensorflow``."""
+    known = FRAMEWORKS.get(framework)
+    return known.title if known else framework
+
+
+def environment_words(found: Environment, versions: Mapping[str, str]) -> EnvironmentWords:
+    """What state a framework's environment is in; `versions` are its packages', where it is ready."""
+    title = title_of(found.name)
+    if found.state == "ready":
+        build = f"{found.build.upper()} build" if found.build else ""
+        packages = [f"{name} {versions[name]}" for name in _SHOWN_PACKAGES if name in versions]
+        python = f"Python {versions['python']}" if "python" in versions else ""
+        head = f"{title} {versions.get(found.name, '')}".strip()
+        detail = " · ".join(part for part in (build, python, *packages) if part)
+        return EnvironmentWords("good", f"{head} is ready", _joined(detail, found.reason))
+    if found.state == "installing":
+        return EnvironmentWords("busy", f"{title} is being installed", found.step or "starting")
+    if found.state == "failed":
+        return EnvironmentWords("alert", f"{title} could not be installed", found.reason or "")
+    return EnvironmentWords("quiet", f"{title} is not installed yet", found.reason or "")
+
+
+def _joined(detail: str, reason: str | None) -> str:
+    return f"{detail}; {reason}" if detail and reason else detail or reason or ""
+
+
+def plan_text(plan: Plan) -> str:
+    """The plan as a shell would take it: what is changed of the environment, the folder, the command."""
+    lines = []
+    for name, value in sorted(plan.env.items()):
+        lines.append(f"unset {name}" if value is None else f"export {name}={shlex.quote(value)}")
+    lines.append(f"cd {shlex.quote(str(plan.cwd))}")
+    lines.append(shlex.join(plan.command))
+    return "\n".join(lines)
+
+
+def changed_options(program: Program, values: Mapping[str, Value | None]) -> dict[str, Value]:
+    """The options whose values are not the program's own defaults, so that the command names only those."""
+    return {
+        option.name: value
+        for option in program.options
+        if (value := values.get(option.name)) not in (None, "") and value != option.default
+    }
+
+
+def option_label(option: Option) -> str:
+    """``Jit compile`` for ``jit-compile``."""
+    return option.name.replace("-", " ").capitalize()
+
+
+def option_help(option: Option) -> str:
+    """What the option is, as a sentence."""
+    return option.help[:1].upper() + option.help[1:] + "."

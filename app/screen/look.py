@@ -1,0 +1,18 @@
+"""What all pages look like: tighter than Streamlit's own spacing, so that a run fits on one screen."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+_STYLE = """<style>
+.stMainBlockContainer { padding: 4.75rem 2.5rem 3rem; max-width: 1800px; }
+.stMainBlockContainer h1 { padding: 0 0 0.6rem; }
+.stMainBlockContainer h2 { padding: 0.25rem 0 0.25rem; }
+.stMainBlockContainer h3 { padding: 0.25rem 0 0; }
+[data-testid="stHeaderActionElements"] { display: none; }
+</style>"""
+
+
+def dress() -> None:
+    """Puts the project's spacing on the page that runs now."""
+    st.html(_STYLE)

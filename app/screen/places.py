@@ -1,0 +1,17 @@
+"""Where the pages are: their scripts, for moving within a session, and their addresses, for links."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlencode
+
+_PAGES = Path(__file__).resolve().parents[2] / "pages"
+
+LAUNCH = _PAGES / "launch.py"
+RUNS = _PAGES / "runs.py"
+RUN = _PAGES / "run.py"
+
+
+def run_link(run_id: str) -> str:
+    """The address of a run's page on this server."""
+    return f"/run?{urlencode({'run': run_id})}"

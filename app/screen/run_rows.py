@@ -1,0 +1,143 @@
+"""The rows of the Runs page."""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from app.live.table import Column
+from app.screen.devices import devices_cell, devices_of
+from app.screen.launch_words import title_of
+from app.screen.places import run_link
+from app.views import units
+from app.views.progress_data import Progress
+from runners.run import Run
+
+COLUMNS = (
+    Column("state", "State", "badge"),
+    Column("run", "Run", "link"),
+    Column("framework", "Framework", "text"),
+    Column("devices", "Devices", "devices"),
+    Column("started", "Started", "number"),
+    Column("duration", "Duration", "number"),
+    Column("progress", "Progress", "progress"),
+    Column("loss", "Loss", "number", help="The last one that the program printed"),
+    Column("speed", "Speed", "number", help="As the program last printed it"),
+    Column("actions", "", "actions"),
+)
+BROKEN_COLUMNS = (
+    Column("run", "Folder", "code"),
+    Column("reason", "What is wrong", "text"),
+    Column("actions", "", "actions"),
+)
+TONES = {
+    "starting": "busy",
+    "running": "busy",
+    "finished": "good",
+    "failed": "alert",
+    "stopped": "quiet",
+    "lost": "odd",
+}
+
+STOP = {"name": "stop", "label": "Stop", "confirm": "Stop it?", "yes": "Stop", "doing": "stopping"}
+DELETE = {
+    "name": "delete",
+    "label": "Delete",
+    "confirm": "Delete it and its trace for good?",
+    "yes": "Delete",
+    "doing": "deleting",
+}
+
+
+def run_row(run: Run, progress: Progress, operator: bool, now: float | None = None) -> dict[str, Any]:
+    """One run as a row of `COLUMNS`; only operators get buttons."""
+    now = time.time() if now is None else now
+    state, reason = run.judge()
+    ended = state not in ("starting", "running")
+    took = duration_s(run, ended, now)
+    last_loss = last(progress.loss)
+    last_rate = last(progress.rate)
+    return {
+        "id": run.id,
+        "cells": {
+            "state": {"text": state, "tone": TONES.get(state, "quiet")},
+            "run": {
+                "text": run.name,
+                "href": run_link(run.id),
+                "remark": run.id,
+                "note": reason or "" if state in ("failed", "lost") else "",
+                "sort": run.id,
+            },
+            "framework": {"text": framework_text(run)},
+            "devices": devices_cell(*devices_of(run)),
+            "started": {"text": ago(run.created, now), "sort": run.created, "title": clock(run.created)},
+            "duration": {"text": "" if took is None else units.duration(round(took, 1)), "sort": took or 0},
+            "progress": progress_cell(progress, state),
+            "loss": {"text": "" if last_loss is None else f"{last_loss:.4g}", "sort": last_loss or 0},
+            "speed": {"text": "" if last_rate is None else units.rate(last_rate), "sort": last_rate or 0},
+            "actions": {"actions": ([DELETE] if ended else [STOP]) if operator else []},
+        },
+    }
+
+
+def broken_row(run: Run, operator: bool) -> dict[str, Any]:
+    """A folder that can't be read, with what is wrong with it."""
+    return {
+        "id": run.id,
+        "cells": {
+            "run": {"text": str(run.path)},
+            "reason": {"text": run.problem or ""},
+            "actions": {"actions": [DELETE] if operator and run.ended else []},
+        },
+    }
+
+
+def progress_cell(progress: Progress, state: str) -> dict[str, Any]:
+    """Steps done of those meant, with a bar where both are known."""
+    step = progress.steps[-1] if progress.steps else None
+    tone = TONES.get(state, "quiet")
+    if step is None:
+        return {"text": "", "fraction": None, "sort": 0}
+    if not progress.total:
+        return {"text": f"step {units.count(step)}", "fraction": None, "sort": step}
+    text = f"{units.count(step)} / {units.count(progress.total)}"
+    fraction = min(1.0, step / progress.total)
+    return {"text": text, "fraction": fraction, "tone": "" if tone == "busy" else tone, "sort": fraction}
+
+
+def duration_s(run: Run, ended: bool, now: float) -> float | None:
+    """How long a run has run, seconds; None where its start or end is not known."""
+    if run.started_at is None:
+        return None
+    end = run.ended_at if ended else now
+    return None if end is None else max(0.0, end - run.started_at)
+
+
+def framework_text(run: Run) -> str:
+    """``TensorFlow 2.21.0``."""
+    versions = run.spec.get("versions")
+    version = versions.get(run.framework) if isinstance(versions, dict) else None
+    return " ".join(part for part in (title_of(run.framework or ""), version) if part)
+
+
+def last(values: Iterable[float | None]) -> float | None:
+    """The last value that there is."""
+    return next((value for value in reversed(tuple(values)) if value is not None), None)
+
+
+def clock(at: float) -> str:
+    """The machine's own date and time of an epoch second."""
+    return datetime.datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
+
+
+def ago(at: float, now: float) -> str:
+    """How long ago, in one unit: ``12 s ago``; from a week on the date."""
+    seconds = max(0.0, now - at)
+    if seconds >= 7 * 86400:
+        return datetime.datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d")
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit} ago"
+    return f"{int(seconds)} s ago"

@@ -1,0 +1,61 @@
+"""Launch: a program, its devices and options; what exactly will run; and off it goes."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import access
+from app.screen import launch_form, places
+from app.screen.environment_panel import environment_panel
+from app.screen.launch_words import changed_options, plan_text
+from app.views.text import escape_markdown
+from runners.environments import environment
+from runners.errors import HopscopeError
+from runners.gpus import list_gpus
+from runners.launcher import launch, plan_program
+
+st.title("Launch a training run")
+left, right = st.columns([4, 9], gap="large")
+with left:
+    program = launch_form.choose_program()
+    st.caption(f"**What is claimed** {escape_markdown(program.claim)}")
+    environment_panel(program.framework)
+with right:
+    gpus = list_gpus()
+    usable = environment(program.framework).build != "cpu"
+    where, how_long, _ = st.columns([2, 1, 1])
+    with where:
+        devices = launch_form.choose_devices(program, gpus.cards, usable)
+    with how_long:
+        steps = launch_form.choose_steps()
+    if not gpus.cards:
+        st.caption(f"No GPU here: {escape_markdown(gpus.problem)}. Stand-ins play them.")
+    values = launch_form.choose_options(program, devices)
+
+plan = plan_program(
+    program.name,
+    devices=devices.names or None,
+    stand_ins=devices.stand_ins,
+    steps=steps,
+    options=changed_options(program, values),
+    origin="page",
+)
+operator = access.role() == "operator"
+with right:
+    st.markdown("**What will run**")
+    st.code(plan_text(plan), language="bash", wrap_lines=True)
+    for note in plan.notes:
+        st.caption(escape_markdown(note))
+    for problem in plan.problems:
+        st.error(escape_markdown(problem), icon=":material/block:")
+    if not operator:
+        st.info("You can look; launching takes the operator's address.", icon=":material/visibility:")
+    elif st.button(
+        "Launch", type="primary", icon=":material/rocket_launch:", disabled=bool(plan.problems), key="launch"
+    ):
+        try:
+            run = launch(plan)
+        except HopscopeError as error:
+            st.error(escape_markdown(error), icon=":material/block:")
+        else:
+            st.switch_page(places.RUN, query_params={"run": run.id})

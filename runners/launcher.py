@@ -145,7 +145,7 @@ def _start_supervisor(path: Path, stdin: int | None, held: list[int]) -> None:
         with (path / SUPERVISOR_LOG_NAME).open("wb") as errors:
             # -E: the user's PYTHON* variables are for the program, which gets them from the environment.
             process = subprocess.Popen(
-                [sys.executable, "-E", "-m", SUPERVISOR_MODULE, str(path), str(writable)],
+                [sys.executable, "-E", "-m", SUPERVISOR_MODULE, str(path), *map(str, (writable, *held))],
                 cwd=ROOT,
                 stdin=subprocess.DEVNULL if stdin is None else stdin,
                 stdout=subprocess.DEVNULL,

@@ -60,9 +60,10 @@ RESET_IN_CHILD = (
 class Supervisor:
     """One run from the start of its program to the end of the last process of it."""
 
-    def __init__(self, folder: Path, libc: ctypes.CDLL) -> None:
+    def __init__(self, folder: Path, libc: ctypes.CDLL, leases: list[int]) -> None:
         self.folder = folder
         self.libc = libc
+        self.leases = leases
         self.status_file = StatusFile(folder)
         self.pid = 0
         self.wait_status: int | None = None
@@ -264,6 +265,10 @@ class Supervisor:
 
     def _write_last(self) -> None:
         """Write the final status; wait for room where there is none, unless the folder is gone."""
+        # Who reads that it has ended may use its GPUs at once.
+        for descriptor in self.leases:
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
         deadline = time.monotonic() + GIVE_UP_WRITING_S
         attempt = 0
         with contextlib.suppress(FileNotFoundError):
@@ -302,10 +307,12 @@ def _leave_launcher() -> None:
 def main(arguments: list[str]) -> int:
     """Supervise the run in the folder `arguments[0]` until nothing of it runs any more.
 
-    `arguments[1]` may name an open descriptor, to which "ready" is written once the program runs.
+    `arguments[1]` may name an open descriptor, to which "ready" is written once the program runs; the rest
+    name the descriptors of its leases.
     """
     folder = Path(arguments[0]).absolute()
     ready = int(arguments[1]) if len(arguments) > 1 else None
+    leases = [int(descriptor) for descriptor in arguments[2:]]
     _leave_launcher()
     # An inherited SIG_IGN for SIGCHLD would throw away exit statuses.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -314,7 +321,7 @@ def main(arguments: list[str]) -> int:
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         print("PR_SET_CHILD_SUBREAPER failed; orphans of this run are not tracked", file=sys.stderr)
-    Supervisor(folder, libc).run(ready)
+    Supervisor(folder, libc, leases).run(ready)
     return 0
 
 

@@ -1,0 +1,99 @@
+"""Runs on a disk that is full: a small file system of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from runners import launcher, registry
+from runners.errors import HopscopeError
+from runners.plan import Plan
+
+FILL = """
+import sys
+with open(sys.argv[1], "wb", buffering=0) as file:
+    try:
+        while True:
+            file.write(bytes(4096))
+    except OSError as error:
+        reason = error
+try:
+    while True:
+        print("the log has no room for this either")
+except OSError:
+    pass
+sys.exit(7)
+"""
+
+
+@pytest.fixture
+def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A file system of one megabyte that holds the runs."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(disk)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"no small file system can be mounted here: {mounted.stderr.strip()}")
+    monkeypatch.setenv("HOPSCOPE_HOME", str(disk / "home"))
+    yield disk
+    for run in registry.runs():
+        if not run.ended:
+            registry.stop(run, grace_s=0)
+    subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+def plan(tmp_path: Path, text: str, *arguments: str) -> Plan:
+    script = tmp_path / "script.py"
+    script.write_text(text)
+    return launcher.plan_script([str(script), *arguments], python=sys.executable, record=False)
+
+
+def test_a_run_that_fills_the_disk_still_has_its_end_written_down(disk: Path, tmp_path: Path) -> None:
+    run = launcher.launch(plan(tmp_path, FILL, str(disk / "fill")))
+    run = registry.wait(run, 30)
+    assert os.statvfs(disk).f_bavail <= 1
+    assert (run.state, run.exit_code) == ("failed", 7)
+    assert run.problem is None
+
+
+def test_a_launch_on_a_full_disk_is_one_line_and_leaves_nothing(disk: Path, tmp_path: Path) -> None:
+    earlier = registry.wait(launcher.launch(plan(tmp_path, "pass")), 30)
+    with (disk / "fill").open("wb", buffering=0) as file, pytest.raises(OSError, match="No space left"):
+        while True:
+            file.write(bytes(4096))
+    with pytest.raises(HopscopeError, match=r"No space left on device.*free some space") as refusal:
+        launcher.launch(plan(tmp_path, "pass"))
+    assert "\n" not in str(refusal.value)
+    assert [run.id for run in registry.runs()] == [earlier.id]
+    assert [entry.name for entry in registry.runs_folder().iterdir()] == [earlier.id]
+    (disk / "fill").unlink()
+    assert registry.wait(launcher.launch(plan(tmp_path, "pass")), 30).state == "finished"
+
+
+def test_without_a_spare_the_end_is_written_when_there_is_room_again(disk: Path, tmp_path: Path) -> None:
+    run = launcher.launch(plan(tmp_path, "import signal; signal.pause()"))
+    (run.path / ".status.spare").unlink()
+    with (disk / "fill").open("wb", buffering=0) as file, pytest.raises(OSError, match="No space left"):
+        while True:
+            file.write(bytes(4096))
+    registry.request_stop(run)
+    assert run.status["pid"] > 0
+    deadline = time.monotonic() + 30
+    while Path(f"/proc/{run.status['pid']}").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    # The supervisor lives and tries again; the old status is whole.
+    assert run.reload().state == "running"
+    (disk / "fill").unlink()
+    assert registry.wait(run, 30).state == "stopped"

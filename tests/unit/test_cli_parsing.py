@@ -1,0 +1,241 @@
+"""What the command line understands, and what it says where it does not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app import cli
+from app.cli import attend, dispatch, rm, run, serve
+from app.cli.output import duration
+from app.cli.parser import Parser, add_json, device_list, option_value
+from runners import registry
+from runners.catalogue import PROGRAMS
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    return tmp_path
+
+
+def finished_run(home: Path, run_id: str, **spec: Any) -> Path:
+    folder = home / "runs" / run_id
+    folder.mkdir(parents=True)
+    (folder / "spec.json").write_text(json.dumps({"created": "2026-01-01T00:00:00+00:00"} | spec))
+    status = {"state": "failed", "exit_code": 3, "signal": None, "reason": "exited with status 3"}
+    (folder / "status.json").write_text(json.dumps(status | {"started": 10.0, "ended": 14.25}))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["demoo"], "there is no command 'demoo'; did you mean demo?"),
+        (["demo", "tf-mirored"], "there is no program 'tf-mirored'; did you mean tf-mirrored?"),
+        (
+            ["demo", "tf-mirrored", "--stand-in", "2"],
+            "python3 -m app demo does not know '--stand-in'; did you mean --stand-ins?",
+        ),
+        (["demo", "tf-mirrored", "--stand-ins", "0"], "'0' is not a whole number of at least 1"),
+        (["demo", "tf-mirrored", "--set", "loop"], "'loop' is not OPTION=VALUE"),
+        (["demo", "tf-mirrored", "--set", "loop=fit", "--set", "loop=fit"], "--set loop=.. is given twice"),
+        (["demo", "tf-mirrored", "--devices", "gpu:0,"], "'gpu:0,' names no device"),
+        (["demo"], "the following arguments are required: PROGRAM"),
+        (["run"], "no script is named"),
+        (["run", "--", "-m"], "no module is named behind -m"),
+        (["run", "--framework", "tensorflw", "--", "x.py"], "did you mean tensorflow?"),
+        (["--port", "0"], "'0' is not a port: it is 1 to 65535"),
+        (["--prot", "80"], "did you mean --port?"),
+        (["stop", "nothing"], "there is no run 'nothing'"),
+        (["stop", "--grace", "-1", "x"], "'-1' is not a number of seconds"),
+        (["rm"], "the following arguments are required: RUN"),
+        (["setup", "--framework", "tensorflw"], "did you mean tensorflow?"),
+        (["setup", "--build", "tpu"], "invalid choice: 'tpu'"),
+        (["runs", "extra"], "python3 -m app runs does not know 'extra'"),
+    ],
+)
+def test_a_wrong_request_is_one_line_and_2(
+    capsys: pytest.CaptureFixture[str], words: list[str], line: str
+) -> None:
+    assert cli.main(words) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("hopscope: ")
+    assert line in err
+
+
+def test_without_a_command_it_serves(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+
+    def execute(arguments: list[str], _parser: Parser) -> int:
+        asked.append(arguments)
+        return 0
+
+    monkeypatch.setattr(serve, "execute", execute)
+    assert cli.main([]) == cli.main(["--port", "8502"]) == cli.main(["serve", "--listen", "0.0.0.0"]) == 0
+    assert asked == [[], ["--port", "8502"], ["--listen", "0.0.0.0"]]
+
+
+def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--help"]) == 0
+    text = capsys.readouterr().out
+    for name in ("serve", "run", "demo", "programs", "runs", "stop", "rm", "report", "setup"):
+        assert f"\n  {name} " in text
+    for name in dispatch.COMMANDS:
+        with pytest.raises(SystemExit) as ended:
+            cli.main([name, "--help"])
+        assert ended.value.code == 0
+        assert f"app {name}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "own", "script"),
+    [
+        (["--", "a.py", "--json"], [], ["a.py", "--json"]),
+        (["--json", "--devices", "gpu:0", "--", "a.py"], ["--json", "--devices", "gpu:0"], ["a.py"]),
+        (["--python", "py", "a.py", "--", "x"], ["--python", "py"], ["a.py", "--", "x"]),
+        (["--python=py", "-m", "pack", "-v"], ["--python=py"], ["-m", "pack", "-v"]),
+        (["--json"], ["--json"], []),
+        (["--", "-odd-name.py"], [], ["-odd-name.py"]),
+    ],
+)
+def test_where_the_scripts_words_begin(words: list[str], own: list[str], script: list[str]) -> None:
+    assert run._split(words) == (own, script)
+
+
+def test_parts_of_arguments() -> None:
+    assert device_list("gpu:0, gpu:2") == ["gpu:0", "gpu:2"]
+    assert option_value("loop=fit") == ("loop", "fit")
+    assert option_value("--split=2,4") == ("split", "2,4")
+    assert option_value("x=a=b") == ("x", "a=b")
+
+
+def test_no_abbreviations() -> None:
+    parser = Parser(prog="p", description="d")
+    add_json(parser)
+    with pytest.raises(Exception, match="did you mean --json"):
+        parser.parse(["--jso"])
+
+
+class TestPrograms:
+    def test_json_has_options_values_and_defaults(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert cli.main(["programs", "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert [program["name"] for program in told["programs"]] == list(PROGRAMS)
+        mirrored = told["programs"][0]
+        options = {option["name"]: option for option in mirrored["options"]}
+        assert options["cross-device-ops"]["values"] == [
+            "default",
+            "nccl",
+            "hierarchical-copy",
+            "reduction-to-one-device",
+        ]
+        assert (options["batch"]["default"], options["batch"]["values"]) == (64, None)
+
+    def test_text_names_them_all(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert cli.main(["programs"]) == 0
+        text = capsys.readouterr().out
+        for program in PROGRAMS.values():
+            assert program.name in text
+            assert all(option.help in text for option in program.options)
+
+
+class TestRuns:
+    def test_json(self, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        folder = finished_run(home, "one", name="train", devices=["cpu:1"], stand_ins=1)
+        (home / "runs" / "broken").mkdir()
+        assert cli.main(["runs", "--json"]) == 0
+        told = {row["run"]: row for row in json.loads(capsys.readouterr().out)["runs"]}
+        assert (
+            told["one"]
+            | {
+                "name": "train",
+                "state": "failed",
+                "exit_code": 3,
+                "reason": "exited with status 3",
+                "started": 10.0,
+                "ended": 14.25,
+                "created": 1767225600.0,
+                "devices": ["cpu:1"],
+                "stand_ins": 1,
+                "path": str(folder),
+            }
+            == told["one"]
+        )
+        assert told["broken"]["state"] == "lost"
+
+    def test_text(self, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        assert cli.main(["runs"]) == 0
+        assert "no runs in" in capsys.readouterr().out
+        finished_run(home, "one", devices=["cpu:1", "cpu:2"])
+        assert cli.main(["runs"]) == 0
+        head, row = capsys.readouterr().out.splitlines()
+        assert head.split() == ["RUN", "STATE", "LAUNCHED", "TOOK", "DEVICES", "WHY"]
+        assert row.split()[:2] == ["one", "failed"]
+        assert "4.2 s" in row
+        assert row.endswith("cpu:1,cpu:2  exited with status 3")
+
+
+class TestRemoving:
+    def test_all_named_are_deleted(self, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        for name in ("one", "two", "three"):
+            finished_run(home, name)
+        assert cli.main(["rm", "one", "two", "one", "--yes"]) == 0
+        assert capsys.readouterr().out == "one deleted\ntwo deleted\n"
+        assert [entry.name for entry in (home / "runs").iterdir()] == ["three"]
+
+    def test_a_wrong_name_among_them_deletes_nothing(self, home: Path) -> None:
+        finished_run(home, "one")
+        assert cli.main(["rm", "one", "nosuch", "--yes"]) == 2
+        assert (home / "runs" / "one").exists()
+
+    @pytest.mark.parametrize(("answer", "left"), [("n\n", True), ("\n", True), ("", True), ("y\n", False)])
+    def test_a_terminal_is_asked(
+        self, home: Path, monkeypatch: pytest.MonkeyPatch, answer: str, left: bool
+    ) -> None:
+        finished_run(home, "one")
+
+        class Terminal:
+            def isatty(self) -> bool:
+                return True
+
+            def readline(self) -> str:
+                return answer
+
+        monkeypatch.setattr(rm.sys, "stdin", Terminal())  # type: ignore[attr-defined]
+        assert cli.main(["rm", "one"]) == (1 if left else 0)
+        assert (home / "runs" / "one").exists() == left
+
+
+def test_stopping_an_ended_run_says_that_it_had(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    finished_run(home, "one")
+    assert cli.main(["stop", "one"]) == 0
+    assert capsys.readouterr().out == "one had ended before: failed: exited with status 3\n"
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        ({"state": "finished", "exit_code": 0}, 0),
+        ({"state": "failed", "exit_code": 3}, 3),
+        ({"state": "failed", "exit_code": None, "signal": 9}, 137),
+        ({"state": "stopped", "exit_code": None, "signal": 15}, 143),
+        ({"state": "failed", "exit_code": None, "signal": None}, 127),
+        ({"state": "lost"}, 1),
+    ],
+)
+def test_the_exit_status_is_the_programs(home: Path, status: dict[str, Any], expected: int) -> None:
+    folder = finished_run(home, "one")
+    (folder / "status.json").write_text(json.dumps(status))
+    assert attend.exit_status(registry.find("one")) == expected
+
+
+def test_durations_read_well() -> None:
+    assert duration(4.25) == "4.2 s"
+    assert duration(200) == "3 min 20 s"
+    assert duration(7500) == "2 h 5 min"

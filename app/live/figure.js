@@ -82,7 +82,8 @@ class LiveFigure {
     loadPlotly().then((Plotly) => {
       if (turn !== this.wanted || this.gone) return null;
       this.message.hidden = true;
-      layout.width = this.root.clientWidth || undefined;
+      this.maxWidth = layout.meta?.max_width ?? Infinity;
+      layout.width = Math.min(this.maxWidth, this.root.clientWidth) || undefined;
       return Plotly.react(this.plot, figure.data ?? [], layout, config).then(() => {
         this.plot.dataset.drawn = String(turn);
         if (!this.listening) this.listen();
@@ -119,7 +120,7 @@ class LiveFigure {
   }
 
   resize() {
-    const width = this.root.clientWidth;
+    const width = Math.min(this.maxWidth ?? Infinity, this.root.clientWidth);
     if (!this.listening || !width || width === this.plot._fullLayout?.width) return;
     window.Plotly.relayout(this.plot, { width });
   }

@@ -30,11 +30,12 @@ PALETTES: dict[str, dict[str, str]] = {
         "background": "#ffffff",
         "panel": "#f0f2f6",
         "grid": "#e3e5ea",
-        "ramp0": "#eef1f5",
-        "ramp1": "#cfd8e3",
-        "ramp2": "#a3b3c6",
-        "ramp3": "#71879f",
-        "ramp4": "#435a73",
+        "bright": "#ffffff",
+        "ramp0": "#e8edf3",
+        "ramp1": "#cfdae6",
+        "ramp2": "#aabed2",
+        "ramp3": "#587391",
+        "ramp4": "#38506b",
     },
     "dark": {
         "hue0": "#4a83fa",
@@ -53,15 +54,17 @@ PALETTES: dict[str, dict[str, str]] = {
         "background": "#0e1117",
         "panel": "#1a1d26",
         "grid": "#2b2f3a",
-        "ramp0": "#1b212b",
-        "ramp1": "#2a3644",
-        "ramp2": "#42566c",
-        "ramp3": "#68839f",
-        "ramp4": "#a5bcd4",
+        "bright": "#fafafa",
+        "ramp0": "#1f2731",
+        "ramp1": "#2b3a4c",
+        "ramp2": "#384f69",
+        "ramp3": "#466689",
+        "ramp4": "#547da8",
     },
 }
 """``hue0`` .. ``hue7`` are the devices', ``host`` the host's; ``alert`` is for warnings and errors, ``quiet``
-for transfers that are as they should be; ``ramp0`` .. ``ramp4`` go from little to much."""
+for transfers that are as they should be; ``ramp0`` .. ``ramp4`` go from little to much, ``text`` reads well on the lower three and ``bright`` on the
+upper two."""
 
 
 def named(name: str) -> str:

@@ -14,5 +14,6 @@ function paletteOf(root) {
 
 // Makes `var(--hs-NAME)` mean something in the style sheet below this element.
 function applyPalette(root) {
+  root.classList.toggle("hopscope-dark", isDark(root));
   for (const [name, value] of Object.entries(paletteOf(root))) root.style.setProperty(`--hs-${name}`, value);
 }

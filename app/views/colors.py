@@ -33,7 +33,9 @@ class Theme:
     """Slightly apart from the background: heads, empty cells."""
     grid: str
     ramp: tuple[str, ...]
-    """From little to much, one hue, for sizes."""
+    """Five steps from little to much, for sizes."""
+    bright: str
+    """Text on the upper two steps of the ramp; `text` on the lower three."""
 
     @classmethod
     def of(cls, colors: dict[str, str]) -> Self:

@@ -19,7 +19,7 @@ def plain(text: object) -> str:
 
 def swatch(color: str) -> str:
     """A small square in a device's hue, for tick labels."""
-    return f'<span style="color:{color}">■</span>'
+    return f'<span style="color:{color};font-size:15px">■</span>'
 
 
 def muted(text: str, theme: Theme) -> str:
@@ -57,6 +57,7 @@ def axis(theme: Theme, **more: Any) -> dict[str, Any]:
         "zeroline": False,
         "tickfont": {"color": theme.text, "size": 12},
         "automargin": True,
+        "ticks": "",
         **more,
     }
 

@@ -12,13 +12,18 @@ from app.views.figures import Figure, axis, base_layout, empty_figure, muted, pl
 from app.views.matrix_data import Cell, Matrix
 
 HEAD_PX = 76
+HEADS_PX = 130
+WIDEST_CELL_PX = 170
 TALLEST_CELL_PX = 64
 SHORTEST_CELL_PX = 40
 
 
+Pair = tuple[str, str]
+
+
 def matrix_figure(
     matrix: Matrix,
-    selected: tuple[str, str] | None = None,
+    selected: Pair | None = None,
     theme: Theme = LIVE,
     *,
     devices: Sequence[str] = (),
@@ -38,7 +43,9 @@ def matrix_figure(
     positions = list(range(number))
     data = [_ground(order, cells, positions, theme)]
     if cells:
-        data.append(_sizes(order, cells, positions, theme))
+        steps = _steps(cells, len(theme.ramp))
+        data.append(_sizes(order, steps, positions, theme))
+        data.append(_texts(order, cells, steps, theme))
         alerts = _alerts(order, cells, theme)
         if alerts["x"]:
             data.append(alerts)
@@ -49,8 +56,9 @@ def matrix_figure(
         "layout": base_layout(
             theme,
             HEAD_PX + number * cell_px + 12,
-            margin={"l": 120, "r": 12, "t": HEAD_PX, "b": 12},
+            margin={"l": HEADS_PX, "r": 12, "t": HEAD_PX, "b": 12},
             dragmode=False,
+            meta={"max_width": HEADS_PX + number * WIDEST_CELL_PX},
             xaxis=axis(
                 theme,
                 side="top",
@@ -89,61 +97,84 @@ def _head(device: str, hue: str, stand_in: bool, theme: Theme) -> str:
 
 
 def _ground(
-    order: Sequence[str], cells: dict[tuple[str, str], Cell], positions: list[int], theme: Theme
+    order: Sequence[str], cells: dict[Pair, Cell], positions: list[int], theme: Theme
 ) -> dict[str, Any]:
-    """Faint tiles for the pairs that exchanged nothing; the diagonal stays empty."""
+    """Faint tiles under all cells, which answer the pointer; the diagonal stays empty."""
     return {
         "type": "heatmap",
         "x": positions,
         "y": positions,
-        "z": [[None if src == dst or (src, dst) in cells else 0 for dst in order] for src in order],
+        "z": [[None if src == dst and (src, dst) not in cells else 0 for dst in order] for src in order],
         "customdata": [[[src, dst] for dst in order] for src in order],
         "colorscale": [[0, theme.panel], [1, theme.panel]],
         "showscale": False,
         "xgap": 3,
         "ygap": 3,
         "hoverongaps": False,
-        "hovertext": [[plain(f"{src} → {dst}: nothing crossed") for dst in order] for src in order],
+        "hovertext": [[_hover(src, dst, cells.get((src, dst))) for dst in order] for src in order],
         "hovertemplate": "%{hovertext}<extra></extra>",
     }
 
 
+def _steps(cells: dict[Pair, Cell], number: int) -> dict[Pair, int]:
+    """Which step of the ramp each cell has, by the logarithm of its bytes."""
+    sizes = {pair: math.log10(max(1, _known(cell))) for pair, cell in cells.items()}
+    high = max(sizes.values())
+    # Over less than three decades small differences would look large.
+    low = min(*sizes.values(), high - 3)
+    return {pair: min(number - 1, int((size - low) / (high - low) * number)) for pair, size in sizes.items()}
+
+
 def _sizes(
-    order: Sequence[str], cells: dict[tuple[str, str], Cell], positions: list[int], theme: Theme
+    order: Sequence[str], steps: dict[Pair, int], positions: list[int], theme: Theme
 ) -> dict[str, Any]:
-    magnitudes = {pair: math.log10(max(1, _known(cell))) for pair, cell in cells.items()}
-    low, high = min(magnitudes.values()), max(magnitudes.values())
-    # Less than three decades would make small differences look large.
-    low = min(low, high - 3)
-    ramp = theme.ramp[1:]
+    number = len(theme.ramp)
+    scale = [
+        [edge / number, color] for step, color in enumerate(theme.ramp) for edge in (step, step + 1)
+    ]
     return {
         "type": "heatmap",
         "x": positions,
         "y": positions,
-        "z": [[magnitudes.get((src, dst)) for dst in order] for src in order],
-        "zmin": low,
-        "zmax": high,
-        "text": [
-            [cell_text(cells[src, dst]) if (src, dst) in cells else "" for dst in order] for src in order
-        ],
-        "texttemplate": "%{text}",
-        "textfont": {"size": 12 if len(order) <= 6 else 11},
+        "z": [[steps.get((src, dst)) for dst in order] for src in order],
+        "zmin": -0.5,
+        "zmax": number - 0.5,
         "customdata": [[[src, dst] for dst in order] for src in order],
-        "hovertext": [
-            [_hover(cells[src, dst]) if (src, dst) in cells else "" for dst in order] for src in order
-        ],
-        "colorscale": [[index / (len(ramp) - 1), color] for index, color in enumerate(ramp)],
+        "colorscale": scale,
         "showscale": False,
         "xgap": 3,
         "ygap": 3,
-        "hoverongaps": False,
-        "hovertemplate": "%{hovertext}<extra></extra>",
+        "hoverinfo": "skip",
     }
 
 
-def _hover(cell: Cell) -> str:
+def _texts(
+    order: Sequence[str], cells: dict[Pair, Cell], steps: dict[Pair, int], theme: Theme
+) -> dict[str, Any]:
+    """Bytes and count in the middle of each cell; they also answer the pointer."""
+    place = {device: index for index, device in enumerate(order)}
+    return {
+        "type": "scatter",
+        "mode": "text",
+        "x": [place[dst] for _, dst in cells],
+        "y": [place[src] for src, _ in cells],
+        "text": [cell_text(cell) for cell in cells.values()],
+        "textfont": {
+            "size": 12 if len(order) <= 6 else 11,
+            "color": [theme.bright if steps[pair] >= 3 else theme.text for pair in cells],
+        },
+        "customdata": [list(pair) for pair in cells],
+        "cliponaxis": False,
+        "hoverinfo": "skip",
+    }
+
+
+def _hover(src: str, dst: str, cell: Cell | None) -> str:
+    rows = [f"<b>{plain(src)} → {plain(dst)}</b>"]
+    if cell is None:
+        return "<br>".join([*rows, "nothing crossed"])
     size = units.transfer(cell.bytes, cell.count, cell.bytes_known)
-    rows = [f"<b>{plain(cell.src)} → {plain(cell.dst)}</b>", f"{size} ({plain(cell.basis)})"]
+    rows.append(f"{size} ({plain(cell.basis)})")
     if cell.hops:
         rows.append(f"{units.plural(len(cell.hops), 'row')} of the hop table")
     if is_alert(cell.severity):
@@ -151,22 +182,22 @@ def _hover(cell: Cell) -> str:
     return "<br>".join(rows)
 
 
-def _alerts(order: Sequence[str], cells: dict[tuple[str, str], Cell], theme: Theme) -> dict[str, Any]:
+def _alerts(order: Sequence[str], cells: dict[Pair, Cell], theme: Theme) -> dict[str, Any]:
     """A dot in the corner of the cells that hold a warning or an error."""
     marked = [pair for pair, cell in cells.items() if is_alert(cell.severity)]
     place = {device: index for index, device in enumerate(order)}
     return {
         "type": "scatter",
         "mode": "markers",
-        "x": [place[dst] + 0.4 for _, dst in marked],
-        "y": [place[src] - 0.32 for src, _ in marked],
+        "x": [place[dst] + 0.41 for _, dst in marked],
+        "y": [place[src] - 0.3 for src, _ in marked],
         "customdata": [list(pair) for pair in marked],
         "marker": {"color": theme.alert, "size": 9, "line": {"color": theme.background, "width": 1.5}},
         "hoverinfo": "skip",
     }
 
 
-def _outline(order: Sequence[str], selected: tuple[str, str] | None, theme: Theme) -> list[dict[str, Any]]:
+def _outline(order: Sequence[str], selected: Pair | None, theme: Theme) -> list[dict[str, Any]]:
     if selected is None or not set(selected) <= set(order):
         return []
     y, x = order.index(selected[0]), order.index(selected[1])

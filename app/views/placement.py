@@ -39,13 +39,17 @@ def diagram_data(
     """
     hues = device_colors([*devices, *(lane.device for lane in diagram.lanes)])
     chosen = selection or Selection()
+    labels = distinct_labels(diagram.groups)
     drawn = {group.id for group in diagram.groups}
     crossings = [
         cross for cross in diagram.crossings if cross.src_group in drawn and cross.dst_group in drawn
     ]
     return {
         "lanes": [_lane(lane, hues) for lane in diagram.lanes],
-        "groups": [_group(group, hues) for group in sorted(diagram.groups, key=lambda g: (g.rank, g.id))],
+        "groups": [
+            _group(group, labels[group.id], hues)
+            for group in sorted(diagram.groups, key=lambda group: (group.rank, group.id))
+        ],
         "crossings": [_crossing(crossing, hops) for crossing in crossings],
         "links": [
             [link.src_group, link.dst_group]
@@ -77,6 +81,20 @@ def crossing_text(crossing: Crossing) -> str:
     return units.transfer(crossing.bytes_total, crossing.count, crossing.bytes_known)
 
 
+def distinct_labels(groups: Sequence[Group]) -> dict[str, str]:
+    """Each group's label by its id; where scopes share one, with as much of the path as tells them apart."""
+    labels = {group.id: group.label or "top level" for group in groups}
+    paths = {group.id: [*group.scope.split("/")[:-1], labels[group.id]] for group in groups if group.scope}
+    for parts in range(2, 1 + max((len(path) for path in paths.values()), default=0)):
+        scopes: dict[str, set[str]] = {}
+        for group in groups:
+            scopes.setdefault(labels[group.id], set()).add(group.scope)
+        for group in groups:
+            if len(scopes[labels[group.id]]) > 1 and group.id in paths:
+                labels[group.id] = "/".join(paths[group.id][-parts:])
+    return labels
+
+
 def _lane(lane: Lane, hues: Mapping[str, str]) -> dict[str, Any]:
     remark = "host" if is_host(lane.device) else "stand-in" if lane.stand_in else ""
     return {
@@ -87,7 +105,7 @@ def _lane(lane: Lane, hues: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _group(group: Group, hues: Mapping[str, str]) -> dict[str, Any]:
+def _group(group: Group, label: str, hues: Mapping[str, str]) -> dict[str, Any]:
     types = [f"{op} {units.count(number)}" for op, number in group.op_histogram[:TYPES_SHOWN]]
     left_out = len(group.op_histogram) - TYPES_SHOWN
     if left_out > 0:
@@ -95,7 +113,7 @@ def _group(group: Group, hues: Mapping[str, str]) -> dict[str, Any]:
     mixed = group.device_histogram if len(group.device_histogram) > 1 else ()
     return {
         "id": group.id,
-        "label": group.label or "top level",
+        "label": label,
         "scope": group.scope,
         "device": group.device,
         "rank": group.rank,

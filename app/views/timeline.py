@@ -105,7 +105,8 @@ def _layout(lanes: Sequence[Lane], lane_px: int, hues: Mapping[str, str], theme:
     ticks = []
     for lane in lanes:
         mark = swatch(hues[lane.device]) + " " if lane.device else ""
-        ticks.append(f"{mark}{plain(lane.label)} {muted(_remark(lane), theme)}".rstrip())
+        kind = _remark(lane)
+        ticks.append(f"{mark}{plain(lane.label)}" + (f" {muted(kind, theme)}" if kind else ""))
     rows = len(lanes)
     return base_layout(
         theme,
@@ -207,7 +208,7 @@ def _phase_shapes(phases: Sequence[Phase], theme: Theme) -> list[dict[str, Any]]
 
 
 def _phase_name(phase: Phase, theme: Theme) -> dict[str, Any]:
-    return remark(phase.name, theme, xref="x", x=phase.t0_s, y=1, yshift=12, xanchor="left")
+    return remark(phase.name, theme, xref="x", x=phase.t0_s, y=1, yshift=14, xanchor="left")
 
 
 def _window_shape(window: tuple[float, float] | None, theme: Theme) -> list[dict[str, Any]]:
@@ -249,8 +250,10 @@ def _lane_bars(lane: Lane, bars: Sequence[Bar], row: int, color: str, theme: The
                 "text": [plain(bar.label) if rows <= 2 else "" for bar in timed],
                 "textposition": "inside",
                 "insidetextanchor": "start",
-                "constraintext": "none",
-                "marker": {"color": with_alpha(color, 0.75), "line": {"color": color, "width": 0.5}},
+                "constraintext": "inside",
+                "textangle": 0,
+                "insidetextfont": {"color": theme.text, "size": 12},
+                "marker": {"color": with_alpha(color, 0.4), "line": {"color": color, "width": 1}},
                 **_hover(lane, timed),
             }
         )

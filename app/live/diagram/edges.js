@@ -1,75 +1,97 @@
-// The curve of a crossing: out of the right of one bar, into the left of another; where there is no room
-// between them, out of the facing side.
+// The way of a crossing: out of the right of one bar, into the left of another. To the next column it goes
+// straight there; farther on it runs through the channel beside the receiving lane, so that it passes
+// behind no bar on its way and every turn happens between two columns.
 
-const HEAD = 5;
+const HEAD = 4.5;
+const CHANNEL_STEP = 4;
 
 function lineWidth(weight) {
-  return 1.4 + weight * 5.6;
+  return 1.1 + weight * 4.4;
 }
 
-function routeCrossings(crossings, at) {
-  const routes = new Map();
+function routeCrossings(crossings, boxes, layout, ty, k) {
+  const routes = [];
   const sides = new Map();
   const join = (key, entry) => {
     if (!sides.has(key)) sides.set(key, []);
     sides.get(key).push(entry);
   };
   for (const crossing of crossings) {
-    const a = at.get(crossing.src);
-    const b = at.get(crossing.dst);
+    const a = boxes.get(crossing.src);
+    const b = boxes.get(crossing.dst);
     if (!a || !b) continue;
     const width = lineWidth(crossing.weight);
-    const head = HEAD + width;
-    const beside = b.x - (a.x + a.width) > head + 8;
-    const down = b.y > a.y;
-    const route = { crossing, a, b, width, head, beside, down };
-    routes.set(crossing.id, route);
-    join(`${crossing.src}|${beside ? "right" : down ? "bottom" : "top"}`, { route, end: "a", order: beside ? b.y : b.x });
-    join(`${crossing.dst}|${beside ? "left" : down ? "top" : "bottom"}`, { route, end: "b", order: beside ? a.y : a.x });
+    const route = { crossing, a, b, width, from: layout.places.get(crossing.src), to: layout.places.get(crossing.dst) };
+    routes.push(route);
+    join(`${crossing.src}>`, { route, end: "aPort", order: b.y });
+    join(`>${crossing.dst}`, { route, end: "bPort", order: a.y });
   }
   for (const entries of sides.values()) {
     entries.sort((p, q) => p.order - q.order || (p.route.crossing.id < q.route.crossing.id ? -1 : 1));
     entries.forEach((entry, index) => {
-      entry.route[entry.end + "Port"] = (index + 1) / (entries.length + 1) - 0.5;
+      entry.route[entry.end] = (index + 1) / (entries.length + 1) - 0.5;
     });
   }
-  for (const route of routes.values()) Object.assign(route, curve(route));
-  return routes;
+  const turn = Math.max(7, Math.min(34, layout.gap * k * 0.62));
+  for (const route of routes) ends(route, turn);
+  assignChannels(routes.filter((route) => !route.direct), layout, ty);
+  for (const route of routes) shape(route, turn);
+  return new Map(routes.map((route) => [route.crossing.id, route]));
 }
 
-function curve({ a, b, aPort, bPort, head, width, beside, down }) {
-  const half = head * 0.62;
-  if (beside) {
-    const x1 = a.x + a.width;
-    const y1 = a.y + a.height / 2 + aPort * a.height * 0.8;
-    const tip = b.x - 1;
-    const y2 = b.y + b.height / 2 + bPort * b.height * 0.8;
-    const x2 = tip - head + 1;
-    const bend = Math.max(14, Math.min(90, (x2 - x1) * 0.55));
-    return {
-      path: `M${r(x1)},${r(y1)}C${r(x1 + bend)},${r(y1)} ${r(x2 - bend)},${r(y2)} ${r(x2)},${r(y2)}`,
-      arrow: `M${r(tip)},${r(y2)}l${r(-head)},${r(-half)}v${r(2 * half)}z`,
-      points: [x1, y1, x1 + bend, y1, x2 - bend, y2, x2, y2],
-    };
+function ends(route, turn) {
+  const { a, b, width } = route;
+  route.head = HEAD + width;
+  route.x1 = a.x + a.width;
+  route.y1 = a.y + a.height / 2 + route.aPort * a.height * 0.8;
+  route.tip = b.x - 1;
+  route.x2 = route.tip - route.head + 1;
+  route.y2 = b.y + b.height / 2 + route.bPort * b.height * 0.8;
+  const span = route.x2 - route.x1;
+  route.direct = span > 4 && (route.to.column === route.from.column + 1 || span < 2 * turn);
+}
+
+// Crossings that share a stretch of a channel run beside one another in it.
+function assignChannels(routes, layout, ty) {
+  const channels = new Map();
+  for (const route of routes) {
+    const { lane } = route.to;
+    const below = route.from.lane > lane || (route.from.lane === lane && lane < layout.lanes.length - 1);
+    const index = below ? lane + 1 : lane;
+    if (!channels.has(index)) channels.set(index, []);
+    channels.get(index).push(route);
   }
-  const sign = down ? 1 : -1;
-  const x1 = a.x + a.width / 2 + aPort * Math.min(a.width * 0.8, 60);
-  const y1 = down ? a.y + a.height : a.y;
-  const x2 = b.x + b.width / 2 + bPort * Math.min(b.width * 0.8, 60);
-  const tip = (down ? b.y : b.y + b.height) - sign;
-  const y2 = tip - sign * (head - 1);
-  const bend = sign * Math.max(14, Math.min(80, Math.abs(y2 - y1) * 0.55));
-  return {
-    path: `M${r(x1)},${r(y1)}C${r(x1)},${r(y1 + bend)} ${r(x2)},${r(y2 - bend)} ${r(x2)},${r(y2)}`,
-    arrow: `M${r(x2)},${r(tip)}l${r(-half)},${r(-sign * head)}h${r(2 * half)}z`,
-    points: [x1, y1, x1, y1 + bend, x2, y2 - bend, x2, y2],
-  };
+  for (const [index, members] of channels) {
+    members.sort((p, q) => Math.min(p.x1, p.x2) - Math.min(q.x1, q.x2) || (p.crossing.id < q.crossing.id ? -1 : 1));
+    const slots = [];
+    const most = Math.max(1, Math.floor((LANE_GAP - 6) / CHANNEL_STEP));
+    for (const route of members) {
+      const [left, right] = [Math.min(route.x1, route.x2), Math.max(route.x1, route.x2)];
+      let slot = slots.findIndex((end) => end < left);
+      if (slot < 0) slot = slots.length < most ? slots.length : members.indexOf(route) % most;
+      slots[slot] = Math.max(right, slots[slot] ?? -Infinity);
+      const middle = (slot % 2 ? 1 : -1) * Math.ceil(slot / 2) * CHANNEL_STEP;
+      route.channel = layout.channels[index] + ty + middle;
+    }
+  }
 }
 
-function pointOn([x1, y1, x2, y2, x3, y3, x4, y4], t) {
-  const u = 1 - t;
-  const [p, q, s, w] = [u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t];
-  return [p * x1 + q * x2 + s * x3 + w * x4, p * y1 + q * y2 + s * y3 + w * y4];
+function shape(route, turn) {
+  const { x1, y1, x2, y2, tip, head, direct, channel } = route;
+  const half = head * 0.6;
+  route.arrow = `M${r(tip)},${r(y2)}l${r(-head)},${r(-half)}v${r(2 * half)}z`;
+  if (direct) {
+    const bend = Math.max(8, Math.min(90, (x2 - x1) * 0.55));
+    route.path = `M${r(x1)},${r(y1)}C${r(x1 + bend)},${r(y1)} ${r(x2 - bend)},${r(y2)} ${r(x2)},${r(y2)}`;
+  } else if (x2 - x1 >= 2 * turn) {
+    route.path =
+      `M${r(x1)},${r(y1)}C${r(x1 + turn)},${r(y1)} ${r(x1)},${r(channel)} ${r(x1 + turn)},${r(channel)}` +
+      `H${r(x2 - turn)}C${r(x2)},${r(channel)} ${r(x2 - turn)},${r(y2)} ${r(x2)},${r(y2)}`;
+  } else {
+    route.path =
+      `M${r(x1)},${r(y1)}C${r(x1 + turn)},${r(y1)} ${r(x1 + turn)},${r(channel)} ${r(x1)},${r(channel)}` +
+      `H${r(x2)}C${r(x2 - turn)},${r(channel)} ${r(x2 - turn)},${r(y2)} ${r(x2)},${r(y2)}`;
+  }
 }
 
 function r(value) {

@@ -79,8 +79,8 @@ function listen(diagram) {
       diagram.panBy(-(event.deltaX || event.deltaY) * unit, 0);
       return;
     }
-    const x = event.clientX - svg.getBoundingClientRect().left - diagram.gutter;
-    diagram.zoomAt(x, Math.exp(-event.deltaY * unit * 0.0016));
+    const frame = svg.getBoundingClientRect();
+    diagram.zoomAt(event.clientX - frame.left - diagram.gutter, event.clientY - frame.top, Math.exp(-event.deltaY * unit * 0.0016));
   }, { passive: false });
 
   svg.addEventListener("keydown", (event) => {
@@ -106,8 +106,8 @@ function keyAction(diagram, key, focused, place) {
   }
   if ((key === "+" || key === "=") && place?.group.expandable) return () => diagram.toggle(place.group);
   if (key === "-" && place?.group.expanded) return () => diagram.toggle(place.group);
-  if (key === "+" || key === "=") return () => diagram.zoomAt(diagram.viewWidth / 2, 1.4);
-  if (key === "-") return () => diagram.zoomAt(diagram.viewWidth / 2, 1 / 1.4);
+  if (key === "+" || key === "=") return () => diagram.zoomAt(diagram.viewWidth / 2, diagram.viewHeight / 2, 1.4);
+  if (key === "-") return () => diagram.zoomAt(diagram.viewWidth / 2, diagram.viewHeight / 2, 1 / 1.4);
   if (key === "f" || key === "F" || key === "0") return () => diagram.fit(true);
   if (key === "Escape") return () => {
     diagram.tooltip.hide();

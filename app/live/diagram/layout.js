@@ -1,18 +1,20 @@
 // Where everything stands, before pan and zoom: columns by rank, rows inside each lane.
-// Widths are in pixels at zoom 1; only x is zoomed, so that text keeps its size.
+// Widths are in pixels at zoom 1. Zoom stretches x; rows grow with it only until text fits well.
 
-const PAD_TOP = 8;
-const LANE_PAD = 12;
-const LANE_GAP = 14;
-const LANE_MIN = 46;
+const LANE_PAD = 13;
+const LANE_GAP = 22;
+const LANE_MIN = 62;
 const BAR_MIN = 54;
-const BAR_TYPICAL = 132;
-const BAR_MAX = 220;
+const BAR_NARROW = 80;
+const BAR_WIDE = 180;
+const BAR_MAX = 240;
 const GAP_MIN = 34;
 const GAP_MAX = 150;
-const PITCH_MIN = 24;
+const PITCH_MIN = 9;
+const PITCH_READABLE = 20;
+const PITCH_GOOD = 30;
 const PITCH_MAX = 36;
-const BAR_CHROME = 38;
+const BAR_CHROME = 36;
 
 function layoutDiagram(data, measure, viewWidth, maxHeight) {
   const byId = new Map(data.groups.map((group) => [group.id, group]));
@@ -28,12 +30,11 @@ function layoutDiagram(data, measure, viewWidth, maxHeight) {
     wanted[column].push(desired);
     places.set(group.id, { group, column, lane: laneOf.get(group.device) ?? 0, row: 0, desired });
   }
-  const widths = wanted.map((list) => {
-    list.sort((a, b) => a - b);
-    return Math.min(BAR_TYPICAL, list[Math.floor((list.length - 1) * 0.7)]);
-  });
+  const typical = wanted.map((list) => list.sort((a, b) => a - b)[Math.round((list.length - 1) * 0.7)]);
+  const cap = widestThatFits(typical, viewWidth - ranks.length * GAP_MIN);
+  const widths = typical.map((width) => Math.min(cap, width));
   const bars = widths.reduce((sum, width) => sum + width, 0);
-  const spare = ranks.length > 1 ? (viewWidth - bars - 2 * GAP_MIN) / (ranks.length - 1) : 0;
+  const spare = ranks.length > 1 ? (viewWidth - bars - GAP_MIN) / (ranks.length - 1) : 0;
   const gap = Math.max(GAP_MIN, Math.min(GAP_MAX, spare));
   const lefts = [];
   let x = GAP_MIN / 2;
@@ -42,27 +43,49 @@ function layoutDiagram(data, measure, viewWidth, maxHeight) {
     x += width + gap;
   }
   const width = Math.max(1, x - gap + GAP_MIN / 2);
-
   const laneRows = packRows(data, places, ranks.length);
-  widen(data, places, lefts, widths, gap);
+  widen(data, places, lefts, widths);
+  for (const place of places.values()) place.x = lefts[place.column];
 
   const rows = laneRows.reduce((sum, count) => sum + count, 0) || 1;
-  const fixed = data.lanes.length * (2 * LANE_PAD + LANE_GAP) + PAD_TOP;
-  const pitch = Math.max(PITCH_MIN, Math.min(PITCH_MAX, (maxHeight - fixed) / rows));
-  const lanes = [];
-  let y = PAD_TOP;
-  data.lanes.forEach((lane, index) => {
-    const content = Math.max(1, laneRows[index]) * pitch;
+  const fixed = data.lanes.length * 2 * LANE_PAD + (data.lanes.length + 1) * LANE_GAP;
+  // Where labels fit across, rows stay high enough for them; a map of small bars is made in one view.
+  const least = viewWidth / width > 0.5 ? PITCH_READABLE : PITCH_MIN;
+  const fitPitch = Math.max(least, Math.min(PITCH_MAX, (maxHeight - fixed) / rows));
+  const layout = { places, byId, width, gap, fitPitch, columns: ranks.length, laneRows, lanes: [], channels: [] };
+  stackLanes(layout, data.lanes, fitPitch);
+  return layout;
+}
+
+// Long labels give way first: the largest limit on a column's width with which all columns are in view.
+function widestThatFits(widths, room) {
+  for (let cap = BAR_WIDE; cap > BAR_NARROW; cap -= 4) {
+    if (widths.reduce((sum, width) => sum + Math.min(cap, width), 0) <= room) return cap;
+  }
+  const narrow = widths.reduce((sum, width) => sum + Math.min(BAR_NARROW, width), 0);
+  return narrow > room * 1.4 ? BAR_WIDE * 0.75 : BAR_NARROW;
+}
+
+// Gives lanes and bars their y for this distance between rows; `channels` are the middles of the gaps.
+function stackLanes(layout, lanes, pitch) {
+  layout.pitch = pitch;
+  layout.lanes = [];
+  layout.channels = [];
+  let y = LANE_GAP;
+  lanes.forEach((lane, index) => {
+    const content = Math.max(1, layout.laneRows[index]) * pitch;
     const height = Math.max(LANE_MIN, content + 2 * LANE_PAD);
-    lanes.push({ lane, y, height, top: y + (height - content) / 2 });
+    layout.channels.push(y - LANE_GAP / 2);
+    layout.lanes.push({ lane, y, height, top: y + (height - content) / 2 });
     y += height + LANE_GAP;
   });
-  for (const place of places.values()) {
-    place.x = lefts[place.column];
-    place.y = lanes[place.lane].top + place.row * pitch + 4;
-    place.height = pitch - 8;
+  layout.channels.push(y - LANE_GAP / 2);
+  layout.height = y;
+  const inset = Math.min(4, pitch * 0.13);
+  for (const place of layout.places.values()) {
+    place.y = layout.lanes[place.lane].top + place.row * pitch + inset;
+    place.height = pitch - 2 * inset;
   }
-  return { places, byId, lanes, width, height: y - LANE_GAP + PAD_TOP, columns: ranks.length };
 }
 
 // A group goes on the row of a group it depends on where that is free, else on the first free one.
@@ -92,8 +115,8 @@ function packRows(data, places, columns) {
 }
 
 // A bar whose label needs more than its column may reach into the empty columns behind it, but not past
-// the next bar of its row, nor past a group that it sends something to.
-function widen(data, places, lefts, widths, gap) {
+// the next bar of its row, nor near a group that it sends something to.
+function widen(data, places, lefts, widths) {
   const receivers = new Map();
   for (const crossing of data.crossings) {
     const dst = places.get(crossing.dst);
@@ -105,10 +128,14 @@ function widen(data, places, lefts, widths, gap) {
   const ordered = [...places.values()].sort((a, b) => b.column - a.column);
   for (const place of ordered) {
     const key = `${place.lane}/${place.row}`;
-    const stop = Math.min(next.get(key) ?? Infinity, receivers.get(place.group.id) ?? Infinity);
+    const neighbour = next.get(key);
+    const receiver = receivers.get(place.group.id);
     next.set(key, place.column);
-    const own = widths[place.column];
-    const end = Number.isFinite(stop) ? lefts[stop] - gap : lefts.at(-1) + widths.at(-1);
-    place.width = Math.max(own, Math.min(place.desired, end - lefts[place.column]));
+    const end = Math.min(
+      lefts.at(-1) + widths.at(-1),
+      neighbour === undefined ? Infinity : lefts[neighbour] - 14,
+      receiver === undefined ? Infinity : lefts[receiver] - GAP_MIN,
+    );
+    place.width = Math.max(widths[place.column], Math.min(place.desired, end - lefts[place.column]));
   }
 }

@@ -1,10 +1,14 @@
 // The placement diagram: a component that is called again with new data and changes what it drew in place.
 
-const MAX_HEIGHT = 620;
+const LOW_HEIGHT = 620;
+const MAX_HEIGHT = 860;
+const LANE_HEIGHT = 96;
 const MIN_HEIGHT = 150;
 const MOVE_MS = 220;
 const ZOOM_MAX = 6;
 const LABELLED_CROSSINGS = 24;
+const DENSE_CROSSINGS = 50;
+const LABEL_SPOTS = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8];
 
 const instances = new WeakMap();
 
@@ -24,7 +28,7 @@ class Diagram {
     this.measure = makeMeasure(root);
     this.chrome = makeChrome(root, {
       play: () => this.player.toggle(),
-      zoom: (factor) => this.zoomAt(this.viewWidth / 2, factor),
+      zoom: (factor) => this.zoomAt(this.viewWidth / 2, this.viewHeight / 2, factor),
       fit: () => this.fit(true),
       close: (expand) => this.toggle({ id: "", expand, expanded: true, scope: expand.split("|").at(-1) }),
       hintCause: (cause) => this.hintCause(cause),
@@ -36,10 +40,13 @@ class Diagram {
     this.content = el("g", { "clip-path": `url(#${clip})` }, this.svg);
     this.linkLayer = el("g", { class: "links" }, this.content);
     this.crossingLayer = el("g", {}, this.content);
+    this.alertLayer = el("g", {}, this.content);
     this.groupLayer = el("g", {}, this.content);
     this.over = el("g", { class: "over" }, this.content);
     this.labelLayer = el("g", { class: "crossing-labels" }, this.content);
     this.headLayer = el("g", { class: "heads" }, this.svg);
+    this.thumbX = el("rect", { class: "thumb", height: 4, rx: 2 }, this.svg);
+    this.thumbY = el("rect", { class: "thumb", width: 4, rx: 2 }, this.svg);
     this.emptyText = el("html:div", { class: "empty", "data-testid": "diagram-empty" }, this.chrome.stage);
     this.wheelHint = el("html:div", { class: "wheel-hint" }, this.chrome.stage);
     this.wheelHint.textContent = "Click the diagram first, or hold Ctrl, to zoom with the wheel";
@@ -55,6 +62,7 @@ class Diagram {
   }
 
   update(data, send) {
+    const started = performance.now();
     this.send = send;
     const selection = JSON.stringify(data.selection);
     if (selection !== this.lastSelection) {
@@ -74,6 +82,12 @@ class Diagram {
     reconcile(this.groups, data.groups, this.groupLayer, makeGroup, (entry, item) => updateGroup(entry, item, this.hues.get(item.device)));
     reconcile(this.crossings, data.crossings, this.crossingLayer, makeCrossing, updateCrossing);
     for (const entry of this.groups.values()) entry.node.classList.remove("waiting");
+    // What needs attention lies above the rest.
+    for (const { node, item } of this.crossings.values()) {
+      const layer = item.alert ? this.alertLayer : this.crossingLayer;
+      if (node.parentNode !== layer) layer.append(node);
+    }
+    this.root.classList.toggle("dense", data.crossings.length > DENSE_CROSSINGS);
     const alerts = data.crossings.filter((crossing) => crossing.alert).length;
     set(this.svg, {
       "aria-label":
@@ -82,6 +96,7 @@ class Diagram {
         "Arrow keys move, Enter selects, plus and minus open and close, C walks the crossings, F fits.",
     });
     if (drawable) this.relayout(true);
+    set(this.svg, { "data-drawn-ms": (performance.now() - started).toFixed(0) });
   }
 
   relayout(animated) {
@@ -89,14 +104,16 @@ class Diagram {
     this.gutter = Math.min(190, gutter);
     this.viewWidth = Math.max(120, this.chrome.stage.clientWidth - this.gutter);
     const before = this.layout;
-    this.layout = layoutDiagram(this.data, this.measure, this.viewWidth, MAX_HEIGHT);
-    this.viewHeight = Math.max(MIN_HEIGHT, Math.min(MAX_HEIGHT, this.layout.height));
+    const most = Math.min(MAX_HEIGHT, Math.max(LOW_HEIGHT, this.data.lanes.length * LANE_HEIGHT));
+    this.layout = layoutDiagram(this.data, this.measure, this.viewWidth, most);
+    if (before && this.manual) stackLanes(this.layout, this.data.lanes, this.pitchAt(this.k));
+    this.viewHeight = Math.max(MIN_HEIGHT, Math.min(most, this.layout.height));
     set(this.svg, { width: this.gutter + this.viewWidth, height: this.viewHeight });
     set(this.clipBox, { x: this.gutter - 2, y: 0, width: this.viewWidth + 2, height: this.viewHeight });
-    this.drawLanes();
     if (before && this.manual) this.holdPlace(before);
     else this.fitView();
     this.clampView();
+    this.drawLanes();
     const target = this.targets();
     if (animated && before && this.boxes.size && !sameBoxes(this.boxes, target) && !reducedMotion()) this.glide(target);
     else this.settle(target);
@@ -140,16 +157,30 @@ class Diagram {
     return related[0] ?? null;
   }
 
+  get fitZoom() {
+    return Math.min(1.25, this.viewWidth / this.layout.width);
+  }
+
+  // The distance between rows at zoom `k`: all rows in view at first, room for text when zoomed in.
+  pitchAt(k) {
+    const { fitPitch } = this.layout;
+    const least = this.fitZoom;
+    const share = (k - least) / (Math.max(0.75, least * 1.5) - least);
+    return fitPitch + (Math.max(fitPitch, PITCH_GOOD) - fitPitch) * Math.max(0, Math.min(1, share));
+  }
+
   fitView() {
-    this.k = Math.min(1.25, this.viewWidth / this.layout.width);
+    this.k = this.fitZoom;
     this.tx = 0;
     this.ty = 0;
+    stackLanes(this.layout, this.data.lanes, this.layout.fitPitch);
   }
 
   fit(animated) {
     this.manual = false;
     if (!this.layout) return;
     this.fitView();
+    this.drawLanes();
     if (animated && !reducedMotion()) this.glide(this.targets());
     else this.settle(this.targets());
   }
@@ -161,14 +192,18 @@ class Diagram {
     this.ty = Math.max(Math.min(0, this.viewHeight - this.layout.height), Math.min(0, this.ty));
   }
 
-  zoomAt(x, factor) {
+  zoomAt(x, y, factor) {
     if (!this.layout) return;
-    const least = Math.min(1, this.viewWidth / this.layout.width) * 0.7;
+    const least = Math.min(1, this.fitZoom) * 0.7;
     const k = Math.max(least, Math.min(ZOOM_MAX, this.k * factor));
     this.tx = x - ((x - this.tx) * k) / this.k;
     this.k = k;
+    const share = (y - this.ty) / this.layout.height;
+    stackLanes(this.layout, this.data.lanes, this.pitchAt(k));
+    this.ty = y - share * this.layout.height;
     this.manual = true;
     this.clampView();
+    this.drawLanes();
     this.settle(this.targets());
   }
 
@@ -243,13 +278,24 @@ class Diagram {
     this.boxes = boxes;
     set(this.laneLayer, { transform: `translate(0 ${r(this.ty)})` });
     set(this.headLayer, { transform: `translate(0 ${r(this.ty)})` });
-    for (const layer of [this.linkLayer, this.crossingLayer, this.groupLayer, this.over, this.labelLayer]) {
-      set(layer, { transform: `translate(${r(this.gutter)} 0)` });
-    }
+    for (const layer of this.content.children) set(layer, { transform: `translate(${r(this.gutter)} 0)` });
     for (const [id, box] of boxes) placeGroup(this.groups.get(id), box, this.measure);
-    this.routes = routeCrossings(this.data.crossings, boxes);
+    this.routes = routeCrossings(this.data.crossings, boxes, this.layout, this.ty, this.k);
     for (const [id, entry] of this.crossings) placeCrossing(entry, this.routes.get(id));
+    this.drawThumbs();
     this.mark();
+  }
+
+  // Which part is in view, along the lower and the right edge.
+  drawThumbs() {
+    const bar = (node, at, view, whole, attributes) => {
+      const shown = whole > view + 2;
+      set(node, { display: shown ? null : "none" });
+      if (shown) set(node, attributes(Math.max(0, (at / whole) * view), Math.max(24, (view / whole) * view)));
+    };
+    const across = this.layout.width * this.k;
+    bar(this.thumbX, -this.tx, this.viewWidth, across, (x, width) => ({ x: r(this.gutter + Math.min(x, this.viewWidth - width)), width: r(width), y: this.viewHeight - 5 }));
+    bar(this.thumbY, -this.ty, this.viewHeight, this.layout.height, (y, height) => ({ y: r(Math.min(y, this.viewHeight - height)), height: r(height), x: this.gutter + this.viewWidth - 5 }));
   }
 
   drawLanes() {
@@ -290,10 +336,12 @@ class Diagram {
     if (wanted.length > LABELLED_CROSSINGS) return;
     const taken = [...this.boxes.values()].map((box) => ({ left: box.x - 2, right: box.x + box.width + 2, top: box.y - 2, bottom: box.y + box.height + 2 }));
     wanted.sort((p, q) => q.crossing.alert - p.crossing.alert || q.width - p.width);
-    for (const { crossing, points } of wanted) {
+    for (const { crossing } of wanted) {
       const half = this.measure(crossing.text, "500 11px") / 2 + 4;
-      for (const t of [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8]) {
-        const [x, y] = pointOn(points, t);
+      const { line } = this.crossings.get(crossing.id);
+      const length = line.getTotalLength();
+      for (const spot of LABEL_SPOTS) {
+        const { x, y } = line.getPointAtLength(length * spot);
         const area = { left: x - half, right: x + half, top: y - 8, bottom: y + 8 };
         if (area.left < 0 || area.right > this.viewWidth || taken.some((other) => overlaps(area, other))) continue;
         taken.push(area);
@@ -340,7 +388,7 @@ class Diagram {
   drawLinks(group) {
     const links = group ? this.data.links.filter(([src, dst]) => src === group || dst === group) : [];
     const items = links.map(([src, dst]) => ({ id: `${src}>${dst}`, src, dst, weight: 0 }));
-    const routes = [...routeCrossings(items, this.boxes).values()];
+    const routes = [...routeCrossings(items, this.boxes, this.layout, this.ty, this.k).values()];
     while (this.linkLayer.childNodes.length > routes.length) this.linkLayer.lastChild.remove();
     routes.forEach((route, index) => {
       const line = this.linkLayer.childNodes[index] ?? el("path", { class: "link" }, this.linkLayer);

@@ -64,7 +64,8 @@ function makePlayer(state) {
         dot = el("circle", { class: `dot${route.crossing.alert ? " alert" : ""}`, r: r(3.5 + route.width / 2) }, state.over);
         player.dots.set(id, dot);
       }
-      const [x, y] = pointOn(route.points, share);
+      const { line } = state.crossings.get(id);
+      const { x, y } = line.getPointAtLength(line.getTotalLength() * share);
       set(dot, { cx: r(x), cy: r(y) });
     }
   };

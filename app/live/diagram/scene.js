@@ -51,7 +51,7 @@ function makeGroup(item) {
   entry.mix = el("g", { class: "mix" }, node);
   entry.handle = el("g", { class: "handle", "data-testid": "handle" }, node);
   el("rect", { x: 0, y: 0, width: 22, height: 10, class: "handle-hit" }, entry.handle);
-  entry.handleBox = el("rect", { class: "handle-box", x: 6, width: 13, height: 13, rx: 3.5 }, entry.handle);
+  entry.handleBox = el("rect", { class: "handle-box", x: 5, width: 13, height: 13, rx: 3.5 }, entry.handle);
   entry.handleSign = el("path", { class: "handle-sign" }, entry.handle);
   entry.label = el("text", { class: "label" }, node);
   entry.count = el("text", { class: "count", "text-anchor": "end" }, node);
@@ -86,30 +86,35 @@ function updateGroup(entry, item, hue) {
 }
 
 // Puts one bar at its place; its text is fitted anew only when its width changed.
-function placeGroup(entry, box, measure, zoomed) {
+function placeGroup(entry, box, measure) {
   set(entry.node, { transform: `translate(${r(box.x)} ${r(box.y)})` });
   const size = `${r(box.width)}/${r(box.height)}`;
-  if (entry.size === size && entry.width === box.width && !zoomed) return;
+  if (entry.size === size && entry.width === box.width) return;
   entry.size = size;
   entry.width = box.width;
   const { item } = entry;
   const { width, height } = box;
   const middle = height / 2;
-  set(entry.bar, { width: r(width), height: r(height) });
+  const round = r(Math.min(6, height / 3));
+  set(entry.bar, { width: r(width), height: r(height), rx: round });
   const stacked = item.kind === "series";
   set(entry.stack, { x: 4, y: -4, width: r(width), height: r(height), display: stacked ? null : "none" });
 
-  const hasHandle = Boolean(item.expand) && (item.expandable || item.expanded) && width >= 40;
+  // Where only one of them has room, the label is worth more than the handle (a double-click opens, too).
+  const openable = Boolean(item.expand) && (item.expandable || item.expanded);
+  const cut = item.label.lastIndexOf("/");
+  const least = measure(cut < 0 ? item.label : `…${item.label.slice(cut)}`);
+  const hasHandle = openable && width >= 44 && height >= 15 && (least <= width - 28 || least > width - 13);
   set(entry.handle, { display: hasHandle ? null : "none" });
   if (hasHandle) {
     set(entry.handle.firstChild, { height: r(height) });
     set(entry.handleBox, { y: r(middle - 6.5) });
-    const cross = item.expanded ? "" : `M12.5,${r(middle - 3)}v6`;
-    set(entry.handleSign, { d: `M9.5,${r(middle)}h6${cross}` });
+    const cross = item.expanded ? "" : `M11.5,${r(middle - 3)}v6`;
+    set(entry.handleSign, { d: `M8.5,${r(middle)}h6${cross}` });
   }
-  const left = hasHandle ? 25 : 9;
-  const room = width - left - 8;
-  const label = fitLabel(item.label, room, measure);
+  const left = hasHandle ? 23 : 8;
+  const room = width - left - 5;
+  const label = height >= 13 ? fitLabel(item.label, room, measure) : "";
   text(entry.label, label);
   set(entry.label, { x: left, y: r(middle + 4) });
   const count = item.kind === "op" || !item.ops ? "" : String(item.ops);
@@ -118,7 +123,7 @@ function placeGroup(entry, box, measure, zoomed) {
   text(entry.count, fits ? count : "");
   set(entry.count, { x: r(width - 8), y: r(middle + 4) });
 
-  const badge = item.hops && width >= 26 ? String(item.hops) : "";
+  const badge = item.hops && width >= 26 && height >= 15 ? String(item.hops) : "";
   set(entry.badge, { display: badge ? null : "none" });
   if (badge) {
     const wide = Math.max(14, measure(badge, "600 10px") + 8);
@@ -133,7 +138,7 @@ function placeGroup(entry, box, measure, zoomed) {
 // The strip at the foot of a collapsed scope that has ops on several devices: whose ops they are.
 function drawMix(entry, item, width, height) {
   const total = item.mix.reduce((sum, [, number]) => sum + number, 0);
-  const shown = total > 0 && width >= 30;
+  const shown = total > 0 && width >= 30 && height >= 18;
   set(entry.mix, { display: shown ? null : "none" });
   if (!shown) return;
   while (entry.mix.childNodes.length > item.mix.length) entry.mix.lastChild.remove();

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from typing import Any, NamedTuple, Optional
 
 from ..trace.recording import Recording
@@ -23,6 +24,7 @@ RESULTS = ("_Retval", "_DeviceRetval")
 _FUNCTIONAL = ("While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase", "PartitionedCall",
                "StatefulPartitionedCall", "MapDefun", "RemoteCall")  # fmt: skip
 
+_KERNEL_AFFIXES = re.compile(r"^_(?:Mkl)?(?:Native)?(?:Fused)?")
 _PLUMBING = ("Enter", "Exit", "NextIteration", "Merge", "Switch", "LoopCond", "Identity")
 
 
@@ -384,7 +386,12 @@ def _type(node: _Node) -> str:
         return "_Arg"
     if node.proto.op in _PLUMBING and node.proto.op != "Identity":
         return str(node.proto.op)
-    return "_Retval" if node.proto.op in RESULTS else node.note.type or str(node.proto.op)
+    if node.proto.op in RESULTS:
+        return "_Retval"
+    fused = [part.decode() for part in node.proto.attr["fused_ops"].list.s]
+    if fused:  # one kernel for several ops, under the last one's name
+        return "+".join([_KERNEL_AFFIXES.sub("", node.proto.op), *fused])
+    return node.note.type or str(node.proto.op)
 
 
 def _split(text: str) -> tuple[str, int]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from runners.errors import HopscopeError
+
+KNOWN_FOR_S = 5.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,6 +36,18 @@ class Gpus:
 
     cards: tuple[Gpu, ...] = ()
     problem: str | None = None
+
+
+_last: tuple[float, Gpus] | None = None
+
+
+def known_gpus() -> Gpus:
+    """Return what `list_gpus` gave a few seconds ago at most: asking the driver anew may take a while."""
+    global _last
+    now = time.monotonic()
+    if _last is None or now - _last[0] > KNOWN_FOR_S:
+        _last = (now, list_gpus())
+    return _last[1]
 
 
 def list_gpus() -> Gpus:

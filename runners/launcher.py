@@ -23,7 +23,7 @@ from runners.errors import HopscopeError, UsageError
 from runners.plan import ROOT, RUN_PLACEHOLDER, Plan, held_message
 from runners.plan_program import plan_program
 from runners.plan_script import plan_script
-from runners.processes import identify, require_proc
+from runners.processes import Identity, identify, is_alive, require_proc
 from runners.registry import home, runs_folder
 from runners.run import ID_TIME_FORMAT, LOG_NAME, SPEC_NAME, Run, read_run
 from runners.status import StatusFile
@@ -35,6 +35,8 @@ from runners.versions import package_versions
 __all__ = ["Plan", "launch", "plan_program", "plan_script"]
 
 SUPERVISOR_START_S = 60.0
+
+_supervisors: list[Identity] = []
 
 
 def launch(plan: Plan, stdin: int | None = None) -> Run:
@@ -59,7 +61,17 @@ def launch(plan: Plan, stdin: int | None = None) -> Run:
                 raise
         finally:
             leases.release(held)
-    return read_run(path)
+    run = read_run(path)
+    _reap_former(run)
+    return run
+
+
+def _reap_former(run: Run) -> None:
+    """Reap former runs' supervisors that have ended, which a container's process 1 has to do itself."""
+    # Looking whether it is alive reaps one that has ended and is this process's to reap.
+    _supervisors[:] = [supervisor for supervisor in _supervisors if is_alive(supervisor)]
+    if run.supervisor is not None:
+        _supervisors.append(run.supervisor)
 
 
 def _new_id(name: str) -> str:
@@ -170,8 +182,11 @@ def _read_answer(descriptor: int) -> bytes:
     """Return what the supervisor writes, up to its end; b"" when nothing comes for long."""
     answer = b""
     deadline = time.monotonic() + SUPERVISOR_START_S
+    # Not select, which a server with a thousand open files cannot use.
+    waiting = select.poll()
+    waiting.register(descriptor, select.POLLIN)
     while answer != READY:
-        ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
+        ready = waiting.poll(max(0.0, deadline - time.monotonic()) * 1000)
         piece = os.read(descriptor, len(READY)) if ready else b""
         if not piece:
             break

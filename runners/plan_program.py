@@ -11,7 +11,7 @@ from runners.catalogue import Program, Value
 from runners.devices import MOST_STAND_INS, DeviceChoice, choose, number
 from runners.errors import UsageError
 from runners.fitting import program_problems
-from runners.gpus import Gpus, list_gpus, visible_cards
+from runners.gpus import Gpus, known_gpus, visible_cards
 from runners.plan import (
     ROOT,
     Plan,
@@ -44,7 +44,7 @@ def plan_program(
         problems.append(f"--steps {steps} is not possible: it takes a whole number of at least 1")
     interpreter = choose_interpreter(program.framework, python)
     problems += [interpreter.problem] if interpreter.problem else []
-    gpus = list_gpus()
+    gpus = known_gpus()
     choice = choose(devices, stand_ins, gpus)
     if choice.names is None and not choice.problems:
         choice = _default_devices(program, values, gpus, interpreter.build, share)

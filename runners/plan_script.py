@@ -10,7 +10,7 @@ from pathlib import Path
 from runners.catalogue import did_you_mean
 from runners.devices import DeviceChoice, choose
 from runners.errors import UsageError
-from runners.gpus import list_gpus, visible_cards
+from runners.gpus import known_gpus, visible_cards
 from runners.imports import framework_of, module_file
 from runners.plan import (
     Plan,
@@ -53,7 +53,7 @@ def plan_script(
     chosen = framework or (framework_of(file) if file else None) or DEFAULT_FRAMEWORK
     interpreter = choose_interpreter(chosen, python)
     problems += [interpreter.problem] if interpreter.problem else []
-    gpus = list_gpus()
+    gpus = known_gpus()
     choice = choose(devices, None, gpus)
     problems += choice.problems
     if choice.cards and interpreter.build == "cpu":

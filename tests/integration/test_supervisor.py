@@ -373,6 +373,27 @@ def test_the_run_outlives_the_process_that_launched_it(tmp_path: Path) -> None:
     assert registry.stop(run).state == "stopped"
 
 
+def test_a_launcher_that_inherits_orphans_reaps_them(tmp_path: Path) -> None:
+    code = """
+        import ctypes, os, sys, time
+        from runners import launcher, registry
+        from runners.processes import read_stat
+        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)      # as a container's process 1: orphans become its own
+        def launch():
+            plan = launcher.plan_script([sys.argv[1]], python=sys.executable, record=False)
+            return registry.wait(launcher.launch(plan), 30)
+        former = launch().supervisor.pid
+        while read_stat(former).state != "Z":
+            time.sleep(0.01)
+        launch()
+        assert read_stat(former) is None
+        """
+    (tmp_path / "script.py").touch()
+    command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path / "script.py")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=LONG_S)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_inherited_ignored_signals_do_not_reach_the_program(start: Callable[..., Run]) -> None:
     old = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGHUP)}
     try:

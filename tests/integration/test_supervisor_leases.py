@@ -26,7 +26,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A machine with two cards, which only their numbers and names are needed of."""
     home = tmp_path / "home"
     monkeypatch.setenv("HOPSCOPE_HOME", str(home))
-    monkeypatch.setattr(plan_script, "list_gpus", lambda: Gpus((CARD, OTHER)))
+    monkeypatch.setattr(plan_script, "known_gpus", lambda: Gpus((CARD, OTHER)))
     yield home
     for run in registry.runs():
         if not run.ended:

@@ -35,7 +35,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPat
 
 def set_gpus(monkeypatch: pytest.MonkeyPatch, gpus: Gpus) -> None:
     for module in (plan_program, plan_script):
-        monkeypatch.setattr(module, "list_gpus", lambda: gpus)
+        monkeypatch.setattr(module, "known_gpus", lambda: gpus)
 
 
 def set_environment(monkeypatch: pytest.MonkeyPatch, state: str, build: str | None) -> None:

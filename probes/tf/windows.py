@@ -63,9 +63,9 @@ class Windows:
 
         trace = trace_events_pb2.Trace()
         trace.ParseFromString(data)
-        events = [event for event in trace.trace_events if ":" in event.name][:_MOST]
-        for event in events:
-            node = graph.nodes.get(event.name.rsplit(":", 1)[0])
+        for event in trace.trace_events[:_MOST]:
+            name = event.args.get("long_name") or event.name  # ``NODE:TYPE``; `name` alone is the type
+            node = graph.nodes.get(name.rsplit(":", 1)[0])
             if node is not None:
                 key = self._key(graph.id, node)
                 self.recording.counts[key] += 1

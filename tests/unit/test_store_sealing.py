@@ -1,0 +1,259 @@
+"""A finished run is sealed into Parquet once, whole or not at all, and answers as it did before."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.store import sealing
+from app.store.run import RunStore, open_run
+from tests.unit.traces import SECOND, Trace, hop_fields, write_status
+
+
+def a_finished_run(folder: Path) -> None:
+    """Two processes, a graph, eager hops, syncs, memory, steps, and something unreadable."""
+    trace = Trace(folder)
+    loc = trace.location("train.py:7", via="keras/fit.py:fit")
+    graph = trace.graph("step", loc=loc, step_marks=1)
+    trace.node(graph, 1, "a/MatMul", "MatMul", "cpu:1", "cpu:1", loc)
+    trace.node(graph, 2, "b/Relu", "Relu", "cpu:2", "", loc, loc)
+    trace.edge(graph, 1, 2, None, "?x256")
+    call = trace.key("call", 50, graph=graph, function="step", loc=loc)
+    trace.key("hop", **hop_fields("cpu:1", "cpu:2", graph=graph, per_call=1, loc=loc, bytes=None))
+    hop = trace.key("hop", 250, **hop_fields("cpu:0", "cpu:1", loc=loc, kind="upload"))
+    sync = trace.key("sync", 250, device="cpu:1", kind="numpy", loc=loc, bytes=4, basis="measured")
+    memory = trace.key("memory", 2, device="cpu:1", what="peak", basis="estimated", why="live tensors")
+    mark = trace.key("mark", 50, name="step")
+    for step in range(50):
+        at = step * SECOND // 10
+        trace.event("call", at, call, SECOND // 20, step=step)
+        trace.event("hop", at + 5, hop, 100, 5, step)
+        trace.event("sync", at + 9, sync, 1000, 1, step)
+        trace.event("mark", at + SECOND // 20, mark, step=step + 1)
+    trace.event("sync", 4 * SECOND, sync, 0, 200)
+    trace.event("memory", SECOND, memory, value=1 << 20)
+    trace.event("memory", 2 * SECOND, memory, value=3 << 20)
+    trace.facts(devices=["cpu:0", "cpu:1", "cpu:2"], device_map={"cpu:1": {"stand_in": True}})
+    trace.writer.append_bytes(b"garbage\n")
+    trace.close()
+    child = Trace(folder, "child", process="fork", mono_ns=2000)
+    child.event("op", 77, child.key("op", 1, op="Add", device="cpu:0", loc=0))
+    child.close()
+    write_status(folder)
+
+
+def answers(store: RunStore) -> dict[str, Any]:
+    """All that a store can be asked."""
+    return {
+        "processes": store.processes(),
+        "locations": store.locations(),
+        "graphs": store.graphs(),
+        "nodes": store.nodes(),
+        "edges": store.edges(),
+        "keys": store.keys(),
+        "unseen": store.unseen(),
+        "totals": dict(store.totals()),
+        "zoomed": store.binned(20, 1.0, 2.0),
+        "window": store.window(0.5, 1.5),
+        "memory": store.memory_series(),
+        "steps": store.step_series(25),
+        "by step": store.counts_in_steps(10, 19),
+        "duration": store.duration_s,
+        "query": store.query("SELECT kind, count(*), sum(count) FROM events GROUP BY kind ORDER BY kind"),
+        "sites": store.query(
+            "SELECT k.kind, l.site FROM keys k JOIN locations l ON k.loc = l.id ORDER BY k.id"
+        ),
+    }
+
+
+def test_the_sealed_run_answers_as_the_live_one_did(tmp_path: Path) -> None:
+    a_finished_run(tmp_path)
+    store = open_run(tmp_path)
+    before, overview = answers(store), store.binned(100)
+    assert not store.sealed
+
+    assert store.seal()
+
+    assert store.sealed
+    assert answers(store) == before
+    assert answers(open_run(tmp_path)) == before
+    sealed = open_run(tmp_path).binned(100)
+    assert [row.lane for row in sealed.lanes] == [row.lane for row in overview.lanes]
+    for row, known in zip(sealed.lanes, overview.lanes, strict=True):
+        assert row.values == pytest.approx(known.values)
+    assert sealed.phases == overview.phases
+
+
+def test_after_sealing_the_traces_are_not_needed(tmp_path: Path) -> None:
+    a_finished_run(tmp_path)
+    store = open_run(tmp_path)
+    before = answers(store)
+    store.seal()
+    shutil.rmtree(tmp_path / "trace")
+    moved = tmp_path.parent / "el'se where [x]*"
+    shutil.copytree(tmp_path, moved)
+
+    again = open_run(moved)
+
+    assert again.sealed
+    assert answers(again) == before
+
+
+def test_a_run_that_goes_on_is_not_sealed(tmp_path: Path) -> None:
+    trace = Trace(tmp_path, host=os.uname().nodename, pid=os.getpid())
+    trace.key("op", 1, op="Add", device="cpu:0")
+    write_status(tmp_path)
+    store = open_run(tmp_path)
+    assert not store.seal()
+    assert not (tmp_path / "tables").exists()
+
+    trace.close()
+    store.refresh()
+
+    assert store.seal()
+
+
+def test_a_run_without_any_trace_is_not_sealed(tmp_path: Path) -> None:
+    write_status(tmp_path)
+    assert not open_run(tmp_path).seal()
+
+
+def test_a_half_written_seal_is_ignored_and_redone(tmp_path: Path) -> None:
+    a_finished_run(tmp_path)
+    store = open_run(tmp_path)
+    before = answers(store)
+    store.seal()
+    half = tmp_path / "tables" / "events.parquet"
+    half.write_bytes(half.read_bytes()[:100])
+    leftover = tmp_path / ".tables-0123456789ab"
+    leftover.mkdir()
+    (leftover / "events.parquet").write_bytes(b"half")
+
+    again = open_run(tmp_path)
+
+    assert not again.sealed
+    assert answers(again) == before
+    assert again.seal()
+    assert answers(open_run(tmp_path)) == before
+    assert not leftover.exists()
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", '{"format": 99, "files": {}}', '{"format": 1, "files": 3}']
+)
+def test_a_damaged_manifest_is_no_seal(tmp_path: Path, content: str) -> None:
+    a_finished_run(tmp_path)
+    open_run(tmp_path).seal()
+    (tmp_path / "tables" / sealing.MANIFEST).write_text(content)
+    store = open_run(tmp_path)
+    assert not store.sealed
+    assert len(store.keys("call")) == 1
+
+
+def test_a_damaged_table_of_the_right_size_is_no_seal(tmp_path: Path) -> None:
+    a_finished_run(tmp_path)
+    open_run(tmp_path).seal()
+    table = tmp_path / "tables" / "keys.parquet"
+    table.write_bytes(b"x" * table.stat().st_size)
+    store = open_run(tmp_path)
+    assert not store.sealed
+    assert len(store.keys("call")) == 1
+
+
+def test_a_folder_that_cannot_be_written_opens_unsealed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_finished_run(tmp_path)
+    store = open_run(tmp_path)
+    before = answers(store)
+
+    def refuse(path: Path, *args: Any, **kwargs: Any) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    assert not store.seal()
+    monkeypatch.undo()
+
+    assert answers(store) == before
+    assert list(tmp_path.glob(".tables*")) == []
+
+
+def test_a_disk_that_fills_up_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    a_finished_run(tmp_path)
+    store = open_run(tmp_path)
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    assert not store.seal()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["spec.json", "status.json", "trace"]
+
+
+def test_several_that_seal_at_once_all_succeed(tmp_path: Path) -> None:
+    a_finished_run(tmp_path)
+    stores = [open_run(tmp_path) for _ in range(4)]
+    done: list[bool] = []
+    threads = [threading.Thread(target=lambda store=store: done.append(store.seal())) for store in stores]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert done == [True] * 4
+    first = answers(stores[0])
+    assert all(answers(store) == first for store in stores)
+    assert list(tmp_path.glob(".tables*")) == []
+
+
+def test_an_event_takes_few_bytes(tmp_path: Path) -> None:
+    trace = Trace(tmp_path)
+    keys = [trace.key("op", 1, op=f"op{n}", device="cpu:1", loc=0) for n in range(100)]
+    lines = [
+        f'["e","op",{n * 7919 + n % 13},{1000 + n * 31 % 5000},{keys[n * 17 % 100]},1,{n // 300},null,77]\n'
+        for n in range(100_000)
+    ]
+    trace.writer.append_bytes("".join(lines).encode())
+    trace.close()
+    write_status(tmp_path)
+    store = open_run(tmp_path)
+    assert store.seal()
+    size = sum(path.stat().st_size for path in (tmp_path / "tables").iterdir())
+    assert store.query("SELECT count(*) FROM events") == [(100_000,)]
+    assert size / 100_000 <= 11
+
+
+def test_viewers_ask_while_the_run_grows(tmp_path: Path) -> None:
+    trace = Trace(tmp_path)
+    key = trace.key("op", 0, op="Add", device="cpu:0", loc=0)
+    store = open_run(tmp_path)
+    failures: list[BaseException] = []
+    stop = threading.Event()
+
+    def look() -> None:
+        try:
+            while not stop.is_set():
+                store.refresh()
+                store.binned(10)
+                store.window(0, 1)
+                assert store.query("SELECT count(*) FROM events JOIN keys ON key = id")[0][0] <= 2000
+        except BaseException as error:  # noqa: BLE001 - told by the test itself
+            failures.append(error)
+
+    viewers = [threading.Thread(target=look) for _ in range(3)]
+    for viewer in viewers:
+        viewer.start()
+    for number in range(2000):
+        trace.event("op", number, key)
+        if number % 100 == 0:
+            trace.key("op", 0, op=f"more{number}", device="cpu:1", loc=0)
+    stop.set()
+    for viewer in viewers:
+        viewer.join()
+    store.refresh()
+    assert failures == []
+    assert store.query("SELECT count(*) FROM events") == [(2000,)]

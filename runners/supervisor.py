@@ -127,9 +127,12 @@ class Supervisor:
                     preexec_fn=self._prepare_child,  # noqa: PLW1509
                 )
         except (OSError, ValueError, KeyError, subprocess.SubprocessError, HopscopeError) as error:
+            words = str(error)
+            if isinstance(error, OSError) and error.strerror:
+                words = f"{error.strerror}: {error.filename}"
             self.status |= {
                 "state": "failed",
-                "reason": f"could not be started: {error}",
+                "reason": f"could not be started: {words}",
                 "ended": time.time(),
             }
             self._write_last()
@@ -156,10 +159,13 @@ class Supervisor:
 
     def _watch(self) -> None:
         while True:
-            self._reap()
+            childless = self._reap()
             now = time.monotonic()
-            if self.wait_status is not None and not self._settle_leftovers(now):
-                return
+            if self.wait_status is not None:
+                # The kernel's own word: every orphan of the run is a child of this process.
+                if childless:
+                    return
+                self._settle_leftovers(now)
             if self.unpublished:
                 self._publish()
             if self.kill_at is not None and now >= self.kill_at:
@@ -180,34 +186,32 @@ class Supervisor:
         longest = RETRY_S[2] if self.unpublished else 3600.0
         return longest if self.kill_at is None else max(0.0, min(longest, self.kill_at - now))
 
-    def _reap(self) -> None:
+    def _reap(self) -> bool:
+        """Take the exit statuses that are there; return whether no process of the run is left."""
         while True:
             try:
                 pid, wait_status = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
-                return
+                return True
             if pid == 0:
-                return
+                return False
             if pid == self.pid and self.wait_status is None:
                 self.wait_status = wait_status
                 self.ended = time.time()
 
-    def _settle_leftovers(self, now: float) -> bool:
-        """Once the program has ended, see to what it left running; return whether anything still is."""
-        alive = descendants(os.getpid())
-        if not alive:
-            return False
+    def _settle_leftovers(self, now: float) -> None:
+        """Once the program has ended, see to what it left running."""
         if self.stop_asked is not None:
             # They were asked to end together with the program, and have the same grace.
-            return True
+            return
         if self.linger_until is None:
             self.linger_until = now + LINGER_S
             self._note("ended; waiting for processes that it left behind")
         elif now >= self.linger_until and not self.leftovers_ended:
+            alive = descendants(os.getpid())
             self.leftovers_ended = len(alive)
             self._signal(alive, signal.SIGTERM)
             self.kill_at = min(self.kill_at or float("inf"), now + LEFTOVER_GRACE_S)
-        return True
 
     def _ask_to_stop(self) -> None:
         now = time.monotonic()

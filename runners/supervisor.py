@@ -22,6 +22,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from probes.trace.stderr_rest import take_rest
 from runners.errors import HopscopeError
 from runners.outcome import judge_end
 from runners.processes import Stat, descendants, identify, send
@@ -265,7 +266,16 @@ class Supervisor:
         if self.wait_status is None and self.status["reason"]:
             end["reason"] = self.status["reason"]
         self.status |= end | {"ended": self.ended or time.time()}
+        self._keep_last_words()
         self._write_last()
+
+    def _keep_last_words(self) -> None:
+        """A killed process may have left standard error beside its trace (probes/trace/stderr_rest)."""
+        with contextlib.suppress(OSError):
+            rest = take_rest(str(self.folder / "trace"))
+            if rest:
+                with (self.folder / "out.log").open("ab") as log:
+                    log.write(rest)
 
     def _write_last(self) -> None:
         """Write the final status; wait for room where there is none, unless the folder is gone."""

@@ -17,6 +17,7 @@ import threading
 from typing import Any, Callable, NamedTuple, Optional
 
 from ..trace.recording import Recording, clock
+from ..trace.stderr_rest import ENDING, VERBOSE
 
 LOST = 1
 """An event's value that says: not every execution of this key could be observed."""
@@ -25,7 +26,6 @@ _SEND = re.compile(rb"sendrecv_ops\.cc:\d+\] Send ([^;\n]+);[0-9a-f]+;([^;\n]+);
 _NODE = re.compile(
     rb"executor\.cc:\d+\] Process node: \d+ step -?\d+ \{\{node ([^}\n]+)\}\} = _(?:Host)?Send\["
 )
-_OURS = re.compile(rb"(?:sendrecv_ops|executor)\.cc:\d+\]")
 _LOG_LINE = re.compile(rb"([IWEF])\d{4} ")
 _LTS = ("20250814", "20250512", "20250127", "20240722", "20240116", "20230802", "20260107", "20230125")
 
@@ -57,6 +57,7 @@ class Observed:
         self._overlapped = False
         self._segments: list[_Segment] = []
         self._file = -1
+        self._path = ""
         self._saved = -1
         self._read = 0
         self._seen: set[int] = set()
@@ -111,9 +112,9 @@ class Observed:
                 why = "this TensorFlow build has no switch for the log that tells"
                 self.recording.unseen("executions of hops inside loops and branches", why)
                 return None
-            path = os.path.join(self.recording.folder, f"{os.getpid()}.stderr")
+            self._path = os.path.join(self.recording.folder, f"{os.getpid()}{ENDING}")
             flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
-            self._file = os.open(path, flags, 0o644)
+            self._file = os.open(self._path, flags, 0o644)
             self._saved = os.dup(2)
             os.set_inheritable(self._saved, False)
         return self._log
@@ -137,6 +138,9 @@ class Observed:
             self._pass_on(data)
             self._read = 0
             os.ftruncate(self._file, 0)
+            if self.recording.ending:
+                os.dup2(self._saved, 2)
+                os.unlink(self._path)
 
     def _count(self, segment: _Segment, data: bytes) -> None:
         graph = segment.graph
@@ -162,7 +166,7 @@ class Observed:
 
     def _pass_on(self, data: bytes) -> None:
         quiet = self._log.quiet if self._log else b""
-        kept = [line for line in data.splitlines(True) if not _OURS.search(line) and not _hidden(line, quiet)]
+        kept = [line for line in data.splitlines(True) if not VERBOSE.search(line) and not _hidden(line, quiet)]
         if kept:
             os.write(self._saved, b"".join(kept))
 

@@ -24,12 +24,13 @@ NO_EVENTS = "Nothing was recorded in this stretch."
 
 _KINDS = {
     "call": "",
+    "node": "sampled window",
     "op": "eager ops",
     "hop": "transfers",
-    "sync": "waits",
     "collective": "collective",
-    "node": "sampled window",
+    "sync": "waits",
 }
+"""What a lane of each kind is called, in the order they stand in."""
 
 
 def lane_title(lane: Lane) -> str:
@@ -48,7 +49,9 @@ def overview_figure(
 
     Lanes of one kind share their scale, so heights compare; fractions of a bin go from 0 to 1.
     """
-    lanes = [binned for binned in overview.lanes if binned.values]
+    lanes = sorted(
+        (binned for binned in overview.lanes if binned.values), key=lambda binned: _kind_order(binned.lane)
+    )
     if not lanes:
         return empty_figure(NO_EVENTS, theme)
     hues = device_colors([*devices, *_devices(binned.lane for binned in lanes)], theme)
@@ -77,7 +80,8 @@ def window_figure(window: Window, theme: Theme = LIVE, *, devices: Sequence[str]
     A click hands back ``[key, lane id]`` as its customdata. At most `BARS_SHOWN` bars are drawn, the
     longest, and the figure says so.
     """
-    lanes = [lane for lane in window.lanes if any(bar.lane == lane.id for bar in window.bars)]
+    filled = {bar.lane for bar in window.bars}
+    lanes = sorted((lane for lane in window.lanes if lane.id in filled), key=_kind_order)
     if not lanes:
         return empty_figure(NO_EVENTS, theme)
     hues = device_colors([*devices, *_devices(lanes)], theme)
@@ -128,6 +132,11 @@ def _layout(lanes: Sequence[Lane], lane_px: int, hues: Mapping[str, str], theme:
             fixedrange=True,
         ),
     )
+
+
+def _kind_order(lane: Lane) -> int:
+    kinds = list(_KINDS)
+    return kinds.index(lane.kind) if lane.kind in kinds else len(kinds)
 
 
 def _remark(lane: Lane) -> str:

@@ -3,7 +3,6 @@
 // behind no bar on its way and every turn happens between two columns.
 
 const HEAD = 4.5;
-const CHANNEL_STEP = 4;
 
 function lineWidth(weight) {
   return 1.1 + weight * 4.4;
@@ -55,16 +54,14 @@ function ends(route, turn) {
 function assignChannels(routes, layout, ty) {
   const channels = new Map();
   for (const route of routes) {
-    const { lane } = route.to;
-    const below = route.from.lane > lane || (route.from.lane === lane && lane < layout.lanes.length - 1);
-    const index = below ? lane + 1 : lane;
+    const index = channelOf(route.from, route.to, layout.lanes.length);
     if (!channels.has(index)) channels.set(index, []);
     channels.get(index).push(route);
   }
   for (const [index, members] of channels) {
     members.sort((p, q) => Math.min(p.x1, p.x2) - Math.min(q.x1, q.x2) || (p.crossing.id < q.crossing.id ? -1 : 1));
     const slots = [];
-    const most = Math.max(1, Math.floor((LANE_GAP - 6) / CHANNEL_STEP));
+    const most = Math.max(1, Math.floor((layout.gaps[index] - CHANNEL_EDGE) / CHANNEL_STEP));
     for (const route of members) {
       const [left, right] = [Math.min(route.x1, route.x2), Math.max(route.x1, route.x2)];
       let slot = slots.findIndex((end) => end < left);

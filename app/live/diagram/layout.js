@@ -2,7 +2,10 @@
 // Widths are in pixels at zoom 1. Zoom stretches x; rows grow with it only until text fits well.
 
 const LANE_PAD = 13;
-const LANE_GAP = 22;
+const CHANNEL_MIN = 22;
+const CHANNEL_MAX = 52;
+const CHANNEL_STEP = 6;
+const CHANNEL_EDGE = 10;
 const LANE_MIN = 62;
 const BAR_MIN = 54;
 const BAR_NARROW = 80;
@@ -42,17 +45,18 @@ function layoutDiagram(data, measure, viewWidth, maxHeight) {
     lefts.push(x);
     x += width + gap;
   }
-  const width = Math.max(1, x - gap + GAP_MIN / 2);
+  const width = Math.max(1, x - gap + GAP_MIN);
   const laneRows = packRows(data, places, ranks.length);
   widen(data, places, lefts, widths);
   for (const place of places.values()) place.x = lefts[place.column];
 
   const rows = laneRows.reduce((sum, count) => sum + count, 0) || 1;
-  const fixed = data.lanes.length * 2 * LANE_PAD + (data.lanes.length + 1) * LANE_GAP;
+  const gaps = channelHeights(data, places);
+  const fixed = data.lanes.length * 2 * LANE_PAD + gaps.reduce((sum, height) => sum + height, 0);
   // Where labels fit across, rows stay high enough for them; a map of small bars is made in one view.
   const least = viewWidth / width > 0.5 ? PITCH_READABLE : PITCH_MIN;
   const fitPitch = Math.max(least, Math.min(PITCH_MAX, (maxHeight - fixed) / rows));
-  const layout = { places, byId, width, gap, fitPitch, columns: ranks.length, laneRows, lanes: [], channels: [] };
+  const layout = { places, byId, width, gap, fitPitch, columns: ranks.length, laneRows, gaps, lanes: [], channels: [] };
   stackLanes(layout, data.lanes, fitPitch);
   return layout;
 }
@@ -71,21 +75,50 @@ function stackLanes(layout, lanes, pitch) {
   layout.pitch = pitch;
   layout.lanes = [];
   layout.channels = [];
-  let y = LANE_GAP;
+  let y = layout.gaps[0];
   lanes.forEach((lane, index) => {
     const content = Math.max(1, layout.laneRows[index]) * pitch;
     const height = Math.max(LANE_MIN, content + 2 * LANE_PAD);
-    layout.channels.push(y - LANE_GAP / 2);
+    layout.channels.push(y - layout.gaps[index] / 2);
     layout.lanes.push({ lane, y, height, top: y + (height - content) / 2 });
-    y += height + LANE_GAP;
+    y += height + layout.gaps[index + 1];
   });
-  layout.channels.push(y - LANE_GAP / 2);
+  layout.channels.push(y - layout.gaps.at(-1) / 2);
   layout.height = y;
   const inset = Math.min(4, pitch * 0.13);
   for (const place of layout.places.values()) {
     place.y = layout.lanes[place.lane].top + place.row * pitch + inset;
     place.height = pitch - 2 * inset;
   }
+}
+
+// The channel that a crossing runs through when it can't go straight: beside the receiving lane, on the
+// sender's side. Channel 0 lies above the first lane.
+function channelOf(from, to, lanes) {
+  const below = from.lane > to.lane || (from.lane === to.lane && to.lane < lanes - 1);
+  return below ? to.lane + 1 : to.lane;
+}
+
+// Channels are as high as the most crossings that run side by side in them need.
+function channelHeights(data, places) {
+  const count = data.lanes.length;
+  const ends = Array.from({ length: count + 1 }, () => []);
+  for (const crossing of data.crossings) {
+    const [from, to] = [places.get(crossing.src), places.get(crossing.dst)];
+    if (!from || !to || to.column === from.column + 1) continue;
+    const [left, right] = [Math.min(from.column, to.column), Math.max(from.column, to.column)];
+    ends[channelOf(from, to, count)].push([left, 1], [right, -1]);
+  }
+  return ends.map((list) => {
+    list.sort((a, b) => a[0] - b[0] || b[1] - a[1]);
+    let now = 0;
+    let most = 0;
+    for (const [, change] of list) {
+      now += change;
+      most = Math.max(most, now);
+    }
+    return Math.max(CHANNEL_MIN, Math.min(CHANNEL_MAX, 2 * CHANNEL_EDGE + most * CHANNEL_STEP));
+  });
 }
 
 // A group goes on the row of a group it depends on where that is free, else on the first free one.

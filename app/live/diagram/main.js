@@ -3,6 +3,7 @@
 const LOW_HEIGHT = 620;
 const MAX_HEIGHT = 860;
 const LANE_HEIGHT = 96;
+const HEIGHT_SLACK = 1.15;
 const MIN_HEIGHT = 150;
 const MOVE_MS = 220;
 const ZOOM_MAX = 6;
@@ -107,7 +108,7 @@ class Diagram {
     const most = Math.min(MAX_HEIGHT, Math.max(LOW_HEIGHT, this.data.lanes.length * LANE_HEIGHT));
     this.layout = layoutDiagram(this.data, this.measure, this.viewWidth, most);
     if (before && this.manual) stackLanes(this.layout, this.data.lanes, this.pitchAt(this.k));
-    this.viewHeight = Math.max(MIN_HEIGHT, Math.min(most, this.layout.height));
+    this.viewHeight = Math.max(MIN_HEIGHT, Math.min(most * HEIGHT_SLACK, this.layout.height));
     set(this.svg, { width: this.gutter + this.viewWidth, height: this.viewHeight });
     set(this.clipBox, { x: this.gutter - 2, y: 0, width: this.viewWidth + 2, height: this.viewHeight });
     if (before && this.manual) this.holdPlace(before);

@@ -162,7 +162,7 @@ def _add_eager(tables: Tables, drawable: Drawable, node: int, op: str, device: s
     else:
         file = location.site.rpartition(":")[0] or location.site
         path = (
-            file.replace("/", "\N{DIVISION SLASH}"),
+            *_path(file),
             location.function or "?",
             f"line {location.line}",
             op,

@@ -1,0 +1,186 @@
+"""Each cause is given only where the recorded facts decide it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.analysis.causes import RULES, SEVERITY, Context, Reduction, judge
+from tests.unit.traces import hop_fields
+
+STAND_INS = Context(frozenset({"cpu:0", "cpu:1", "cpu:2"}), rounds=30)
+GPUS = Context(frozenset({"cpu:0", "gpu:0", "gpu:1"}), rounds=30)
+REDUCED = Context(
+    frozenset({"cpu:0", "cpu:1", "cpu:2"}),
+    [Reduction(4, 9, frozenset({"cpu:1", "cpu:2"}), "reduction-to-one-device")],
+    30,
+)
+
+BOTH_NAMED = {"requested": "cpu:2", "producer_requested": "cpu:1"}
+GRADIENT = {"forward_loc": 5, "facts": {"forward_requested": "cpu:1"}}
+MADE_BY_GRADIENT = {"forward_loc": 5, "facts": {"producer_forward_requested": "cpu:1"}}
+
+
+@pytest.mark.parametrize(
+    ("src", "dst", "fields", "context", "code"),
+    [
+        # The code named both.
+        ("cpu:1", "cpu:2", BOTH_NAMED, STAND_INS, "explicit"),
+        ("cpu:1", "cpu:2", {"requested": "cpu:2"}, STAND_INS, "unknown"),
+        ("cpu:1", "cpu:2", {"producer_requested": "cpu:1"}, STAND_INS, "unknown"),
+        ("cpu:1", "cpu:2", {"requested": "cpu:2", "producer_requested": "cpu:2"}, STAND_INS, "unknown"),
+        # Nobody named the consumer's.
+        ("cpu:1", "cpu:0", {}, STAND_INS, "default-device"),
+        ("cpu:1", "cpu:2", {}, STAND_INS, "unknown"),
+        ("gpu:1", "gpu:0", {}, GPUS, "default-device"),
+        ("gpu:1", "cpu:0", {}, GPUS, "unknown"),
+        ("cpu:1", "cpu:0", {"requested": "cpu:0", "producer_requested": "cpu:1"}, STAND_INS, "explicit"),
+        ("cpu:1", "cpu:0", {"op": "_Retval"}, STAND_INS, "unknown"),
+        ("cpu:1", "cpu:0", {"consumers": ["ConstantFolding/x"]}, STAND_INS, "unknown"),
+        ("cpu:1", "cpu:0", {"facts": {"rewritten": True}}, STAND_INS, "unknown"),
+        ("worker:1/gpu:1", "worker:1/gpu:0", {}, Context(frozenset({"worker:1/gpu:0"})), "default-device"),
+        # A backward op, its forward op placed elsewhere.
+        ("cpu:1", "cpu:0", GRADIENT, STAND_INS, "gradient-outside-scope"),
+        ("cpu:1", "cpu:2", GRADIENT, STAND_INS, "unknown"),
+        ("cpu:0", "cpu:1", {**MADE_BY_GRADIENT, "requested": "cpu:1"}, STAND_INS, "gradient-outside-scope"),
+        ("cpu:2", "cpu:1", {**MADE_BY_GRADIENT, "requested": "cpu:1"}, STAND_INS, "unknown"),
+        (
+            "cpu:1",
+            "cpu:0",
+            {"forward_loc": 5, "facts": {"forward_requested": ""}},
+            STAND_INS,
+            "default-device",
+        ),
+        ("cpu:1", "cpu:0", {"forward_loc": 5}, STAND_INS, "unknown"),
+        (
+            "cpu:2",
+            "cpu:1",
+            {"forward_loc": 5, "requested": "cpu:1", "producer_requested": "cpu:2"}
+            | {"facts": {"forward_requested": "cpu:1", "producer_forward_requested": "cpu:2"}},
+            STAND_INS,
+            "explicit",
+        ),
+        # A gradient that reads a variable from afar is a gradient out of place first.
+        (
+            "cpu:1",
+            "cpu:0",
+            {**GRADIENT, "producer_op": "ReadVariableOp"},
+            STAND_INS,
+            "gradient-outside-scope",
+        ),
+        # Variables.
+        (
+            "cpu:1",
+            "cpu:2",
+            {"producer_op": "ReadVariableOp", "requested": "cpu:2"},
+            STAND_INS,
+            "variable-home",
+        ),
+        ("cpu:1", "cpu:2", {"facts": {"variable": "kernel"}, **BOTH_NAMED}, STAND_INS, "variable-home"),
+        ("cpu:1", "cpu:0", {"producer_op": "ReadVariableOp"}, STAND_INS, "default-device"),
+        # Python.
+        (
+            "cpu:1",
+            "cpu:0",
+            {"kind": "pull", "op": "Python", "facts": {"sync": "float"}},
+            STAND_INS,
+            "host-sync",
+        ),
+        ("cpu:0", "cpu:1", {"kind": "upload", "producer_op": "Python"}, STAND_INS, "host-upload"),
+        ("cpu:0", "cpu:1", {"kind": "arg", "producer_op": "Const"}, STAND_INS, "host-upload"),
+        ("cpu:2", "cpu:1", {"kind": "arg", "producer_op": "Const"}, STAND_INS, "unknown"),
+        ("cpu:0", "cpu:1", {"kind": "arg", "producer_op": "IteratorGetNext"}, STAND_INS, "unknown"),
+        # Copies that move nothing anywhere.
+        ("cpu:1", "cpu:1", BOTH_NAMED, STAND_INS, "redundant-copy"),
+        ("cpu:1", "cpu:2", {"facts": {"copied_before": "t"}, **BOTH_NAMED}, STAND_INS, "redundant-copy"),
+        # Devices that are not there.
+        ("cpu:1", "cpu:2", {"requested": "gpu:3"}, STAND_INS, "missing-device"),
+        ("cpu:1", "cpu:2", {"producer_requested": "gpu:3"}, STAND_INS, "missing-device"),
+        ("cpu:1", "cpu:2", {"requested": "gpu:*"}, STAND_INS, "unknown"),
+        ("cpu:1", "cpu:2", {"requested": "gpu:3"}, Context(), "unknown"),
+        # Host memory.
+        ("gpu:0", "gpu:0", {"dst_memory": "host"}, GPUS, "host-memory"),
+        ("cpu:0", "gpu:0", {"dst_memory": "host", "requested": "gpu:0"}, GPUS, "host-memory"),
+        ("gpu:0", "gpu:0", {"src_memory": "host"}, GPUS, "host-memory"),
+        (
+            "gpu:1",
+            "gpu:0",
+            {"dst_memory": "host", "requested": "gpu:0", "producer_requested": "gpu:1"},
+            GPUS,
+            "explicit",
+        ),
+        ("cpu:0", "cpu:1", {"dst_memory": "host", "requested": "cpu:1"}, STAND_INS, "unknown"),
+        # What the recorder says outright.
+        ("gpu:0", "cpu:0", {"facts": {"no_kernel": "UniqueV2 int32"}}, GPUS, "no-kernel"),
+        ("gpu:0", "cpu:0", {"facts": {"colocated_with": "kernel"}}, GPUS, "colocation"),
+        ("cpu:1", "cpu:2", {"facts": {"collective": "ring"}}, STAND_INS, "collective"),
+        # Sums of a reduction.
+        ("cpu:2", "cpu:1", {"op": "AddN", "loc": 9, "graph": 4}, REDUCED, "collective"),
+        ("cpu:1", "cpu:2", {"producer_op": "AddN", "loc": 9, "graph": 4}, REDUCED, "collective"),
+        ("cpu:2", "cpu:0", {"op": "AddN", "loc": 9, "graph": 4}, REDUCED, "collective"),
+        ("cpu:2", "cpu:0", {"op": "AddN", "loc": 9, "graph": 4, "forward_loc": 3}, REDUCED, "reduce-on-host"),
+        ("cpu:2", "cpu:1", {"op": "AddN", "loc": 8, "graph": 4}, REDUCED, "unknown"),
+        ("cpu:2", "cpu:1", {"op": "AddN", "loc": 9, "graph": 3}, REDUCED, "unknown"),
+        (
+            "cpu:1",
+            "cpu:2",
+            {"op": "AssignVariableOp", "loc": 9, "graph": 4, **BOTH_NAMED},
+            REDUCED,
+            "explicit",
+        ),
+    ],
+)
+def test_the_cause(src: str, dst: str, fields: dict[str, Any], context: Context, code: str) -> None:
+    # What a memory is called is given where it matters: on devices both ends are the devices' own.
+    memories = {"src_memory": "device", "dst_memory": "device"}
+    cause = judge(hop_fields(src, dst, **(memories | fields)), context, 30)
+    assert cause.code == code
+    assert cause.evidence["src"] == src
+    assert cause.evidence["dst"] == dst
+
+
+def test_facts_that_are_missing_decide_nothing() -> None:
+    assert judge({}, Context()).code == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("fields", "count", "severity"),
+    [
+        ({"kind": "pull"}, 30, "warning"),
+        ({"kind": "pull"}, 3, "info"),
+        ({"kind": "pull"}, None, "info"),
+        ({"facts": {"variable": "kernel"}, "requested": "cpu:1"}, 30, "warning"),
+        ({"facts": {"variable": "kernel"}, "requested": "cpu:1"}, 1, "info"),
+        ({"kind": "upload"}, 30, "info"),
+        ({"kind": "upload", "facts": {"stalls": True}}, 30, "warning"),
+        ({}, 1, "warning"),
+    ],
+)
+def test_how_bad_it_is(fields: dict[str, Any], count: int | None, severity: str) -> None:
+    """A default-device op is one warning however often; syncs and variables when every step."""
+    assert judge(hop_fields("cpu:1", "cpu:0", **fields), STAND_INS, count).severity == severity
+
+
+def test_evidence_says_what_was_judged_by() -> None:
+    cause = judge(hop_fields("cpu:0", "cpu:1", requested="cpu:1", **MADE_BY_GRADIENT), STAND_INS, 30)
+    assert cause.blames == "producer"
+    assert cause.evidence == {
+        "requested": "cpu:1",
+        "assigned": "cpu:1",
+        "producer_requested": "",
+        "src": "cpu:0",
+        "dst": "cpu:1",
+        "producer_forward_requested": "cpu:1",
+        "default_device": "cpu:0",
+    }
+
+
+def test_an_unknown_cause_says_what_is_known() -> None:
+    fields = hop_fields("cpu:0", "cpu:1", kind="arg", producer_op="IteratorGetNext", facts={"x": 1, "y": ""})
+    evidence = judge(fields, STAND_INS).evidence
+    assert (evidence["x"], evidence["argument_made_by"], "y" in evidence) == (1, "IteratorGetNext", False)
+
+
+def test_every_rule_gives_a_known_code() -> None:
+    assert {code for code, _, _ in RULES} <= set(SEVERITY)

@@ -1,0 +1,348 @@
+"""The report: its figures, its findings, and how it is written out."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+from app.analysis.collectives import collective_table
+from app.analysis.findings import findings
+from app.analysis.hops import hop_table
+from app.analysis.html import render_html
+from app.analysis.memory import memory_table
+from app.analysis.placement import placement
+from app.analysis.report import build_report, run_report
+from app.analysis.syncs import sync_table
+from app.analysis.tables import Tables
+from app.analysis.text import render_text
+from app.store.totals import KeyTotals
+from probes.trace.rows import Graph, Key, Location, Node, Process, Unseen
+from tests.unit.traces import SECOND, Trace, hop_fields, write_status
+
+SITES = {n: Location(n, f"train.py:{n}", None, "/src/train.py", n, "main") for n in range(1, 40)}
+
+
+def process(index: int = 0, devices: tuple[str, ...] = ("cpu:0", "cpu:1"), **fields: Any) -> Process:
+    facts: dict[str, Any] = {
+        "index": index,
+        "pid": 1,
+        "name": "main",
+        "framework": "tensorflow",
+        "framework_version": "2.21",
+        "role": None,
+        "rank": None,
+        "wall_ns": 0,
+        "mono_ns": 0,
+        "devices": list(devices),
+        "device_map": {},
+        "ended": True,
+        "header": {},
+    }
+    return Process(**(facts | fields))
+
+
+def tables(*keys: Key, **parts: Any) -> Tables:
+    facts: dict[str, Any] = {"processes": [process()], "locations": SITES, "graphs": [], "unseen": []}
+    return Tables(keys=list(keys), **(facts | parts))
+
+
+def hop(number: int, src: str, dst: str, count: int | None, **fields: Any) -> Key:
+    return Key(number, "hop", hop_fields(src, dst, **fields), count)
+
+
+def test_steps_are_the_optimizers_or_nothing() -> None:
+    base = 1 << 32
+    assert tables().steps is None
+    assert tables(Key(1, "mark", {"name": "step"}, 0)).steps is None
+    assert tables(Key(1, "mark", {"name": "epoch"}, 3)).steps is None
+    marks = [Key(1, "mark", {"name": "step"}, 40), Key(base + 1, "mark", {"name": "step"}, 38)]
+    assert tables(*marks).steps == 40
+    assert tables(graphs=[Graph(1, "f", "f", 0, 0, None, 12)]).rounds == 12
+
+
+def test_ops_are_counted_once_however_often_a_function_is_traced() -> None:
+    nodes = {
+        1: [
+            Node(1, 1, "x", "_Arg", "", "cpu:0", 0, 0),
+            Node(1, 2, "a/MatMul", "MatMul", "cpu:1", "cpu:1", 1, 0),
+            Node(1, 3, "c", "Const", "cpu:1", "cpu:1", 1, 0),
+            Node(1, 4, "r", "_Retval", "", "cpu:0", 0, 0),
+        ],
+        2: [
+            Node(2, 2, "a/MatMul", "MatMul", "cpu:1", "cpu:1", 1, 0),
+            Node(2, 3, "b/Relu", "Relu", "", "cpu:0", 1, 0),
+        ],
+    }
+    graphs = [Graph(1, "step", "f1", 0, 0, None, 5), Graph(2, "step", "f2", 0, 0, None, 5)]
+    eager = [
+        Key(1, "op", {"op": "Add", "device": "cpu:0", "requested": "", "loc": 3}, 7),
+        Key(2, "op", {"op": "Add", "device": "cpu:0", "requested": "", "loc": 4}, 7),
+    ]
+    found = placement(tables(*eager, graphs=graphs, nodes_of=nodes.__getitem__))
+    assert found == [{"device": "cpu:0", "ops": 3}, {"device": "cpu:1", "ops": 2}]
+
+
+def test_syncs_add_up_by_line_and_the_untimed_are_estimated() -> None:
+    """GIVEN 400 syncs of which 200 were timed THEN the wait is twice theirs, and an estimate."""
+    keys = [
+        Key(1, "sync", {"device": "cpu:1", "kind": "numpy", "loc": 3, "basis": "measured"}, 10),
+        Key(2, "sync", {"device": "cpu:1", "kind": "numpy", "loc": 3, "basis": "measured"}, 5),
+        Key(3, "sync", {"device": "cpu:1", "kind": "float", "loc": 3, "basis": "measured"}, 400),
+        Key(4, "sync", {"device": "cpu:0", "kind": "bool", "loc": 4, "basis": "measured"}, 2),
+    ]
+    totals = {1: KeyTotals(10, 10, 100, 10), 2: KeyTotals(5, 5, 50, 5), 3: KeyTotals(201, 400, 1000, 200)}
+    rows = [row.row() for row in sync_table(tables(*keys, totals=totals))]
+    common = {"device": "cpu:1", "site": "train.py:3", "copy_ns": None}
+    assert rows == [
+        common | {"kind": "float", "count": 400, "wait_ns": 2000, "basis": "estimated"},
+        common | {"kind": "numpy", "count": 15, "wait_ns": 150, "basis": "measured"},
+        {
+            "device": "cpu:0",
+            "kind": "bool",
+            "site": "train.py:4",
+            "count": 2,
+            "wait_ns": None,
+            "copy_ns": None,
+            "basis": "unknown",
+        },
+    ]
+
+
+def test_memory_is_the_peak_and_never_a_guessed_zero() -> None:
+    def memory(number: int, device: str, what: str, basis: str) -> Key:
+        return Key(number, "memory", {"device": device, "what": what, "basis": basis, "why": "w"}, 1)
+
+    keys = [
+        memory(1, "cpu:1", "in_use", "estimated"),
+        memory(2, "cpu:1", "peak", "estimated"),
+        memory(3, "gpu:0", "in_use", "estimated"),
+        memory(4, "gpu:0", "peak", "measured"),
+        memory(5, "gpu:1", "peak", "unsupported"),
+    ]
+    totals = {
+        number: KeyTotals(1, 1, max_value=value) for number, value in ((1, 500), (2, 900), (3, 700), (4, 600))
+    }
+    rows = [row.row() for row in memory_table(tables(*keys, totals=totals))]
+    assert rows == [
+        {"device": "cpu:0", "peak_bytes": None, "basis": "unsupported"},
+        {"device": "cpu:1", "peak_bytes": 900, "basis": "estimated"},
+        {"device": "gpu:0", "peak_bytes": 600, "basis": "measured"},
+        {"device": "gpu:1", "peak_bytes": None, "basis": "unsupported"},
+    ]
+
+
+def test_collectives_of_several_graphs_are_one_row() -> None:
+    fields = {"op": "AllReduce", "devices": ["cpu:2", "cpu:1"], "tensors": 6, "payload_bytes": 100}
+    fields |= {"wire_bytes": 200, "algorithm": "ring", "loc": 3, "basis": "estimated"}
+    keys = [Key(n, "collective", {**fields, "graph": n, "per_call": 1}, 10 * n) for n in (1, 2)]
+    assert [row.row() for row in collective_table(tables(*keys))] == [
+        {
+            "op": "AllReduce",
+            "devices": ["cpu:1", "cpu:2"],
+            "tensors": 6,
+            "payload_bytes": 100,
+            "wire_bytes": 200,
+            "algorithm": "ring",
+            "count": 30,
+            "site": "train.py:3",
+            "basis": "estimated",
+        }
+    ]
+
+
+def pinned_outside() -> Tables:
+    """A model on cpu:1 whose gradients are computed outside its scope, as tf-pin-gradients makes it."""
+    gradient = {"forward_loc": 10, "graph": 1, "per_call": 1}
+    there = {"loc": 20, "facts": {"forward_requested": "cpu:1"}, **gradient}
+    back = {"loc": 30, "producer_loc": 20, "requested": "cpu:1"}
+    back |= {"facts": {"producer_forward_requested": "cpu:1"}, **gradient}
+    return tables(
+        Key(1, "call", {"graph": 1, "function": "step", "loc": 5}, 30),
+        Key(2, "mark", {"name": "step"}, 30),
+        hop(3, "cpu:1", "cpu:0", 30, tensor="a", op="ReluGrad", bytes=1024, **there),
+        hop(4, "cpu:1", "cpu:0", 30, tensor="b", op="MatMul", bytes=1024, **there),
+        hop(5, "cpu:0", "cpu:1", 30, tensor="g", op="Mul", bytes=2048, **back),
+        hop(6, "cpu:0", "cpu:1", 1, tensor="w", kind="upload", loc=6, bytes=10),
+        hop(
+            7,
+            "cpu:1",
+            "cpu:0",
+            30,
+            tensor="l",
+            kind="pull",
+            op="Python",
+            loc=8,
+            facts={"sync": "float"},
+            bytes=4,
+        ),
+        Key(8, "sync", {"device": "cpu:1", "kind": "float", "loc": 8, "basis": "measured"}, 30),
+        Key(9, "sync", {"device": "cpu:1", "kind": "bool", "loc": 9, "basis": "measured"}, 30),
+        Key(10, "sync", {"device": "cpu:0", "kind": "bool", "loc": 9, "basis": "measured"}, 30),
+        hop(11, "cpu:1", "cpu:0", 0, tensor="never", loc=11),
+        graphs=[Graph(1, "step", "f", 5, 1, None, 30)],
+        unseen=[
+            Unseen("ops inside f", 3, "compiled by XLA (jit_compile)"),
+            Unseen("trace lines", 1, "garbage"),
+        ],
+        totals={8: KeyTotals(30, 30, 5000, 30), 9: KeyTotals(30, 30, 3000, 30)},
+    )
+
+
+def test_one_mistake_is_one_finding_and_the_unseen_comes_first() -> None:
+    run = pinned_outside()
+    found = findings(hop_table(run), sync_table(run), run.unseen, run.rounds, run.steps)
+    assert [(row.code, row.severity, row.site, row.hops) for row in found] == [
+        ("xla-opaque", "warning", None, ()),
+        ("unknown", "warning", None, ()),
+        ("gradient-outside-scope", "warning", "train.py:20", (0, 1, 2)),
+        ("host-sync", "warning", "train.py:8", (4,)),
+        ("host-sync", "warning", "train.py:9", ()),
+        ("host-upload", "info", "train.py:6", (3,)),
+    ]
+    mistake = found[2]
+    assert mistake.summary == (
+        "The gradients at train.py:20 are computed outside their forward ops' device scope, on cpu:0, "
+        "so tensors cross cpu:1 to cpu:0, cpu:0 to cpu:1: 4 KiB each step."
+    )
+    assert mistake.fix == "Compute the gradients in the device scope of cpu:1, like the forward ops."
+    assert (mistake.evidence["transfers"], mistake.evidence["bytes"]) == (90, 122880)
+    assert found[3].evidence["wait_ns"] == 5000
+    # What happened once at the start needs no change.
+    assert found[5].fix is None
+
+
+def test_a_cost_that_is_not_known_is_not_told_as_one() -> None:
+    run = tables(hop(1, "cpu:1", "cpu:0", None, loc=3), hop(2, "cpu:1", "cpu:0", 3, loc=3, tensor="u"))
+    (found,) = findings(hop_table(run), [], [])
+    assert found.summary.endswith("at least 300 B; how often is not known.")
+    assert found.evidence["transfers"] is None
+
+
+def test_the_report_has_exactly_the_parts_that_are_agreed() -> None:
+    info = {"run": "r1", "status": "finished", "exit_code": 0, "device_map": {"cpu:1": {"uuid": "u", "x": 1}}}
+    run = pinned_outside()
+    run.processes[0].device_map["cpu:1"] = {"stand_in": True, "x": 2}
+    report = build_report(info, run)
+    assert list(report) == [
+        "version",
+        "run",
+        "framework",
+        "status",
+        "exit_code",
+        "steps",
+        "devices",
+        "device_map",
+        "unseen",
+        "placement",
+        "hops",
+        "collectives",
+        "syncs",
+        "memory",
+        "findings",
+    ]
+    assert (report["version"], report["framework"], report["steps"]) == (1, "tensorflow", 30)
+    assert report["devices"] == ["cpu:0", "cpu:1"]
+    assert report["device_map"] == {"cpu:1": {"uuid": "u", "x": 2, "stand_in": True}}
+    assert report["unseen"][0] == {"what": "ops inside f", "count": 3, "why": "compiled by XLA (jit_compile)"}
+    assert set(report["findings"][0]) == {"code", "severity", "site", "summary", "evidence", "fix", "hops"}
+    assert json.loads(json.dumps(report)) == report
+    assert build_report(info, run, ops=True)["ops"] == []
+
+
+def test_a_runs_folder_gives_its_report_live_and_sealed(tmp_path: Path) -> None:
+    trace = Trace(tmp_path)
+    loc = trace.location("train.py:7")
+    graph = trace.graph("step")
+    trace.node(graph, 1, "a", "MatMul", "cpu:1", "cpu:1", loc)
+    call = trace.key("call", 4, graph=graph, function="step", loc=loc)
+    trace.key("hop", **hop_fields("cpu:0", "cpu:1", graph=graph, per_call=3, loc=loc, requested="cpu:1"))
+    trace.event("call", 0, call, SECOND)
+    trace.facts(devices=["cpu:0", "cpu:1"])
+    trace.close()
+    write_status(tmp_path, exit_code=3, state="failed")
+
+    first = run_report(tmp_path, ops=True)
+    again = run_report(tmp_path, ops=True)
+
+    assert (tmp_path / "tables").is_dir()
+    assert first == again
+    assert (first["run"], first["status"], first["exit_code"]) == (tmp_path.name, "failed", 3)
+    assert [(row["src"], row["dst"], row["count"], row["bytes"]) for row in first["hops"]] == [
+        ("cpu:0", "cpu:1", 12, 100)
+    ]
+    assert first["placement"] == [{"device": "cpu:0", "ops": 0}, {"device": "cpu:1", "ops": 1}]
+    assert first["ops"] == [
+        {
+            "name": "a",
+            "type": "MatMul",
+            "requested": "cpu:1",
+            "assigned": "cpu:1",
+            "site": "train.py:7",
+            "function": "step",
+        }
+    ]
+
+
+def test_an_empty_run_has_a_report(tmp_path: Path) -> None:
+    report = run_report(tmp_path)
+    assert (report["status"], report["steps"], report["hops"], report["findings"]) == ("lost", None, [], [])
+    assert "Findings: none." in render_text(report)
+    assert "<h2>Findings</h2>" in render_html(report)
+
+
+def test_the_text_tells_what_was_not_seen_and_the_findings_first() -> None:
+    text = render_text(build_report({"run": "r1", "status": "finished", "exit_code": 0}, pinned_outside()))
+    lines = text.splitlines()
+    assert lines[0] == "r1  tensorflow  finished (exit status 0)  30 steps"
+    assert lines[3] == "Findings"
+    assert lines[4] == "!  xla-opaque: Not seen: ops inside f (3\u00d7): compiled by XLA (jit_compile)."
+    assert text.index("Findings") < text.index("Placement") < text.index("Hops") < text.index("Syncs")
+    (row,) = [line.split() for line in lines if line.split()[3:4] == ["g"]]
+    assert row == [
+        "2",
+        "cpu:0",
+        "cpu:1",
+        "g",
+        "Mul",
+        "2",
+        "KiB",
+        "30\u00d7",
+        "train.py:30",
+        "gradient-outside-scope",
+        "estimated",
+    ]
+
+
+def test_a_terminal_is_not_steered_by_names() -> None:
+    run = tables(hop(1, "cpu:1", "cpu:0", 1, tensor="\x1b[31mred\n", op="\x07"))
+    text = render_text(build_report({"run": "r", "status": "finished", "exit_code": 0}, run))
+    assert "\x1b" not in text
+    assert "\x07" not in text
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.links += [name for name, _ in attrs if name in ("src", "href")]
+
+
+def test_names_are_data_in_the_page() -> None:
+    evil = '<script>alert(1)</script><img src=x onerror="alert(2)">'
+    run = tables(
+        hop(1, "cpu:1", "cpu:0", 1, tensor=evil, op=evil, loc=1),
+        unseen=[Unseen(evil, 1, evil)],
+        locations={1: Location(1, evil, None, evil, 1, evil)},
+    )
+    page = render_html(build_report({"run": evil, "status": evil, "exit_code": None, "framework": evil}, run))
+    parser = _Tags()
+    parser.feed(page)
+    assert not {"script", "img"} & parser.tags
+    assert parser.links == []
+    assert "&lt;script&gt;" in page

@@ -1,0 +1,92 @@
+"""The catalogued programs, recorded: what crosses, what is reduced, which ops a scope moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.analysis.report import run_report
+from runners import launcher, registry
+from runners.plan_program import plan_program
+from tests.integration.recording import LIMIT_S, Recorded
+
+STEPS = 4
+BATCH, PIXELS, WIDTH = 64, 64, 256
+PARAMETERS = (PIXELS * WIDTH + WIDTH) + (WIDTH * WIDTH + WIDTH) + (WIDTH * 10 + 10)
+
+
+@pytest.fixture(autouse=True)
+def home(hopscope_home: Path, tf_python: Path) -> Iterator[None]:
+    yield
+
+
+def demo(name: str, stand_ins: int, **options: str) -> Recorded:
+    named = {key.replace("_", "-"): value for key, value in options.items()}
+    plan = plan_program(name, stand_ins=stand_ins, steps=STEPS, options=named)
+    run = registry.wait(launcher.launch(plan), LIMIT_S)
+    log = run.log.read_text()
+    assert run.state == "finished", log[-3000:]
+    return Recorded(run, run_report(run.path, ops=True), log)
+
+
+def test_model_parallel_crosses_between_neighbours_only() -> None:
+    """Activations forward, gradients back; bytes are batch x width x 4."""
+    recorded = demo("tf-model-parallel", 3)
+    training = [hop for hop in recorded.report["hops"] if hop["count"] == STEPS]
+    between = sorted((h["src"], h["dst"], h["bytes"]) for h in training if "cpu:0" not in (h["src"], h["dst"]))
+    size = BATCH * WIDTH * 4
+    assert between == [
+        ("cpu:1", "cpu:2", size),
+        ("cpu:2", "cpu:1", size),
+        ("cpu:2", "cpu:3", size),
+        ("cpu:3", "cpu:2", size),
+    ]
+    from_host = sorted((h["dst"], h["bytes"]) for h in training if h["src"] == "cpu:0")
+    assert from_host == [("cpu:1", BATCH * PIXELS * 4), ("cpu:3", BATCH * 4)]
+    assert {hop["site"].split(":")[0] for hop in recorded.report["hops"]} == {"model_parallel.py"}
+    backward = [h for h in training if h["src"] > h["dst"] and h["dst"] != "cpu:0"]
+    assert all(hop["forward_site"] for hop in backward)
+
+
+def test_mirrored_reduces_every_gradient_in_every_step() -> None:
+    recorded = demo("tf-mirrored", 2, loop="fit")
+    ring = [c for c in recorded.report["collectives"] if c["op"].startswith("CollectiveReduce")]
+    assert [(c["payload_bytes"], c["count"], c["devices"]) for c in ring] == [
+        (PARAMETERS * 4, STEPS, ["cpu:1", "cpu:2"])
+    ]
+    assert ring[0]["wire_bytes"] == 2 * PARAMETERS * 4
+    assert recorded.report["steps"] == STEPS
+
+
+def test_reduction_to_one_device_hops_there_and_back() -> None:
+    recorded = demo("tf-mirrored", 2, loop="custom", cross_device_ops="reduction-to-one-device")
+    per_step = [h for h in recorded.report["hops"] if h["count"] == STEPS]
+    sizes = sorted(4 * n for n in (PIXELS * WIDTH, WIDTH, WIDTH * WIDTH, WIDTH, WIDTH * 10, 10))
+    gradients = [h for h in per_step if h["bytes"] in sizes and "cpu:0" not in (h["src"], h["dst"])]
+    assert sorted(h["bytes"] for h in gradients if h["dst"] == "cpu:1") == sizes
+    assert sorted(h["bytes"] for h in gradients if h["dst"] == "cpu:2") == sizes
+    reduced = [c for c in recorded.report["collectives"] if c["payload_bytes"] == PARAMETERS * 4]
+    assert [(c["algorithm"], c["count"]) for c in reduced] == [("reduction-to-one-device", STEPS)]
+    assert recorded.report["steps"] == STEPS
+
+
+def ops(recorded: Recorded) -> dict[str, dict[str, Any]]:
+    """Name -> row, of the training step's ops."""
+    rows = [row for row in recorded.report["ops"] if row["name"]]
+    return {row["name"]: row for row in rows}
+
+
+def test_the_scope_moves_exactly_the_gradient_ops() -> None:
+    inside = ops(demo("tf-pin-gradients", 2, gradients="inside"))
+    outside = ops(demo("tf-pin-gradients", 2, gradients="outside"))
+    common = inside.keys() & outside.keys()
+    moved = {name for name in common if inside[name]["assigned"] != outside[name]["assigned"]}
+    assert moved
+    assert all("gradient_tape" in name for name in moved), sorted(moved)
+    assert {inside[name]["assigned"] for name in moved} == {"cpu:2"}
+    assert {outside[name]["assigned"] for name in moved} == {"cpu:0"}
+    tape = {name for name in common if name.startswith("gradient_tape/")}
+    assert tape == moved

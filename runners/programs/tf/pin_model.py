@@ -6,8 +6,9 @@ the optimizer: Adam makes its two slots a weight when it first sees the weights,
 Here optimizer.build does it inside the scope, in plain sight.
 
 The dataset is made outside the scope, so it stays on the host (cpu:0) as it would on a GPU, and what crosses
-in a training step is the images (batch x pixels x 4 bytes) and the labels (batch x 4 bytes). Keras also
-reads its running loss after each step, with callbacks or without: 4 bytes, and Python waits for them.
+in a training step is the images (batch x pixels x 4 bytes) and the labels (batch x 4 bytes). Keras 3 also
+reads two things after each step, with callbacks or without: whether there was a batch (1 byte), and its
+running loss (4 bytes). Python waits for both.
 
 On a GPU, memory growth makes TensorFlow take memory as it needs it. With --memory-growth off it takes
 almost all of the card at the start. jit_compile is given explicitly, since Keras 3 turns XLA on by itself

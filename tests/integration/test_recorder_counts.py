@@ -16,6 +16,12 @@ def counts(tf_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Recorde
         return record(tf_python, SCRIPTS / "counts.py")
 
 
+@pytest.fixture(scope="module")
+def observable(counts: Recorded) -> bool:
+    """Whether this TensorFlow build can tell executions inside loops; where not, the report must say so."""
+    return not any("loops and branches" in row["what"] for row in counts.report["unseen"])
+
+
 def between(counts: Recorded, *sites: str) -> list[tuple[object, ...]]:
     hops = [hop for hop in counts.report["hops"] if hop["site"] in sites]
     return sorted((h["site"], h["src"], h["dst"], h["bytes"], h["count"]) for h in hops)
@@ -41,30 +47,35 @@ def test_nested_functions_and_retraces_have_their_own_bytes_and_counts(counts: R
     ]
 
 
-def test_nested_loops_with_a_branch_inside_are_counted_by_execution(counts: Recorded) -> None:
+def test_nested_loops_with_a_branch_inside_are_counted_by_execution(
+    counts: Recorded, observable: bool
+) -> None:
     """Two calls of 2 x 3 iterations, the branch taken in two of three."""
     assert between(counts, "counts.py:30", "counts.py:32", "counts.py:35") == [
-        ("counts.py:30", "cpu:0", "cpu:1", 64, 12),
-        ("counts.py:32", "cpu:1", "cpu:2", 64, 12),
-        ("counts.py:35", "cpu:2", "cpu:3", 64, 8),
+        ("counts.py:30", "cpu:0", "cpu:1", 64, 12 if observable else None),
+        ("counts.py:32", "cpu:1", "cpu:2", 64, 12 if observable else None),
+        ("counts.py:35", "cpu:2", "cpu:3", 64, 8 if observable else None),
     ]
 
 
-def test_a_loop_is_counted_also_when_it_does_not_run(counts: Recorded) -> None:
+def test_a_loop_is_counted_also_when_it_does_not_run(counts: Recorded, observable: bool) -> None:
     """Trips of 3, 0 and 5."""
     assert between(counts, "counts.py:43", "counts.py:45") == [
-        ("counts.py:43", "cpu:0", "cpu:1", 64, 8),
-        ("counts.py:45", "cpu:1", "cpu:2", 64, 8),
+        ("counts.py:43", "cpu:0", "cpu:1", 64, 8 if observable else None),
+        ("counts.py:45", "cpu:1", "cpu:2", 64, 8 if observable else None),
     ]
 
 
-def test_a_branch_is_counted_when_it_was_taken(counts: Recorded) -> None:
+def test_a_branch_is_counted_when_it_was_taken(counts: Recorded, observable: bool) -> None:
     """Taken in three calls of four."""
-    assert between(counts, "counts.py:53") == [("counts.py:53", "cpu:0", "cpu:3", 64, 3)]
+    expected = ("counts.py:53", "cpu:0", "cpu:3", 64, 3 if observable else None)
+    assert between(counts, "counts.py:53") == [expected]
 
 
-def test_no_count_was_guessed(counts: Recorded) -> None:
-    assert [hop for hop in counts.report["hops"] if hop["count"] is None] == []
+def test_a_count_is_exact_or_said_to_be_unknown(counts: Recorded, observable: bool) -> None:
+    unknown = [hop for hop in counts.report["hops"] if hop["count"] is None]
+    assert all(hop["basis"] == "unknown" for hop in unknown)
+    assert bool(unknown) is not observable
 
 
 def test_the_verbose_log_that_counts_is_not_in_the_programs_output(counts: Recorded) -> None:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import urllib.request
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from app.views.units import TIMES
-from tests.e2e.conftest import ROOT, free_port, settled, wait_until
+from tests.e2e.conftest import settled
+from tests.e2e.views_server import EVENTS, harness_server, last_event
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -23,42 +18,8 @@ DIAGRAM = '[data-testid="placement-diagram"]'
 
 @pytest.fixture(scope="module")
 def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with started(tmp_path_factory.mktemp("harness") / "log") as url:
+    with harness_server(tmp_path_factory.mktemp("harness") / "log") as url:
         yield url
-
-
-class started:
-    """The harness on a free port, as a context."""
-
-    def __init__(self, log: Path, *arguments: str) -> None:
-        self.log = log
-        self.arguments = arguments
-
-    def __enter__(self) -> str:
-        port = free_port()
-        with self.log.open("wb") as output:
-            self.process = subprocess.Popen(
-                [sys.executable, str(ROOT / "tests/e2e/views_harness.py"), str(port), *self.arguments],
-                cwd=ROOT,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        url = f"http://127.0.0.1:{port}"
-        wait_until(lambda: self._answers(url), 60, lambda: f"no answer:\n{self.log.read_text()}")
-        return url
-
-    def __exit__(self, *_: object) -> None:
-        os.killpg(self.process.pid, signal.SIGTERM)
-        self.process.wait(20)
-
-    def _answers(self, url: str) -> bool:
-        assert self.process.poll() is None, self.log.read_text()
-        try:
-            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=5):
-                return True
-        except OSError:
-            return False
 
 
 def opened(page: Any, url: str, scene: str) -> Any:
@@ -83,22 +44,9 @@ def box_of(page: Any, label: str, device: str) -> dict[str, float]:
     return found
 
 
-def last_event(page: Any, count: int) -> dict[str, Any]:
-    """The newest of the events that reached Python, once there are `count` (at most six are shown)."""
-    page.wait_for_function("count => (window.hopscopeEvents?.() ?? []).length >= count", arg=count)
-    events: list[dict[str, Any]] = page.evaluate("window.hopscopeEvents()")
-    return events[-1]
-
-
-EVENTS = """() => { window.hopscopeEvents = () => {
-  const node = document.querySelector('[data-testid="stCode"] code, [data-testid="stText"]');
-  return node ? JSON.parse(node.textContent) : [];
-}; }"""
-
-
 @pytest.fixture
 def small(page: Any, harness: str) -> Any:
-    page.add_init_script(f"({EVENTS})()")
+    page.add_init_script(EVENTS)
     opened(page, harness, "small")
     return page
 

@@ -117,7 +117,8 @@ def page() -> None:
             st.rerun()
         note(live_figure(window_figure(samples.window()), "window"))
     if scene in ("curves", "figures"):
-        note(live_figure(memory_figure(samples.memory()), "memory"))
+        series = samples.memory(state.steps)
+        note(live_figure(memory_figure(series), "memory", events=("range",)))
         note(live_figure(progress_figure(samples.progress()), "progress"))
     st.code(json.dumps(state.events[-6:]), language=None)
 

@@ -525,8 +525,8 @@ def window(bars: int = 120) -> Window:
     return Window(start, end, (call, op, hop, sync, node), tuple(made), len(made) * 3)
 
 
-def memory() -> list[MemorySeries]:
-    times = tuple(round(index * 0.5, 2) for index in range(86))
+def memory(steps: int = STEPS) -> list[MemorySeries]:
+    times = tuple(round(index * 0.5, 2) for index in range(86 + (steps - STEPS) // 10))
 
     def curve(scale: float) -> tuple[int, ...]:
         return tuple(

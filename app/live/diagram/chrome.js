@@ -38,6 +38,7 @@ function makeChrome(root, actions) {
   const live = el("html:div", { class: "live", role: "status", "aria-live": "polite" }, root);
 
   return {
+    bar,
     stage,
     legend,
     announce: (message) => text(live, message),

@@ -2,6 +2,7 @@
 // Widths are in pixels at zoom 1. Zoom stretches x; rows grow with it only until text fits well.
 
 const LANE_PAD = 13;
+const EDGE = 4;
 const CHANNEL_MIN = 22;
 const CHANNEL_MAX = 52;
 const CHANNEL_STEP = 6;
@@ -109,7 +110,9 @@ function channelHeights(data, places) {
     const [left, right] = [Math.min(from.column, to.column), Math.max(from.column, to.column)];
     ends[channelOf(from, to, count)].push([left, 1], [right, -1]);
   }
-  return ends.map((list) => {
+  return ends.map((list, index) => {
+    const outer = index === 0 || index === count;
+    if (outer && !list.length) return EDGE;
     list.sort((a, b) => a[0] - b[0] || b[1] - a[1]);
     let now = 0;
     let most = 0;

@@ -78,6 +78,7 @@ class Diagram {
     this.emptyText.textContent = drawable ? "" : data.empty;
     this.emptyText.hidden = drawable;
     this.svg.style.display = drawable ? "" : "none";
+    this.chrome.bar.hidden = !drawable && !data.title;
     this.refreshControls();
     if (this.player.playing && !drawable) this.player.stop();
     reconcile(this.groups, data.groups, this.groupLayer, makeGroup, (entry, item) => updateGroup(entry, item, this.hues.get(item.device)));
@@ -280,7 +281,7 @@ class Diagram {
     set(this.laneLayer, { transform: `translate(0 ${r(this.ty)})` });
     set(this.headLayer, { transform: `translate(0 ${r(this.ty)})` });
     for (const layer of this.content.children) set(layer, { transform: `translate(${r(this.gutter)} 0)` });
-    for (const [id, box] of boxes) placeGroup(this.groups.get(id), box, this.measure);
+    for (const [id, box] of boxes) placeGroup(this.groups.get(id), box, this.measure, this.viewWidth);
     this.routes = routeCrossings(this.data.crossings, boxes, this.layout, this.ty, this.k);
     for (const [id, entry] of this.crossings) placeCrossing(entry, this.routes.get(id));
     this.drawThumbs();

@@ -45,7 +45,7 @@ function reconcile(known, items, parent, create, update) {
 
 function makeGroup(item) {
   const node = el("g", { class: "group enter", role: "button", tabindex: -1, "data-testid": "group" });
-  const entry = { node, width: -1 };
+  const entry = { node, size: "" };
   entry.stack = el("rect", { class: "stack", rx: 6 }, node);
   entry.bar = el("rect", { class: "bar", rx: 6 }, node);
   entry.mix = el("g", { class: "mix" }, node);
@@ -82,16 +82,17 @@ function updateGroup(entry, item, hue) {
   });
   entry.handle.style.display = item.expand && (item.expandable || item.expanded) ? "" : "none";
   set(entry.handle, { "aria-label": item.expanded ? "Close" : "Open" });
-  entry.width = -1;
+  entry.size = "";
 }
 
-// Puts one bar at its place; its text is fitted anew only when its width changed.
-function placeGroup(entry, box, measure) {
+// Puts one bar at its place. Its text is fitted to what of the bar is in view, anew only when that changed.
+function placeGroup(entry, box, measure, viewWidth) {
   set(entry.node, { transform: `translate(${r(box.x)} ${r(box.y)})` });
-  const size = `${r(box.width)}/${r(box.height)}`;
-  if (entry.size === size && entry.width === box.width) return;
+  const hidden = Math.max(0, -box.x);
+  const end = Math.min(box.width, viewWidth - box.x);
+  const size = `${r(box.width)}/${r(box.height)}/${r(hidden)}/${r(end)}`;
+  if (entry.size === size) return;
   entry.size = size;
-  entry.width = box.width;
   const { item } = entry;
   const { width, height } = box;
   const middle = height / 2;
@@ -112,14 +113,14 @@ function placeGroup(entry, box, measure) {
     const cross = item.expanded ? "" : `M11.5,${r(middle - 3)}v6`;
     set(entry.handleSign, { d: `M8.5,${r(middle)}h6${cross}` });
   }
-  const left = hasHandle ? 23 : 8;
-  const room = width - left - 5;
+  const left = Math.max(hasHandle ? 23 : 8, hidden > 0 ? hidden + 6 : 0);
+  const room = end - left - 5;
   const label = height >= 13 ? fitLabel(item.label, room, measure) : "";
   text(entry.label, label);
   set(entry.label, { x: left, y: r(middle + 4) });
   const count = item.kind === "op" || !item.ops ? "" : String(item.ops);
   const spare = room - measure(label) - 12;
-  const fits = count && label === item.label && spare >= measure(count, "11px");
+  const fits = count && end === width && label === item.label && spare >= measure(count, "11px");
   text(entry.count, fits ? count : "");
   set(entry.count, { x: r(width - 8), y: r(middle + 4) });
 

@@ -12,6 +12,7 @@ _FIXES = {
     "gradient-outside-scope": "Compute the gradients in the device scope of {wanted}, like the forward ops.",
     "no-kernel": "Use an op or dtype that has a kernel for the device, or place it on the host on purpose.",
     "missing-device": "Name a device that exists here, or turn soft placement off so that this is an error.",
+    "colocation": "Let the input pipeline deliver to the device that uses its elements.",
     "variable-home": "Create the variable on the device that reads it, or read it once and keep the value.",
     "host-sync": "Take the value every so many steps, or keep it on the device and take it once at the end.",
     "host-upload": "Prepare the data on the device ahead of the step (a prefetching input pipeline).",
@@ -24,7 +25,7 @@ _FIXES = {
 def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
     """What to change, for this cause; None where nothing is wrong or nothing is known."""
     text = _FIXES.get(code)
-    if text is None:
+    if text is None or (code == "colocation" and "producer_colocated_with" not in evidence):
         return None
     wanted = [
         device
@@ -47,27 +48,36 @@ def summary(
         "consumers": consumers or "an op",
         "src": first.src,
         "dst": first.dst,
-        "default": evidence.get("default_device", "the default device"),
+        "srcs": " and ".join(dict.fromkeys(src for src, _ in pairs)),
+        "dsts": " and ".join(dict.fromkeys(dst for _, dst in pairs)),
+        "default": evidence.get("default_device") or evidence.get("producer_default_device"),
+        "producer": first.producer_op,
         "variable": _one(evidence.get("variable")) or "A variable",
         "missing": _one(evidence.get("missing")),
         "ran_on": _one(evidence.get("ran_on")),
         "algorithm": _one(evidence.get("algorithm")),
         "taken_by": _one(evidence.get("taken_by")),
-        "beside": _one(evidence.get("colocated_with")),
+        "beside": _one(evidence.get("colocated_with") or evidence.get("producer_colocated_with")),
         "role": _one(evidence.get("kept_in_host_memory")),
         "made_by": _one(evidence.get("argument_made_by")),
         "kernel": _one(evidence.get("kernel")),
     }
     if code == "unknown" and first.kind == "arg":
         tell = _ARGUMENT
+    if code in _PRODUCER_SENTENCES and first.cause.blames == "producer":
+        tell = _PRODUCER_SENTENCES[code]
     return tell.format(**words)
 
 
 _ARGUMENT = "An argument made on {src} by {made_by} is used on {dst} by {consumers} at {at}"
+_PRODUCER_SENTENCES = {
+    "default-device": "{producer} at {at} has no device scope and runs on {default}, used on {dsts}",
+    "colocation": "{producer} at {at} runs beside {beside} on {src}, used on {dsts}",
+}
 _SENTENCES = {
     "explicit": "The code puts producer and consumer ({consumers} at {at}) on different devices, {way}",
     "default-device": "{consumers} at {at} has no device scope and runs on {default}, away from its input"
-    " on {src}",
+    " on {srcs}",
     "gradient-outside-scope": "The gradients at {at} are computed outside their forward ops' device scope,"
     " on {default}, so tensors cross {way}",
     "no-kernel": "{consumers} at {at} has no kernel on the requested device ({kernel}) and runs on {dst}",

@@ -40,6 +40,7 @@ SEVERITY = {
 RANK = {"error": 0, "warning": 1, "info": 2}
 
 READS = frozenset({"ReadVariableOp", "ResourceGather", "VariableV2", "Variable"})
+ITERATORS = frozenset({"IteratorGetNext", "IteratorGetNextSync", "MultiDeviceIteratorGetNextFromShard"})
 PYTHON_DATA = frozenset({"Python", "Const"})
 _SUMS = frozenset({"AddN"})
 """What reductions sum with; another op at their line may have its own reasons."""
@@ -127,7 +128,7 @@ class Transfer:
         """Whether the consumer is an op that the user's code made, so that its request tells something."""
         if self.facts.get("rewritten") or self.text("op") in ("_Retval", "_Arg", "Python"):
             return False
-        return not any(mark in name for name in self.consumers[:1] for mark in _MADE_BY_OPTIMIZER)
+        return not any(_made_by_optimizer(name) for name in self.consumers[:1])
 
     @functools.cached_property
     def default(self) -> str:
@@ -139,6 +140,15 @@ class Transfer:
         """Whether it happened at least once a step (or call); false when that is not known."""
         rounds = self.context.rounds
         return self.count is not None and rounds > 1 and self.count >= rounds
+
+    @property
+    def seldom(self) -> bool:
+        """Whether it is known to happen less often than every step."""
+        return self.count is not None and self.count < self.context.rounds
+
+
+def _made_by_optimizer(name: str) -> bool:
+    return any(mark in name for mark in _MADE_BY_OPTIMIZER)
 
 
 Rule = Callable[[Transfer], Evidence | None]
@@ -160,6 +170,8 @@ def severity_of(code: str, transfer: Transfer) -> str:
         return "warning" if transfer.facts.get("stalls") else "info"
     if code in ("host-sync", "variable-home"):
         return "warning" if transfer.every_step else "info"
+    if code == "default-device" and transfer.seldom:
+        return "info"
     return SEVERITY[code]
 
 
@@ -239,13 +251,16 @@ def redundant_copy(transfer: Transfer) -> Evidence | None:
 
 
 def host_upload(transfer: Transfer) -> Evidence | None:
-    """Python's or numpy's data, sent by itself or as an argument of a call."""
+    """Python's or numpy's data, sent by itself, as an argument of a call, or when an eager op takes it."""
     if transfer.text("kind") == "upload":
         return {"data": "Python or numpy"}
-    from_python = transfer.text("producer_op") in PYTHON_DATA and is_host(transfer.src)
-    if transfer.text("kind") == "arg" and from_python:
+    if transfer.text("producer_op") not in PYTHON_DATA or not is_host(transfer.src):
+        return None
+    if transfer.text("kind") == "arg":
         return {"data": "Python or numpy", "argument_made_by": transfer.text("producer_op")}
-    return None
+    # In a graph a constant is an op like any other; and where both devices are named, the code decided.
+    eager = not transfer.fields.get("graph") and explicit(transfer) is None
+    return {"data": "Python or numpy"} if eager else None
 
 
 def no_kernel(transfer: Transfer) -> Evidence | None:
@@ -303,6 +318,13 @@ def colocation(transfer: Transfer) -> Evidence | None:
     return {"colocated_with": beside} if beside and transfer.requested != transfer.dst else None
 
 
+def made_beside_iterator(transfer: Transfer) -> Evidence | None:
+    """The producer takes the next element of an input pipeline, which it can do only where that lives."""
+    if transfer.text("producer_op") not in ITERATORS or transfer.producer_requested:
+        return None
+    return {"producer_colocated_with": "the input pipeline's iterator"}
+
+
 def default_placed(transfer: Transfer) -> Evidence | None:
     """Nobody asked for a device for the consumer, and it ran on the default one, away from its input."""
     if transfer.requested or not transfer.made_by_code or transfer.text("kind") in ("upload", "pull"):
@@ -314,6 +336,20 @@ def default_placed(transfer: Transfer) -> Evidence | None:
             return None
     at_home = transfer.dst == transfer.default == transfer.text("assigned")
     return {"default_device": transfer.default} if at_home and transfer.src != transfer.dst else None
+
+
+def default_producer(transfer: Transfer) -> Evidence | None:
+    """The code named the consumer's device but not the producer's, which ran on the default one."""
+    if transfer.producer_requested or transfer.fields.get("forward_loc") or transfer.text("kind") != "copy":
+        return None
+    if transfer.requested != transfer.dst or transfer.facts.get("producer_rewritten"):
+        return None
+    if transfer.text("producer_op") in READS | {"", "?", "_Arg"} or _made_by_optimizer(
+        transfer.text("producer")
+    ):
+        return None
+    default = default_device(transfer.context.devices, transfer.src)
+    return {"producer_default_device": default} if transfer.src == default != transfer.dst else None
 
 
 def variable_home(transfer: Transfer) -> Evidence | None:
@@ -343,8 +379,10 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
     ("gradient-outside-scope", "consumer", gradient_outside_scope),
     ("gradient-outside-scope", "producer", gradient_made_outside_scope),
     ("colocation", "consumer", colocation),
+    ("colocation", "producer", made_beside_iterator),
     ("default-device", "consumer", default_placed),
     ("variable-home", "consumer", variable_home),
+    ("default-device", "producer", default_producer),
     ("explicit", "consumer", explicit),
 )
 """(code, whose line is to be changed, rule), the particular before the general."""

@@ -15,7 +15,7 @@ from app.analysis.syncs import Sync
 from app.views import units
 from probes.trace.rows import Unseen
 
-_BY_LINE = frozenset({"gradient-outside-scope", "collective", "reduce-on-host"})
+_BY_LINE = frozenset({"gradient-outside-scope", "default-device", "collective", "reduce-on-host"})
 """One line is the mistake, or the one act, whichever devices it sends between."""
 _NAMES_SHOWN = 3
 
@@ -82,9 +82,9 @@ class _Telling:
     rounds: int
     word: str
 
-    def recurs(self, hops: Sequence[Hop]) -> bool:
-        """Whether all of them happen every step."""
-        return self.rounds > 1 and all((hop.count or 0) >= self.rounds for hop in hops)
+    def recurring(self, hops: Sequence[Hop]) -> list[Hop]:
+        """Those of them that happen every step."""
+        return [hop for hop in hops if self.rounds > 1 and (hop.count or 0) >= self.rounds]
 
     def cost(self, hops: Sequence[Hop]) -> str:
         """``4.2 MiB each step``, or in the whole run where it does not happen every step."""
@@ -94,8 +94,12 @@ class _Telling:
             return (
                 f"at least {units.size(known)}; how often is not known" if known else "how much is not known"
             )
-        if self.recurs(hops):
-            return f"{units.size(moved / self.rounds)} each {self.word}"
+        recurring = self.recurring(hops)
+        if recurring:
+            each = sum(hop.bytes_total or 0 for hop in recurring) / self.rounds
+            besides = moved - sum(hop.bytes_total or 0 for hop in recurring)
+            more = f", {units.size(besides)} besides" if besides else ""
+            return f"{units.size(each)} each {self.word}{more}"
         return f"{units.size(moved)} in the whole run, {units.plural(count, 'transfer')}"
 
 
@@ -112,7 +116,7 @@ def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], tellin
         evidence["wait_ns"] = total(sync.wait_ns for sync in waits)
     pairs = list(dict.fromkeys((hop.src, hop.dst) for hop in part))
     summary = advice.summary(code, first, _named(part), pairs, evidence)
-    recurs = telling.recurs(part)
+    recurs = bool(telling.recurring(part))
     # What happens once, at the start, needs no change.
     wrong = recurs or severity != "info"
     return Finding(

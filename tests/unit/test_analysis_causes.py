@@ -90,7 +90,31 @@ MADE_BY_GRADIENT = {"forward_loc": 5, "facts": {"producer_forward_requested": "c
         ("cpu:0", "cpu:1", {"kind": "upload", "producer_op": "Python"}, STAND_INS, "host-upload"),
         ("cpu:0", "cpu:1", {"kind": "arg", "producer_op": "Const"}, STAND_INS, "host-upload"),
         ("cpu:2", "cpu:1", {"kind": "arg", "producer_op": "Const"}, STAND_INS, "unknown"),
-        ("cpu:0", "cpu:1", {"kind": "arg", "producer_op": "IteratorGetNext"}, STAND_INS, "unknown"),
+        ("cpu:0", "cpu:1", {"producer_op": "Const", "requested": "cpu:1"}, STAND_INS, "host-upload"),
+        (
+            "cpu:0",
+            "cpu:1",
+            {"producer_op": "Const", "requested": "cpu:1", "producer_requested": "cpu:0"},
+            STAND_INS,
+            "explicit",
+        ),
+        # Input pipelines.
+        ("cpu:0", "cpu:1", {"kind": "arg", "producer_op": "IteratorGetNext"}, STAND_INS, "colocation"),
+        ("cpu:0", "cpu:1", {"producer_op": "IteratorGetNext"}, STAND_INS, "colocation"),
+        # The code named the consumer's device only.
+        ("cpu:0", "cpu:1", {"requested": "cpu:1"}, STAND_INS, "default-device"),
+        (
+            "cpu:0",
+            "cpu:1",
+            {"requested": "cpu:1", "graph": 4, "producer_op": "Const"},
+            STAND_INS,
+            "default-device",
+        ),
+        ("cpu:0", "cpu:1", {"requested": "cpu:1", "kind": "arg"}, STAND_INS, "unknown"),
+        ("cpu:0", "cpu:1", {"requested": "cpu:1", "producer": "ConstantFolding/x"}, STAND_INS, "unknown"),
+        ("cpu:0", "cpu:1", {"requested": "cpu:1", "forward_loc": 5}, STAND_INS, "unknown"),
+        ("gpu:0", "gpu:1", {"requested": "gpu:1"}, GPUS, "default-device"),
+        ("cpu:0", "gpu:1", {"requested": "gpu:1"}, GPUS, "unknown"),
         # Copies that move nothing anywhere.
         ("cpu:1", "cpu:1", BOTH_NAMED, STAND_INS, "redundant-copy"),
         ("cpu:1", "cpu:2", {"facts": {"copied_before": "t"}, **BOTH_NAMED}, STAND_INS, "redundant-copy"),
@@ -110,7 +134,7 @@ MADE_BY_GRADIENT = {"forward_loc": 5, "facts": {"producer_forward_requested": "c
             GPUS,
             "explicit",
         ),
-        ("cpu:0", "cpu:1", {"dst_memory": "host", "requested": "cpu:1"}, STAND_INS, "unknown"),
+        ("cpu:2", "cpu:1", {"dst_memory": "host", "requested": "cpu:1"}, STAND_INS, "unknown"),
         # What the recorder says outright.
         ("gpu:0", "cpu:0", {"facts": {"no_kernel": "UniqueV2 int32"}}, GPUS, "no-kernel"),
         ("gpu:0", "cpu:0", {"facts": {"colocated_with": "kernel"}}, GPUS, "colocation"),
@@ -154,11 +178,14 @@ def test_facts_that_are_missing_decide_nothing() -> None:
         ({"facts": {"variable": "kernel"}, "requested": "cpu:1"}, 1, "info"),
         ({"kind": "upload"}, 30, "info"),
         ({"kind": "upload", "facts": {"stalls": True}}, 30, "warning"),
-        ({}, 1, "warning"),
+        ({}, 30, "warning"),
+        ({}, 1, "info"),
+        ({}, None, "warning"),
+        ({"forward_loc": 5, "facts": {"forward_requested": "cpu:1"}}, 1, "warning"),
     ],
 )
 def test_how_bad_it_is(fields: dict[str, Any], count: int | None, severity: str) -> None:
-    """A default-device op is one warning however often; syncs and variables when every step."""
+    """What happens less often than every step is no warning; a misplaced gradient always is."""
     assert judge(hop_fields("cpu:1", "cpu:0", **fields), STAND_INS, count).severity == severity
 
 
@@ -177,9 +204,9 @@ def test_evidence_says_what_was_judged_by() -> None:
 
 
 def test_an_unknown_cause_says_what_is_known() -> None:
-    fields = hop_fields("cpu:0", "cpu:1", kind="arg", producer_op="IteratorGetNext", facts={"x": 1, "y": ""})
+    fields = hop_fields("cpu:0", "cpu:1", kind="arg", producer_op="Add", facts={"x": 1, "y": ""})
     evidence = judge(fields, STAND_INS).evidence
-    assert (evidence["x"], evidence["argument_made_by"], "y" in evidence) == (1, "IteratorGetNext", False)
+    assert (evidence["x"], evidence["argument_made_by"], "y" in evidence) == (1, "Add", False)
 
 
 def test_every_rule_gives_a_known_code() -> None:

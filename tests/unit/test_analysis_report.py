@@ -216,8 +216,25 @@ def test_one_mistake_is_one_finding_and_the_unseen_comes_first() -> None:
 def test_a_cost_that_is_not_known_is_not_told_as_one() -> None:
     run = tables(hop(1, "cpu:1", "cpu:0", None, loc=3), hop(2, "cpu:1", "cpu:0", 3, loc=3, tensor="u"))
     (found,) = findings(hop_table(run), [], [])
-    assert found.summary.endswith("at least 300 B; how often is not known.")
+    assert found.summary.endswith("at least 300 B, how often is not known.")
     assert found.evidence["transfers"] is None
+    run = tables(hop(1, "cpu:1", "cpu:0", 2, loc=3, bytes=None))
+    (found,) = findings(hop_table(run), [], [])
+    assert found.summary.endswith("bytes not known, 2 transfers in all.")
+
+
+def test_an_op_on_the_wrong_device_is_one_mistake_wherever_its_inputs_are() -> None:
+    run = tables(
+        hop(1, "cpu:1", "cpu:0", 3, loc=3, op="Pack"),
+        hop(2, "cpu:2", "cpu:0", 3, loc=3, op="Pack"),
+        hop(3, "cpu:2", "cpu:0", 3, loc=4, op="Pack"),
+    )
+    assert [row.summary for row in findings(hop_table(run), [], [])] == [
+        "Pack at train.py:3 has no device scope and runs on cpu:0, away from its input on cpu:1 and cpu:2: "
+        "600 B in the whole run, 6 transfers.",
+        "Pack at train.py:4 has no device scope and runs on cpu:0, away from its input on cpu:2: "
+        "300 B in the whole run, 3 transfers.",
+    ]
 
 
 def test_the_report_has_exactly_the_parts_that_are_agreed() -> None:

@@ -91,9 +91,10 @@ class _Telling:
         moved, count = total(hop.bytes_total for hop in hops), total(hop.count for hop in hops)
         known = sum(hop.bytes_total or 0 for hop in hops)
         if count is None or moved is None:
-            return (
-                f"at least {units.size(known)}; how often is not known" if known else "how much is not known"
+            unknown = (
+                "how often is not known" if count is None else f"{units.plural(count, 'transfer')} in all"
             )
+            return f"at least {units.size(known)}, {unknown}" if known else f"bytes not known, {unknown}"
         recurring = self.recurring(hops)
         if recurring:
             each = sum(hop.bytes_total or 0 for hop in recurring) / self.rounds

@@ -26,7 +26,7 @@ _INTERRUPTED = 130
 
 def dashboard_recipe(label: str = "dashboard", *more: Path) -> Recipe:
     """What the dashboard's environment holds: requirements.txt, and the requirement files in `more`."""
-    return Recipe(label, (ROOT / "requirements.txt", *more), disk_bytes=700_000_000)
+    return Recipe(label, (ROOT / "requirements.txt", *more), disk_bytes=850_000_000)
 
 
 def dashboard_environment() -> VirtualEnvironment:

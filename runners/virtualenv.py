@@ -29,7 +29,7 @@ class Recipe:
     without_dependencies: tuple[Path, ...] = ()
     """Requirement files whose packages are installed last and alone, whatever else they ask for."""
     disk_bytes: int = 0
-    """About how much space it takes once installed; checked before a first install."""
+    """About how much space an install takes, downloads included; checked before the first."""
     facts: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Kept in the stamp, for whoever asks what this environment is."""
 

@@ -11,6 +11,10 @@ if sys.version_info < (3, 11):
     )
     sys.exit(1)
 
+if not sys.platform.startswith("linux"):
+    sys.stderr.write("hopscope: this is %s; Hopscope runs on Linux\n" % sys.platform)
+    sys.exit(1)
+
 if not __package__:
     # Started as a folder, `python3 /path/to/clone/app`: the clone is the import root, not app/.
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

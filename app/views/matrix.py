@@ -86,9 +86,9 @@ def matrix_figure(
 
 
 def cell_text(cell: Cell) -> str:
-    """What stands in a cell, on two lines."""
+    """What stands in a cell, on two lines; ``?`` where neither bytes nor count are known."""
     total, _, number = units.transfer(cell.bytes, cell.count, cell.bytes_known).partition(" · ")
-    return f"{total}<br>{number}"
+    return f"{total}<br>{number}" if number else total
 
 
 def _head(device: str, hue: str, stand_in: bool, theme: Theme) -> str:
@@ -129,9 +129,7 @@ def _sizes(
     order: Sequence[str], steps: dict[Pair, int], positions: list[int], theme: Theme
 ) -> dict[str, Any]:
     number = len(theme.ramp)
-    scale = [
-        [edge / number, color] for step, color in enumerate(theme.ramp) for edge in (step, step + 1)
-    ]
+    scale = [[edge / number, color] for step, color in enumerate(theme.ramp) for edge in (step, step + 1)]
     return {
         "type": "heatmap",
         "x": positions,

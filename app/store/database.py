@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,7 +26,7 @@ class Database:
     """
 
     def __init__(self) -> None:
-        temporary = Path(tempfile.gettempdir()) / "hopscope-duckdb"
+        temporary = Path(tempfile.gettempdir()) / f"hopscope-duckdb-{os.getpid()}"
         self._connection = duckdb.connect(
             ":memory:",
             config={

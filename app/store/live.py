@@ -18,7 +18,7 @@ from app.store.counts import CountsFile
 from app.store.device_names import qualified, qualify_fields, role_prefix
 from app.store.ids import LOW, SHIFT, global_id, globalize_fields
 from app.store.parse import ProcessTrace
-from app.store.tail import FileTail
+from app.store.tail import BLOCK, FileTail
 from app.store.totals import EventTotals, calls_by_graph, total_count
 from probes.trace.rows import Edge, Graph, Key, Location, Node, Process, Unseen
 
@@ -52,11 +52,14 @@ class TraceReader:
         """Read what is new and hand the events on; true when there was anything."""
         changed = False
         try:
-            while data := self.tail.read():
+            data = self.tail.read()
+            while data:
                 changed = True
                 events = self.trace.feed(data)
                 if events is not None:
                     take(self._of_the_run(events))
+                # Not to chase a program that writes on meanwhile: what is little can wait for the next time.
+                data = self.tail.read() if len(data) > BLOCK // 2 else b""
         except OSError as error:
             changed = changed or self.failure is None
             self.failure = error.strerror or str(error)

@@ -26,7 +26,14 @@ function deviceChip(parent, { device, hue, remark }) {
 
 const CELLS = {
   text: (target, cell) => put(target, cell.text),
-  code: (target, cell) => put(target, cell.text),
+  code: (target, cell) => {
+    target.title = cell.title ?? "";
+    put(target, cell.text);
+  },
+  site: (target, cell) => {
+    target.title = cell.title ?? "";
+    put(target, cell.text);
+  },
   number: (target, cell) => {
     target.replaceChildren();
     target.title = cell.title ?? "";
@@ -35,7 +42,7 @@ const CELLS = {
   },
   devices: (target, cell) => {
     target.replaceChildren();
-    const row = node("span", { class: "chips" }, target);
+    const row = node("span", { class: cell.arrow ? "chips way" : "chips" }, target);
     cell.devices.forEach((device, index) => {
       if (index && cell.arrow) span(row, "→", "arrow");
       deviceChip(row, device);

@@ -22,12 +22,11 @@ class Findings {
     this.unseen.hidden = !data.unseen.length;
     this.unseen.replaceChildren();
     if (data.unseen.length) {
-      span(this.unseen, "Not seen", "unseen-title");
       const list = node("ul", {}, this.unseen);
       for (const line of data.unseen) {
         const item = node("li", {}, list);
         span(item, line.what);
-        if (line.why) span(item, `: ${line.why}`, "faint");
+        if (line.why) span(item, ` ${line.why}`, "faint");
       }
     }
     const quiet = data.findings.filter((finding) => finding.quiet);

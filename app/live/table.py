@@ -10,7 +10,7 @@ import streamlit as st
 
 from app.live.assets import script, style
 
-Kind = Literal["text", "code", "number", "devices", "badge", "progress", "link", "actions"]
+Kind = Literal["text", "code", "site", "number", "devices", "badge", "progress", "link", "actions"]
 
 _component = st.components.v2.component(
     "hopscope_table",
@@ -24,7 +24,7 @@ _component = st.components.v2.component(
 class Column:
     """A column; its cells are mappings, by kind:
 
-    - text, code, number: ``{"text", "sort", "remark", "title"}``; ``sort`` is what to sort by, if not text;
+    - text, code, site, number: ``{"text", "sort", "remark", "title"}``; ``sort`` where not by text;
     - devices: ``{"devices": [badge, ..], "arrow": bool}``, badges of `app.views.colors.device_badges`;
     - badge: ``{"text", "tone": good|busy|alert|odd|quiet}``;
     - progress: ``{"text", "fraction": 0..1 or None, "tone"}``;

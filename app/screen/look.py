@@ -9,6 +9,11 @@ _STYLE = """<style>
 .stMainBlockContainer h1 { padding: 0 0 0.6rem; }
 .stMainBlockContainer h2 { padding: 0.25rem 0 0.25rem; }
 .stMainBlockContainer h3 { padding: 0.25rem 0 0; }
+.st-key-filter { height: 0; overflow: visible; z-index: 2; margin-bottom: -1rem; }
+.st-key-filter { align-items: center; flex-wrap: nowrap; }
+.st-key-filter > * { transform: translateY(1.25rem); }
+/* What is drawn anew every second must not fade meanwhile. */
+[data-stale="true"] { opacity: 1 !important; transition: none !important; }
 [data-testid="stHeaderActionElements"] { display: none; }
 </style>"""
 

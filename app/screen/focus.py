@@ -1,0 +1,86 @@
+"""What the address has picked, told to every view in its own terms: one click filters all of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from app.analysis.findings import Finding
+from app.analysis.hops import Hop
+from app.screen.address import RunAddress
+from app.views.placement_data import Diagram, Group
+from app.views.selection import Selection
+from app.views.timeline_data import Lane
+
+
+@dataclasses.dataclass(frozen=True)
+class Focus:
+    """What is picked, of one run at one moment."""
+
+    label: str = ""
+    """What the reader picked, in words; '' for nothing."""
+    rows: frozenset[int] | None = None
+    """Rows of the hop table that are shown; None for all."""
+    selection: Selection = dataclasses.field(default_factory=Selection)
+    devices: frozenset[str] = frozenset()
+    """The devices that it is about; empty for all."""
+    group: Group | None = None
+
+    def shows(self, lane: Lane) -> bool:
+        """Whether a lane of the timeline has to do with it; calls always have."""
+        if not self.devices or lane.device is None:
+            return True
+        if lane.kind == "hop" and len(self.devices) == 2:
+            return all(device in lane.label.split(" → ") for device in self.devices)
+        return lane.device in self.devices
+
+
+def focus_of(
+    address: RunAddress, hops: Sequence[Hop], diagram: Diagram, findings: Sequence[Finding]
+) -> Focus:
+    """What the address picks; nothing where it names what is not there (yet)."""
+    found = _filter(address, hops, diagram, findings)
+    if address.hop is None or address.hop >= len(hops):
+        return found
+    hop = hops[address.hop]
+    label = f"hop {address.hop}: {hop.tensor or hop.op}, {hop.src} → {hop.dst}"
+    return dataclasses.replace(
+        found,
+        label=f"{found.label}; {label}" if found.label else label,
+        selection=Selection(hops=frozenset({address.hop})),
+        devices=frozenset({hop.src, hop.dst}),
+    )
+
+
+def _filter(address: RunAddress, hops: Sequence[Hop], diagram: Diagram, findings: Sequence[Finding]) -> Focus:
+    if address.pair:
+        src, dst = address.pair
+        rows = frozenset(row for row, hop in enumerate(hops) if (hop.src, hop.dst) == address.pair)
+        return Focus(f"{src} → {dst}", rows, Selection(pair=address.pair), frozenset(address.pair))
+    if address.crossing:
+        crossing = next((one for one in diagram.crossings if one.id == address.crossing), None)
+        if crossing:
+            ends = crossing.src_device, crossing.dst_device
+            picked = Selection(crossing=crossing.id)
+            label = f"one crossing, {ends[0]} → {ends[1]}"
+            return Focus(label, frozenset(crossing.hops), picked, frozenset(ends))
+    if address.group:
+        group = next((one for one in diagram.groups if one.id == address.group), None)
+        if group:
+            touching = [one for one in diagram.crossings if group.id in (one.src_group, one.dst_group)]
+            rows = frozenset(row for crossing in touching for row in crossing.hops)
+            label = f"{group.label or 'top level'} on {group.device}"
+            return Focus(label, rows, Selection(group=group.id), frozenset({group.device}), group)
+    if address.finding:
+        finding = next((one for one in findings if finding_id(one) == address.finding), None)
+        if finding:
+            rows = frozenset(finding.hops)
+            devices = frozenset(end for row in rows for end in (hops[row].src, hops[row].dst))
+            where = f" at {finding.site}" if finding.site else ""
+            return Focus(f"{finding.code}{where}", rows, Selection(hops=rows), devices)
+    return Focus()
+
+
+def finding_id(finding: Finding) -> str:
+    """A name that stays the finding's own while the run grows; '' where it is about no hop."""
+    return f"{finding.code}:{finding.hops[0]}" if finding.hops else ""

@@ -1,0 +1,171 @@
+"""Runs that are looked at: opened once, read on at most twice a second, shared by all viewers."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from app.analysis.collectives import Collective, collective_table
+from app.analysis.findings import Finding, findings
+from app.analysis.grouping import placement_diagram
+from app.analysis.hops import Hop, hop_table
+from app.analysis.matrix import device_matrix
+from app.analysis.memory import Memory, memory_table
+from app.analysis.placement import placement
+from app.analysis.syncs import Sync, sync_table
+from app.analysis.tables import Tables, tables_of
+from app.store.progress import ProgressReader
+from app.store.run import RunStore, open_run
+from app.views.matrix_data import Matrix
+from app.views.placement_data import Diagram
+from app.views.progress_data import Progress
+from runners.run import Run
+
+_LEAST_PAUSE_S = 0.5
+_SHARE_OF_TIME = 4.0
+"""Reading and analysing takes at most one part in five of the time."""
+_IDLE_S = 180.0
+_MOST_DIAGRAMS = 16
+
+
+class Snapshot:
+    """What a run is at one moment; every figure of a page comes from the same one."""
+
+    def __init__(self, store: RunStore) -> None:
+        self.generation = store.generation
+        self.tables: Tables = tables_of(store)
+        self._guard = threading.RLock()
+        self._diagrams: dict[tuple[tuple[str, ...], tuple[str, ...]], Diagram] = {}
+
+    @functools.cached_property
+    def devices(self) -> list[str]:
+        """All devices of the run, for hues that agree."""
+        return self.tables.devices
+
+    @functools.cached_property
+    def hops(self) -> list[Hop]:
+        """The hop table."""
+        return hop_table(self.tables)
+
+    @functools.cached_property
+    def syncs(self) -> list[Sync]:
+        """Where Python waited."""
+        return sync_table(self.tables)
+
+    @functools.cached_property
+    def collectives(self) -> list[Collective]:
+        """All-reduces and their kin."""
+        return collective_table(self.tables)
+
+    @functools.cached_property
+    def memory(self) -> list[Memory]:
+        """The peak of each device."""
+        return memory_table(self.tables)
+
+    @functools.cached_property
+    def ops(self) -> dict[str, int]:
+        """Distinct ops a device."""
+        return {row["device"]: row["ops"] for row in placement(self.tables)}
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What the reader should know; what could not be seen is told apart from it."""
+        return self._findings[len(self.tables.unseen) :]
+
+    @property
+    def unseen(self) -> list[Finding]:
+        """What could not be seen, which is told first."""
+        return self._findings[: len(self.tables.unseen)]
+
+    @functools.cached_property
+    def _findings(self) -> list[Finding]:
+        tables = self.tables
+        return findings(self.hops, self.syncs, tables.unseen, tables.rounds, tables.steps)
+
+    @functools.cached_property
+    def matrix(self) -> Matrix:
+        """Bytes and transfers between devices."""
+        return device_matrix(self.hops, self.devices, self.tables.stand_ins)
+
+    def diagram(self, graphs: Sequence[str], opened: Sequence[str]) -> Diagram:
+        """The placement diagram of some graphs, by default the one that executed most ops."""
+        wanted = tuple(graphs), tuple(opened)
+        with self._guard:
+            if wanted not in self._diagrams:
+                if len(self._diagrams) >= _MOST_DIAGRAMS:
+                    del self._diagrams[next(iter(self._diagrams))]
+                self._diagrams[wanted] = placement_diagram(self.tables, self.hops, graphs or None, opened)
+            return self._diagrams[wanted]
+
+
+class OpenRun:
+    """One run's store and its present snapshot."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.store = open_run(path)
+        self.seen = time.monotonic()
+        self._lock = threading.Lock()
+        self._progress = ProgressReader(path)
+        self._snapshot = Snapshot(self.store)
+        self._next = 0.0
+        self._sealing: threading.Thread | None = None
+
+    def look(self, ended: bool) -> Snapshot:
+        """What the run is now, or was a moment ago; an ended run is sealed in the background."""
+        with self._lock:
+            self.seen = time.monotonic()
+            if self.seen >= self._next:
+                self.store.refresh()
+                self._progress.refresh()
+                if self._snapshot.generation != self.store.generation:
+                    self._snapshot = Snapshot(self.store)
+                took = time.monotonic() - self.seen
+                self._next = time.monotonic() + max(_LEAST_PAUSE_S, took * _SHARE_OF_TIME)
+            if ended and not self.store.sealed and self._sealing is None:
+                self._sealing = threading.Thread(target=self._seal, name="seal", daemon=True)
+                self._sealing.start()
+            return self._snapshot
+
+    def progress(self) -> Progress:
+        """The program's own progress lines, as of the last look."""
+        with self._lock:
+            return self._progress.progress()
+
+    def _seal(self) -> None:
+        try:
+            self.store.seal()
+        finally:
+            with self._lock:
+                self._sealing = None
+                self._next = 0.0
+
+
+_open: dict[Path, OpenRun] = {}
+_guard = threading.Lock()
+
+
+def opened(run: Run) -> OpenRun:
+    """The open run of a folder, opened now if nobody looks at it yet.
+
+    Raises HopscopeError when the folder is gone.
+    """
+    with _guard:
+        _let_go(run.path)
+        known = _open.get(run.path)
+        if known is None:
+            known = _open[run.path] = OpenRun(run.path)
+        known.seen = time.monotonic()
+        return known
+
+
+def _let_go(wanted: Path) -> None:
+    """Close the runs that nobody has looked at for a while, and those whose folders are gone."""
+    for path, known in list(_open.items()):
+        idle = time.monotonic() - known.seen > _IDLE_S and path != wanted
+        if idle or not path.exists():
+            del _open[path]
+            known.store.close()

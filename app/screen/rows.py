@@ -1,0 +1,187 @@
+"""The rows of a run's tables: hops, waits, collectives, memory, ops of a group."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from app.analysis.collectives import Collective
+from app.analysis.hops import Hop
+from app.analysis.memory import Memory
+from app.analysis.syncs import Sync
+from app.live.table import Column
+from app.screen.devices import badges
+from app.views import units
+from app.views.colors import is_alert, is_host
+from app.views.placement_data import Group
+
+HOP_COLUMNS = (
+    Column("way", "From → to", "devices"),
+    Column("tensor", "Tensor", "code"),
+    Column("op", "For", "text", help="The type of the op that takes it"),
+    Column("bytes", "Each", "number", help="Bytes of one transfer, with what that rests on"),
+    Column("count", "Count", "number", help="Transfers in the whole run"),
+    Column("total", "Total", "number", help="Bytes in the whole run"),
+    Column("site", "Line", "site", help="The line of the op that takes it"),
+    Column("cause", "Cause", "badge"),
+)
+SYNC_COLUMNS = (
+    Column("device", "Device", "devices"),
+    Column("kind", "By", "text"),
+    Column("site", "Line", "site"),
+    Column("count", "Count", "number"),
+    Column("wait", "Waited", "number", help="All waits of the whole run added up"),
+    Column("each", "Each", "number"),
+    Column("basis", "Basis", "text"),
+)
+COLLECTIVE_COLUMNS = (
+    Column("op", "Collective", "text"),
+    Column("devices", "Devices", "devices"),
+    Column("algorithm", "Algorithm", "text"),
+    Column("tensors", "Tensors", "number"),
+    Column("payload", "Payload", "number", help="Bytes that each device contributes to one execution"),
+    Column("wire", "On the wire", "number", help="Bytes that one execution moves between devices"),
+    Column("count", "Count", "number"),
+    Column("site", "Line", "site"),
+    Column("basis", "Basis", "text"),
+)
+DEVICE_COLUMNS = (
+    Column("device", "Device", "devices"),
+    Column("ops", "Distinct ops", "number"),
+    Column("peak", "Peak memory", "number"),
+    Column("basis", "Basis", "text"),
+    Column("why", "", "text"),
+)
+MEMBER_COLUMNS = (
+    Column("name", "Op", "code"),
+    Column("type", "Type", "text"),
+    Column("requested", "Requested", "text"),
+    Column("assigned", "Assigned", "devices"),
+    Column("site", "Line", "site"),
+)
+NOT_REQUESTED = "no device asked for"
+
+
+class RunRows:
+    """Makes rows of one run: every device in its own hue, stand-ins told apart."""
+
+    def __init__(self, devices: Sequence[str], stand_ins: Collection[str]) -> None:
+        self._badges = {badge["device"]: badge for badge in badges(devices, (), stand_ins)}
+
+    def badge(self, device: str, remark: bool = True) -> dict[str, str]:
+        """A device's badge, with or without what it is."""
+        known = self._badges.get(device) or {"device": device, "hue": "", "remark": ""}
+        return known if remark else {**known, "remark": ""}
+
+    def hops(self, hops: Sequence[Hop], shown: Collection[int] | None) -> list[dict[str, Any]]:
+        """The hop table, or some rows of it, by bytes in the whole run, most first."""
+        rows = [(row, hop) for row, hop in enumerate(hops) if shown is None or row in shown]
+        rows.sort(key=lambda item: -(item[1].bytes_total or item[1].bytes or 0))
+        return [self._hop(row, hop) for row, hop in rows]
+
+    def _hop(self, row: int, hop: Hop) -> dict[str, Any]:
+        ends = [self.badge(hop.src, False), self.badge(hop.dst, False)]
+        shape = f"{hop.dtype}[{hop.shape.replace('x', ', ')}]" if hop.dtype else ""
+        return {
+            "id": str(row),
+            "cells": {
+                "way": {"devices": ends, "arrow": True, "remark": _memories(hop)},
+                "tensor": {"text": hop.tensor or hop.producer or "?", "title": shape},
+                "op": {"text": hop.op or hop.kind},
+                "bytes": _number(units.size(hop.bytes), hop.bytes, hop.basis),
+                "count": _number(units.times(hop.count), hop.count),
+                "total": _number(units.size(hop.bytes_total), hop.bytes_total),
+                "site": {"text": hop.site or "?", "title": f"via {hop.via}" if hop.via else ""},
+                "cause": {
+                    "text": hop.cause.code,
+                    "tone": "alert" if is_alert(hop.cause.severity) else "quiet",
+                },
+            },
+        }
+
+    def syncs(self, syncs: Iterable[Sync]) -> list[dict[str, Any]]:
+        """Where Python waited."""
+        rows = []
+        for index, sync in enumerate(syncs):
+            wait = None if sync.wait_ns is None else sync.wait_ns / 1e9
+            each = wait / sync.count if wait is not None and sync.count else None
+            cells = {
+                "device": {"devices": [self.badge(sync.device)]},
+                "kind": {"text": sync.kind},
+                "site": {"text": sync.site or "?"},
+                "count": _number(units.times(sync.count), sync.count),
+                "wait": _number(units.duration(wait), wait),
+                "each": _number(units.duration(each), each),
+                "basis": {"text": sync.basis},
+            }
+            rows.append({"id": str(index), "cells": cells})
+        return rows
+
+    def collectives(self, collectives: Iterable[Collective]) -> list[dict[str, Any]]:
+        """All-reduces and their kin."""
+        rows = []
+        for index, one in enumerate(collectives):
+            cells = {
+                "op": {"text": one.op},
+                "devices": {"devices": [self.badge(device, False) for device in one.devices]},
+                "algorithm": {"text": one.algorithm},
+                "tensors": _number(units.count(one.tensors), one.tensors),
+                "payload": _number(units.size(one.payload_bytes), one.payload_bytes),
+                "wire": _number(units.size(one.wire_bytes), one.wire_bytes),
+                "count": _number(units.times(one.count), one.count),
+                "site": {"text": one.site or "?"},
+                "basis": {"text": one.basis},
+            }
+            rows.append({"id": str(index), "cells": cells})
+        return rows
+
+    def devices(self, ops: dict[str, int], memory: Iterable[Memory]) -> list[dict[str, Any]]:
+        """Each device's ops and peak of memory."""
+        return [
+            {
+                "id": row.device,
+                "cells": {
+                    "device": {"devices": [self.badge(row.device)]},
+                    "ops": _number(units.count(ops.get(row.device, 0)), ops.get(row.device, 0)),
+                    "peak": _peak(row),
+                    "basis": {"text": row.basis},
+                    "why": {"text": row.why},
+                },
+            }
+            for row in memory
+        ]
+
+    def members(self, group: Group) -> list[dict[str, Any]]:
+        """The ops of a group of the diagram."""
+        return [
+            {
+                "id": str(member.id),
+                "cells": {
+                    "name": {"text": member.name},
+                    "type": {"text": member.op},
+                    "requested": {"text": member.requested or NOT_REQUESTED},
+                    "assigned": {"devices": [self.badge(member.assigned, False)]},
+                    "site": {"text": member.site or "?"},
+                },
+            }
+            for member in group.members
+        ]
+
+
+def _number(text: str, value: float | None, remark: str = "") -> dict[str, Any]:
+    return {"text": text, "sort": -1 if value is None else value, "remark": remark}
+
+
+def _peak(row: Memory) -> dict[str, Any]:
+    if row.peak_bytes is None:
+        return {"text": "", "sort": -1, "remark": row.basis, "title": row.why}
+    return {"text": units.size(row.peak_bytes), "sort": row.peak_bytes, "remark": row.basis, "title": row.why}
+
+
+def _memories(hop: Hop) -> str:
+    """Says which end is not in the memory that its device's name lets expect."""
+    parts = []
+    for word, device, memory in (("from", hop.src, hop.src_memory), ("to", hop.dst, hop.dst_memory)):
+        if memory == "host" and not is_host(device) and not device.rpartition("/")[2].startswith("cpu:"):
+            parts.append(f"{word} host memory")
+    return ", ".join(parts)

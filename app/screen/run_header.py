@@ -1,0 +1,149 @@
+"""The head of a run's page: what it is, how far it is, what it ran with; and how it ended."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from typing import Any
+
+import streamlit as st
+
+from app.live.facts import Fact, facts
+from app.live.table import Column, table
+from app.screen.devices import badges, devices_of
+from app.screen.run_rows import (
+    DELETE,
+    STOP,
+    TONES,
+    ago,
+    clock,
+    duration_s,
+    framework_text,
+    last,
+    progress_cell,
+)
+from app.store.log import read_tail
+from app.views import units
+from app.views.progress_data import Progress
+from app.views.text import escape_markdown
+from runners.catalogue import PROGRAMS
+from runners.run import Run
+
+_LAST_LINES = 12
+_SHOWN_VERSIONS = ("python", "tensorflow", "keras", "tf-keras", "mxnet", "numpy")
+_MAP_COLUMNS = (
+    Column("device", "Device", "devices"),
+    Column("is", "Is", "text"),
+)
+
+
+def title_of(run: Run) -> str:
+    """What the run is, for people: the program's title, else its name."""
+    program = PROGRAMS.get(run.name) if run.spec.get("kind") == "program" else None
+    return program.title if program else run.name
+
+
+def run_facts(run: Run, progress: Progress, steps: int | None, operator: bool) -> dict[str, Any] | None:
+    """Draws state, progress and devices in one line; gives the button that was pressed, if any."""
+    state, _ = run.judge()
+    now = time.time()
+    ended = state not in ("starting", "running")
+    took = duration_s(run, ended, now)
+    loss, rate = last(progress.loss), last(progress.rate)
+    devices, stand_ins = devices_of(run)
+    told = progress_cell(progress, state)
+    if not told["text"] and steps is not None:
+        told = {"text": f"{units.count(steps)} so far" if not ended else units.count(steps), "fraction": None}
+    told = told if told["text"] else {**told, "text": "-"}
+    values = [
+        Fact("state", "State", "badge", {"text": state, "tone": TONES.get(state, "quiet")}),
+        Fact("progress", "Steps", "progress", told, wide=True),
+        Fact("loss", "Loss", "number", {"text": "-" if loss is None else f"{loss:.4g}"}),
+        Fact("speed", "Speed", "number", {"text": "-" if rate is None else units.rate(rate)}),
+        Fact(
+            "duration",
+            "Duration",
+            "number",
+            {"text": units.duration(None if took is None else round(took, 1))},
+        ),
+        Fact("started", "Launched", "number", {"text": ago(run.created, now), "title": clock(run.created)}),
+        Fact("framework", "Framework", "text", {"text": framework_text(run) or "?"}),
+    ]
+    if devices:
+        values.append(Fact("devices", "Devices", "devices", {"devices": badges(devices, (), stand_ins)}))
+    if operator:
+        buttons = [DELETE] if ended else [STOP]
+        values.append(Fact("actions", "", "actions", {"actions": buttons}))
+    return facts(values, "run")
+
+
+def ending(run: Run) -> None:
+    """Says why a run failed, was lost or was stopped, with the last lines that it printed."""
+    state, reason = run.judge()
+    if state not in ("failed", "lost", "stopped"):
+        return
+    words = f"**{state.capitalize()}**" + (f": {escape_markdown(reason)}" if reason else "")
+    if state == "stopped":
+        st.info(words, icon=":material/stop_circle:")
+        return
+    st.error(words, icon=":material/error:" if state == "failed" else ":material/help:")
+    lines = read_tail(run.path, most_lines=_LAST_LINES).lines
+    if lines:
+        st.caption("The last lines that it printed")
+        st.code("\n".join(lines), language=None, wrap_lines=True)
+
+
+def command(run: Run) -> None:
+    """The exact command, environment, versions and device map, folded away."""
+    spec = run.spec
+    with st.expander("Command, environment, versions, device map"):
+        st.code(command_text(spec), language="bash", wrap_lines=True)
+        if spec.get("origin"):
+            where = {"page": "from the Launch page", "cli": "from the command line"}.get(spec["origin"], "")
+            host = (spec.get("host") or {}).get("name")
+            st.caption(
+                escape_markdown(f"Launched {where} on {host or 'an unknown host'}; kept in {run.path}")
+            )
+        versions = spec.get("versions") or {}
+        first = [f"{name} {versions[name]}" for name in _SHOWN_VERSIONS if name in versions]
+        rest = len(versions) - len(first)
+        if first:
+            more = f" and {units.plural(rest, 'more package')} in spec.json" if rest else ""
+            st.markdown(f"**Versions** {escape_markdown(', '.join(first) + more)}")
+        known = spec.get("device_map")
+        if isinstance(known, dict) and known:
+            table(_MAP_COLUMNS, map_rows(run), "device-map", label="Device map")
+
+
+def command_text(spec: dict[str, Any]) -> str:
+    """What was run, as a shell would take it."""
+    lines = []
+    for name, value in sorted((spec.get("env") or {}).items()):
+        lines.append(f"unset {name}" if value is None else f"export {name}={shlex.quote(str(value))}")
+    if spec.get("cwd"):
+        lines.append(f"cd {shlex.quote(str(spec['cwd']))}")
+    lines.append(shlex.join(map(str, spec.get("command") or ["?"])))
+    return "\n".join(lines)
+
+
+def map_rows(run: Run) -> list[dict[str, Any]]:
+    """What each of the process's devices is."""
+    devices, stand_ins = devices_of(run)
+    rows = []
+    for badge in badges(devices, (), stand_ins):
+        facts_of = run.spec["device_map"].get(badge["device"])
+        known = facts_of if isinstance(facts_of, dict) else {}
+        told = ", ".join(
+            f"{name.replace('_', ' ')} {value}" for name, value in known.items() if name != "stand_in"
+        )
+        role = "a stand-in: a part of the host that plays a GPU" if known.get("stand_in") else ""
+        rows.append(
+            {
+                "id": badge["device"],
+                "cells": {
+                    "device": {"devices": [badge]},
+                    "is": {"text": "; ".join(filter(None, (role, told)))},
+                },
+            }
+        )
+    return rows

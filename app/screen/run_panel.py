@@ -1,0 +1,148 @@
+"""A run's page from head to foot: drawn anew while the run goes on, at rest when it has ended."""
+
+from __future__ import annotations
+
+import os
+
+import streamlit as st
+
+from app import access
+from app.live.findings import findings_list
+from app.screen import places, run_header
+from app.screen.address import RunAddress
+from app.screen.finding_rows import finding_rows, fold_title, headline
+from app.screen.focus import focus_of
+from app.screen.open_runs import OpenRun, Snapshot, opened
+from app.screen.run_views import VIEWS, Page
+from app.views.text import escape_markdown
+from runners import registry
+from runners.errors import HopscopeError, UsageError
+from runners.run import Run
+
+_POLL_S = 1.5
+
+
+def run_panel() -> None:
+    """Draws the run that the address names, the newest where it names none."""
+    run = _find()
+    if run is None:
+        return
+    st.fragment(_panel, run_every=None if run.ended else _POLL_S)(run, run.ended)
+
+
+def read_address() -> RunAddress:
+    """What this page's address says."""
+    query = st.query_params
+    return RunAddress.read({name: query.get_all(name) for name in query})
+
+
+def show(address: RunAddress) -> None:
+    """Change the address and draw what it says."""
+    wanted = address.query()
+    ours = RunAddress.names()
+    for name in [name for name in st.query_params if name in ours and name not in wanted]:
+        del st.query_params[name]
+    for name, values in wanted.items():
+        if st.query_params.get_all(name) != values:
+            st.query_params[name] = values
+    st.rerun()
+
+
+def _find() -> Run | None:
+    wanted = read_address().run
+    try:
+        if os.sep in wanted:
+            raise UsageError(f"there is no run {wanted!r}: an address names a run of this server's own list")
+        if wanted:
+            return registry.find(wanted)
+        newest = next(iter(registry.runs()), None)
+    except HopscopeError as error:
+        st.title("No such run")
+        st.error(escape_markdown(error), icon=":material/search_off:")
+        st.page_link(places.RUNS, label="All runs", icon=":material/list:")
+        return None
+    if newest is None:
+        st.title("No run yet")
+        st.page_link(places.LAUNCH, label="Launch the first one", icon=":material/rocket_launch:")
+        return None
+    st.query_params["run"] = newest.id
+    return newest
+
+
+def _panel(run: Run, ended: bool) -> None:
+    try:
+        run = run.reload()
+        if run.ended and not ended:
+            st.rerun()  # nothing more will come: no more looking
+        open_run = opened(run)
+    except HopscopeError as error:
+        st.error(escape_markdown(error), icon=":material/search_off:")
+        st.page_link(places.RUNS, label="All runs", icon=":material/list:")
+        return
+    snapshot = open_run.look(run.ended)
+    address = read_address()
+    _head(run, open_run, snapshot)
+    diagram = snapshot.diagram(address.graphs, address.opened)
+    focus = focus_of(address, snapshot.hops, diagram, snapshot.findings)
+    _findings(snapshot, address, run.ended)
+    # Beside the tabs, where it moves nothing when it comes and goes.
+    with st.container(horizontal=True, horizontal_alignment="right", key="filter"):
+        if focus.label:
+            st.markdown(f":material/filter_alt: **{escape_markdown(focus.label)}**", width="content")
+            if st.button("Clear filter", icon=":material/close:", key="clear-filter", type="tertiary"):
+                show(address.with_filter())
+    page = Page(open_run, snapshot, address, focus, diagram, run.ended, show)
+    tabs = st.tabs(list(VIEWS), key="tab", bind="query-params")
+    for tab, view in zip(tabs, VIEWS.values(), strict=True):
+        if tab.open:
+            with tab:
+                view(page)
+
+
+def _head(run: Run, open_run: OpenRun, snapshot: Snapshot) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key="head"):
+        st.title(escape_markdown(run_header.title_of(run)), width="content")
+        st.caption(escape_markdown(run.id), width="stretch")
+        with st.popover("Share", icon=":material/link:"):
+            st.caption("This address shows the same view to everybody who may look at this server.")
+            st.code(_shared(), language=None, wrap_lines=True)
+    event = run_header.run_facts(run, open_run.progress(), snapshot.tables.steps, access.role() == "operator")
+    if event and access.role() == "operator":
+        _act(run, event["action"])
+    if message := st.session_state.pop("run-message", None):
+        st.error(escape_markdown(message), icon=":material/block:")
+    run_header.ending(run)
+    run_header.command(run)
+
+
+def _shared() -> str:
+    base = str(st.context.url or "").partition("?")[0]
+    return base + "?" + read_address().link().partition("?")[2]
+
+
+def _act(run: Run, action: str) -> None:
+    try:
+        if action == "stop":
+            registry.request_stop(run)
+        elif action == "delete":
+            registry.remove(run)
+            st.switch_page(places.RUNS)
+    except HopscopeError as error:
+        st.session_state["run-message"] = str(error)
+    st.rerun()
+
+
+def _findings(snapshot: Snapshot, address: RunAddress, ended: bool) -> None:
+    found = snapshot.findings
+    loud = headline(found)
+    st.markdown(f"### Findings :gray[{loud}]" if loud else "### Findings")
+    event = findings_list(
+        finding_rows(found),
+        [{"what": one.summary, "why": one.fix or ""} for one in snapshot.unseen],
+        "findings",
+        selected=address.finding,
+        none="No findings: nothing that needs attention." if ended else "No findings so far.",
+        fold=fold_title(found),
+    )
+    if event:
+        show(address.with_filter(finding=event["id"]))

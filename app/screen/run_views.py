@@ -1,0 +1,265 @@
+"""The views of a run, each in its own tab: all draw the same snapshot and mark the same selection."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from app.analysis.grouping import graph_choices
+from app.live.figure import live_figure
+from app.live.placement import placement_diagram
+from app.live.table import table
+from app.screen import rows
+from app.screen.address import RunAddress
+from app.screen.focus import Focus
+from app.screen.open_runs import OpenRun, Snapshot
+from app.store.log import read_tail
+from app.views import units
+from app.views.matrix import matrix_figure
+from app.views.memory import memory_figure
+from app.views.placement import diagram_data
+from app.views.placement_data import Diagram
+from app.views.progress import progress_figure
+from app.views.text import escape_markdown
+from app.views.timeline import overview_figure, window_figure
+from app.views.timeline_data import Binned, Overview
+
+_BESIDE = 4
+"""With at most so many devices the matrix has room beside the diagram."""
+_BINS = 240
+_WINDOW_BINS = 4
+_LOG_LINES = 400
+_LOG_PX = 560
+_LOG_LINES_UNSCROLLED = 20
+
+
+@dataclasses.dataclass(frozen=True)
+class Page:
+    """What the views of one run of the page's script share."""
+
+    open: OpenRun
+    snapshot: Snapshot
+    address: RunAddress
+    focus: Focus
+    diagram: Diagram
+    ended: bool
+    go: Callable[[RunAddress], None]
+    """Shows another address of this run."""
+
+    @property
+    def row_maker(self) -> rows.RunRows:
+        """Makes table rows in the run's hues."""
+        return rows.RunRows(self.snapshot.devices, self.snapshot.tables.stand_ins)
+
+
+def placement_view(page: Page) -> None:
+    """Matrix, diagram and hop table."""
+    few = len(page.snapshot.devices) <= _BESIDE
+    left, right = st.columns([4, 9], gap="medium") if few else (st.container(), st.container())
+    with right:
+        _graphs(page)
+        _diagram(page)
+    with left:
+        st.markdown("**Between devices**")
+        _matrix(page)
+        made = page.row_maker.devices(page.snapshot.ops, page.snapshot.memory)
+        table(rows.DEVICE_COLUMNS[:3], made, "ops", label="Ops and peak memory of each device")
+    if page.focus.group and page.focus.group.members:
+        st.markdown(f"**Ops in {escape_markdown(page.focus.label)}**")
+        made = page.row_maker.members(page.focus.group)
+        table(rows.MEMBER_COLUMNS, made, "members", height=260, label="Ops of the group")
+        left_out = page.focus.group.ops - len(made)
+        if left_out > 0:
+            st.caption(
+                f"{units.plural(left_out, 'more op')} in it; open it in the diagram to see them apart."
+            )
+    _hops(page)
+    if page.snapshot.collectives:
+        st.markdown("**Collectives**")
+        made = page.row_maker.collectives(page.snapshot.collectives)
+        table(rows.COLLECTIVE_COLUMNS, made, "collectives", label="Collectives")
+
+
+def _graphs(page: Page) -> None:
+    choices = {choice.id: choice for choice in page.diagram.graphs or graph_choices(page.snapshot.tables)}
+    if len(choices) < 2:
+        return
+    drawn = st.multiselect(
+        "Drawn",
+        list(choices),
+        default=[name for name in page.diagram.drawn if name in choices],
+        format_func=lambda name: choices[name].name if name in choices else name,
+        key=f"graphs-{'-'.join(page.diagram.drawn)}",
+        label_visibility="collapsed",
+        placeholder="What executed most ops",
+    )
+    if tuple(drawn) != page.diagram.drawn:
+        page.go(dataclasses.replace(page.address.with_filter(), graphs=tuple(drawn), opened=()))
+
+
+def _diagram(page: Page) -> None:
+    made = diagram_data(
+        page.diagram,
+        page.focus.selection,
+        devices=page.snapshot.devices,
+        hops=[hop.row() for hop in page.snapshot.hops],
+        opened=page.address.opened,
+        empty=_nothing_placed(page),
+    )
+    event = placement_diagram(made, key="diagram")
+    if event is None:
+        return
+    address = page.address
+    if event["type"] == "group":
+        page.go(address.with_filter(group=event["id"]))
+    elif event["type"] == "crossing":
+        page.go(address.with_filter(crossing=event["id"]))
+    elif event["type"] == "toggle" and event.get("expand"):
+        page.go(address.with_opened(event["expand"], bool(event["open"])))
+    elif event["type"] == "clear":
+        page.go(address.with_filter())
+
+
+def _nothing_placed(page: Page) -> str:
+    if page.ended:
+        return "No op was recorded in this run."
+    return "No op has been placed yet. The diagram fills as soon as the program runs its first op."
+
+
+def _matrix(page: Page) -> None:
+    figure = matrix_figure(page.snapshot.matrix, page.address.pair, devices=page.snapshot.devices)
+    event = live_figure(
+        figure, "matrix", label="Bytes and transfers between devices: rows send, columns receive"
+    )
+    pair = event.get("customdata") if event else None
+    if isinstance(pair, list) and len(pair) == 2:
+        chosen = str(pair[0]), str(pair[1])
+        page.go(page.address.with_filter(pair=None if chosen == page.address.pair else chosen))
+
+
+def _hops(page: Page) -> None:
+    hops = page.snapshot.hops
+    shown = page.row_maker.hops(hops, page.focus.rows)
+    part = f"{len(shown)} of {len(hops)}" if len(shown) < len(hops) else str(len(hops))
+    st.markdown(f"**Hops** :gray[{part}]")
+    event = table(
+        rows.HOP_COLUMNS,
+        shown,
+        "hops",
+        selected=[] if page.address.hop is None else [str(page.address.hop)],
+        pickable=True,
+        empty="Nothing crossed between devices." if not hops else "No hop belongs to what is picked.",
+        label="Transfers between devices",
+    )
+    if event and event["type"] == "row":
+        row = event["row"]
+        page.go(dataclasses.replace(page.address, hop=None if row is None else int(row)))
+
+
+def timeline_view(page: Page) -> None:
+    """The whole run in bins; a stretch of it bar by bar."""
+    store, devices = page.open.store, page.snapshot.devices
+    overview = store.binned(_BINS)
+    shown = [binned for binned in overview.lanes if page.focus.shows(binned.lane)]
+    window = page.address.window or _middle(overview)
+    st.caption("Drag over a stretch to see its events below.")
+    figure = overview_figure(dataclasses.replace(overview, lanes=tuple(shown)), window, devices=devices)
+    event = live_figure(figure, "overview", events=("select",), label="Activity over the run")
+    if event and event["type"] == "select":
+        page.go(dataclasses.replace(page.address, window=(max(0.0, event["x0"]), event["x1"])))
+    if window is None:
+        return
+    part = store.window(*window)
+    lanes = tuple(lane for lane in part.lanes if page.focus.shows(lane))
+    kept = {lane.id for lane in lanes}
+    bars = tuple(bar for bar in part.bars if bar.lane in kept)
+    chosen = "" if page.address.window else ", from the middle"
+    st.markdown(
+        f"**From {units.duration(window[0])} to {units.duration(window[1])}** :gray["
+        f"{units.duration(window[1] - window[0])}{chosen}]"
+    )
+    narrowed = dataclasses.replace(part, lanes=lanes, bars=bars)
+    event = live_figure(window_figure(narrowed, devices=devices), "window", label="Events of the stretch")
+    if event and isinstance(event.get("customdata"), list):
+        _pick_bar(page, event["customdata"][0])
+
+
+def _middle(overview: Overview) -> tuple[float, float] | None:
+    """A short stretch in the middle of the busiest lane's activity, where the reader has chosen none."""
+    busiest = max(overview.lanes, key=_activity, default=None)
+    if busiest is None or overview.t1_s <= overview.t0_s:
+        return None
+    so_far = list(itertools.accumulate(busiest.values))
+    at = next(index for index, reached in enumerate(so_far) if reached >= so_far[-1] / 2)
+    width = (overview.t1_s - overview.t0_s) / len(busiest.values)
+    middle = overview.t0_s + (at + 0.5) * width
+    reach = _WINDOW_BINS * width / 2
+    return max(overview.t0_s, middle - reach), min(overview.t1_s, middle + reach)
+
+
+def _activity(binned: Binned) -> tuple[bool, float]:
+    return binned.lane.kind == "call", sum(binned.values)
+
+
+def _pick_bar(page: Page, key: object) -> None:
+    row = next((row for row, hop in enumerate(page.snapshot.hops) if key in hop.keys), None)
+    if row is not None:
+        page.go(dataclasses.replace(page.address.with_filter(), hop=row))
+        return
+    known = next((known for known in page.snapshot.tables.keys if known.id == key), None)
+    if known is not None and known.kind in ("call", "node") and known.fields.get("graph"):
+        page.go(dataclasses.replace(page.address, graphs=(str(known.fields["graph"]),)))
+
+
+def memory_view(page: Page) -> None:
+    """Memory over time, and the peaks."""
+    series = page.open.store.memory_series()
+    if page.focus.devices:
+        series = [one for one in series if one.device in page.focus.devices] or series
+    figure = memory_figure(series, devices=page.snapshot.devices, height=340)
+    live_figure(figure, "memory", events=(), label="Memory of each device over time")
+    made = page.row_maker.devices(page.snapshot.ops, page.snapshot.memory)
+    table(rows.DEVICE_COLUMNS, made, "devices", label="Ops and peak memory of each device")
+
+
+def syncs_view(page: Page) -> None:
+    """Where Python waited for a device."""
+    st.caption("Where Python waited for a device's value, or took it.")
+    found = [
+        sync for sync in page.snapshot.syncs if not page.focus.devices or sync.device in page.focus.devices
+    ]
+    made = page.row_maker.syncs(found)
+    table(rows.SYNC_COLUMNS, made, "syncs", empty="Python waited for no device.", label="Waits for devices")
+
+
+def training_view(page: Page) -> None:
+    """Loss and speed as the program printed them."""
+    figure = progress_figure(page.open.progress(), height=420)
+    live_figure(figure, "progress", events=(), label="Loss and steps a second")
+
+
+def log_view(page: Page) -> None:
+    """The end of what the program printed."""
+    log = read_tail(page.open.path, most_lines=_LOG_LINES)
+    if not log.lines:
+        st.caption("It has printed nothing." if page.ended else "It has printed nothing yet.")
+        return
+    left_out = f", after {units.size(log.skipped)} that are not shown" if log.skipped else ""
+    st.caption(f"The last {units.plural(len(log.lines), 'line')} of {units.size(log.size)}{left_out}.")
+    tall = len(log.lines) > _LOG_LINES_UNSCROLLED
+    with st.container(height=_LOG_PX if tall else "content", autoscroll=tall, key="log"):
+        st.code(log.text, language=None, wrap_lines=True)
+
+
+VIEWS: dict[str, Callable[[Page], Any]] = {
+    "Placement": placement_view,
+    "Timeline": timeline_view,
+    "Memory": memory_view,
+    "Syncs": syncs_view,
+    "Training": training_view,
+    "Log": log_view,
+}

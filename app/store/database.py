@@ -64,7 +64,7 @@ class Database:
         """Answer from sealed files from now on and forget the events in memory."""
         run = self._connection.execute
         for view, path in (("events_short", short), ("events_long", long)):
-            run(f"CREATE OR REPLACE VIEW {view} AS SELECT * FROM read_parquet({_quoted(path)})")
+            run(f"CREATE OR REPLACE VIEW {view} AS SELECT * FROM read_parquet({quoted(path)})")
         run(
             f"CREATE OR REPLACE VIEW events AS SELECT (key >> 32) AS process, {_EVENT_COLUMNS}"
             " FROM (FROM events_short UNION ALL FROM events_long)"
@@ -109,7 +109,8 @@ class Database:
         self._connection.close()
 
 
-def _quoted(path: Path) -> str:
+def quoted(path: Path) -> str:
+    """A file's name as SQL has it: nothing in it is read as a pattern."""
     # A view can't take parameters; brackets and stars would be read as patterns.
     text = "".join(f"[{char}]" if char in "*?[" else char for char in str(path.absolute()))
     return "'" + text.replace("'", "''") + "'"

@@ -312,7 +312,7 @@ class RunStore:
             return False
         tables = self.path / sealing.FOLDER
         try:
-            rows = SealedRun(tables)
+            rows = SealedRun(tables, self._database)
             self._database.use_files(tables / sealing.SHORT, tables / sealing.LONG)
         except (OSError, ValueError, LookupError, TypeError, pa.ArrowException, duckdb.Error):
             return False

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from app.store import schemas
 from app.store.coarse import overview_from
+from app.store.database import Database, quoted
 from app.views.timeline_data import Overview
 from probes.trace.rows import Edge, Graph, Key, Location, Node, Process, Unseen
 
@@ -18,14 +20,15 @@ class SealedRun:
 
     definitions = 0
 
-    def __init__(self, tables: Path) -> None:
+    def __init__(self, tables: Path, database: Database) -> None:
         """Raises OSError, pyarrow.ArrowException, ValueError or LookupError when a table is damaged."""
         self._tables = tables
-        self._keys, self.totals = schemas.keys_from(pq.read_table(tables / "keys.parquet"))
-        self._graphs = schemas.graphs_from(pq.read_table(tables / "graphs.parquet"))
-        self._locations = schemas.locations_from(pq.read_table(tables / "locations.parquet"))
-        self._processes = schemas.processes_from(pq.read_table(tables / "processes.parquet"))
-        self._unseen = schemas.unseen_from(pq.read_table(tables / "unseen.parquet"))
+        self._database = database
+        self._keys, self.totals = schemas.keys_from(_read(tables / "keys.parquet"))
+        self._graphs = schemas.graphs_from(_read(tables / "graphs.parquet"))
+        self._locations = schemas.locations_from(_read(tables / "locations.parquet"))
+        self._processes = schemas.processes_from(_read(tables / "processes.parquet"))
+        self._unseen = schemas.unseen_from(_read(tables / "unseen.parquet"))
 
     def processes(self) -> list[Process]:
         """Recorded processes."""
@@ -45,21 +48,21 @@ class SealedRun:
 
     def graph_ids(self) -> list[int]:
         """Ids of all graphs."""
-        found = set(self._graphs)
-        column = pq.read_table(self._tables / "nodes.parquet", columns=["graph"]).column("graph")
-        return sorted(found | set(column.unique().to_pylist()))
+        source = f"read_parquet({quoted(self._tables / 'nodes.parquet')})"
+        found = {graph for (graph,) in self._database.query(f"SELECT DISTINCT graph FROM {source}")}
+        return sorted(found | set(self._graphs))
 
     def nodes(self, graph: int) -> list[Node]:
         """A graph's ops."""
-        return schemas.nodes_from(self._of_graph("nodes", graph))
+        return schemas.nodes_from(self._of_graph("nodes.parquet", schemas.NODES, graph))
 
     def edges(self, graph: int) -> list[Edge]:
         """A graph's edges."""
-        return schemas.edges_from(self._of_graph("edges", graph))
+        return schemas.edges_from(self._of_graph("edges.parquet", schemas.EDGES, graph))
 
     def overview(self, bins: int) -> Overview | None:
         """The whole run's overview; None when it was not kept in a way that gives so many bins."""
-        return overview_from(pq.read_table(self._tables / "overview.parquet"), bins)
+        return overview_from(_read(self._tables / "overview.parquet"), bins)
 
     def unseen(self, ended: bool) -> list[Unseen]:
         """What could not be seen."""
@@ -68,6 +71,14 @@ class SealedRun:
     def close(self) -> None:
         """Nothing is held open."""
 
-    def _of_graph(self, name: str, graph: int) -> list[tuple[Any, ...]]:
-        table = pq.read_table(self._tables / f"{name}.parquet", filters=[("graph", "=", graph)])
-        return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    def _of_graph(self, name: str, schema: pa.Schema, graph: int) -> list[tuple[Any, ...]]:
+        columns = ", ".join(schema.names)
+        source = f"read_parquet({quoted(self._tables / name)}, file_row_number = true)"
+        sql = f"SELECT {columns} FROM {source} WHERE graph = ? ORDER BY file_row_number"
+        return self._database.query(sql, [graph])
+
+
+def _read(path: Path) -> pa.Table:
+    # Not read_table: that loads pandas, which takes longer than all of the reading.
+    with pq.ParquetFile(path) as file:
+        return file.read()

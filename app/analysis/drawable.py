@@ -123,7 +123,7 @@ def of_eager(tables: Tables, hops: Sequence[Hop]) -> Drawable:
     by_place: dict[tuple[str, int, str], int] = {}
     by_line: dict[tuple[int, str], int] = {}
     first_of_path: dict[tuple[str, ...], int] = {}
-    for key in tables.of_kind("op"):
+    for key in tables.eager_ops:
         op, device = key.fields.get("op") or "?", key.fields.get("device") or "?"
         loc = key.fields.get("loc") or 0
         _add_eager(tables, drawable, key.id, op, device, loc)

@@ -30,13 +30,13 @@ def graph_choices(tables: Tables) -> list[GraphChoice]:
     """All that can be drawn, what executed most ops first."""
     names: Counter[str] = Counter()
     choices = []
-    for graph in tables.graphs:
+    for graph in tables.own_graphs:
         names[graph.name] += 1
         again = f" ({names[graph.name]})" if names[graph.name] > 1 else ""
         ops = sum(node.op not in BOUNDARY for node in tables.nodes_of(graph.id))
         choices.append(GraphChoice(str(graph.id), graph.name + again, ops, graph.calls, graph.partial))
     executed = {choice.id: choice.ops * choice.calls for choice in choices}
-    eager = tables.of_kind("op")
+    eager = tables.eager_ops
     if eager:
         executed[EAGER] = sum(key.count or 0 for key in eager)
         choices.append(GraphChoice(EAGER, "eager ops", len(eager), executed[EAGER]))
@@ -60,7 +60,7 @@ def placement_diagram(
     choices = graph_choices(tables)
     known = {choice.id for choice in choices}
     wanted = [name for name in graphs or () if name in known] or [choice.id for choice in choices[:1]]
-    by_id = {str(graph.id): graph for graph in tables.graphs}
+    by_id = {str(graph.id): graph for graph in tables.own_graphs}
     parts = []
     for name in wanted:
         drawable = of_eager(tables, hops) if name == EAGER else of_graph(tables, by_id[name], hops)

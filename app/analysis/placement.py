@@ -37,12 +37,12 @@ def op_table(tables: Tables) -> list[Op]:
     A function that was traced again with ops of the same names on the same devices adds none.
     """
     ops: dict[Op, None] = {}
-    for graph in tables.graphs:
+    for graph in tables.own_graphs:
         for node in tables.nodes_of(graph.id):
             if node.op not in BOUNDARY:
                 site = tables.site(node.loc)
                 ops[Op(node.name, node.op, node.requested, node.assigned, site, graph.name)] = None
-    for key in tables.of_kind("op"):
+    for key in tables.eager_ops:
         fields = key.fields
         kind, site = fields.get("op") or "", tables.site(fields.get("loc"))
         ops[Op(kind, kind, fields.get("requested") or "", fields.get("device") or "", site, None)] = None

@@ -51,6 +51,17 @@ class Tables:
         return in_order(found)
 
     @functools.cached_property
+    def own_graphs(self) -> list[Graph]:
+        """The graphs without those that a forked process only took over from its parent's definitions."""
+        forks = {process.index for process in self.processes if process.header.get("process") == "fork"}
+        return [graph for graph in self.graphs if graph.calls or graph.id >> 32 not in forks]
+
+    @functools.cached_property
+    def eager_ops(self) -> list[Key]:
+        """Keys of the eager ops that ran; a forked process takes over its parent's definitions too."""
+        return [key for key in self.of_kind("op") if key.count != 0]
+
+    @functools.cached_property
     def own_devices(self) -> frozenset[str]:
         """The devices that the frameworks said they have; empty when none said so."""
         return frozenset(device for process in self.processes for device in process.devices)

@@ -10,6 +10,7 @@ import pytest
 
 from app.analysis.grouping import MOST_CROSSINGS, MOST_GROUPS, graph_choices, placement_diagram
 from app.analysis.hops import hop_table
+from app.analysis.placement import placement
 from app.analysis.ranks import group_ranks, longest_paths, sequence_ranks
 from app.analysis.scopes import Cut, Item, choose_depth, find_series
 from app.analysis.tables import Tables
@@ -348,6 +349,27 @@ def test_the_graph_that_executed_most_comes_first() -> None:
     assert max(group.rank for group in both.groups if group.graph == "1") < min(
         group.rank for group in both.groups if group.graph == "eager"
     )
+
+
+def test_what_a_fork_took_over_is_not_drawn_twice() -> None:
+    """GIVEN a forked process with its parent's definitions, of which it ran one op THEN that alone is its."""
+    base = 1 << 32
+    fork = Process(1, 2, "f", None, None, None, None, 0, 0, [], {}, True, {"process": "fork"})
+    drawn = layers(2, 2)
+    ops = [
+        Key(number, "op", {"op": op, "device": "cpu:0", "loc": 1}, count)
+        for number, op, count in ((90, "Add", 5), (base + 90, "Add", 0), (base + 91, "Mul", 1))
+    ]
+    copied = dataclasses.replace(drawn.graph, id=base + 1, calls=0)
+    tables = dataclasses.replace(
+        drawn.tables, processes=[fork], graphs=[drawn.graph, copied], keys=[*drawn.keys, *ops]
+    )
+    assert [(row.id, row.ops) for row in graph_choices(tables)] == [("1", 6), ("eager", 2)]
+    assert placement(tables) == [
+        {"device": "cpu:0", "ops": 2},
+        {"device": "cpu:1", "ops": 3},
+        {"device": "cpu:2", "ops": 3},
+    ]
 
 
 def test_a_run_without_ops_has_an_empty_diagram() -> None:

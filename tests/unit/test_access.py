@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from typing import Any
 
 import pytest
@@ -47,8 +46,14 @@ def ask(kind: str = "http", path: str = "/", query: str = "", **headers: str) ->
         "query_string": query.encode(),
         "headers": [(name.encode(), value.encode()) for name, value in fields.items()],
     }
-    asyncio.run(access.AccessCheck(inner)(scope, receive, send))
+    run(access.AccessCheck(inner)(scope, receive, send))
     return sent
+
+
+def run(coroutine: Coroutine[Any, Any, None]) -> None:
+    """Run what never waits; a browser test in this process may hold the event loop."""
+    with pytest.raises(StopIteration):
+        coroutine.send(None)
 
 
 def status(sent: list[dict[str, Any]]) -> int:

@@ -17,8 +17,8 @@ from app.analysis.scopes import Cut, Item, Path, Series, choose_depth, find_seri
 from app.analysis.tables import Tables
 from app.views.placement_data import EAGER, Crossing, Diagram, GraphChoice, Group, Lane, Link
 
-TARGET = 120
-"""Groups that are aimed at: what can still be taken in at a glance."""
+TARGET = 48
+"""Groups that are aimed at: as many as have room for their names beside the matrix on a laptop's screen."""
 MOST_GROUPS = 300
 MOST_CROSSINGS = 150
 MOST_MEMBERS = 50
@@ -216,21 +216,25 @@ class _Part:
             basis=weakest(hop.basis for hop in part),
         )
 
-    def links(self) -> list[Link]:
-        """Dependencies between groups; those that are drawn as crossings too."""
+    def dependencies(self) -> Counter[tuple[str, str]]:
+        """(group, group that takes from it) -> number of edges."""
         numbers: Counter[tuple[str, str]] = Counter()
         for src, dst in self.drawable.edges:
             if src in self.group_of and dst in self.group_of:
                 numbers[(self.group_of[src], self.group_of[dst])] += 1
-        drawn = {(crossing.src_group, crossing.dst_group) for crossing in self.crossings}
+        return numbers
+
+    def links(self) -> list[Link]:
+        """Dependencies between groups that stay on one device."""
         return [
-            Link(src, dst, n) for (src, dst), n in numbers.items() if src != dst and (src, dst) not in drawn
+            Link(src, dst, number)
+            for (src, dst), number in self.dependencies().items()
+            if src != dst and self.clusters[src].device == self.clusters[dst].device
         ]
 
     def groups(self) -> list[Group]:
         """The groups with their ranks."""
-        edges = [(crossing.src_group, crossing.dst_group) for crossing in self.crossings]
-        edges += [(link.src_group, link.dst_group) for link in self.links()]
+        edges = [*self.dependencies(), *((one.src_group, one.dst_group) for one in self.crossings)]
         nodes = {name: cluster.nodes for name, cluster in self.clusters.items()}
         if self.drawable.id == EAGER:
             ranks = sequence_ranks(nodes, self.drawable.rank, {n: c.device for n, c in self.clusters.items()})

@@ -14,15 +14,18 @@ _STYLE = """
 :root { color-scheme: light dark; font: 15px/1.45 system-ui, sans-serif }
 body { max-width: 75rem; margin: 2rem auto; padding: 0 1rem }
 h1 { font-size: 1.4rem } h2 { font-size: 1.1rem; margin-top: 2rem }
-table { border-collapse: collapse; width: 100%; font-size: .87rem }
+table { border-collapse: collapse; font-size: .87rem }
 th, td { text-align: left; padding: .25rem .6rem; border-bottom: 1px solid #8884; vertical-align: top }
-td.n { text-align: right; white-space: nowrap }
+th.n, td.n { text-align: right; white-space: nowrap }
+td.long { overflow-wrap: anywhere; min-width: 12rem; max-width: 22rem }
 code { overflow-wrap: anywhere } .scroll { overflow-x: auto } .muted { opacity: .7 }
 .finding { border-left: 4px solid #8888; padding: .3rem .8rem; margin: .6rem 0 }
 .warning { border-color: #c77700 } .error { border-color: #c62828 }
 .finding p { margin: .2rem 0 } details { font-size: .85rem }
 """
 
+_LONG = 24
+"""Characters from which on a cell may be broken anywhere."""
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
@@ -166,16 +169,23 @@ def _sites(row: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
+def _class(name: str) -> str:
+    return f' class="{name}"' if name else ""
+
+
 def _table(title: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Columns whose head ends in # hold numbers and stand right."""
     if not rows:
         return ""
-    numbers = [head.endswith("#") for head in heads]
-    head = "".join(f"<th>{_text(name.removesuffix('#'))}</th>" for name in heads)
+    numbers = [name.endswith("#") for name in heads]
+    head = "".join(
+        f"<th{_class('n' if number else '')}>{_text(name.removesuffix('#'))}</th>"
+        for name, number in zip(heads, numbers, strict=True)
+    )
     lines = []
     for row in rows:
         cells = (
-            f'<td class="n">{_text(cell)}</td>' if number else f"<td>{_text(cell)}</td>"
+            f"<td{_class('n' if number else 'long' if len(str(cell)) > _LONG else '')}>{_text(cell)}</td>"
             for cell, number in zip(row, numbers, strict=True)
         )
         lines.append(f"<tr>{''.join(cells)}</tr>")

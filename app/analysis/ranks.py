@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
@@ -46,12 +47,14 @@ def group_ranks(
 ) -> dict[str, int]:
     """Rank of each group of nodes, from the group edges that run with the nodes' own order.
 
-    Groups may depend on each other both ways; the direction that agrees with their first nodes counts.
+    Groups may depend on each other both ways; the direction that agrees with their middle nodes counts
+    (a constant makes the first node of many a late group an early one).
     """
-    start = {
-        name: min((node_rank.get(node, 0) for node in nodes), default=0) for name, nodes in groups.items()
+    middle = {
+        name: statistics.median_high([node_rank.get(node, 0) for node in nodes] or [0])
+        for name, nodes in groups.items()
     }
-    order = sorted(groups, key=lambda name: (start[name], name))
+    order = sorted(groups, key=lambda name: (middle[name], name))
     position = {name: number for number, name in enumerate(order)}
     forward = {
         (src, dst)

@@ -382,13 +382,14 @@ def test_longest_paths_go_through_cycles() -> None:
     assert longest_paths([1, 2, 3, 4, 5], edges) == {1: 0, 2: 1, 3: 2, 4: 3, 5: 0}
 
 
-def test_groups_that_depend_on_each_other_stand_in_the_order_of_their_first_ops() -> None:
+def test_groups_that_depend_on_each_other_stand_in_the_order_of_their_middle_ops() -> None:
+    """The backward pass comes after the forward one, though its constants come first."""
     ranks = group_ranks(
-        {"b": [3, 9], "a": [1, 8], "c": [5]},
-        {1: 0, 3: 1, 5: 2, 8: 3, 9: 4},
-        [("a", "b"), ("b", "a"), ("b", "c")],
+        {"backward": [1, 6, 7], "forward": [2, 3, 4], "update": [8]},
+        {1: 0, 2: 1, 3: 2, 4: 3, 6: 5, 7: 6, 8: 7},
+        [("backward", "forward"), ("forward", "backward"), ("backward", "update")],
     )
-    assert ranks == {"a": 0, "b": 1, "c": 2}
+    assert ranks == {"forward": 0, "backward": 1, "update": 2}
 
 
 def test_groups_of_a_moment_share_columns() -> None:

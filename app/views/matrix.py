@@ -11,7 +11,7 @@ from app.views.colors import LIVE, Theme, device_colors, is_alert, is_host
 from app.views.figures import Figure, axis, base_layout, empty_figure, muted, plain, swatch
 from app.views.matrix_data import Cell, Matrix
 
-HEAD_PX = 76
+HEAD_PX = 58
 HEADS_PX = 130
 WIDEST_CELL_PX = 170
 TALLEST_CELL_PX = 64

@@ -30,8 +30,11 @@ def memory_figure(
     unit = units.size_unit(max(max(one.bytes) for one in drawn))
     hues = device_colors([*devices, *(one.device for one in series)], theme)
     annotations = [remark(reasons, theme, x=0, y=0, yshift=-52, xanchor="left")] if reasons else []
+    data = [_line(one, hues[one.device], unit) for one in drawn]
+    if any(one.what == "peak" for one in drawn):
+        data.append(_peak_key(theme))
     return {
-        "data": [_line(one, hues[one.device], unit) for one in drawn],
+        "data": data,
         "layout": base_layout(
             theme,
             height,
@@ -65,7 +68,21 @@ def _line(one: MemorySeries, hue: str, unit: str) -> dict[str, Any]:
             "shape": "hv",
             "dash": "dot" if peak else _DASHES.get(one.basis, "dash"),
         },
+        "showlegend": not peak,
         "fill": "none" if peak else "tozeroy",
         "fillcolor": with_alpha(hue, 0.08),
         "hovertemplate": "%{text}<extra>%{fullData.name}</extra>",
+    }
+
+
+def _peak_key(theme: Theme) -> dict[str, Any]:
+    """One entry of the legend for the dotted lines of all devices."""
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "peak",
+        "x": [None],
+        "y": [None],
+        "line": {"color": theme.muted, "width": 1.2, "dash": "dot"},
+        "hoverinfo": "skip",
     }

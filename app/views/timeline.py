@@ -91,7 +91,7 @@ def window_figure(window: Window, theme: Theme = LIVE, *, devices: Sequence[str]
         by_lane[bar.lane].append(bar)
     data = []
     for row, lane in enumerate(lanes):
-        data += _lane_bars(lane, by_lane[lane.id], row, _color(lane, hues, theme), theme)
+        data += _lane_bars(lane, by_lane[lane.id], window, row, _color(lane, hues, theme))
     layout = _layout(lanes, LANE_PX, hues, theme)
     layout["barmode"] = "overlay"
     layout["dragmode"] = "pan"
@@ -239,7 +239,8 @@ def _window_shape(window: tuple[float, float] | None, theme: Theme) -> list[dict
     ]
 
 
-def _lane_bars(lane: Lane, bars: Sequence[Bar], row: int, color: str, theme: Theme) -> list[dict[str, Any]]:
+def _lane_bars(lane: Lane, bars: Sequence[Bar], window: Window, row: int, color: str) -> list[dict[str, Any]]:
+    """One trace for what took time, cut at the window's ends so that its label is in view, one for ticks."""
     timed = [bar for bar in bars if bar.dur_s > 0]
     instants = [bar for bar in bars if bar.dur_s <= 0]
     traces: list[dict[str, Any]] = []
@@ -247,13 +248,15 @@ def _lane_bars(lane: Lane, bars: Sequence[Bar], row: int, color: str, theme: The
         levels = _levels(timed)
         rows = max(levels) + 1
         high = 0.84 / rows
+        starts = [max(bar.t0_s, window.t0_s) for bar in timed]
+        ends = [min(bar.t0_s + bar.dur_s, window.t1_s) for bar in timed]
         traces.append(
             {
                 "type": "bar",
                 "orientation": "h",
                 "name": plain(lane_title(lane)),
-                "base": [bar.t0_s for bar in timed],
-                "x": [bar.dur_s for bar in timed],
+                "base": starts,
+                "x": [round(max(0.0, end - start), 9) for start, end in zip(starts, ends, strict=True)],
                 "y": [round(row + 0.08 + high * (level + 0.5), 4) for level in levels],
                 "width": round(high * 0.94, 4),
                 "text": [plain(bar.label) if rows <= 2 else "" for bar in timed],
@@ -261,7 +264,7 @@ def _lane_bars(lane: Lane, bars: Sequence[Bar], row: int, color: str, theme: The
                 "insidetextanchor": "start",
                 "constraintext": "inside",
                 "textangle": 0,
-                "insidetextfont": {"color": theme.text, "size": 12},
+                "insidetextfont": {"size": 12},
                 "marker": {"color": with_alpha(color, 0.4), "line": {"color": color, "width": 1}},
                 **_hover(lane, timed),
             }

@@ -148,7 +148,9 @@ def test_memory_tells_its_basis() -> None:
         MemorySeries("cpu:2", "in_use", "unsupported", "the allocator keeps no statistics", (), ()),
     ]
     figure = memory_figure(series, LIGHT)
-    first, second = figure["data"]
+    first, second, key = figure["data"]
+    assert [one["showlegend"] for one in (first, second)] == [True, False]
+    assert (key["name"], key["line"]["dash"], key["x"]) == ("peak", "dot", [None])
     assert (first["name"], first["y"], first["line"]["dash"]) == ("cpu:1 (estimated)", [1.0, 3.0], "dash")
     assert first["text"][1] == "3 MiB (estimated: sizes of live tensors)"
     assert (second["name"], second["line"]["dash"]) == ("cpu:0 peak (measured)", "dot")

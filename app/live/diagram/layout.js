@@ -8,11 +8,12 @@ const CHANNEL_MAX = 52;
 const CHANNEL_STEP = 6;
 const CHANNEL_EDGE = 10;
 const LANE_MIN = 62;
-const BAR_MIN = 54;
-const BAR_NARROW = 80;
+const BAR_MIN = 50;
+const BAR_NARROW = 58;
 const BAR_WIDE = 180;
 const BAR_MAX = 240;
 const GAP_MIN = 34;
+const GAP_TIGHT = 22;
 const GAP_MAX = 150;
 const PITCH_MIN = 9;
 const PITCH_READABLE = 20;
@@ -35,18 +36,20 @@ function layoutDiagram(data, measure, viewWidth, maxHeight) {
     places.set(group.id, { group, column, lane: laneOf.get(group.device) ?? 0, row: 0, desired });
   }
   const typical = wanted.map((list) => list.sort((a, b) => a - b)[Math.round((list.length - 1) * 0.7)]);
-  const cap = widestThatFits(typical, viewWidth - ranks.length * GAP_MIN);
+  const narrow = typical.reduce((sum, width) => sum + Math.min(BAR_NARROW, width), 0);
+  const least = narrow + ranks.length * GAP_MIN > viewWidth ? GAP_TIGHT : GAP_MIN;
+  const cap = widestThatFits(typical, viewWidth - ranks.length * least);
   const widths = typical.map((width) => Math.min(cap, width));
   const bars = widths.reduce((sum, width) => sum + width, 0);
-  const spare = ranks.length > 1 ? (viewWidth - bars - GAP_MIN) / (ranks.length - 1) : 0;
-  const gap = Math.max(GAP_MIN, Math.min(GAP_MAX, spare));
+  const spare = ranks.length > 1 ? (viewWidth - bars - 1.5 * least) / (ranks.length - 1) : 0;
+  const gap = Math.max(least, Math.min(GAP_MAX, spare));
   const lefts = [];
-  let x = GAP_MIN / 2;
+  let x = least / 2;
   for (const width of widths) {
     lefts.push(x);
     x += width + gap;
   }
-  const width = Math.max(1, x - gap + GAP_MIN);
+  const width = Math.max(1, x - gap + least);
   const laneRows = packRows(data, places, ranks.length);
   widen(data, places, lefts, widths);
   for (const place of places.values()) place.x = lefts[place.column];
@@ -55,8 +58,8 @@ function layoutDiagram(data, measure, viewWidth, maxHeight) {
   const gaps = channelHeights(data, places);
   const fixed = data.lanes.length * 2 * LANE_PAD + gaps.reduce((sum, height) => sum + height, 0);
   // Where labels fit across, rows stay high enough for them; a map of small bars is made in one view.
-  const least = viewWidth / width > 0.5 ? PITCH_READABLE : PITCH_MIN;
-  const fitPitch = Math.max(least, Math.min(PITCH_MAX, (maxHeight - fixed) / rows));
+  const lowest = viewWidth / width > 0.5 ? PITCH_READABLE : PITCH_MIN;
+  const fitPitch = Math.max(lowest, Math.min(PITCH_MAX, (maxHeight - fixed) / rows));
   const layout = { places, byId, width, gap, fitPitch, columns: ranks.length, laneRows, gaps, lanes: [], channels: [] };
   stackLanes(layout, data.lanes, fitPitch);
   return layout;
@@ -170,7 +173,7 @@ function widen(data, places, lefts, widths) {
     const end = Math.min(
       lefts.at(-1) + widths.at(-1),
       neighbour === undefined ? Infinity : lefts[neighbour] - 14,
-      receiver === undefined ? Infinity : lefts[receiver] - GAP_MIN,
+      receiver === undefined ? Infinity : lefts[receiver] - GAP_TIGHT,
     );
     place.width = Math.max(widths[place.column], Math.min(place.desired, end - lefts[place.column]));
   }

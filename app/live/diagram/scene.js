@@ -103,9 +103,9 @@ function placeGroup(entry, box, measure, viewWidth) {
 
   // Where only one of them has room, the label is worth more than the handle (a double-click opens, too).
   const openable = Boolean(item.expand) && (item.expandable || item.expanded);
-  const cut = item.label.lastIndexOf("/");
-  const least = measure(cut < 0 ? item.label : `…${item.label.slice(cut)}`);
-  const hasHandle = openable && width >= 44 && height >= 15 && (least <= width - 28 || least > width - 13);
+  const roomy = openable && width >= 44 && height >= 15;
+  const beside = fitLabel(item.label, end - Math.max(23, hidden > 0 ? hidden + 6 : 0) - 5, measure);
+  const hasHandle = roomy && (beside !== "" || fitLabel(item.label, end - 13, measure) === "");
   set(entry.handle, { display: hasHandle ? null : "none" });
   if (hasHandle) {
     set(entry.handle.firstChild, { height: r(height) });
@@ -117,7 +117,8 @@ function placeGroup(entry, box, measure, viewWidth) {
   const room = end - left - 5;
   const label = height >= 13 ? fitLabel(item.label, room, measure) : "";
   text(entry.label, label);
-  set(entry.label, { x: left, y: r(middle + 4) });
+  const lift = item.mix.length && height < 26 ? 1.5 : 0;
+  set(entry.label, { x: left, y: r(middle + 4 - lift) });
   const count = item.kind === "op" || !item.ops ? "" : String(item.ops);
   const spare = room - measure(label) - 12;
   const fits = count && end === width && label === item.label && spare >= measure(count, "11px");
@@ -139,15 +140,15 @@ function placeGroup(entry, box, measure, viewWidth) {
 // The strip at the foot of a collapsed scope that has ops on several devices: whose ops they are.
 function drawMix(entry, item, width, height) {
   const total = item.mix.reduce((sum, [, number]) => sum + number, 0);
-  const shown = total > 0 && width >= 30 && height >= 18;
+  const shown = total > 0 && width >= 30 && height >= 17;
   set(entry.mix, { display: shown ? null : "none" });
   if (!shown) return;
   while (entry.mix.childNodes.length > item.mix.length) entry.mix.lastChild.remove();
   let x = 8;
   item.mix.forEach(([hue, number], index) => {
-    const part = entry.mix.childNodes[index] ?? el("rect", { height: 2.5 }, entry.mix);
+    const part = entry.mix.childNodes[index] ?? el("rect", { height: 2 }, entry.mix);
     const wide = ((width - 16) * number) / total;
-    set(part, { x: r(x), y: r(height - 5), width: r(Math.max(1, wide)) });
+    set(part, { x: r(x), y: r(height - 4), width: r(Math.max(1, wide)) });
     part.style.fill = hue;
     x += wide;
   });

@@ -91,7 +91,9 @@ def window_figure(window: Window, theme: Theme = LIVE, *, devices: Sequence[str]
         by_lane[bar.lane].append(bar)
     data = []
     for row, lane in enumerate(lanes):
-        data += _lane_bars(lane, by_lane[lane.id], window, row, _color(lane, hues, theme))
+        data += _lane_bars(
+            lane, by_lane[lane.id], row, window=window, color=_color(lane, hues, theme), theme=theme
+        )
     layout = _layout(lanes, LANE_PX, hues, theme)
     layout["barmode"] = "overlay"
     layout["dragmode"] = "pan"
@@ -239,7 +241,9 @@ def _window_shape(window: tuple[float, float] | None, theme: Theme) -> list[dict
     ]
 
 
-def _lane_bars(lane: Lane, bars: Sequence[Bar], window: Window, row: int, color: str) -> list[dict[str, Any]]:
+def _lane_bars(
+    lane: Lane, bars: Sequence[Bar], row: int, *, window: Window, color: str, theme: Theme
+) -> list[dict[str, Any]]:
     """One trace for what took time, cut at the window's ends so that its label is in view, one for ticks."""
     timed = [bar for bar in bars if bar.dur_s > 0]
     instants = [bar for bar in bars if bar.dur_s <= 0]
@@ -264,7 +268,7 @@ def _lane_bars(lane: Lane, bars: Sequence[Bar], window: Window, row: int, color:
                 "insidetextanchor": "start",
                 "constraintext": "inside",
                 "textangle": 0,
-                "insidetextfont": {"size": 12},
+                "insidetextfont": {"color": theme.text, "size": 12},
                 "marker": {"color": with_alpha(color, 0.4), "line": {"color": color, "width": 1}},
                 **_hover(lane, timed),
             }

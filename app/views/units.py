@@ -74,6 +74,8 @@ def plural(number: int | None, noun: str) -> str:
 
 def transfer(total: int | None, number: int | None, known: int = 0) -> str:
     """Bytes and count of transfers in one breath: ``1.20 MiB · 300x``; a lower bound as ``≥ 64 KiB``."""
+    if total is None and number is None and not known:
+        return UNKNOWN
     if total is None and known:
         return f"≥ {size(known)} · {times(number)}"
     return f"{size(total)} · {times(number)}"

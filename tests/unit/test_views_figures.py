@@ -131,6 +131,14 @@ def test_window_draws_bars_ticks_and_overlaps() -> None:
     as_json(figure)
 
 
+def test_bars_are_cut_at_the_ends_of_the_window() -> None:
+    """Their labels would stand outside of it; what is told of them stays whole."""
+    bars = (Bar(CALLS.id, 0.5, 3.0, "train_step"),)
+    calls = trace(window_figure(Window(1.0, 2.0, (CALLS,), bars, 1), LIGHT), "bar")
+    assert (calls["base"], calls["x"]) == ([1.0], [1.0])
+    assert "3 s (measured)" in calls["hovertext"][0]
+
+
 def test_window_keeps_the_longest_bars_and_says_so() -> None:
     bars = tuple(Bar(CALLS.id, index * 1e-3, 1e-6 * index, "f") for index in range(1, BARS_SHOWN + 501))
     figure = window_figure(Window(0.0, 3.0, (CALLS,), bars, 9000), LIGHT)

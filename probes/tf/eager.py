@@ -12,15 +12,16 @@ from typing import Any, Callable, Optional
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from .functions import Functions
 from .gradients import current as gradient
-from .gradients import remember as remember_forward
+from .gradients import forward_ops
 from .hosts import host_inputs
 from .live import SMALL_ELEMENTS, LiveBytes
 from .marks import Mark
 from .marks import mark as mark_of
 from .names import is_host, memory_of, short_device, tensor_bytes
 
-Entry = tuple[int, Mark, tuple[int, str]]
-"""Of an op at a line: its key, its outputs' mark, what the tape gets to know of it."""
+Entry = tuple[int, Mark, tuple[int, str], bool, str]
+"""Of an op at a line: its key, its outputs' mark, what the tape gets to know of it, whether its outputs
+take memory of their own, and the device's full name as the one object that marks hold."""
 _SHARING = ("ReadVariableOp", "Identity", "Reshape")
 """Ops whose output is their input's memory again."""
 
@@ -40,6 +41,8 @@ class EagerOps:
         self.functions = functions
         self.live = LiveBytes.of(recording)
         self._context: Callable[[], Any] = context.context
+        self._called = functions.called
+        self._counts = recording.counts
         self._current_location = recording.sites.current
         self._ops: dict[tuple[str, str, int, int], Entry] = {}
         self._data: dict[Any, tuple[Mark, Optional[int]]] = {}
@@ -49,49 +52,49 @@ class EagerOps:
         self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
     ) -> None:
         """Called by TensorFlow after each op; `graph` is None for eager ops."""
-        if graph is not None or op_type in self.functions.called:
+        if graph is not None or op_type in self._called:
             return
         if type(op_type) is bytes:
             op_type = op_type.decode()
         if outputs:
-            full_device = outputs[0].device
+            device = outputs[0].device
         elif inputs:
-            full_device = inputs[0].device
+            device = inputs[0].device
         else:
-            full_device = self._context().device_name or "CPU:0"
-        location = self._current_location()
+            device = self._context().device_name or "CPU:0"
+        # All ops of one backward pass have the line that asked for it: no need to walk to it each time.
         forward = gradient.forward_loc
-        identity = (op_type, full_device, location, forward)
+        location = gradient.loc if forward else self._current_location()
+        identity = (op_type, device, location, forward)
         entry = self._ops.get(identity)
         if entry is None:
-            entry = self._ops[identity] = self._define(
-                op_type, attrs, short_device(full_device), location, forward
-            )
-        key, mark, origin = entry
-        counts = self.recording.counts
+            entry = self._ops[identity] = self._define(op_type, attrs, device, location, forward)
+        key, mark, origin, keeps, device = entry
+        counts = self._counts
         count = counts[key] + 1
         counts[key] = count
         if count <= SINGLE_EVENTS:
             self.recording.event("op", clock(), 0, key)
         if attrs and not forward:
-            remember_forward(id(attrs), origin)
-        for index, tensor in enumerate(inputs):
+            forward_ops[id(attrs)] = origin
+        for tensor in inputs:
             source = getattr(tensor, "_hopscope", None)
             if source is None:
                 source = self._first_seen(tensor, op_type, location)
-            if tensor.device != full_device:
-                self._crossed(tensor, index, source, mark, forward, full_device)
-        if outputs:
-            if op_type == "VarHandleOp":
-                mark = mark_of(op_type, location, _attribute(attrs, "shared_name"), mark[3])
-                outputs[0]._hopscope_live = self.live.variable(attrs, full_device)
-            for output in outputs:
-                output._hopscope = mark
+            if source[4] is not device and tensor.device != device:
+                self._crossed(tensor, inputs, source, mark, forward, device)
+        if op_type == "VarHandleOp":
+            mark = mark_of(op_type, location, _attribute(attrs, "shared_name"), mark[3], device)
+            outputs[0]._hopscope_live = self.live.variable(attrs, device)
+        for output in outputs:
+            output._hopscope = mark
+            if keeps:
                 elements = output._num_elements()
-                if elements >= SMALL_ELEMENTS and op_type not in _SHARING:
-                    output._hopscope_live = self.live.tensor(output, full_device, elements)
+                if elements >= SMALL_ELEMENTS:
+                    output._hopscope_live = self.live.tensor(output, device, elements)
 
-    def _define(self, op_type: str, attrs: Any, device: str, location: int, forward: int) -> Entry:
+    def _define(self, op_type: str, attrs: Any, full_device: str, location: int, forward: int) -> Entry:
+        device = short_device(full_device)
         scope = self._context().device_name or ""
         requested = short_device(scope)
         fields = {
@@ -105,7 +108,9 @@ class EagerOps:
         if "Dataset" in op_type and _holds_function(attrs):
             why = "tf.data runs them in its own threads on the host"
             self.recording.unseen("functions of input pipelines", why)
-        return key, mark_of(op_type, location, "", requested), (location, scope)
+        self._counts = self.recording.counts
+        mark = mark_of(op_type, location, "", requested, full_device)
+        return key, mark, (location, scope), op_type not in _SHARING, full_device
 
     def _first_seen(self, tensor: Any, op_type: str, location: int) -> Mark:
         """A tensor that no op made: Python or numpy data, converted by TensorFlow's C code.
@@ -137,13 +142,13 @@ class EagerOps:
         key = self.recording.known_key(identity)
         if key is None:
             on_host = is_host(short_device(tensor.backing_device))
-            fields = _hop_fields("cpu:0", device, tensor, op_type, location, ("Python", location, "", ""))
+            fields = _hop_fields("cpu:0", device, tensor, op_type, location, ("Python", location, "", "", ""))
             fields.update(kind="upload", dst_memory=memory_of(device, on_host))
             key = self.recording.key(identity, "hop", fields)
         return key
 
     def _crossed(
-        self, tensor: Any, index: int, mark: Mark, own: Mark, forward: int, full_device: str
+        self, tensor: Any, inputs: Any, mark: Mark, own: Mark, forward: int, full_device: str
     ) -> None:
         """An input lives elsewhere: TensorFlow copies it once and keeps the copy beside the tensor."""
         dtype = tensor._datatype_enum()
@@ -156,12 +161,16 @@ class EagerOps:
             return
         else:
             mirrors.append(full_device)
+        index = 0
+        while inputs[index] is not tensor:
+            index += 1
         identity = (id(own), id(mark), index, dtype, tensor._shape_tuple(), full_device, forward)
         key = self._crossings.get(identity)
         if key is None:
             key = self._crossings[identity] = self._crossing(tensor, index, mark, own, forward, full_device)
+            self._counts = self.recording.counts
         if key:
-            counts = self.recording.counts
+            counts = self._counts
             count = counts[key] + 1
             counts[key] = count
             if count <= SINGLE_EVENTS:

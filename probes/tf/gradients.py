@@ -9,15 +9,17 @@ from ..trace.recording import Recording
 
 
 class _Current(threading.local):
+    loc = 0
     forward_loc = 0
     forward_requested = ""
 
 
 current = _Current()
-"""Of this thread: the forward op whose gradient function runs now; location 0 when none does."""
+"""Of this thread: the line that asked for gradients, and the forward op whose gradient function runs now;
+location 0 when none does."""
 
 
-_forward: dict[int, tuple[int, str]] = {}
+forward_ops: dict[int, tuple[int, str]] = {}
 """id of an op's attribute tuple -> (location, requested device).
 
 The tape hands the very tuple that was recorded with the forward op back to the gradient function; a
@@ -26,17 +28,10 @@ tuple that has died and whose id is taken again is overwritten by the op that to
 _MOST = 500_000
 
 
-def remember(identity: int, origin: tuple[int, str]) -> None:
-    """Note (location, requested device) of a forward op that a tape may differentiate later."""
-    if len(_forward) > _MOST:
-        _forward.clear()
-    _forward[identity] = origin
-
-
 def install(recording: Recording) -> None:
     """Wrap the function that TensorFlow's C++ tape calls for each op's gradient."""
     from tensorflow.python import pywrap_tfe
-    from tensorflow.python.eager import backprop, execute
+    from tensorflow.python.eager import backprop, execute, imperative_grad
 
     original: Callable[..., Any] = backprop._gradient_function
 
@@ -51,7 +46,7 @@ def install(recording: Recording) -> None:
         forward_pass_name_scope: Any,
     ) -> Any:
         before = current.forward_loc, current.forward_requested
-        current.forward_loc, current.forward_requested = _forward.get(id(attr_tuple), (0, ""))
+        current.forward_loc, current.forward_requested = forward_ops.get(id(attr_tuple), (0, ""))
         try:
             return original(
                 op_name,
@@ -66,11 +61,27 @@ def install(recording: Recording) -> None:
         finally:
             current.forward_loc, current.forward_requested = before
 
+    def bound() -> None:
+        if len(forward_ops) > _MOST:
+            forward_ops.clear()
+
+    recording.tickers.append(bound)
+    differentiate = imperative_grad.imperative_grad
+
+    def imperative_grad_located(*args: Any, **kwargs: Any) -> Any:
+        before = current.loc
+        current.loc = recording.sites.current()
+        try:
+            return differentiate(*args, **kwargs)
+        finally:
+            current.loc = before
+
+    imperative_grad.imperative_grad = imperative_grad_located
     record = execute.record_gradient
 
     def record_gradient(op_name: Any, inputs: Any, attrs: Any, outputs: Any) -> None:
         device = next((out.op.device for out in outputs if not hasattr(out, "_numpy_internal")), "")
-        remember(id(attrs), (recording.sites.current(), device))
+        forward_ops[id(attrs)] = (recording.sites.current(), device)
         record(op_name, inputs, attrs, outputs)
 
     execute.record_gradient = record_gradient

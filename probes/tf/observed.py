@@ -166,7 +166,9 @@ class Observed:
 
     def _pass_on(self, data: bytes) -> None:
         quiet = self._log.quiet if self._log else b""
-        kept = [line for line in data.splitlines(True) if not VERBOSE.search(line) and not _hidden(line, quiet)]
+        kept = [
+            line for line in data.splitlines(True) if not VERBOSE.search(line) and not _hidden(line, quiet)
+        ]
         if kept:
             os.write(self._saved, b"".join(kept))
 

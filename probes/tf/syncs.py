@@ -61,7 +61,7 @@ def install(recording: Recording) -> None:
 
 
 def _pull(recording: Recording, tensor: Any, device: str, kind: str, location: int, dur: int) -> None:
-    mark = getattr(tensor, "_hopscope", None) or ("?", 0, "", "")
+    mark = getattr(tensor, "_hopscope", None) or ("?", 0, "", "", "")
     shape = tuple(tensor.shape)
     identity = ("pull", device, kind, location, mark[0], mark[1], tensor.dtype, shape)
     key = recording.known_key(identity)

@@ -18,7 +18,7 @@ def install(recording: Recording) -> None:
         handle = make(shape, dtype, shared_name, name, *args, **kwargs)
         mark = getattr(handle, "_hopscope", None)
         if mark is not None and name:
-            handle._hopscope = mark_of(mark[0], mark[1], str(name).rstrip("/"), mark[3])
+            handle._hopscope = mark_of(mark[0], mark[1], str(name).rstrip("/"), *mark[3:])
         return handle
 
     resource_variable_ops._variable_handle_from_shape_and_dtype = make_named

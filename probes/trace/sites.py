@@ -62,11 +62,11 @@ class Sites:
     def current(self, depth: int = 1) -> int:
         """The id of the user's location, looking from `depth` frames above the caller; 0 if none."""
         frame: Optional[FrameType] = sys._getframe(depth + 1)
-        files = self._user_files
+        users = self._user_files
         below: Optional[CodeType] = None
         while frame is not None:
             code = frame.f_code
-            user = files.get(code.co_filename)
+            user = users.get(code.co_filename)
             if user or (user is None and self.is_user(code.co_filename)):
                 key = (id(code), frame.f_lasti, id(below))
                 known = self._known.get(key)

@@ -63,8 +63,8 @@ PALETTES: dict[str, dict[str, str]] = {
     },
 }
 """``hue0`` .. ``hue7`` are the devices', ``host`` the host's; ``alert`` is for warnings and errors, ``quiet``
-for transfers that are as they should be; ``ramp0`` .. ``ramp4`` go from little to much, ``text`` reads well on the lower three and ``bright`` on the
-upper two."""
+for transfers that are as they should be. ``ramp0`` .. ``ramp4`` go from little to much; ``text`` reads well
+on the lower three, ``bright`` on the upper two."""
 
 
 def named(name: str) -> str:

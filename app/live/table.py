@@ -25,7 +25,7 @@ class Column:
     """A column; its cells are mappings, by kind:
 
     - text, code, site, number: ``{"text", "sort", "remark", "title"}``; ``sort`` where not by text;
-    - devices: ``{"devices": [badge, ..], "arrow": bool}``, badges of `app.views.colors.device_badges`;
+    - devices: ``{"devices": [badge, ..], "arrow": bool}``, badges ``{"device", "hue", "remark"}``;
     - badge: ``{"text", "tone": good|busy|alert|odd|quiet}``;
     - progress: ``{"text", "fraction": 0..1 or None, "tone"}``;
     - link: ``{"text", "href", "remark", "note"}``;

@@ -94,52 +94,12 @@ def is_alert(severity: str) -> bool:
     return severity in ("warning", "error")
 
 
-def severity_color(severity: str, theme: Theme = LIVE) -> str:
-    """The colour of a transfer or finding: strong for warnings and errors, else quiet."""
-    return theme.alert if is_alert(severity) else theme.quiet
-
-
-def text_on(color: str) -> str:
-    """Black or white, whichever reads better on this colour."""
-    lum = luminance(color)
-    return "#ffffff" if 1.05 / (lum + 0.05) >= (lum + 0.05) / 0.05 else "#000000"
-
-
-def luminance(color: str) -> float:
-    """Relative luminance of ``#rrggbb``, 0 to 1 (WCAG 2)."""
-    red, green, blue = (
-        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in _channels(color)
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
 def with_alpha(color: str, alpha: float) -> str:
     """The colour with transparency, in the form that Plotly takes; a named one as ``var(--hs-hue0,0.2)``."""
     if color.startswith("var("):
         return f"{color[:-1]},{alpha:g})"
     red, green, blue = (round(value * 255) for value in _channels(color))
     return f"rgba({red},{green},{blue},{alpha:g})"
-
-
-def device_badges(
-    devices: Iterable[str],
-    stand_ins: Iterable[str] = (),
-    *,
-    of: Iterable[str] = (),
-    theme: Theme = LIVE,
-) -> list[dict[str, str]]:
-    """What a badge says and shows, ``{"device", "hue", "remark"}``; `of` are all devices of the run."""
-    devices = list(devices)
-    colors = device_colors([*of, *devices], theme)
-    playing = frozenset(stand_ins)
-    return [
-        {
-            "device": device,
-            "hue": colors[device],
-            "remark": "host" if is_host(device) else "stand-in" if device in playing else "",
-        }
-        for device in devices
-    ]
 
 
 def _channels(color: str) -> tuple[float, float, float]:

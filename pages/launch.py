@@ -11,7 +11,7 @@ from app.screen.launch_words import changed_options, plan_text
 from app.views.text import escape_markdown
 from runners.environments import environment
 from runners.errors import HopscopeError
-from runners.gpus import list_gpus
+from runners.gpus import known_gpus
 from runners.launcher import launch, plan_program
 
 st.title("Launch a training run")
@@ -21,7 +21,7 @@ with left:
     st.caption(f"**What is claimed** {escape_markdown(program.claim)}")
     environment_panel(program.framework)
 with right:
-    gpus = list_gpus()
+    gpus = known_gpus()
     usable = environment(program.framework).build != "cpu"
     where, how_long, _ = st.columns([2, 1, 1])
     with where:

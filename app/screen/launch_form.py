@@ -16,6 +16,9 @@ from runners.gpus import Gpu
 MOST_STEPS = 10_000_000
 STAND_INS, GPUS = "stand-ins", "gpus"
 _BOUND: Any = "query-params"
+_LEAST = {"count": 1, "natural": 0}
+_PLACEHOLDERS = {"split": "even shares"}
+"""What an option without a default does."""
 _STAND_INS = (
     "Stand-ins are parts of the host, cpu:1 and up, that play GPUs: the framework really places, copies and "
     "reduces across them. Copy times between them mean nothing."
@@ -122,16 +125,19 @@ def _option(option: Option, devices: Devices) -> Value | None:
             bind=_BOUND,
             help=note,
         )
-    if option.type in ("count", "integer"):
-        least = 1 if option.type == "count" else 0
-        return int(
-            st.number_input(label, least, None, int(option.default or least), key=key, bind=_BOUND, help=note)
+    if option.type in _LEAST:
+        least = _LEAST[option.type]
+        start = None if option.default is None else int(option.default)
+        words = _PLACEHOLDERS.get(option.name)
+        chosen = st.number_input(
+            label, least, None, start, key=key, bind=_BOUND, help=note, placeholder=words
         )
+        return None if chosen is None else int(chosen)
     return st.text_input(
         label,
         "" if option.default is None else str(option.default),
         key=key,
         bind=_BOUND,
-        placeholder="even shares" if option.name == "split" else "",
+        placeholder=_PLACEHOLDERS.get(option.name),
         help=note,
     )

@@ -68,7 +68,7 @@ def changed_options(program: Program, values: Mapping[str, Value | None]) -> dic
     return {
         option.name: value
         for option in program.options
-        if (value := values.get(option.name)) not in (None, "") and value != option.default
+        if (value := values.get(option.name)) not in (None, "") and str(value) != str(option.default)
     }
 
 

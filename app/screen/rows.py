@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from app.analysis.collectives import Collective
@@ -19,6 +19,7 @@ HOP_COLUMNS = (
     Column("way", "From → to", "devices"),
     Column("tensor", "Tensor", "code"),
     Column("op", "For", "text", help="The type of the op that takes it"),
+    Column("within", "In", "text", help="The traced function that it happens in; eager: outside of any"),
     Column("bytes", "Each", "number", help="Bytes of one transfer, with what that rests on"),
     Column("count", "Count", "number", help="Transfers in the whole run"),
     Column("total", "Total", "number", help="Bytes in the whole run"),
@@ -65,7 +66,14 @@ NOT_REQUESTED = "no device asked for"
 class RunRows:
     """Makes rows of one run: every device in its own hue, stand-ins told apart."""
 
-    def __init__(self, devices: Sequence[str], stand_ins: Collection[str]) -> None:
+    def __init__(
+        self,
+        devices: Sequence[str],
+        stand_ins: Collection[str] = (),
+        functions: Mapping[int, str] | None = None,
+    ) -> None:
+        """`functions` are the names of the placed graphs."""
+        self._functions = {**(functions or {}), 0: "eager"}
         self._badges = {badge["device"]: badge for badge in badges(devices, (), stand_ins)}
 
     def badge(self, device: str, remark: bool = True) -> dict[str, str]:
@@ -88,6 +96,7 @@ class RunRows:
                 "way": {"devices": ends, "arrow": True, "remark": _memories(hop)},
                 "tensor": {"text": hop.tensor or hop.producer or "?", "title": shape},
                 "op": {"text": hop.op or hop.kind},
+                "within": {"text": self._within(hop)},
                 "bytes": _number(units.size(hop.bytes), hop.bytes, hop.basis),
                 "count": _number(units.times(hop.count), hop.count),
                 "total": _number(units.size(hop.bytes_total), hop.bytes_total),
@@ -98,6 +107,9 @@ class RunRows:
                 },
             },
         }
+
+    def _within(self, hop: Hop) -> str:
+        return ", ".join(dict.fromkeys(self._functions.get(graph, "?") for graph in hop.graphs))
 
     def syncs(self, syncs: Iterable[Sync]) -> list[dict[str, Any]]:
         """Where Python waited."""

@@ -53,7 +53,10 @@ class Page:
     @property
     def row_maker(self) -> rows.RunRows:
         """Makes table rows in the run's hues."""
-        return rows.RunRows(self.snapshot.devices, self.snapshot.tables.stand_ins)
+        tables = self.snapshot.tables
+        return rows.RunRows(
+            tables.devices, tables.stand_ins, {graph.id: graph.name for graph in tables.graphs}
+        )
 
 
 def placement_view(page: Page) -> None:

@@ -1,0 +1,117 @@
+"""A run's page as a test reads and uses it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.conftest import Server, playwright, settled
+
+expect = playwright.expect
+# A busy machine takes its time; a condition that holds is not waited for.
+expect.set_options(timeout=20_000)
+
+# Where a cell of the matrix is on the screen, and what it says.
+_CELLS = """() => {
+  const plot = document.querySelector('[data-testid="figure-matrix"]');
+  const box = plot.getBoundingClientRect(), layout = plot._fullLayout;
+  const pairs = plot.data.find((trace) => trace.type === 'heatmap').customdata;
+  const words = plot.data.find((trace) => trace.mode === 'text');
+  const cells = {};
+  (words?.text ?? []).forEach((text, index) => {
+    const x = words.x[index], y = words.y[index];
+    cells[pairs[y][x].join('>')] = {
+      text: text.replace('<br>', ' '),
+      x: box.left + layout._size.l + layout.xaxis.l2p(x),
+      y: box.top + layout._size.t + layout.yaxis.l2p(y),
+    };
+  });
+  return cells;
+}"""
+
+
+class RunPage:
+    """The page of one run, open in a browser."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.hops = page.get_by_test_id("table-hops")
+        self.matrix = page.get_by_test_id("figure-matrix")
+        self.diagram = page.get_by_test_id("placement-diagram")
+
+    def open(self, server: Server, run: str, **query: str) -> None:
+        """Go to the run's address and wait until it is drawn."""
+        self.page.goto(f"{server.url}/run?run={run}" + "".join(f"&{name}={query[name]}" for name in query))
+        settled(self.page)
+
+    def fact(self, name: str) -> Any:
+        """The value of a fact in the head: state, progress, loss."""
+        return self.page.locator(f'[data-fact="{name}"] .fact-value')
+
+    def wait_for_state(self, state: str, seconds: float = 60) -> None:
+        expect(self.fact("state")).to_have_text(state, timeout=seconds * 1000)
+
+    def cells(self) -> dict[tuple[str, str], str]:
+        """What the matrix says: (source, destination) to bytes and count."""
+        self._drawn()
+        return {tuple(pair.split(">")): cell["text"] for pair, cell in self.page.evaluate(_CELLS).items()}
+
+    def click_cell(self, src: str, dst: str) -> None:
+        self._drawn()
+        self.matrix.scroll_into_view_if_needed()
+        cell = self.page.evaluate(_CELLS)[f"{src}>{dst}"]
+        self.page.mouse.click(cell["x"], cell["y"])
+
+    def crossings(self) -> list[dict[str, str]]:
+        """The diagram's crossings with their data: src, dst, bytes, count."""
+        expect(self.diagram).to_be_visible()
+        found: list[dict[str, str]] = self.diagram.get_by_test_id("crossing").evaluate_all(
+            "nodes => nodes.map((node) =>"
+            " ({ ...node.dataset, lit: String(!node.classList.contains('dim')) }))"
+        )
+        return found
+
+    def hop_rows(self) -> list[dict[str, str]]:
+        """The visible rows of the hop table."""
+        rows: list[dict[str, str]] = self.hops.locator("tbody tr").evaluate_all(
+            "rows => rows.map((row) => Object.fromEntries([...row.children].map((cell) =>"
+            " [cell.dataset.column, cell.dataset.column === 'way'"
+            "   ? [...cell.querySelectorAll('[data-device]')].map((chip) => chip.dataset.device).join('>')"
+            "   : cell.innerText])))"
+        )
+        return rows
+
+    def expect_hops(self, number: int) -> None:
+        expect(self.hops).to_have_attribute("data-rows", str(number))
+
+    def _drawn(self) -> None:
+        self.page.wait_for_selector('[data-testid="figure-matrix"][data-drawn]')
+        settled(self.page)
+
+
+def confirm(holder: Any, action: str) -> None:
+    """Press a button that asks back, and say yes."""
+    holder.locator(f'[data-action="{action}"]').click()
+    holder.locator(f'[data-action="{action}-yes"]').click()
+
+
+def write_script(folder: Path, name: str, text: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    script = folder / f"{name}.py"
+    script.write_text(text)
+    return script
+
+
+SLOW = """
+import sys, time
+for step in range(1, 100001):
+    print(f"step {step}/100000 loss {1 / step:.4f} 20.0 steps/s", flush=True)
+    time.sleep(0.05)
+"""
+FAILING = """
+print("<b>bold</b> **stars** <img src=x onerror=alert(1)>", flush=True)
+raise ValueError("the loss is not a number")
+"""
+
+RUN_ADDRESS = re.compile(r"/run\?run=[^&]+$")

@@ -1,0 +1,145 @@
+"""From the Launch page to a finished run: the command first, then a real TensorFlow program."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from app.views import units
+from tests.e2e.conftest import Server, settled, start_server, wait_until
+from tests.e2e.run_page import RunPage, expect
+
+STEPS, BATCH, WIDTH = 20, 64, 256
+ACTIVATION = BATCH * WIDTH * 4
+
+
+def open_launch(page: Any, server: Server, query: str = "") -> None:
+    page.goto(f"{server.url}/{query}")
+    settled(page)
+
+
+def code(page: Any) -> Any:
+    """The block that shows what will run."""
+    return page.get_by_test_id("stCode").first
+
+
+def test_launches_a_real_run_and_shows_what_crossed(server: Server, page: Any) -> None:
+    open_launch(page, server)
+    page.get_by_text("Layers over devices").click()
+    page.get_by_label("Steps").fill(str(STEPS))
+    page.get_by_label("Steps").press("Enter")
+    expect(code(page)).to_contain_text(f"--stand-ins 3 --steps {STEPS}")
+    expect(code(page)).to_contain_text("model_parallel.py")
+    expect(code(page)).to_contain_text("export HOPSCOPE_TRACE=1")
+    page.get_by_role("button", name="Launch", exact=True).click()
+
+    page.wait_for_url("**/run?run=*")
+    run = RunPage(page)
+    run.wait_for_state("finished")
+    expect(run.fact("progress")).to_contain_text(f"{STEPS} / {STEPS}")
+    expect(run.fact("devices").locator("[data-device]")).to_have_count(3)
+    expect(run.fact("devices")).to_contain_text("stand-in")
+
+    # The loss that the program printed last is the one in the head.
+    name = parse_qs(urlsplit(page.url).query)["run"][0]
+    log = (server.home / "runs" / name / "out.log").read_text()
+    (loss,) = re.findall(rf"step {STEPS}/{STEPS} loss ([\d.]+)", log)
+    expect(run.fact("loss")).to_have_text(f"{float(loss):.4g}")
+
+    crossings = [
+        crossing for crossing in run.crossings() if "cpu:0" not in (crossing["src"], crossing["dst"])
+    ]
+    neighbours = {("cpu:1", "cpu:2"), ("cpu:2", "cpu:3"), ("cpu:3", "cpu:2"), ("cpu:2", "cpu:1")}
+    assert {(crossing["src"], crossing["dst"]) for crossing in crossings} == neighbours
+    for crossing in crossings:
+        assert (crossing["bytes"], crossing["count"]) == (str(ACTIVATION * STEPS), str(STEPS))
+
+    rows = {(row["way"], row["within"], row["bytes"].split()[0]): row for row in run.hop_rows()}
+    for src, dst in neighbours:
+        row = rows[f"{src}>{dst}", "train_step", str(ACTIVATION // 1024)]
+        assert row["count"] == f"{STEPS}{units.TIMES}"
+        assert row["total"] == "1.25 MiB"
+        assert re.fullmatch(r"model_parallel\.py:\d+", row["site"])
+    cells = run.cells()
+    assert {pair for pair in cells if "cpu:0" not in pair} == neighbours
+    assert cells["cpu:3", "cpu:2"] == f"1.25 MiB {STEPS}{units.TIMES}"
+
+
+def test_a_prepared_launch_is_in_the_address(server: Server, page: Any) -> None:
+    open_launch(page, server, "?program=tf-pin-gradients&gradients=inside&batch=32")
+    expect(page.get_by_role("radio", name="Gradients in and out")).to_be_checked()
+    expect(code(page)).to_contain_text("pin_gradients.py")
+    expect(code(page)).to_contain_text("--batch 32 --gradients inside")
+    page.get_by_text("A Keras model on one device").click()
+    expect(code(page)).to_contain_text("pin_model.py")
+    expect(page).to_have_url(re.compile("program=tf-pin-model"))
+    page.reload()
+    settled(page)
+    expect(code(page)).to_contain_text("pin_model.py")
+
+
+def test_what_cannot_work_is_said_and_not_launched(server: Server, page: Any) -> None:
+    open_launch(page, server, "?program=tf-mirrored&cross-device-ops=nccl")
+    expect(page.get_by_test_id("stAlert")).to_contain_text("nccl needs GPUs")
+    expect(page.get_by_role("button", name="Launch", exact=True)).to_be_disabled()
+    open_launch(page, server, "?program=tf-model-parallel&split=9,1")
+    expect(page.get_by_test_id("stAlert")).to_contain_text("split=9,1")
+    expect(page.get_by_role("button", name="Launch", exact=True)).to_be_disabled()
+    assert not list((server.home / "runs").glob("*-tf-mirrored-*"))
+
+
+@pytest.fixture
+def installing(tmp_path: Path) -> Iterator[Callable[..., None]]:
+    """An environment that some process is installing: its lock is held; call it to tell how far it is."""
+    folder = tmp_path / "envs"
+    folder.mkdir()
+
+    def tell(**progress: Any) -> None:
+        (folder / "tensorflow.json").write_text(
+            json.dumps({"build": "cpu", "reason": None, "step": None, "fraction": None, **progress})
+        )
+
+    with (folder / "tensorflow.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        tell(state="installing", step="pip gets tensorflow", fraction=0.25, updated=time.time())
+        tell.release = lambda: fcntl.flock(lock, fcntl.LOCK_UN)  # type: ignore[attr-defined]
+        yield tell
+
+
+def test_an_install_shows_how_far_it_is_and_why_it_failed(
+    tmp_path: Path, page: Any, installing: Callable[..., None]
+) -> None:
+    (tmp_path / "envs" / "tensorflow.log").write_text("Collecting tensorflow\nERROR: disk is full\n")
+    variables = {"HOPSCOPE_ENVS": str(tmp_path / "envs"), "HOPSCOPE_TENSORFLOW": ""}
+    with start_server(tmp_path / "home", tmp_path, environment=variables) as server:
+        open_launch(page, server)
+        panel = page.locator(".st-key-environment")
+        expect(panel).to_contain_text("TensorFlow is being installed")
+        expect(panel).to_contain_text("pip gets tensorflow")
+        expect(page.get_by_role("button", name="Launch", exact=True)).to_be_disabled()
+        installing(state="installing", step="pip unpacks", fraction=0.75, updated=time.time())
+        expect(panel).to_contain_text("pip unpacks")
+        expect(panel.get_by_role("progressbar")).to_have_attribute("aria-valuenow", "75")
+        installing(state="failed", reason="the disk is full: free 1.8 GB", updated=time.time())
+        installing.release()  # type: ignore[attr-defined]
+        expect(panel).to_contain_text("the disk is full: free 1.8 GB")
+        expect(panel).to_contain_text("ERROR: disk is full")
+        expect(panel.get_by_role("button", name="Try again")).to_be_visible()
+        expect(page.get_by_role("button", name="Launch", exact=True)).to_be_disabled()
+
+
+def test_viewers_only_look(tf_python: Path, tmp_path: Path, page: Any) -> None:
+    with start_server(tmp_path, tmp_path, "--listen", "0.0.0.0") as server:
+        wait_until(lambda: server.printed().count("?token=") == 2, 10, server.printed)
+        (token,) = re.findall(r"\?token=(\S+)  \(viewer", server.printed())
+        open_launch(page, server, f"?token={token}")
+        expect(page.get_by_text("launching takes the operator's address")).to_be_visible()
+        expect(page.get_by_role("button", name="Launch", exact=True)).to_have_count(0)

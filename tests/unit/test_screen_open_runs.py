@@ -1,0 +1,85 @@
+"""Open runs: shared, read on while they grow, sealed at their end, closed when nobody looks."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.screen import open_runs
+from runners.errors import HopscopeError
+from runners.run import read_run
+from tests.unit.traces import Trace, hop_fields, write_status
+
+
+@pytest.fixture(autouse=True)
+def nothing_open(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(open_runs, "_LEAST_PAUSE_S", 0.0)
+    monkeypatch.setattr(open_runs, "_SHARE_OF_TIME", 0.0)
+    monkeypatch.setattr(open_runs, "_open", {})
+    yield
+
+
+def wait_for(condition: object, seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():  # type: ignore[operator]
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_viewers_share_a_run_and_its_snapshot(tmp_path: Path) -> None:
+    trace = Trace(tmp_path)
+    write_status(tmp_path, "running")
+    key = trace.key("hop", 3, **hop_fields("cpu:1", "cpu:2"))
+    run = read_run(tmp_path)
+    first = open_runs.opened(run)
+    assert open_runs.opened(run) is first
+    snapshot = first.look(ended=False)
+    assert [hop.count for hop in snapshot.hops] == [3]
+    assert first.look(ended=False) is snapshot, "nothing changed"
+    assert snapshot.diagram((), ()) is snapshot.diagram((), ())
+
+    trace.writer.counts[key] = 5
+    trace.key("hop", 1, **hop_fields("cpu:2", "cpu:1"))
+    grown = first.look(ended=False)
+    assert grown is not snapshot
+    assert [hop.count for hop in grown.hops] == [5, 1]
+    assert {(cell.src, cell.dst) for cell in grown.matrix.cells} == {("cpu:1", "cpu:2"), ("cpu:2", "cpu:1")}
+
+
+def test_reading_takes_turns_with_the_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = Trace(tmp_path)
+    write_status(tmp_path, "running")
+    monkeypatch.setattr(open_runs, "_LEAST_PAUSE_S", 3600.0)
+    known = open_runs.opened(read_run(tmp_path))
+    before = known.look(ended=False)
+    trace.key("hop", 1, **hop_fields("cpu:2", "cpu:1"))
+    assert known.look(ended=False) is before
+
+
+def test_an_ended_run_is_sealed_in_the_background(tmp_path: Path) -> None:
+    trace = Trace(tmp_path)
+    trace.key("hop", 3, **hop_fields("cpu:1", "cpu:2"))
+    write_status(tmp_path)
+    known = open_runs.opened(read_run(tmp_path))
+    known.look(ended=True)
+    wait_for(lambda: known.store.sealed)
+    assert [hop.count for hop in known.look(ended=True).hops] == [3]
+
+
+def test_idle_and_removed_runs_are_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a", "b", "c"):
+        Trace(tmp_path / name)
+        write_status(tmp_path / name, "running")
+        open_runs.opened(read_run(tmp_path / name))
+    shutil.rmtree(tmp_path / "a")
+    open_runs.opened(read_run(tmp_path / "b"))
+    assert {path.name for path in open_runs._open} == {"b", "c"}
+    monkeypatch.setattr(open_runs, "_IDLE_S", -1.0)
+    open_runs.opened(read_run(tmp_path / "b"))
+    assert {path.name for path in open_runs._open} == {"b"}
+    with pytest.raises(HopscopeError, match="no run folder"):
+        open_runs.opened(read_run(tmp_path / "a"))

@@ -1,0 +1,210 @@
+"""Runs, hops and findings as the tables of the pages show them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from app.analysis.collectives import Collective
+from app.analysis.findings import Finding
+from app.analysis.hops import hop_table
+from app.analysis.memory import Memory
+from app.analysis.syncs import Sync
+from app.screen import run_header, run_rows
+from app.screen.address import RunAddress
+from app.screen.devices import badges, devices_cell
+from app.screen.finding_rows import evidence_text, finding_rows, fold_title, headline
+from app.screen.focus import finding_id, focus_of
+from app.screen.rows import RunRows
+from app.views.colors import device_colors
+from app.views.placement_data import Crossing, Diagram, Group
+from app.views.progress_data import Progress
+from app.views.selection import Selection
+from app.views.timeline_data import Lane
+from runners.run import Run
+from tests.unit.test_analysis_hops import hop, tables
+
+NOW = 1_800_000_000.0
+NOTHING = Progress((), (), ())
+
+
+def run(state: str, spec: dict[str, Any] | None = None, **status: Any) -> Run:
+    facts = {"name": "tf-mirrored", "framework": "tensorflow", "created": "2026-01-01T00:00:00+00:00"}
+    return Run("id", Path("/runs/id"), facts | (spec or {}), {"state": state, **status})
+
+
+def finding(severity: str, hops: tuple[int, ...] = (), **evidence: Any) -> Finding:
+    return Finding("bounce", severity, "train.py:3", "It bounces.", evidence, "Don't.", hops)
+
+
+def test_a_run_of_each_state_has_its_buttons() -> None:
+    ended = run_rows.run_row(run("finished", started=10.0, ended=12.5), NOTHING, True, NOW)["cells"]
+    assert ended["state"] == {"text": "finished", "tone": "good"}
+    assert ended["duration"]["text"] == "2.5 s"
+    assert [button["name"] for button in ended["actions"]["actions"]] == ["delete"]
+    assert run_rows.run_row(run("finished"), NOTHING, False, NOW)["cells"]["actions"] == {"actions": []}
+    failed = run_rows.run_row(run("failed", reason="exited with status 3"), NOTHING, True, NOW)["cells"]
+    assert failed["run"]["note"] == "exited with status 3"
+    assert ended["run"]["note"] == "" and ended["run"]["href"] == "/run?run=id"
+
+
+def test_progress_has_a_bar_where_the_end_is_known() -> None:
+    progress = Progress((1, 30), (2.5, None), (None, 12.0), 120)
+    row = run_rows.run_row(run("finished"), progress, True, NOW)["cells"]
+    assert row["progress"]["text"] == "30 / 120" and row["progress"]["fraction"] == 0.25
+    assert (row["loss"]["text"], row["speed"]["text"]) == ("2.5", "12 steps/s")
+    open_ended = run_rows.progress_cell(Progress((7,), (None,), (None,)), "running")
+    assert (open_ended["text"], open_ended["fraction"]) == ("step 7", None)
+    assert run_rows.progress_cell(NOTHING, "running")["text"] == ""
+
+
+def test_how_long_ago() -> None:
+    assert [run_rows.ago(NOW - seconds, NOW) for seconds in (-5, 59, 61, 7300, 2 * 86400)] == [
+        "0 s ago",
+        "59 s ago",
+        "1 min ago",
+        "2 h ago",
+        "2 d ago",
+    ]
+
+
+def test_stand_ins_are_always_said_to_be_such() -> None:
+    spec = {"device_map": {"cpu:1": {"stand_in": True}, "gpu:0": {"uuid": "GPU-1", "name": "H200"}}}
+    remarks = {
+        badge["device"]: badge["remark"]
+        for badge in run_rows.run_row(run("finished", spec), NOTHING, True)["cells"]["devices"]["devices"]
+    }
+    assert remarks == {"cpu:1": "stand-in", "gpu:0": ""}
+    alike = devices_cell(["cpu:1", "cpu:2"], {"cpu:1", "cpu:2"})
+    assert alike["remark"] == "stand-ins"
+    hues = device_colors(["cpu:0", "cpu:1", "cpu:2"])
+    assert {badge["device"]: badge["hue"] for badge in badges(["cpu:2"], hues)} == {"cpu:2": hues["cpu:2"]}
+    told = {row["id"]: row["cells"]["is"]["text"] for row in run_header.map_rows(run("finished", spec))}
+    assert told == {
+        "cpu:1": "a stand-in: a part of the host that plays a GPU",
+        "gpu:0": "uuid GPU-1, name H200",
+    }
+
+
+def test_the_command_is_what_a_shell_would_take() -> None:
+    spec = {
+        "command": ["/bin/python", "a b.py", "--x=1"],
+        "cwd": "/src",
+        "env": {"HOPSCOPE_TRACE": "1", "CUDA_VISIBLE_DEVICES": None},
+    }
+    assert run_header.command_text(spec).splitlines() == [
+        "unset CUDA_VISIBLE_DEVICES",
+        "export HOPSCOPE_TRACE=1",
+        "cd /src",
+        "/bin/python 'a b.py' --x=1",
+    ]
+
+
+def test_hops_are_sorted_by_bytes_and_filtered_by_row() -> None:
+    hops = hop_table(
+        tables(
+            hop(1, "cpu:1", "cpu:2", 30, loc=1),
+            hop(2, "cpu:2", "cpu:1", None, loc=2, graph=7),
+            hop(3, "cpu:1", "gpu:0", 2, bytes=10_000, dst_memory="host"),
+        )
+    )
+    made = RunRows(["cpu:1", "cpu:2", "gpu:0"], {"cpu:1"}, {7: "train_step"})
+    rows = made.hops(hops, None)
+    assert [row["id"] for row in rows] == ["2", "0", "1"]
+    by_id = {row["id"]: row["cells"] for row in rows}
+    assert by_id["0"]["total"] == {"text": "2.93 KiB", "sort": 3000, "remark": ""}
+    assert by_id["0"]["within"]["text"] == "eager" and by_id["1"]["within"]["text"] == "train_step"
+    # What is not known is neither 0 nor left out.
+    assert by_id["1"]["count"]["text"].startswith("?") and by_id["1"]["total"]["text"] == "?"
+    assert by_id["2"]["way"]["remark"] == "to host memory"
+    assert [row["id"] for row in made.hops(hops, {1})] == ["1"]
+
+
+def test_every_number_has_a_unit_and_every_estimate_its_basis() -> None:
+    made = RunRows(["cpu:1"])
+    (sync,) = made.syncs([Sync("cpu:1", "numpy", "train.py:9", 4, 8_000_000, None, "measured")])
+    assert sync["cells"]["wait"]["text"] == "8 ms" and sync["cells"]["each"]["text"] == "2 ms"
+    (waitless,) = made.syncs([Sync("cpu:1", "numpy", None, 4, None, None, "unknown")])
+    assert waitless["cells"]["each"]["text"] == "?"
+    one = Collective("AllReduce", ("cpu:1",), 3, 2048, None, "ring", 5, "a.py:1", "estimated")
+    (row,) = made.collectives([one])
+    assert (row["cells"]["payload"]["text"], row["cells"]["wire"]["text"]) == ("2 KiB", "?")
+    told, silent = made.devices(
+        {"cpu:1": 12},
+        [Memory("cpu:1", 4096, "estimated", "by tensors"), Memory("x", None, "unsupported", "no")],
+    )
+    assert told["cells"]["peak"] == {
+        "text": "4 KiB",
+        "sort": 4096,
+        "remark": "estimated",
+        "title": "by tensors",
+    }
+    assert silent["cells"]["peak"]["remark"] == "unsupported"
+
+
+def test_findings_tell_their_evidence() -> None:
+    found = [
+        finding("info", (0,)),
+        finding("warning", (1, 2), wait_ns=5_000_000, bytes=2048),
+        finding("error"),
+    ]
+    rows = finding_rows(found)
+    assert [row["quiet"] for row in rows] == [True, False, False]
+    assert [row["show"] for row in rows] == ["Show 1 hop", "Show 2 hops", ""]
+    assert rows[1]["evidence"] == "wait ns: 5 ms\nbytes: 2 KiB"
+    assert headline(found) == "1 error, 1 warning"
+    assert fold_title(found).startswith("1 note") and fold_title([]) == ""
+    assert evidence_text({"requested": ["gpu:0", "gpu:1"], "partial": True, "none": None}) == (
+        "requested: gpu:0, gpu:1\npartial: yes"
+    )
+
+
+def _group(name: str, device: str) -> Group:
+    return Group(name, name, name, device, 1, (), 0, 1, False, False, "op", None)
+
+
+def _crossing(hops: tuple[int, ...]) -> Crossing:
+    return Crossing("a>b", "a", "b", "cpu:1", "cpu:2", 1, 1, hops, "explicit", "info", ())
+
+
+DIAGRAM = Diagram((), (_group("a", "cpu:1"), _group("b", "cpu:2")), (_crossing((0,)),), 1, 0)
+
+
+def test_each_kind_of_pick_reaches_all_views() -> None:
+    hops = hop_table(tables(hop(1, "cpu:1", "cpu:2", 3), hop(2, "cpu:2", "cpu:1", 3)))
+    found = [finding("warning", (1,))]
+
+    def pick(address: RunAddress) -> Any:
+        return focus_of(address, hops, DIAGRAM, found)
+
+    nothing = pick(RunAddress())
+    assert nothing.rows is None and not nothing.selection and not nothing.label
+    pair = pick(RunAddress(pair=("cpu:1", "cpu:2")))
+    assert (pair.rows, pair.selection) == (frozenset({0}), Selection(pair=("cpu:1", "cpu:2")))
+    assert pick(RunAddress(crossing="a>b")).rows == frozenset({0})
+    group = pick(RunAddress(group="b"))
+    assert group.rows == frozenset({0}) and group.group is DIAGRAM.groups[1]
+    by_finding = pick(RunAddress(finding=finding_id(found[0])))
+    assert by_finding.selection == Selection(hops=frozenset({1}))
+    both = pick(RunAddress(pair=("cpu:2", "cpu:1"), hop=1))
+    assert both.rows == frozenset({1}) and both.selection == Selection(hops=frozenset({1}))
+    for gone in (
+        RunAddress(group="z"),
+        RunAddress(crossing="z"),
+        RunAddress(finding="z"),
+        RunAddress(hop=99),
+    ):
+        assert pick(gone) == nothing
+
+
+def test_the_timeline_keeps_the_lanes_that_belong_to_a_pick() -> None:
+    hops = hop_table(tables(hop(1, "cpu:1", "cpu:2", 3)))
+    focus = focus_of(RunAddress(pair=("cpu:1", "cpu:2")), hops, DIAGRAM, ())
+    lanes = [
+        Lane("call", "train_step", "call"),
+        Lane("op", "cpu:1", "op", "cpu:1"),
+        Lane("other", "cpu:3", "op", "cpu:3"),
+        Lane("way", "cpu:1 → cpu:2", "hop", "cpu:2"),
+        Lane("elsewhere", "cpu:3 → cpu:2", "hop", "cpu:2"),
+    ]
+    assert [lane.id for lane in lanes if focus.shows(lane)] == ["call", "op", "way"]

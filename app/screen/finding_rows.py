@@ -51,7 +51,8 @@ def evidence_text(evidence: Mapping[str, Any]) -> str:
     for name, value in evidence.items():
         if value in (None, "", [], {}):
             continue
-        lines.append(f"{name.replace('_', ' ')}: {_told(name, value)}")
+        label = name.removesuffix("_ns").replace("_", " ")
+        lines.append(f"{label}: {_told(name, value)}")
     return "\n".join(lines)
 
 

@@ -129,29 +129,24 @@ def test_every_number_has_a_unit_and_every_estimate_its_basis() -> None:
     one = Collective("AllReduce", ("cpu:1",), 3, 2048, None, "ring", 5, "a.py:1", "estimated")
     (row,) = made.collectives([one])
     assert (row["cells"]["payload"]["text"], row["cells"]["wire"]["text"]) == ("2 KiB", "?")
-    told, silent = made.devices(
-        {"cpu:1": 12},
-        [Memory("cpu:1", 4096, "estimated", "by tensors"), Memory("x", None, "unsupported", "no")],
-    )
+    peaks = [Memory("cpu:1", 4096, "estimated", "by size"), Memory("x", None, "unsupported", "no")]
+    told, silent = made.devices({"cpu:1": 12}, peaks)
     assert told["cells"]["peak"] == {
         "text": "4 KiB",
         "sort": 4096,
         "remark": "estimated",
-        "title": "by tensors",
+        "title": "by size",
     }
     assert silent["cells"]["peak"]["remark"] == "unsupported"
 
 
 def test_findings_tell_their_evidence() -> None:
-    found = [
-        finding("info", (0,)),
-        finding("warning", (1, 2), wait_ns=5_000_000, bytes=2048),
-        finding("error"),
-    ]
+    costly = finding("warning", (1, 2), wait_ns=5_000_000, bytes=2048)
+    found = [finding("info", (0,)), costly, finding("error")]
     rows = finding_rows(found)
     assert [row["quiet"] for row in rows] == [True, False, False]
     assert [row["show"] for row in rows] == ["Show 1 hop", "Show 2 hops", ""]
-    assert rows[1]["evidence"] == "wait ns: 5 ms\nbytes: 2 KiB"
+    assert rows[1]["evidence"] == "wait: 5 ms\nbytes: 2 KiB"
     assert headline(found) == "1 error, 1 warning"
     assert fold_title(found).startswith("1 note") and fold_title([]) == ""
     assert evidence_text({"requested": ["gpu:0", "gpu:1"], "partial": True, "none": None}) == (
@@ -188,13 +183,9 @@ def test_each_kind_of_pick_reaches_all_views() -> None:
     assert by_finding.selection == Selection(hops=frozenset({1}))
     both = pick(RunAddress(pair=("cpu:2", "cpu:1"), hop=1))
     assert both.rows == frozenset({1}) and both.selection == Selection(hops=frozenset({1}))
-    for gone in (
-        RunAddress(group="z"),
-        RunAddress(crossing="z"),
-        RunAddress(finding="z"),
-        RunAddress(hop=99),
-    ):
-        assert pick(gone) == nothing
+    for name in ("group", "crossing", "finding"):
+        assert pick(RunAddress(**{name: "gone"})) == nothing  # type: ignore[arg-type]
+    assert pick(RunAddress(hop=99)) == nothing
 
 
 def test_the_timeline_keeps_the_lanes_that_belong_to_a_pick() -> None:

@@ -99,6 +99,7 @@ class _Reader:
         self.arguments = arguments
         self.nodes: dict[str, _Node] = {}
         self.sends: dict[tuple[str, str, str], Any] = {}
+        self.made_by_optimizer: set[str] = set()
         self.flow = ControlFlow(graph.post_optimization_graph)
         self.shapes = infer_shapes(graph.post_optimization_graph, arguments)
 
@@ -189,7 +190,10 @@ class _Reader:
         consumers = self._consumers()
         for name, node in self.nodes.items():
             if not node.note.loc and node.proto.op not in ARGUMENTS + RESULTS:
-                near = self._statement(name) or self._near(name, consumers)
+                near = self._statement(name)
+                if near is None:
+                    near = self._near(name, consumers)
+                    self.made_by_optimizer.add(name)
                 place = node.note._replace(loc=near.loc, forward_loc=near.forward_loc)
                 self.nodes[name] = node._replace(note=place)
         string = recording.string
@@ -273,13 +277,13 @@ class _Reader:
         where, in_body = self.flow.where(producer.proto.name)
         consumer = next((c for c, _ in receivers if c.note.loc), receivers[0][0])
         note, source = consumer.note, producer.note
-        producer_loc, producer_op = source.loc, producer.proto.op
+        producer_loc, producer_op, producer_requested = source.loc, producer.proto.op, source.requested
         kind = "copy"
         if producer_op in ARGUMENTS:
             kind = "arg"
             mark = self._argument_mark(producer.proto)
             if mark is not None:
-                producer_loc, producer_op = mark[1], mark[0]
+                producer_loc, producer_op, producer_requested = mark[1], mark[0], mark[3]
         src, dst = (
             short_device(send.attr["send_device"].s.decode()),
             short_device(recv.attr["recv_device"].s.decode()),
@@ -287,6 +291,10 @@ class _Reader:
         facts: dict[str, Any] = {"forward_requested": note.forward_requested} if note.forward_loc else {}
         if source.forward_loc:
             facts["producer_forward_requested"] = source.forward_requested
+        if consumer.proto.name in self.made_by_optimizer:
+            facts["rewritten"] = True
+        if producer.proto.name in self.made_by_optimizer:
+            facts["producer_rewritten"] = True
         variable = self._variable(producer.proto)
         if variable:
             facts["variable"] = variable
@@ -315,7 +323,7 @@ class _Reader:
             "in": where,
             "requested": note.requested,
             "assigned": consumer.device,
-            "producer_requested": source.requested,
+            "producer_requested": producer_requested,
             "facts": facts,
         }
         key = self.recording.key(("hop", number, *_pair(send)), "hop", fields)

@@ -36,10 +36,7 @@ spec = importlib.util.find_spec(sys.argv[1])
 found = {"found": spec is not None, "cuda": False}
 if spec is not None and spec.origin:
     info = pathlib.Path(spec.origin).parent / "python" / "platform" / "build_info.py"
-    cuda = info.exists() and "'is_cuda_build', True" in info.read_text()
-    # tensorflow-cpu 2.21 says that it is a CUDA build; its distribution's name says what it is.
-    cpu_only = list(pathlib.Path(spec.origin).parent.parent.glob(sys.argv[1] + "_cpu-*.dist-info"))
-    found["cuda"] = cuda and not cpu_only
+    found["cuda"] = info.exists() and "'is_cuda_build', True" in info.read_text()
 print(json.dumps(found))
 """
 

@@ -7,7 +7,6 @@ class Findings {
     this.root = root;
     this.unseen = node("section", { class: "unseen", "data-testid": "unseen" }, root);
     this.loud = node("div", { class: "cards" }, root);
-    this.none = node("div", { class: "none", "data-testid": "no-findings" }, root);
     this.fold = node("details", { class: "fold" }, root);
     this.foldTitle = node("summary", {}, this.fold);
     this.quiet = node("div", { class: "cards" }, this.fold);
@@ -33,8 +32,6 @@ class Findings {
     const loud = data.findings.filter((finding) => !finding.quiet);
     this.draw(this.loud, loud, data.selected, send);
     this.draw(this.quiet, quiet, data.selected, send);
-    put(this.none, data.none);
-    this.none.hidden = loud.length > 0 || !data.none;
     this.fold.hidden = !quiet.length;
     put(this.foldTitle, data.fold);
     if (quiet.some((finding) => finding.id === data.selected)) this.fold.open = true;

@@ -23,12 +23,11 @@ def findings_list(
     key: str,
     *,
     selected: str = "",
-    none: str = "",
     fold: str = "",
 ) -> dict[str, Any] | None:
     """Draws findings, ``{"id", "code", "severity", "quiet", "site", "summary", "fix", "evidence", "show"}``.
 
-    `unseen` are ``{"what", "why"}``; `none` is said where no finding is loud, `fold` above the quiet ones.
+    `unseen` are ``{"what", "why"}``; `fold` stands above the quiet ones, which it hides until it is opened.
     `show` is the button's text, '' for no button. Gives ``{"type": "finding", "id"}`` when one was chosen,
     with an empty id when it was let go; else None.
     """
@@ -36,7 +35,6 @@ def findings_list(
         "findings": [dict(finding) for finding in findings],
         "unseen": [dict(line) for line in unseen],
         "selected": selected,
-        "none": none,
         "fold": fold,
     }
     result = _component(key=key, data=data, on_event_change=_ignore)

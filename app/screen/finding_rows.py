@@ -29,14 +29,14 @@ def finding_rows(findings: Sequence[Finding]) -> list[dict[str, Any]]:
     ]
 
 
-def headline(findings: Sequence[Finding]) -> str:
-    """``2 warnings``; '' when nothing needs attention."""
+def headline(findings: Sequence[Finding], ended: bool) -> str:
+    """``2 warnings``; or that nothing needs attention."""
     parts = []
     for severity in ("error", "warning"):
         number = sum(finding.severity == severity for finding in findings)
         if number:
             parts.append(units.plural(number, severity))
-    return ", ".join(parts)
+    return ", ".join(parts) or ("none: nothing needs attention" if ended else "none so far")
 
 
 def fold_title(findings: Sequence[Finding]) -> str:

@@ -14,6 +14,8 @@ _STYLE = """<style>
 .st-key-filter > * { transform: translateY(1.25rem); }
 /* What is drawn anew every second must not fade meanwhile. */
 [data-stale="true"] { opacity: 1 !important; transition: none !important; }
+[data-testid="stMultiSelect"] [data-tag] { background: rgb(128 140 160 / 22%); }
+[data-testid="stMultiSelect"] [data-tag], [data-testid="stMultiSelect"] [data-tag] * { color: inherit; }
 [data-testid="stHeaderActionElements"] { display: none; }
 </style>"""
 

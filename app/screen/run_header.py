@@ -31,6 +31,7 @@ from runners.run import Run
 
 _LAST_LINES = 12
 _SHOWN_VERSIONS = ("python", "tensorflow", "keras", "tf-keras", "mxnet", "numpy")
+_ORIGINS = {"page": "from the Launch page", "cli": "from the command line"}
 _MAP_COLUMNS = (
     Column("device", "Device", "devices"),
     Column("is", "Is", "text"),
@@ -94,25 +95,21 @@ def ending(run: Run) -> None:
 
 
 def command(run: Run) -> None:
-    """The exact command, environment, versions and device map, folded away."""
+    """The exact command, environment, versions and device map."""
     spec = run.spec
-    with st.expander("Command, environment, versions, device map"):
-        st.code(command_text(spec), language="bash", wrap_lines=True)
-        if spec.get("origin"):
-            where = {"page": "from the Launch page", "cli": "from the command line"}.get(spec["origin"], "")
-            host = (spec.get("host") or {}).get("name")
-            st.caption(
-                escape_markdown(f"Launched {where} on {host or 'an unknown host'}; kept in {run.path}")
-            )
-        versions = spec.get("versions") or {}
-        first = [f"{name} {versions[name]}" for name in _SHOWN_VERSIONS if name in versions]
+    st.code(command_text(spec), language="bash", wrap_lines=True)
+    where = _ORIGINS.get(str(spec.get("origin")), "")
+    host = (spec.get("host") or {}).get("name") or "an unknown host"
+    st.caption(escape_markdown(f"Launched {where} on {host}; kept in {run.path}"))
+    versions = spec.get("versions") or {}
+    first = [f"{name} {versions[name]}" for name in _SHOWN_VERSIONS if name in versions]
+    if first:
         rest = len(versions) - len(first)
-        if first:
-            more = f" and {units.plural(rest, 'more package')} in spec.json" if rest else ""
-            st.markdown(f"**Versions** {escape_markdown(', '.join(first) + more)}")
-        known = spec.get("device_map")
-        if isinstance(known, dict) and known:
-            table(_MAP_COLUMNS, map_rows(run), "device-map", label="Device map")
+        more = f" and {units.plural(rest, 'more package')} in spec.json" if rest else ""
+        st.markdown(f"**Versions** {escape_markdown(', '.join(first) + more)}")
+    known = spec.get("device_map")
+    if isinstance(known, dict) and known:
+        table(_MAP_COLUMNS, map_rows(run), "device-map", label="Device map")
 
 
 def command_text(spec: dict[str, Any]) -> str:

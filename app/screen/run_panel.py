@@ -91,7 +91,7 @@ def _panel(run: Run, ended: bool) -> None:
             st.markdown(f":material/filter_alt: **{escape_markdown(focus.label)}**", width="content")
             if st.button("Clear filter", icon=":material/close:", key="clear-filter", type="tertiary"):
                 show(address.with_filter())
-    page = Page(open_run, snapshot, address, focus, diagram, run.ended, show)
+    page = Page(run, open_run, snapshot, address, focus, diagram, run.ended, show)
     tabs = st.tabs(list(VIEWS), key="tab", bind="query-params")
     for tab, view in zip(tabs, VIEWS.values(), strict=True):
         if tab.open:
@@ -112,7 +112,6 @@ def _head(run: Run, open_run: OpenRun, snapshot: Snapshot) -> None:
     if message := st.session_state.pop("run-message", None):
         st.error(escape_markdown(message), icon=":material/block:")
     run_header.ending(run)
-    run_header.command(run)
 
 
 def _shared() -> str:
@@ -134,14 +133,12 @@ def _act(run: Run, action: str) -> None:
 
 def _findings(snapshot: Snapshot, address: RunAddress, ended: bool) -> None:
     found = snapshot.findings
-    loud = headline(found)
-    st.markdown(f"### Findings :gray[{loud}]" if loud else "### Findings")
+    st.markdown(f"### Findings :gray[{headline(found, ended)}]")
     event = findings_list(
         finding_rows(found),
         [{"what": one.summary, "why": one.fix or ""} for one in snapshot.unseen],
         "findings",
         selected=address.finding,
-        none="No findings: nothing that needs attention." if ended else "No findings so far.",
         fold=fold_title(found),
     )
     if event:

@@ -13,7 +13,7 @@ from app.analysis.grouping import graph_choices
 from app.live.figure import live_figure
 from app.live.placement import placement_diagram
 from app.live.table import table
-from app.screen import rows
+from app.screen import rows, run_header
 from app.screen.address import RunAddress
 from app.screen.focus import Focus
 from app.screen.open_runs import OpenRun, Snapshot
@@ -27,9 +27,10 @@ from app.views.progress import progress_figure
 from app.views.text import escape_markdown
 from app.views.timeline import overview_figure, window_figure
 from app.views.timeline_data import Binned, Overview
+from runners.run import Run
 
-_BESIDE = 4
-"""With at most so many devices the matrix has room beside the diagram."""
+_FEW_DEVICES = 4
+"""With more, the matrix takes the larger part of the page's width."""
 _BINS = 240
 _WINDOW_BINS = 4
 _LOG_LINES = 400
@@ -41,6 +42,7 @@ _LOG_LINES_UNSCROLLED = 20
 class Page:
     """What the views of one run of the page's script share."""
 
+    run: Run
     open: OpenRun
     snapshot: Snapshot
     address: RunAddress
@@ -60,27 +62,36 @@ class Page:
 
 
 def placement_view(page: Page) -> None:
-    """Matrix, diagram and hop table."""
-    few = len(page.snapshot.devices) <= _BESIDE
-    left, right = st.columns([4, 9], gap="medium") if few else (st.container(), st.container())
-    with right:
-        _graphs(page)
-        _diagram(page)
+    """Diagram, matrix and hop table."""
+    _graphs(page)
+    _diagram(page)
+    _members(page)
+    few = len(page.snapshot.devices) <= _FEW_DEVICES
+    left, right = st.columns([5, 7] if few else [8, 5], gap="large")
     with left:
         st.markdown("**Between devices**")
         _matrix(page)
+    with right:
+        st.markdown("**On each device**")
         made = page.row_maker.devices(page.snapshot.ops, page.snapshot.memory)
         table(rows.DEVICE_COLUMNS[:3], made, "ops", label="Ops and peak memory of each device")
-    if page.focus.group and page.focus.group.members:
-        st.markdown(f"**Ops in {escape_markdown(page.focus.label)}**")
-        made = page.row_maker.members(page.focus.group)
-        table(rows.MEMBER_COLUMNS, made, "members", height=260, label="Ops of the group")
-        left_out = page.focus.group.ops - len(made)
-        if left_out > 0:
-            st.caption(
-                f"{units.plural(left_out, 'more op')} in it; open it in the diagram to see them apart."
-            )
+        _collectives(page)
     _hops(page)
+
+
+def _members(page: Page) -> None:
+    group = page.focus.group
+    if group is None or not group.members:
+        return
+    st.markdown(f"**Ops in {escape_markdown(page.focus.label)}**")
+    made = page.row_maker.members(group)
+    table(rows.MEMBER_COLUMNS, made, "members", height=260, label="Ops of the group")
+    if group.ops > len(made):
+        left_out = units.plural(group.ops - len(made), "more op")
+        st.caption(f"{left_out} in it; open it in the diagram to see them apart.")
+
+
+def _collectives(page: Page) -> None:
     if page.snapshot.collectives:
         st.markdown("**Collectives**")
         made = page.row_maker.collectives(page.snapshot.collectives)
@@ -245,6 +256,11 @@ def training_view(page: Page) -> None:
     live_figure(figure, "progress", events=(), label="Loss and steps a second")
 
 
+def command_view(page: Page) -> None:
+    """Exactly what was run, and with what."""
+    run_header.command(page.run)
+
+
 def log_view(page: Page) -> None:
     """The end of what the program printed."""
     log = read_tail(page.open.path, most_lines=_LOG_LINES)
@@ -265,4 +281,5 @@ VIEWS: dict[str, Callable[[Page], Any]] = {
     "Syncs": syncs_view,
     "Training": training_view,
     "Log": log_view,
+    "Command": command_view,
 }

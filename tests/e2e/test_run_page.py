@@ -156,7 +156,7 @@ def test_tabs_and_the_window_of_the_timeline_are_in_the_address(
 def test_the_exact_command_is_kept(server: Server, finished: Run, run_page: RunPage) -> None:
     run_page.open(server, finished.id)
     page = run_page.page
-    page.get_by_text("Command, environment, versions, device map").click()
+    page.get_by_role("tab", name="Command").click()
     code = page.get_by_test_id("stCode").first
     expect(code).to_contain_text(f"--stand-ins 2 --steps {STEPS}")
     expect(code).to_contain_text(f"export HOPSCOPE_RUN_DIR={finished.path}")

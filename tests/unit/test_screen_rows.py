@@ -147,7 +147,8 @@ def test_findings_tell_their_evidence() -> None:
     assert [row["quiet"] for row in rows] == [True, False, False]
     assert [row["show"] for row in rows] == ["Show 1 hop", "Show 2 hops", ""]
     assert rows[1]["evidence"] == "wait: 5 ms\nbytes: 2 KiB"
-    assert headline(found) == "1 error, 1 warning"
+    assert headline(found, True) == "1 error, 1 warning"
+    assert headline([], False) == "none so far" and headline(found[:1], True).startswith("none: ")
     assert fold_title(found).startswith("1 note") and fold_title([]) == ""
     assert evidence_text({"requested": ["gpu:0", "gpu:1"], "partial": True, "none": None}) == (
         "requested: gpu:0, gpu:1\npartial: yes"

@@ -130,6 +130,7 @@ class LiveFigure {
     clearTimeout(this.pause);
     this.observer.disconnect();
     if (window.Plotly) window.Plotly.purge(this.plot);
+    this.root.replaceChildren();
   }
 }
 

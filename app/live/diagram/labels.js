@@ -19,19 +19,19 @@ function makeMeasure(root) {
 }
 
 // The whole label; of a path first the end; then the first words of that; '' where not even one fits.
-function fitLabel(label, room, measure) {
-  if (measure(label) <= room) return label;
+function fitLabel(label, room, measure, font) {
+  if (measure(label, font) <= room) return label;
   const parts = label.split("/");
   for (let first = 1; first < parts.length; first += 1) {
     const tail = `…/${parts.slice(first).join("/")}`;
-    if (measure(tail) <= room) return tail;
+    if (measure(tail, font) <= room) return tail;
   }
   const words = parts.at(-1).split(BREAKS);
   for (let kept = words.length; kept > 0; kept -= 1) {
     const whole = kept === words.length;
     const short = words.slice(0, kept).join("").replace(whole ? /$/ : /[_/.\-:\s]+$/, "");
     const text = whole ? short : `${short}…`;
-    if (short && measure(text) <= room) return text;
+    if (short && measure(text, font) <= room) return text;
   }
   return "";
 }

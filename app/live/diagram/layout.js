@@ -8,12 +8,15 @@ const CHANNEL_MAX = 52;
 const CHANNEL_STEP = 6;
 const CHANNEL_EDGE = 10;
 const LANE_MIN = 62;
-const BAR_MIN = 50;
-const BAR_NARROW = 58;
+const BAR_MIN = 44;
+const BAR_NARROW = 30;
+const BAR_READABLE = 40;
+const BAR_TIGHT = 66;
 const BAR_WIDE = 180;
 const BAR_MAX = 240;
 const GAP_MIN = 34;
-const GAP_TIGHT = 22;
+const GAP_TIGHT = 12;
+const GAP_SHARE = 0.26;
 const GAP_MAX = 150;
 const PITCH_MIN = 9;
 const PITCH_READABLE = 20;
@@ -36,9 +39,8 @@ function layoutDiagram(data, measure, viewWidth, maxHeight) {
     places.set(group.id, { group, column, lane: laneOf.get(group.device) ?? 0, row: 0, desired });
   }
   const typical = wanted.map((list) => list.sort((a, b) => a - b)[Math.round((list.length - 1) * 0.7)]);
-  const narrow = typical.reduce((sum, width) => sum + Math.min(BAR_NARROW, width), 0);
-  const least = narrow + ranks.length * GAP_MIN > viewWidth ? GAP_TIGHT : GAP_MIN;
-  const cap = widestThatFits(typical, viewWidth - ranks.length * least);
+  const least = Math.max(GAP_TIGHT, Math.min(GAP_MIN, (viewWidth / ranks.length) * GAP_SHARE));
+  const cap = widestThatFits(typical, viewWidth - (ranks.length + 0.5) * least);
   const widths = typical.map((width) => Math.min(cap, width));
   const bars = widths.reduce((sum, width) => sum + width, 0);
   const spare = ranks.length > 1 ? (viewWidth - bars - 1.5 * least) / (ranks.length - 1) : 0;
@@ -51,27 +53,30 @@ function layoutDiagram(data, measure, viewWidth, maxHeight) {
   }
   const width = Math.max(1, x - gap + least);
   const laneRows = packRows(data, places, ranks.length);
-  widen(data, places, lefts, widths);
-  for (const place of places.values()) place.x = lefts[place.column];
+  for (const place of places.values()) {
+    place.x = lefts[place.column];
+    place.width = widths[place.column];
+  }
+  const readable = cap * Math.min(1, viewWidth / width) >= BAR_READABLE;
+  if (readable) widen(data, places, lefts, widths, least);
 
   const rows = laneRows.reduce((sum, count) => sum + count, 0) || 1;
   const gaps = channelHeights(data, places);
   const fixed = data.lanes.length * 2 * LANE_PAD + gaps.reduce((sum, height) => sum + height, 0);
   // Where labels fit across, rows stay high enough for them; a map of small bars is made in one view.
-  const lowest = viewWidth / width > 0.5 ? PITCH_READABLE : PITCH_MIN;
+  const lowest = readable ? PITCH_READABLE : PITCH_MIN;
   const fitPitch = Math.max(lowest, Math.min(PITCH_MAX, (maxHeight - fixed) / rows));
-  const layout = { places, byId, width, gap, fitPitch, columns: ranks.length, laneRows, gaps, lanes: [], channels: [] };
+  const layout = { places, tight: cap < BAR_TIGHT, byId, width, gap, fitPitch, columns: ranks.length, laneRows, gaps, lanes: [], channels: [] };
   stackLanes(layout, data.lanes, fitPitch);
   return layout;
 }
 
 // Long labels give way first: the largest limit on a column's width with which all columns are in view.
 function widestThatFits(widths, room) {
-  for (let cap = BAR_WIDE; cap > BAR_NARROW; cap -= 4) {
+  for (let cap = BAR_WIDE; cap > BAR_NARROW; cap -= 2) {
     if (widths.reduce((sum, width) => sum + Math.min(cap, width), 0) <= room) return cap;
   }
-  const narrow = widths.reduce((sum, width) => sum + Math.min(BAR_NARROW, width), 0);
-  return narrow > room * 1.4 ? BAR_WIDE * 0.75 : BAR_NARROW;
+  return BAR_NARROW;
 }
 
 // Gives lanes and bars their y for this distance between rows; `channels` are the middles of the gaps.
@@ -155,7 +160,7 @@ function packRows(data, places, columns) {
 
 // A bar whose label needs more than its column may reach into the empty columns behind it, but not past
 // the next bar of its row, nor near a group that it sends something to.
-function widen(data, places, lefts, widths) {
+function widen(data, places, lefts, widths, least) {
   const receivers = new Map();
   for (const crossing of data.crossings) {
     const dst = places.get(crossing.dst);
@@ -172,8 +177,8 @@ function widen(data, places, lefts, widths) {
     next.set(key, place.column);
     const end = Math.min(
       lefts.at(-1) + widths.at(-1),
-      neighbour === undefined ? Infinity : lefts[neighbour] - 14,
-      receiver === undefined ? Infinity : lefts[receiver] - GAP_TIGHT,
+      neighbour === undefined ? Infinity : lefts[neighbour] - Math.min(14, least),
+      receiver === undefined ? Infinity : lefts[receiver] - least,
     );
     place.width = Math.max(widths[place.column], Math.min(place.desired, end - lefts[place.column]));
   }

@@ -7,6 +7,7 @@ const HEIGHT_SLACK = 1.15;
 const MIN_HEIGHT = 150;
 const MOVE_MS = 220;
 const ZOOM_MAX = 6;
+const TIGHT_ZOOM = 1.4;
 const LABELLED_CROSSINGS = 24;
 const DENSE_CROSSINGS = 50;
 const LABEL_SPOTS = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8];
@@ -55,7 +56,6 @@ class Diagram {
     this.player = makePlayer(this);
     listen(this);
     this.observer = new ResizeObserver(() => this.resized());
-    this.observer.observe(this.chrome.stage);
     document.fonts?.ready.then(() => {
       this.measure = makeMeasure(root);
       if (this.data) this.relayout(false);
@@ -65,6 +65,7 @@ class Diagram {
   update(data, send) {
     const started = performance.now();
     this.send = send;
+    this.observer.observe(this.chrome.stage);
     const selection = JSON.stringify(data.selection);
     if (selection !== this.lastSelection) {
       this.lastSelection = selection;
@@ -281,7 +282,9 @@ class Diagram {
     set(this.laneLayer, { transform: `translate(0 ${r(this.ty)})` });
     set(this.headLayer, { transform: `translate(0 ${r(this.ty)})` });
     for (const layer of this.content.children) set(layer, { transform: `translate(${r(this.gutter)} 0)` });
-    for (const [id, box] of boxes) placeGroup(this.groups.get(id), box, this.measure, this.viewWidth);
+    const style = this.layout.tight && this.k < TIGHT_ZOOM ? TIGHT : ROOMY;
+    this.root.classList.toggle("tight", style === TIGHT);
+    for (const [id, box] of boxes) placeGroup(this.groups.get(id), box, this.measure, this.viewWidth, style);
     this.routes = routeCrossings(this.data.crossings, boxes, this.layout, this.ty, this.k);
     for (const [id, entry] of this.crossings) placeCrossing(entry, this.routes.get(id));
     this.drawThumbs();
@@ -449,9 +452,11 @@ class Diagram {
     this.relayout(false);
   }
 
-  destroy() {
+  // Taken off the page, perhaps only for a while: the page may show the same elements again.
+  rest() {
     this.player.stop();
     cancelAnimationFrame(this.moving);
+    this.tooltip.hide();
     this.observer.disconnect();
   }
 }
@@ -482,13 +487,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".hopscope-diagram");
   let diagram = instances.get(parentElement);
   if (!diagram || diagram.root !== root) {
-    diagram?.destroy();
+    diagram?.rest();
     diagram = new Diagram(root);
     instances.set(parentElement, diagram);
   }
   diagram.update(data, (event) => setTriggerValue("event", event));
-  return () => {
-    diagram.destroy();
-    instances.delete(parentElement);
-  };
+  return () => diagram.rest();
 }

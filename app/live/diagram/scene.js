@@ -43,23 +43,41 @@ function reconcile(known, items, parent, create, update) {
   }
 }
 
-function makeGroup(item) {
+// A group's parts are made when they are first shown: a map of a thousand bars needs few of them.
+function makeGroup() {
   const node = el("g", { class: "group enter", role: "button", tabindex: -1, "data-testid": "group" });
-  const entry = { node, size: "" };
-  entry.stack = el("rect", { class: "stack", rx: 6 }, node);
-  entry.bar = el("rect", { class: "bar", rx: 6 }, node);
-  entry.mix = el("g", { class: "mix" }, node);
-  entry.handle = el("g", { class: "handle", "data-testid": "handle" }, node);
-  el("rect", { x: 0, y: 0, width: 22, height: 10, class: "handle-hit" }, entry.handle);
-  entry.handleBox = el("rect", { class: "handle-box", x: 5, width: 13, height: 13, rx: 3.5 }, entry.handle);
-  entry.handleSign = el("path", { class: "handle-sign" }, entry.handle);
-  entry.label = el("text", { class: "label" }, node);
-  entry.count = el("text", { class: "count", "text-anchor": "end" }, node);
-  entry.badge = el("g", { class: "badge" }, node);
-  entry.badgeBox = el("rect", { height: 14, rx: 7 }, entry.badge);
-  entry.badgeText = el("text", { "text-anchor": "middle", y: 10.5 }, entry.badge);
   node.addEventListener("animationend", () => node.classList.remove("enter"), { once: true });
-  return entry;
+  return { node, size: "", bar: el("rect", { class: "bar" }, node), label: el("text", { class: "label" }, node) };
+}
+
+const PARTS = {
+  stack(entry) {
+    const stack = el("rect", { class: "stack", rx: 6, x: 4, y: -4 });
+    entry.node.prepend(stack);
+    return stack;
+  },
+  handle(entry) {
+    const handle = el("g", { class: "handle", "data-testid": "handle" }, entry.node);
+    el("rect", { x: 0, y: 0, width: 22, class: "handle-hit" }, handle);
+    el("rect", { class: "handle-box", x: 5, width: 13, height: 13, rx: 3.5 }, handle);
+    el("path", { class: "handle-sign" }, handle);
+    return handle;
+  },
+  count: (entry) => el("text", { class: "count", "text-anchor": "end" }, entry.node),
+  mix: (entry) => el("g", { class: "mix" }, entry.node),
+  badge(entry) {
+    const badge = el("g", { class: "badge" }, entry.node);
+    el("rect", { height: 14, rx: 7 }, badge);
+    el("text", { "text-anchor": "middle", y: 10.5 }, badge);
+    return badge;
+  },
+};
+
+// The part if it is to be seen, else null, hidden.
+function part(entry, name, shown) {
+  if (!entry[name] && shown) entry[name] = PARTS[name](entry);
+  if (entry[name]) set(entry[name], { display: shown ? null : "none" });
+  return shown ? entry[name] : null;
 }
 
 function updateGroup(entry, item, hue) {
@@ -80,59 +98,63 @@ function updateGroup(entry, item, hue) {
       (item.hops ? `, ${item.hops} hops` : "") +
       (item.expandable ? ", press plus to open" : item.expanded ? ", press minus to close" : ""),
   });
-  entry.handle.style.display = item.expand && (item.expandable || item.expanded) ? "" : "none";
-  set(entry.handle, { "aria-label": item.expanded ? "Close" : "Open" });
   entry.size = "";
 }
 
+// How text stands in a bar: where there is little room it is smaller and nearer to the edges.
+const ROOMY = { font: "500 12px", left: 8, beside: 23, right: 5 };
+const TIGHT = { font: "500 11px", left: 5, beside: 21, right: 3 };
+
 // Puts one bar at its place. Its text is fitted to what of the bar is in view, anew only when that changed.
-function placeGroup(entry, box, measure, viewWidth) {
+function placeGroup(entry, box, measure, viewWidth, style) {
   set(entry.node, { transform: `translate(${r(box.x)} ${r(box.y)})` });
   const hidden = Math.max(0, -box.x);
   const end = Math.min(box.width, viewWidth - box.x);
-  const size = `${r(box.width)}/${r(box.height)}/${r(hidden)}/${r(end)}`;
+  const size = `${r(box.width)}/${r(box.height)}/${r(hidden)}/${r(end)}/${style.font}`;
   if (entry.size === size) return;
   entry.size = size;
   const { item } = entry;
   const { width, height } = box;
   const middle = height / 2;
-  const round = r(Math.min(6, height / 3));
-  set(entry.bar, { width: r(width), height: r(height), rx: round });
-  const stacked = item.kind === "series";
-  set(entry.stack, { x: 4, y: -4, width: r(width), height: r(height), display: stacked ? null : "none" });
+  set(entry.bar, { width: r(width), height: r(height), rx: r(Math.min(6, height / 3)) });
+  const stack = part(entry, "stack", item.kind === "series");
+  if (stack) set(stack, { width: r(width), height: r(height) });
 
   // Where only one of them has room, the label is worth more than the handle (a double-click opens, too).
-  const openable = Boolean(item.expand) && (item.expandable || item.expanded);
-  const roomy = openable && width >= 44 && height >= 15;
-  const beside = fitLabel(item.label, end - Math.max(23, hidden > 0 ? hidden + 6 : 0) - 5, measure);
-  const hasHandle = roomy && (beside !== "" || fitLabel(item.label, end - 13, measure) === "");
-  set(entry.handle, { display: hasHandle ? null : "none" });
-  if (hasHandle) {
-    set(entry.handle.firstChild, { height: r(height) });
-    set(entry.handleBox, { y: r(middle - 6.5) });
-    const cross = item.expanded ? "" : `M11.5,${r(middle - 3)}v6`;
-    set(entry.handleSign, { d: `M8.5,${r(middle)}h6${cross}` });
+  const legible = height >= 13;
+  const openable = legible && Boolean(item.expand) && (item.expandable || item.expanded);
+  const start = (left) => Math.max(left, hidden > 0 ? hidden + 6 : 0);
+  const fitted = (left) => fitLabel(item.label, end - start(left) - style.right, measure, style.font);
+  const beside = openable && width >= 44 ? fitted(style.beside) : "";
+  const alone = beside || !legible ? "" : fitted(style.left);
+  const handle = part(entry, "handle", openable && width >= 24 && height >= 15 && (beside !== "" || alone === ""));
+  if (handle) {
+    const [hit, box, sign] = handle.children;
+    set(hit, { height: r(height) });
+    set(box, { y: r(middle - 6.5) });
+    set(sign, { d: `M8.5,${r(middle)}h6${item.expanded ? "" : `M11.5,${r(middle - 3)}v6`}` });
   }
-  const left = Math.max(hasHandle ? 23 : 8, hidden > 0 ? hidden + 6 : 0);
-  const room = end - left - 5;
-  const label = height >= 13 ? fitLabel(item.label, room, measure) : "";
-  text(entry.label, label);
+  const left = start(handle ? style.beside : style.left);
+  const label = beside || alone;
   const lift = item.mix.length && height < 26 ? 1.5 : 0;
+  text(entry.label, label);
   set(entry.label, { x: left, y: r(middle + 4 - lift) });
-  const count = item.kind === "op" || !item.ops ? "" : String(item.ops);
-  const spare = room - measure(label) - 12;
-  const fits = count && end === width && label === item.label && spare >= measure(count, "11px");
-  text(entry.count, fits ? count : "");
-  set(entry.count, { x: r(width - 8), y: r(middle + 4) });
 
-  const badge = item.hops && width >= 26 && height >= 15 ? String(item.hops) : "";
-  set(entry.badge, { display: badge ? null : "none" });
+  const ops = item.kind === "op" || !item.ops || label !== item.label || end < width ? "" : String(item.ops);
+  const spare = ops && end - left - style.right - measure(label, style.font) - 12;
+  const count = part(entry, "count", Boolean(ops) && spare >= measure(ops, "11px"));
+  if (count) {
+    text(count, ops);
+    set(count, { x: r(width - 8), y: r(middle + 4) });
+  }
+  const badge = part(entry, "badge", item.hops > 0 && width >= 20 && height >= 15);
   if (badge) {
-    const wide = Math.max(14, measure(badge, "600 10px") + 8);
-    set(entry.badge, { transform: `translate(${r(width - wide + 5)} -8)` });
-    set(entry.badgeBox, { width: r(wide) });
-    set(entry.badgeText, { x: r(wide / 2) });
-    text(entry.badgeText, badge);
+    const wide = Math.max(14, measure(String(item.hops), "600 10px") + 8);
+    const [box, number] = badge.children;
+    set(badge, { transform: `translate(${r(width - wide + 5)} -8)` });
+    set(box, { width: r(wide) });
+    set(number, { x: r(wide / 2) });
+    text(number, String(item.hops));
   }
   drawMix(entry, item, width, height);
 }
@@ -140,16 +162,15 @@ function placeGroup(entry, box, measure, viewWidth) {
 // The strip at the foot of a collapsed scope that has ops on several devices: whose ops they are.
 function drawMix(entry, item, width, height) {
   const total = item.mix.reduce((sum, [, number]) => sum + number, 0);
-  const shown = total > 0 && width >= 30 && height >= 17;
-  set(entry.mix, { display: shown ? null : "none" });
-  if (!shown) return;
-  while (entry.mix.childNodes.length > item.mix.length) entry.mix.lastChild.remove();
+  const strip = part(entry, "mix", total > 0 && width >= 30 && height >= 17);
+  if (!strip) return;
+  while (strip.childNodes.length > item.mix.length) strip.lastChild.remove();
   let x = 8;
   item.mix.forEach(([hue, number], index) => {
-    const part = entry.mix.childNodes[index] ?? el("rect", { height: 2 }, entry.mix);
+    const share = strip.childNodes[index] ?? el("rect", { height: 2 }, strip);
     const wide = ((width - 16) * number) / total;
-    set(part, { x: r(x), y: r(height - 4), width: r(Math.max(1, wide)) });
-    part.style.fill = hue;
+    set(share, { x: r(x), y: r(height - 4), width: r(Math.max(1, wide)) });
+    share.style.fill = hue;
     x += wide;
   });
 }

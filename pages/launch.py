@@ -8,11 +8,12 @@ from app import access
 from app.screen import launch_form, places
 from app.screen.environment_panel import environment_panel
 from app.screen.launch_words import changed_options, plan_text
+from app.screen.launching import launch_once
 from app.views.text import escape_markdown
 from runners.environments import environment
 from runners.errors import HopscopeError
 from runners.gpus import known_gpus
-from runners.launcher import launch, plan_program
+from runners.launcher import plan_program
 
 st.title("Launch a training run")
 left, right = st.columns([4, 9], gap="large")
@@ -54,8 +55,8 @@ with right:
         "Launch", type="primary", icon=":material/rocket_launch:", disabled=bool(plan.problems), key="launch"
     ):
         try:
-            run = launch(plan)
+            run_id = launch_once(plan, st.session_state)
         except HopscopeError as error:
             st.error(escape_markdown(error), icon=":material/block:")
         else:
-            st.switch_page(places.RUN, query_params={"run": run.id})
+            st.switch_page(places.RUN, query_params={"run": run_id})

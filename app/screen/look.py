@@ -9,9 +9,13 @@ _STYLE = """<style>
 .stMainBlockContainer h1 { padding: 0 0 0.6rem; }
 .stMainBlockContainer h2 { padding: 0.25rem 0 0.25rem; }
 .stMainBlockContainer h3 { padding: 0.25rem 0 0; }
-.st-key-filter { height: 0; overflow: visible; z-index: 2; margin-bottom: -1rem; }
-.st-key-filter { align-items: center; flex-wrap: nowrap; }
-.st-key-filter > * { transform: translateY(1.25rem); }
+/* Beside the tabs: it takes no height of its own. */
+:has(> .st-key-filter) { height: 0; margin-bottom: -1rem; z-index: 2; pointer-events: none; }
+.st-key-filter { height: 2.5rem; align-items: center; flex-wrap: nowrap; }
+.st-key-filter * { pointer-events: auto; }
+.st-key-filter [data-testid="stMarkdownContainer"] { margin-bottom: 0; }
+.st-key-filter [data-testid="stMarkdownContainer"] p { margin: 0; }
+@media (max-width: 1100px) { .st-key-filter [data-testid="stCaptionContainer"] { display: none; } }
 /* What is drawn anew every second must not fade meanwhile. */
 [data-stale="true"] { opacity: 1 !important; transition: none !important; }
 [data-testid="stMultiSelect"] [data-tag] { background: rgb(128 140 160 / 22%); }

@@ -12,10 +12,9 @@ from app.live.facts import Fact, facts
 from app.live.table import Column, table
 from app.screen.devices import badges, devices_of
 from app.screen.run_rows import (
-    DELETE,
-    STOP,
     TONES,
     ago,
+    buttons,
     clock,
     duration_s,
     framework_text,
@@ -28,6 +27,7 @@ from app.views.progress_data import Progress
 from app.views.text import escape_markdown
 from runners.catalogue import PROGRAMS
 from runners.run import Run
+from runners.status import LIVE_STATES
 
 _LAST_LINES = 12
 _SHOWN_VERSIONS = ("python", "tensorflow", "keras", "tf-keras", "mxnet", "numpy")
@@ -48,7 +48,7 @@ def run_facts(run: Run, progress: Progress, steps: int | None, operator: bool) -
     """Draws state, progress and devices in one line; gives the button that was pressed, if any."""
     state, _ = run.judge()
     now = time.time()
-    ended = state not in ("starting", "running")
+    ended = state not in LIVE_STATES
     took = duration_s(run, ended, now)
     loss, rate = last(progress.loss), last(progress.rate)
     devices, stand_ins = devices_of(run)
@@ -73,8 +73,7 @@ def run_facts(run: Run, progress: Progress, steps: int | None, operator: bool) -
     if devices:
         values.append(Fact("devices", "Devices", "devices", {"devices": badges(devices, (), stand_ins)}))
     if operator:
-        buttons = [DELETE] if ended else [STOP]
-        values.append(Fact("actions", "", "actions", {"actions": buttons}))
+        values.append(Fact("actions", "", "actions", {"actions": buttons(run, state)}))
     return facts(values, "run")
 
 
@@ -99,28 +98,33 @@ def command(run: Run) -> None:
     spec = run.spec
     st.code(command_text(spec), language="bash", wrap_lines=True)
     where = _ORIGINS.get(str(spec.get("origin")), "")
-    host = (spec.get("host") or {}).get("name") or "an unknown host"
+    host = _mapping(spec.get("host")).get("name") or "an unknown host"
     st.caption(escape_markdown(f"Launched {where} on {host}; kept in {run.path}"))
-    versions = spec.get("versions") or {}
+    versions = _mapping(spec.get("versions"))
     first = [f"{name} {versions[name]}" for name in _SHOWN_VERSIONS if name in versions]
     if first:
         rest = len(versions) - len(first)
         more = f" and {units.plural(rest, 'more package')} in spec.json" if rest else ""
         st.markdown(f"**Versions** {escape_markdown(', '.join(first) + more)}")
-    known = spec.get("device_map")
-    if isinstance(known, dict) and known:
+    if _mapping(spec.get("device_map")):
         table(_MAP_COLUMNS, map_rows(run), "device-map", label="Device map")
 
 
 def command_text(spec: dict[str, Any]) -> str:
     """What was run, as a shell would take it."""
     lines = []
-    for name, value in sorted((spec.get("env") or {}).items()):
+    for name, value in sorted(_mapping(spec.get("env")).items()):
         lines.append(f"unset {name}" if value is None else f"export {name}={shlex.quote(str(value))}")
     if spec.get("cwd"):
         lines.append(f"cd {shlex.quote(str(spec['cwd']))}")
-    lines.append(shlex.join(map(str, spec.get("command") or ["?"])))
+    words = spec.get("command")
+    lines.append(shlex.join(map(str, words)) if isinstance(words, list) and words else "?")
     return "\n".join(lines)
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    """A part of a spec, which somebody may have edited."""
+    return value if isinstance(value, dict) else {}
 
 
 def map_rows(run: Run) -> list[dict[str, Any]]:
@@ -128,8 +132,7 @@ def map_rows(run: Run) -> list[dict[str, Any]]:
     devices, stand_ins = devices_of(run)
     rows = []
     for badge in badges(devices, (), stand_ins):
-        facts_of = run.spec["device_map"].get(badge["device"])
-        known = facts_of if isinstance(facts_of, dict) else {}
+        known = _mapping(run.spec["device_map"].get(badge["device"]))
         told = ", ".join(
             f"{name.replace('_', ' ')} {value}" for name, value in known.items() if name != "stand_in"
         )

@@ -91,6 +91,10 @@ def _panel(run: Run, ended: bool) -> None:
             st.markdown(f":material/filter_alt: **{escape_markdown(focus.label)}**", width="content")
             if st.button("Clear filter", icon=":material/close:", key="clear-filter", type="tertiary"):
                 show(address.with_filter())
+        else:
+            st.caption(
+                "Pick a cell, a bar, an arrow or a row to narrow everything down to it", width="content"
+            )
     page = Page(run, open_run, snapshot, address, focus, diagram, run.ended, show)
     tabs = st.tabs(list(VIEWS), key="tab", bind="query-params")
     for tab, view in zip(tabs, VIEWS.values(), strict=True):
@@ -109,9 +113,10 @@ def _head(run: Run, open_run: OpenRun, snapshot: Snapshot) -> None:
     event = run_header.run_facts(run, open_run.progress(), snapshot.tables.steps, access.role() == "operator")
     if event and access.role() == "operator":
         _act(run, event["action"])
-    if message := st.session_state.pop("run-message", None):
-        st.error(escape_markdown(message), icon=":material/block:")
-    run_header.ending(run)
+    with st.container():
+        if message := st.session_state.pop("run-message", None):
+            st.error(escape_markdown(message), icon=":material/block:")
+        run_header.ending(run)
 
 
 def _shared() -> str:

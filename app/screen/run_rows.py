@@ -14,6 +14,7 @@ from app.screen.places import run_link
 from app.views import units
 from app.views.progress_data import Progress
 from runners.run import Run
+from runners.status import LIVE_STATES
 
 COLUMNS = (
     Column("state", "State", "badge"),
@@ -42,6 +43,12 @@ TONES = {
 }
 
 STOP = {"name": "stop", "label": "Stop", "confirm": "Stop it?", "yes": "Stop", "doing": "stopping"}
+END_LEFT = STOP | {
+    "label": "End what is left",
+    "confirm": "End processes of it that still run?",
+    "yes": "End them",
+    "doing": "ending",
+}
 DELETE = {
     "name": "delete",
     "label": "Delete",
@@ -55,7 +62,7 @@ def run_row(run: Run, progress: Progress, operator: bool, now: float | None = No
     """One run as a row of `COLUMNS`; only operators get buttons."""
     now = time.time() if now is None else now
     state, reason = run.judge()
-    ended = state not in ("starting", "running")
+    ended = state not in LIVE_STATES
     took = duration_s(run, ended, now)
     last_loss = last(progress.loss)
     last_rate = last(progress.rate)
@@ -77,9 +84,17 @@ def run_row(run: Run, progress: Progress, operator: bool, now: float | None = No
             "progress": progress_cell(progress, state),
             "loss": {"text": "" if last_loss is None else f"{last_loss:.4g}", "sort": last_loss or 0},
             "speed": {"text": "" if last_rate is None else units.rate(last_rate), "sort": last_rate or 0},
-            "actions": {"actions": ([DELETE] if ended else [STOP]) if operator else []},
+            "actions": {"actions": buttons(run, state) if operator else []},
         },
     }
+
+
+def buttons(run: Run, state: str) -> list[dict[str, str]]:
+    """What an operator may do with a run in this state."""
+    if state in LIVE_STATES:
+        return [STOP]
+    # Until it is written down as lost, processes of it may go on without anybody watching them.
+    return [END_LEFT, DELETE] if state == "lost" and run.status.get("state") in LIVE_STATES else [DELETE]
 
 
 def broken_row(run: Run, operator: bool) -> dict[str, Any]:

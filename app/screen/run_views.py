@@ -63,9 +63,12 @@ class Page:
 
 def placement_view(page: Page) -> None:
     """Diagram, matrix and hop table."""
-    _graphs(page)
+    # What comes and goes has a container of its own: the views after it would be mounted anew otherwise.
+    with st.container():
+        _graphs(page)
     _diagram(page)
-    _members(page)
+    with st.container():
+        _members(page)
     few = len(page.snapshot.devices) <= _FEW_DEVICES
     left, right = st.columns([5, 7] if few else [8, 5], gap="large")
     with left:
@@ -75,7 +78,8 @@ def placement_view(page: Page) -> None:
         st.markdown("**On each device**")
         made = page.row_maker.devices(page.snapshot.ops, page.snapshot.memory)
         table(rows.DEVICE_COLUMNS[:3], made, "ops", label="Ops and peak memory of each device")
-        _collectives(page)
+        with st.container():
+            _collectives(page)
     _hops(page)
 
 
@@ -203,13 +207,18 @@ def timeline_view(page: Page) -> None:
 
 
 def _middle(overview: Overview) -> tuple[float, float] | None:
-    """A short stretch in the middle of the busiest lane's activity, where the reader has chosen none."""
+    """A short stretch in the middle of the busiest lane's training, where the reader has chosen none."""
     busiest = max(overview.lanes, key=_activity, default=None)
     if busiest is None or overview.t1_s <= overview.t0_s:
         return None
-    so_far = list(itertools.accumulate(busiest.values))
-    at = next(index for index, reached in enumerate(so_far) if reached >= so_far[-1] / 2)
     width = (overview.t1_s - overview.t0_s) / len(busiest.values)
+    training = next((phase.t0_s for phase in overview.phases if phase.name == "training"), overview.t0_s)
+    values = [
+        value if overview.t0_s + index * width >= training else 0.0
+        for index, value in enumerate(busiest.values)
+    ]
+    so_far = list(itertools.accumulate(values))
+    at = next(index for index, reached in enumerate(so_far) if reached >= so_far[-1] / 2)
     middle = overview.t0_s + (at + 0.5) * width
     reach = _WINDOW_BINS * width / 2
     return max(overview.t0_s, middle - reach), min(overview.t1_s, middle + reach)

@@ -36,8 +36,9 @@ def runs_panel() -> None:
         st.caption(_number(len(readable), going_on), width="stretch")
         if operator:
             st.page_link(places.LAUNCH, label="Launch a run", icon=":material/rocket_launch:")
-    if message := st.session_state.pop("runs-message", None):
-        st.error(escape_markdown(message), icon=":material/block:")
+    with st.container():
+        if message := st.session_state.pop("runs-message", None):
+            st.error(escape_markdown(message), icon=":material/block:")
     if readable:
         rows = [run_rows.run_row(run, last_progress(run.path), operator) for run in readable]
         _act(_draw(run_rows.COLUMNS, rows, "runs"), readable)

@@ -6,11 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from app.screen import launching
 from app.screen.launch_words import changed_options, environment_words, plan_text
 from runners.catalogue import PROGRAMS
 from runners.environments import Environment
 from runners.launcher import plan_program
+from runners.plan import Plan
+from runners.run import Run
 
 
 def environment(state: Any, **facts: Any) -> Environment:
@@ -53,3 +57,39 @@ def test_the_plan_is_shown_as_a_shell_takes_it(monkeypatch: pytest.MonkeyPatch, 
     lines = plan_text(plan_program("tf-model-parallel", stand_ins=3, steps=7)).splitlines()
     assert f"export HOPSCOPE_RUN_DIR='{tmp_path}/with space/runs/<run>'" in lines
     assert lines[-1].endswith("model_parallel.py --stand-ins 3 --steps 7")
+
+
+def test_a_button_pressed_twice_launches_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    launched: list[Plan] = []
+
+    def launch(plan: Plan) -> Run:
+        launched.append(plan)
+        return Run(f"run-{len(launched)}", Path("/runs/x"), {}, {})
+
+    monkeypatch.setattr(launching, "launch", launch)
+    plan = plan_program("tf-model-parallel", stand_ins=3)
+    session: dict[Any, Any] = {}
+    assert [launching.launch_once(plan, session) for _ in range(2)] == ["run-1", "run-1"]
+    other = plan_program("tf-model-parallel", stand_ins=2)
+    assert launching.launch_once(other, session) == "run-2"
+    monkeypatch.setattr(launching, "_SAME_S", 0.0)
+    assert launching.launch_once(other, session) == "run-3"
+
+
+def test_gpus_are_given_in_the_order_in_which_they_are_picked() -> None:
+    def script() -> None:
+        import streamlit as st
+
+        from app.screen.launch_form import choose_devices
+        from runners.catalogue import PROGRAMS
+        from runners.gpus import Gpu
+
+        cards = tuple(Gpu(index, f"GPU-{index}", f"0:{index}", "H200", None) for index in range(3))
+        chosen = choose_devices(PROGRAMS["tf-mirrored"], cards, usable=True)
+        st.text(",".join(chosen.shown()))
+
+    page = AppTest.from_function(script).run()
+    assert not page.exception
+    assert page.text[0].value == "gpu:0,gpu:1"
+    page.multiselect[0].set_value(["gpu:2", "gpu:0"]).run()
+    assert page.text[0].value == "gpu:2,gpu:0"

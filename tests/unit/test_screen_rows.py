@@ -48,6 +48,18 @@ def test_a_run_of_each_state_has_its_buttons() -> None:
     assert ended["run"]["note"] == "" and ended["run"]["href"] == "/run?run=id"
 
 
+def test_what_a_lost_run_left_running_can_be_ended() -> None:
+    assert [button["name"] for button in run_rows.buttons(run("running"), "lost")] == ["stop", "delete"]
+    assert [button["name"] for button in run_rows.buttons(run("lost"), "lost")] == ["delete"]
+
+
+def test_a_spec_that_somebody_edited_is_still_shown() -> None:
+    spec = {"env": [1], "command": "python", "versions": 3, "host": "x", "device_map": [], "cwd": None}
+    assert run_header.command_text(spec) == "?"
+    row = run_rows.run_row(run("finished", spec), NOTHING, True)["cells"]
+    assert (row["framework"]["text"], row["devices"]["devices"]) == ("TensorFlow", [])
+
+
 def test_progress_has_a_bar_where_the_end_is_known() -> None:
     progress = Progress((1, 30), (2.5, None), (None, 12.0), 120)
     row = run_rows.run_row(run("finished"), progress, True, NOW)["cells"]

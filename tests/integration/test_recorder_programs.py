@@ -36,7 +36,9 @@ def test_model_parallel_crosses_between_neighbours_only() -> None:
     """Activations forward, gradients back; bytes are batch x width x 4."""
     recorded = demo("tf-model-parallel", 3)
     training = [hop for hop in recorded.report["hops"] if hop["count"] == STEPS]
-    between = sorted((h["src"], h["dst"], h["bytes"]) for h in training if "cpu:0" not in (h["src"], h["dst"]))
+    between = sorted(
+        (h["src"], h["dst"], h["bytes"]) for h in training if "cpu:0" not in (h["src"], h["dst"])
+    )
     size = BATCH * WIDTH * 4
     assert between == [
         ("cpu:1", "cpu:2", size),

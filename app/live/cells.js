@@ -42,6 +42,7 @@ const CELLS = {
   },
   devices: (target, cell) => {
     target.replaceChildren();
+    target.title = cell.title ?? "";
     const row = node("span", { class: cell.arrow ? "chips way" : "chips" }, target);
     cell.devices.forEach((device, index) => {
       if (index && cell.arrow) span(row, "→", "arrow");

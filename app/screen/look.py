@@ -13,8 +13,9 @@ _STYLE = """<style>
 :has(> .st-key-filter) { height: 0; margin-bottom: -1rem; z-index: 2; pointer-events: none; }
 .st-key-filter { height: 2.5rem; align-items: center; flex-wrap: nowrap; }
 .st-key-filter * { pointer-events: auto; }
-.st-key-filter [data-testid="stMarkdownContainer"] { margin-bottom: 0; }
-.st-key-filter [data-testid="stMarkdownContainer"] p { margin: 0; }
+.st-key-filter [data-testid="stMarkdownContainer"] { margin: 0; }
+.st-key-filter [data-testid="stCaptionContainer"] { margin: 0; }
+.st-key-filter p { margin: 0; }
 @media (max-width: 1100px) { .st-key-filter [data-testid="stCaptionContainer"] { display: none; } }
 /* What is drawn anew every second must not fade meanwhile. */
 [data-stale="true"] { opacity: 1 !important; transition: none !important; }

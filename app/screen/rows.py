@@ -60,6 +60,7 @@ MEMBER_COLUMNS = (
     Column("assigned", "Assigned", "devices"),
     Column("site", "Line", "site"),
 )
+_MOST_BADGES = 4
 NOT_REQUESTED = "no device asked for"
 
 
@@ -135,7 +136,7 @@ class RunRows:
         for index, one in enumerate(collectives):
             cells = {
                 "op": {"text": one.op},
-                "devices": {"devices": [self.badge(device, False) for device in one.devices]},
+                "devices": self._several(one.devices),
                 "algorithm": {"text": one.algorithm},
                 "tensors": _number(units.count(one.tensors), one.tensors),
                 "payload": _number(units.size(one.payload_bytes), one.payload_bytes),
@@ -146,6 +147,16 @@ class RunRows:
             }
             rows.append({"id": str(index), "cells": cells})
         return rows
+
+    def _several(self, devices: Sequence[str]) -> dict[str, Any]:
+        """Badges of a few devices; of many only their number."""
+        if len(devices) > _MOST_BADGES:
+            return {
+                "devices": [],
+                "remark": units.plural(len(devices), "device"),
+                "title": ", ".join(devices),
+            }
+        return {"devices": [self.badge(device, False) for device in devices]}
 
     def devices(self, ops: dict[str, int], memory: Iterable[Memory]) -> list[dict[str, Any]]:
         """Each device's ops and peak of memory."""

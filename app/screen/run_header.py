@@ -10,7 +10,7 @@ import streamlit as st
 
 from app.live.facts import Fact, facts
 from app.live.table import Column, table
-from app.screen.devices import badges, devices_of
+from app.screen.devices import badges, devices_cell, devices_of
 from app.screen.run_rows import (
     TONES,
     ago,
@@ -71,7 +71,7 @@ def run_facts(run: Run, progress: Progress, steps: int | None, operator: bool) -
         Fact("framework", "Framework", "text", {"text": framework_text(run) or "?"}),
     ]
     if devices:
-        values.append(Fact("devices", "Devices", "devices", {"devices": badges(devices, (), stand_ins)}))
+        values.append(Fact("devices", "Devices", "devices", devices_cell(devices, stand_ins)))
     if operator:
         values.append(Fact("actions", "", "actions", {"actions": buttons(run, state)}))
     return facts(values, "run")

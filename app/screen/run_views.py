@@ -78,9 +78,8 @@ def placement_view(page: Page) -> None:
         st.markdown("**On each device**")
         made = page.row_maker.devices(page.snapshot.ops, page.snapshot.memory)
         table(rows.DEVICE_COLUMNS[:3], made, "ops", label="Ops and peak memory of each device")
-        with st.container():
-            _collectives(page)
     _hops(page)
+    _collectives(page)
 
 
 def _members(page: Page) -> None:

@@ -98,6 +98,8 @@ def test_a_cell_filters_everything_and_the_address_shows_it_again(
     page.get_by_role("button", name="Clear filter").click()
     run_page.expect_hops(everything)
     expect(page).not_to_have_url(re.compile("pair="))
+    page.go_back()
+    check()
 
 
 def test_a_row_and_a_group_are_picked(server: Server, finished: Run, run_page: RunPage) -> None:

@@ -8,7 +8,19 @@ import streamlit as st
 
 from app.live.assets import script, style
 
-SCRIPTS = ("labels", "layout", "edges", "scene", "tooltip", "player", "chrome", "input", "main")
+SCRIPTS = (
+    "labels",
+    "layout",
+    "edges",
+    "scene",
+    "tooltip",
+    "player",
+    "chrome",
+    "input",
+    "camera",
+    "marks",
+    "main",
+)
 """In the order in which they need one another."""
 
 _component = st.components.v2.component(

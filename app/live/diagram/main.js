@@ -6,11 +6,8 @@ const LANE_HEIGHT = 96;
 const HEIGHT_SLACK = 1.15;
 const MIN_HEIGHT = 150;
 const MOVE_MS = 220;
-const ZOOM_MAX = 6;
 const TIGHT_ZOOM = 1.4;
-const LABELLED_CROSSINGS = 24;
 const DENSE_CROSSINGS = 50;
-const LABEL_SPOTS = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8];
 
 const instances = new WeakMap();
 
@@ -122,118 +119,6 @@ class Diagram {
     else this.settle(target);
   }
 
-  // Keeps what the reader looks at where it is: the group just opened or closed, else the one nearest the middle.
-  holdPlace(before) {
-    const anchor = this.anchor;
-    const sameGroups = before.places.size === this.layout.places.size && [...before.places.keys()].every((id) => this.layout.places.has(id));
-    let place = null;
-    let at = null;
-    if (anchor && !sameGroups) {
-      place = this.layout.places.get(anchor.id) ?? this.nearestOf(anchor);
-      at = anchor;
-      this.anchor = null;
-    }
-    if (!place) {
-      let best = Infinity;
-      for (const [id, box] of this.boxes) {
-        const distance = Math.abs(box.x + box.width / 2 - this.viewWidth / 2);
-        if (distance < best && this.layout.places.has(id)) {
-          best = distance;
-          place = this.layout.places.get(id);
-          at = box;
-        }
-      }
-    }
-    if (!place) return;
-    this.tx = at.x - place.x * this.k;
-    this.ty = at.y - place.y;
-  }
-
-  // After opening: the first bar of the scope on that device; after closing: the bar that now holds it.
-  nearestOf(anchor) {
-    const related = [...this.layout.places.values()].filter(({ group }) => {
-      const device = !anchor.device || group.device === anchor.device;
-      const inner = group.scope === anchor.scope || group.scope.startsWith(`${anchor.scope}/`);
-      return device && (inner || anchor.scope.startsWith(`${group.scope}/`));
-    });
-    related.sort((p, q) => p.column - q.column || p.row - q.row);
-    return related[0] ?? null;
-  }
-
-  get fitZoom() {
-    return Math.min(1.25, this.viewWidth / this.layout.width);
-  }
-
-  // The distance between rows at zoom `k`: all rows in view at first, room for text when zoomed in.
-  pitchAt(k) {
-    const { fitPitch } = this.layout;
-    const least = this.fitZoom;
-    const share = (k - least) / (Math.max(0.75, least * 1.5) - least);
-    return fitPitch + (Math.max(fitPitch, PITCH_GOOD) - fitPitch) * Math.max(0, Math.min(1, share));
-  }
-
-  fitView() {
-    this.k = this.fitZoom;
-    this.tx = 0;
-    this.ty = 0;
-    stackLanes(this.layout, this.data.lanes, this.layout.fitPitch);
-  }
-
-  fit(animated) {
-    this.manual = false;
-    if (!this.layout) return;
-    this.fitView();
-    this.drawLanes();
-    if (animated && !reducedMotion()) this.glide(this.targets());
-    else this.settle(this.targets());
-  }
-
-  clampView() {
-    const span = this.layout.width * this.k;
-    const margin = Math.min(120, span);
-    this.tx = Math.max(margin - span, Math.min(this.viewWidth - margin, this.tx));
-    this.ty = Math.max(Math.min(0, this.viewHeight - this.layout.height), Math.min(0, this.ty));
-  }
-
-  zoomAt(x, y, factor) {
-    if (!this.layout) return;
-    const least = Math.min(1, this.fitZoom) * 0.7;
-    const k = Math.max(least, Math.min(ZOOM_MAX, this.k * factor));
-    this.tx = x - ((x - this.tx) * k) / this.k;
-    this.k = k;
-    const share = (y - this.ty) / this.layout.height;
-    stackLanes(this.layout, this.data.lanes, this.pitchAt(k));
-    this.ty = y - share * this.layout.height;
-    this.manual = true;
-    this.clampView();
-    this.drawLanes();
-    this.settle(this.targets());
-  }
-
-  panBy(dx, dy) {
-    if (!this.layout) return;
-    this.tx += dx;
-    this.ty += dy;
-    this.manual = true;
-    this.clampView();
-    this.settle(this.targets());
-  }
-
-  keepColumnInView(column) {
-    for (const place of this.layout.places.values()) {
-      if (place.column !== column) continue;
-      const left = place.x * this.k + this.tx;
-      const right = left + place.width * this.k;
-      if (left < 0 || right > this.viewWidth) {
-        this.tx = this.viewWidth * 0.2 - place.x * this.k;
-        this.manual = true;
-        this.clampView();
-        this.glide(this.targets());
-      }
-      return;
-    }
-  }
-
   targets() {
     const target = new Map();
     for (const [id, place] of this.layout.places) {
@@ -291,18 +176,6 @@ class Diagram {
     this.mark();
   }
 
-  // Which part is in view, along the lower and the right edge.
-  drawThumbs() {
-    const bar = (node, at, view, whole, attributes) => {
-      const shown = whole > view + 2;
-      set(node, { display: shown ? null : "none" });
-      if (shown) set(node, attributes(Math.max(0, (at / whole) * view), Math.max(24, (view / whole) * view)));
-    };
-    const across = this.layout.width * this.k;
-    bar(this.thumbX, -this.tx, this.viewWidth, across, (x, width) => ({ x: r(this.gutter + Math.min(x, this.viewWidth - width)), width: r(width), y: this.viewHeight - 5 }));
-    bar(this.thumbY, -this.ty, this.viewHeight, this.layout.height, (y, height) => ({ y: r(Math.min(y, this.viewHeight - height)), height: r(height), x: this.gutter + this.viewWidth - 5 }));
-  }
-
   drawLanes() {
     const items = this.layout.lanes.map(({ lane, y, height }) => ({ id: lane.device, lane, y, height }));
     reconcile(this.lanes, items, this.laneLayer, () => {
@@ -332,103 +205,6 @@ class Diagram {
     for (const head of [...this.headLayer.children]) {
       if (![...this.lanes.values()].some((entry) => entry.head === head)) head.remove();
     }
-  }
-
-  // Sizes written on the crossings while they are few, each where it covers no bar and no other size.
-  labelCrossings() {
-    const wanted = [...this.routes.values()].filter(({ crossing }) => !this.crossings.get(crossing.id).node.classList.contains("dim"));
-    this.labelLayer.replaceChildren();
-    if (wanted.length > LABELLED_CROSSINGS) return;
-    const taken = [...this.boxes.values()].map((box) => ({ left: box.x - 2, right: box.x + box.width + 2, top: box.y - 2, bottom: box.y + box.height + 2 }));
-    wanted.sort((p, q) => q.crossing.alert - p.crossing.alert || q.width - p.width);
-    for (const { crossing } of wanted) {
-      const half = this.measure(crossing.text, "500 11px") / 2 + 4;
-      const { line } = this.crossings.get(crossing.id);
-      const length = line.getTotalLength();
-      for (const spot of LABEL_SPOTS) {
-        const { x, y } = line.getPointAtLength(length * spot);
-        const area = { left: x - half, right: x + half, top: y - 8, bottom: y + 8 };
-        if (area.left < 0 || area.right > this.viewWidth || taken.some((other) => overlaps(area, other))) continue;
-        taken.push(area);
-        const label = el("text", { class: `size${crossing.alert ? " alert" : ""}`, x: r(x), y: r(y + 4), "text-anchor": "middle" }, this.labelLayer);
-        label.textContent = crossing.text;
-        break;
-      }
-    }
-  }
-
-  // Marks what is picked and fades the rest.
-  mark() {
-    const { group, crossings, filtered } = this.picked;
-    const chosen = new Set(crossings);
-    const near = new Set();
-    const hot = new Set(chosen);
-    if (group && this.groups.has(group)) {
-      near.add(group);
-      for (const crossing of this.data.crossings) {
-        if (crossing.src !== group && crossing.dst !== group) continue;
-        hot.add(crossing.id);
-        near.add(crossing.src).add(crossing.dst);
-      }
-      for (const [src, dst] of this.data.links) if (src === group || dst === group) near.add(src).add(dst);
-    }
-    for (const crossing of this.data.crossings) {
-      if (this.hinted && crossing.cause === this.hinted) hot.add(crossing.id);
-      if (hot.has(crossing.id)) near.add(crossing.src).add(crossing.dst);
-    }
-    const fading = near.size > 0 || hot.size > 0 || filtered;
-    for (const [id, entry] of this.groups) {
-      entry.node.classList.toggle("selected", id === group);
-      entry.node.classList.toggle("dim", fading && !near.has(id));
-      set(entry.node, { "aria-pressed": id === group ? "true" : "false" });
-    }
-    for (const [id, entry] of this.crossings) {
-      entry.node.classList.toggle("selected", chosen.has(id));
-      entry.node.classList.toggle("hot", hot.has(id));
-      entry.node.classList.toggle("dim", fading && !hot.has(id));
-    }
-    this.drawLinks(group);
-  }
-
-  drawLinks(group) {
-    const links = group ? this.data.links.filter(([src, dst]) => src === group || dst === group) : [];
-    const items = links.map(([src, dst]) => ({ id: `${src}>${dst}`, src, dst, weight: 0 }));
-    const routes = [...routeCrossings(items, this.boxes, this.layout, this.ty, this.k).values()];
-    while (this.linkLayer.childNodes.length > routes.length) this.linkLayer.lastChild.remove();
-    routes.forEach((route, index) => {
-      const line = this.linkLayer.childNodes[index] ?? el("path", { class: "link" }, this.linkLayer);
-      line.style.setProperty("--hue", this.hues.get(this.layout.byId.get(route.crossing.src).device));
-      set(line, { d: route.path });
-    });
-  }
-
-  hintCause(cause) {
-    this.hinted = cause;
-    if (this.layout) this.mark();
-  }
-
-  pick(picked, event) {
-    const changed = JSON.stringify(picked) !== JSON.stringify(this.picked);
-    this.picked = picked;
-    this.mark();
-    this.labelCrossings();
-    if (changed) this.send(event);
-  }
-
-  pickGroup(id) {
-    const { group } = this.layout.places.get(id);
-    this.chrome.announce(`Selected ${group.label} on ${group.device}`);
-    this.pick({ group: id, crossings: [], filtered: false }, { type: "group", id, device: group.device, label: group.label, scope: group.scope });
-  }
-
-  pickCrossing(id) {
-    const { item } = this.crossings.get(id);
-    this.chrome.announce(`Selected the crossing from ${item.from} to ${item.to}`);
-    this.pick({ group: "", crossings: [id], filtered: true }, { type: "crossing", id, src: item.from, dst: item.to, hops: item.hops });
-  }
-
-  clear() {
-    this.pick({ group: "", crossings: [], filtered: false }, { type: "clear" });
   }
 
   toggle(group) {
@@ -461,6 +237,8 @@ class Diagram {
   }
 }
 
+Object.assign(Diagram.prototype, CAMERA, MARKS);
+
 function blend(a, b, t) {
   const between = (name) => a[name] + (b[name] - a[name]) * t;
   return { x: between("x"), y: between("y"), width: between("width"), height: between("height") };
@@ -473,10 +251,6 @@ function sameBoxes(a, b) {
     if (!other || Math.abs(other.x - box.x) + Math.abs(other.y - box.y) + Math.abs(other.width - box.width) > 0.5) return false;
   }
   return true;
-}
-
-function overlaps(a, b) {
-  return a.left < b.right && a.right > b.left && a.top < b.bottom && a.bottom > b.top;
 }
 
 function reducedMotion() {

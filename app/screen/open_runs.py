@@ -112,13 +112,16 @@ class OpenRun:
         self._progress = ProgressReader(path)
         self._snapshot = Snapshot(self.store)
         self._next = 0.0
+        self._at_its_end = False
         self._sealing: threading.Thread | None = None
 
     def look(self, ended: bool) -> Snapshot:
         """What the run is now, or was a moment ago; an ended run is sealed in the background."""
         with self._lock:
             self.seen = time.monotonic()
-            if self.seen >= self._next:
+            # After the end nobody looks again, so the last look must not be an old one.
+            if self.seen >= self._next or (ended and not self._at_its_end):
+                self._at_its_end = ended
                 self.store.refresh()
                 self._progress.refresh()
                 if self._snapshot.generation != self.store.generation:

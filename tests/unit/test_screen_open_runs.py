@@ -58,6 +58,7 @@ def test_reading_takes_turns_with_the_clock(tmp_path: Path, monkeypatch: pytest.
     before = known.look(ended=False)
     trace.key("hop", 1, **hop_fields("cpu:2", "cpu:1"))
     assert known.look(ended=False) is before
+    assert len(known.look(ended=True).hops) == 1, "the last look is never an old one"
 
 
 def test_an_ended_run_is_sealed_in_the_background(tmp_path: Path) -> None:

@@ -16,9 +16,22 @@ from .live import SMALL_ELEMENTS, LiveBytes
 from .marks import mark as mark_of
 from .names import short_device
 from .observed import Observed
-from .placed import ARGUMENTS, RESULTS, OpNote, PlacedGraph, read_placed
+from .origins import OpNote
+from .placed import ARGUMENTS, RESULTS, PlacedGraph, read_placed
 
 _CONTROL_FLOW = {"While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase", "Switch", "Enter"}
+
+
+_FUNCTION_ATTRIBUTES = {
+    "PartitionedCall": ("f",),
+    "StatefulPartitionedCall": ("f",),
+    "While": ("body", "cond"),
+    "StatelessWhile": ("body", "cond"),
+    "If": ("then_branch", "else_branch"),
+    "StatelessIf": ("then_branch", "else_branch"),
+    "Case": ("branches",),
+    "StatelessCase": ("branches",),
+}
 
 
 class FunctionNote(NamedTuple):
@@ -33,6 +46,8 @@ class FunctionNote(NamedTuple):
     collectives: list[dict[str, Any]]
     control_flow: bool
     """It, or a function that it calls, has a loop or a branch."""
+    callees: set[str]
+    """Runtime names of the functions that it calls, and that those call: bodies and branches too."""
 
 
 class Functions:
@@ -59,6 +74,7 @@ class Functions:
         steps = getattr(graph, "_hopscope_steps", 0)
         collectives = list(getattr(graph, "_hopscope_collectives", ()))
         control_flow = False
+        callees: set[str] = set()
         for op in graph.get_operations():
             location, forward, forward_requested = places.get(op.name, (0, 0, ""))
             requested = short_device(op.device)
@@ -70,9 +86,13 @@ class Functions:
                     collectives += callee.collectives
                     control_flow = control_flow or callee.control_flow
             control_flow = control_flow or op.type in _CONTROL_FLOW
+            for callee_name in _called_by(op):
+                callees.add(callee_name)
+                if callee_name in self.notes:
+                    callees |= self.notes[callee_name].callees
         compiled = bool(attrs and "_XlaMustCompile" in attrs and _truth(attrs["_XlaMustCompile"]))
         label = graph.name.decode() if isinstance(graph.name, bytes) else str(graph.name)
-        self.notes[name] = FunctionNote(label, ops, steps, compiled, collectives, control_flow)
+        self.notes[name] = FunctionNote(label, ops, steps, compiled, collectives, control_flow, callees)
 
     # -- running -----------------------------------------------------------------------------------
 
@@ -208,6 +228,14 @@ def _one_op(function_graph: Any) -> bool:
 
 def _devices(inputs: Any) -> tuple[str, ...]:
     return tuple(tensor.device for tensor in inputs)
+
+
+def _called_by(op: Any) -> list[str]:
+    names = []
+    for attribute in _FUNCTION_ATTRIBUTES.get(op.type, ()):
+        value = op.get_attr(attribute)
+        names += [function.name for function in (value if isinstance(value, list) else [value])]
+    return names
 
 
 def _truth(value: Any) -> bool:

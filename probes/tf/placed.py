@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Optional
 from ..trace.recording import Recording
 from .control_flow import ControlFlow
 from .names import memory_of, shape_text, short_device
+from .origins import PLUMBING, OpNote, Origins, split_input
 from .shapes import infer_shapes
 
 SENDS = ("_Send", "_HostSend")
@@ -25,20 +26,6 @@ _FUNCTIONAL = ("While", "StatelessWhile", "If", "StatelessIf", "Case", "Stateles
                "StatefulPartitionedCall", "MapDefun", "RemoteCall")  # fmt: skip
 
 _KERNEL_AFFIXES = re.compile(r"^_(?:Mkl)?(?:Native)?(?:Fused)?")
-_PLUMBING = ("Enter", "Exit", "NextIteration", "Merge", "Switch", "LoopCond", "Identity")
-
-
-class OpNote(NamedTuple):
-    """What tracing knew of an op."""
-
-    type: str
-    requested: str
-    loc: int
-    forward_loc: int
-    forward_requested: str
-
-
-_NO_NOTE = OpNote("", "", 0, 0, "")
 
 
 @dataclasses.dataclass
@@ -100,6 +87,7 @@ class _Reader:
         self.nodes: dict[str, _Node] = {}
         self.sends: dict[tuple[str, str, str], Any] = {}
         self.made_by_optimizer: set[str] = set()
+        self.origins = Origins(owner, notes)
         self.flow = ControlFlow(graph.post_optimization_graph)
         self.shapes = infer_shapes(graph.post_optimization_graph, arguments)
 
@@ -112,60 +100,9 @@ class _Reader:
                     self.sends[_pair(node)] = node
                 elif node.op not in RECVS and not _internal(node):
                     number = len(self.nodes) + 1
-                    self.nodes[node.name] = _Node(number, node, short_device(node.device), self._note(node))
-
-    def _note(self, node: Any) -> OpNote:
-        """The op that the user's code made: under its own name, or where inlining took it from."""
-        info = node.experimental_debug_info
-        for name, function in zip(info.original_node_names, info.original_func_names):
-            known = self.notes.get(function)
-            if known is not None and name in known.ops:
-                found: OpNote = known.ops[name]
-                return found
-        own = self.notes[self.owner].ops
-        return own.get(node.name) or own.get(_unprefixed(node.name)) or self._by_suffix(node.name)
-
-    def _by_suffix(self, name: str) -> OpNote:
-        """Inlined functions' ops carry the call's name before their own."""
-        parts = name.split("/")
-        for cut in range(1, len(parts)):
-            tail = "/".join(parts[cut:])
-            for known in self.notes.values():
-                if tail in known.ops and known.ops[tail].loc:
-                    found: OpNote = known.ops[tail]
-                    return found
-        return _NO_NOTE
-
-    def _statement(self, name: str) -> Optional[OpNote]:
-        """A lowered loop's or branch's plumbing is named after it: ``while/next_iteration/_32``."""
-        if self.nodes[name].proto.op not in _PLUMBING:
-            return None
-        ops: dict[str, OpNote] = self.notes[self.owner].ops
-        parts = name.split("/")
-        for cut in range(len(parts) - 1, 0, -1):
-            note = ops.get("/".join(parts[:cut]))
-            if note is not None and note.loc:
-                return note
-        return None
-
-    def _near(self, name: str, consumers: dict[str, list[str]]) -> OpNote:
-        """An op that optimization made has no line: its nearest consumer's, else producer's, is the cause."""
-        for step in (lambda n: consumers.get(n, []), self._producers):
-            queue, seen = [name], {name}
-            while queue and len(seen) < 200:
-                current = queue.pop(0)
-                node = self.nodes.get(current)
-                if node is not None and node.note.loc:
-                    return node.note
-                for other in step(current):
-                    if other not in seen:
-                        seen.add(other)
-                        queue.append(other)
-        return _NO_NOTE
-
-    def _producers(self, name: str) -> list[str]:
-        node = self.nodes.get(name)
-        return [_split(i)[0] for i in node.proto.input if not i.startswith("^")] if node else []
+                    self.nodes[node.name] = _Node(
+                        number, node, short_device(node.device), self.origins.note(node)
+                    )
 
     # -- writing -----------------------------------------------------------------------------------
 
@@ -187,15 +124,7 @@ class _Reader:
             recording.unseen(
                 f"ops inside {', '.join(sorted(set(inner)))} in {note.label}", str(partial), len(inner)
             )
-        consumers = self._consumers()
-        for name, node in self.nodes.items():
-            if not node.note.loc and node.proto.op not in ARGUMENTS + RESULTS:
-                near = self._statement(name)
-                if near is None:
-                    near = self._near(name, consumers)
-                    self.made_by_optimizer.add(name)
-                place = node.note._replace(loc=near.loc, forward_loc=near.forward_loc)
-                self.nodes[name] = node._replace(note=place)
+        self._locate_the_rest()
         string = recording.string
         for name, node in self.nodes.items():
             recording.writer.append(
@@ -207,13 +136,19 @@ class _Reader:
         names = {name: (node.number, node.device) for name, node in self.nodes.items()}
         return PlacedGraph(number, None, observe, exact, names)
 
-    def _consumers(self) -> dict[str, list[str]]:
-        result: dict[str, list[str]] = {}
-        for node in self.graph.post_optimization_graph.node:
-            for text in node.input:
-                if not text.startswith("^"):
-                    result.setdefault(_split(text)[0], []).append(node.name)
-        return result
+    def _locate_the_rest(self) -> None:
+        """Ops that no line made, the optimizer's and control flow's, get the line they serve."""
+        post = self.graph.post_optimization_graph
+        known = {name: node.note for name, node in self.nodes.items() if node.note.loc}
+        for name, node in self.nodes.items():
+            if node.note.loc or node.proto.op in ARGUMENTS + RESULTS:
+                continue
+            near = self.origins.statement(node.proto)
+            if near is None:
+                near = self.origins.nearest(name, known, post)
+                self.made_by_optimizer.add(name)
+            place = node.note._replace(loc=near.loc, forward_loc=near.forward_loc)
+            self.nodes[name] = node._replace(note=place)
 
     def _edges(self, number: int) -> tuple[dict[tuple[str, str, str], Watched], bool]:
         observe: dict[tuple[str, str, str], Watched] = {}
@@ -226,7 +161,7 @@ class _Reader:
                 if consumer is None:
                     continue
                 for slot, text in enumerate(i for i in node.input if not i.startswith("^")):
-                    name, output = _split(text)
+                    name, output = split_input(text)
                     if name in received:
                         taken.setdefault(name, []).append((consumer, slot))
                     elif name in self.nodes:
@@ -236,7 +171,7 @@ class _Reader:
                 send = self.sends.get(pair)
                 if send is None or _is_control(send):
                     continue
-                producer_name, output = _split(send.input[0])
+                producer_name, output = split_input(send.input[0])
                 producer = self.nodes.get(producer_name)
                 if producer is None or producer.proto.op == "LoopCond" or _predicate(receivers):
                     continue
@@ -338,7 +273,7 @@ class _Reader:
     def _variable(self, node: Any) -> str:
         if node.op != "ReadVariableOp" or not node.input:
             return ""
-        handle = self.nodes.get(_split(node.input[0])[0])
+        handle = self.nodes.get(split_input(node.input[0])[0])
         if handle is None:
             return str(node.name)
         mark = self._argument_mark(handle.proto) if handle.proto.op in ARGUMENTS else None
@@ -384,15 +319,15 @@ class _Reader:
             )
 
     def _input_bytes(self, node: _Node) -> Optional[int]:
-        producer = self.nodes.get(_split(node.proto.input[0])[0])
-        return self._tensor(producer, _split(node.proto.input[0])[1])[0] if producer else None
+        producer = self.nodes.get(split_input(node.proto.input[0])[0])
+        return self._tensor(producer, split_input(node.proto.input[0])[1])[0] if producer else None
 
 
 def _type(node: _Node) -> str:
     """The op type that the code made; the runtime may have put a kernel of another name in its place."""
     if node.proto.op in ARGUMENTS:
         return "_Arg"
-    if node.proto.op in _PLUMBING and node.proto.op != "Identity":
+    if node.proto.op in PLUMBING and node.proto.op != "Identity":
         return str(node.proto.op)
     if node.proto.op in RESULTS:
         return "_Retval"
@@ -400,11 +335,6 @@ def _type(node: _Node) -> str:
     if fused:  # one kernel for several ops, under the last one's name
         return "+".join([_KERNEL_AFFIXES.sub("", node.proto.op), *fused])
     return node.note.type or str(node.proto.op)
-
-
-def _split(text: str) -> tuple[str, int]:
-    name, _, slot = text.partition(":")
-    return name, int(slot or 0)
 
 
 def _pair(node: Any) -> tuple[str, str, str]:
@@ -424,11 +354,3 @@ def _is_control(send: Any) -> bool:
 def _internal(node: Any) -> bool:
     """What partitioning adds: control edges' carriers and the loop control of other partitions."""
     return node.name.startswith("_cloop") or "/ctrl/_" in node.name or node.op == "NoOp"
-
-
-def _unprefixed(name: str) -> str:
-    """Grappler's rewrites keep the op's name behind their own."""
-    for prefix in ("ArithmeticOptimizer/", "ConstantFolding/", "LayoutOptimizer/", "Func/"):
-        if name.startswith(prefix):
-            return name.split("/", 1)[1]
-    return name

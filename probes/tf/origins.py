@@ -1,0 +1,113 @@
+"""Which op of the user's code a node of a placed graph comes from, and so which line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, Optional
+
+PLUMBING = ("Enter", "Exit", "NextIteration", "Merge", "Switch", "LoopCond", "Identity")
+_REWRITES = ("ArithmeticOptimizer/", "ConstantFolding/", "LayoutOptimizer/", "Func/")
+_FAR = 200
+"""Nodes looked at in search of one with a line."""
+
+
+class OpNote(NamedTuple):
+    """What tracing knew of an op."""
+
+    type: str
+    requested: str
+    loc: int
+    forward_loc: int
+    forward_requested: str
+
+
+NO_NOTE = OpNote("", "", 0, 0, "")
+
+
+class Origins:
+    """Looks nodes up in what was noted when the function and those it calls were traced."""
+
+    def __init__(self, owner: str, notes: Mapping[str, Any]) -> None:
+        """`notes`: runtime name -> FunctionNote; `owner`: the function whose graph this is."""
+        self._notes = notes
+        self._own: Mapping[str, OpNote] = notes[owner].ops
+        self._called: list[Mapping[str, OpNote]] = [
+            notes[name].ops for name in notes[owner].callees if name in notes
+        ]
+        self._consumers: Optional[dict[str, list[str]]] = None
+        self._producers: dict[str, list[str]] = {}
+
+    def note(self, node: Any) -> OpNote:
+        """The op that the code made: as the runtime says, by its own name, or in a called function."""
+        info = node.experimental_debug_info
+        for name, function in zip(info.original_node_names, info.original_func_names):
+            known = self._notes.get(function)
+            if known is not None and name in known.ops:
+                found: OpNote = known.ops[name]
+                return found
+        return self._own.get(node.name) or self._own.get(_unprefixed(node.name)) or self._inlined(node.name)
+
+    def _inlined(self, name: str) -> OpNote:
+        """Inlined functions' ops carry the call's name before their own."""
+        parts = name.split("/")
+        for cut in range(1, len(parts)):
+            tail = "/".join(parts[cut:])
+            for ops in self._called:
+                if tail in ops and ops[tail].loc:
+                    return ops[tail]
+        return NO_NOTE
+
+    def statement(self, node: Any) -> Optional[OpNote]:
+        """A lowered loop's or branch's plumbing is named after it: ``while/next_iteration/_32``."""
+        if node.op not in PLUMBING:
+            return None
+        parts = node.name.split("/")
+        for cut in range(len(parts) - 1, 0, -1):
+            note = self._own.get("/".join(parts[:cut]))
+            if note is not None and note.loc:
+                return note
+        return None
+
+    def nearest(self, name: str, known: Mapping[str, OpNote], graph: Any) -> OpNote:
+        """An op that optimization made has no line: its nearest consumer's, else producer's, is the cause."""
+        if self._consumers is None:
+            self._consumers = {}
+            for node in graph.node:
+                data = [split_input(text)[0] for text in node.input if not text.startswith("^")]
+                self._producers[node.name] = data
+                for producer in data:
+                    self._consumers.setdefault(producer, []).append(node.name)
+        for neighbours in (self._consumers, self._producers):
+            found = _search(name, known, neighbours)
+            if found is not None:
+                return found
+        return NO_NOTE
+
+
+def _search(
+    name: str, known: Mapping[str, OpNote], neighbours: Mapping[str, Iterable[str]]
+) -> Optional[OpNote]:
+    queue, seen = [name], {name}
+    while queue and len(seen) < _FAR:
+        current = queue.pop(0)
+        if current in known:
+            return known[current]
+        for other in neighbours.get(current, ()):
+            if other not in seen:
+                seen.add(other)
+                queue.append(other)
+    return None
+
+
+def split_input(text: str) -> tuple[str, int]:
+    """``name:slot`` of a node's input; the slot is 0 where none is written."""
+    name, _, slot = text.partition(":")
+    return name, int(slot or 0)
+
+
+def _unprefixed(name: str) -> str:
+    """Grappler's rewrites keep the op's name behind their own."""
+    for prefix in _REWRITES:
+        if name.startswith(prefix):
+            return name.split("/", 1)[1]
+    return name

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from app.analysis.report_rows import collective_rows, memory_rows, sync_rows
 from app.views import units
 
 _MARKS = {"error": "!!", "warning": "! ", "info": "  "}
@@ -62,40 +63,17 @@ def _tables(report: Mapping[str, Any]) -> list[str]:
         _table(
             "Collectives",
             ("op", "devices", "tensors", "payload", "on the wire", "algorithm", "count", "site", "basis"),
-            [
-                (
-                    row["op"],
-                    ", ".join(row["devices"]),
-                    units.count(row["tensors"]),
-                    units.size(row["payload_bytes"]),
-                    units.size(row["wire_bytes"]),
-                    row["algorithm"],
-                    units.times(row["count"]),
-                    row["site"] or units.UNKNOWN,
-                    row["basis"],
-                )
-                for row in report["collectives"]
-            ],
+            collective_rows(report),
         ),
         _table(
             "Syncs",
             ("device", "kind", "site", "count", "waited", "basis"),
-            [
-                (
-                    row["device"],
-                    row["kind"],
-                    row["site"] or units.UNKNOWN,
-                    units.times(row["count"]),
-                    units.UNKNOWN if row["wait_ns"] is None else units.duration(row["wait_ns"] / 1e9),
-                    row["basis"],
-                )
-                for row in report["syncs"]
-            ],
+            sync_rows(report),
         ),
         _table(
             "Memory",
             ("device", "peak", "basis"),
-            [(row["device"], units.size(row["peak_bytes"]), row["basis"]) for row in report["memory"]],
+            memory_rows(report),
         ),
         _table(
             "Ops",

@@ -10,14 +10,14 @@ functions (before 2.20 or so) give no counts: they stay unknown and the report s
 
 from __future__ import annotations
 
-import ctypes
 import os
 import re
 import threading
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 from ..trace.recording import Recording, clock
 from ..trace.stderr_rest import ENDING, VERBOSE
+from .verbose import VerboseLog
 
 LOST = 1
 """An event's value that says: not every execution of this key could be observed."""
@@ -27,7 +27,6 @@ _NODE = re.compile(
     rb"executor\.cc:\d+\] Process node: \d+ step -?\d+ \{\{node ([^}\n]+)\}\} = _(?:Host)?Send\["
 )
 _LOG_LINE = re.compile(rb"([IWEF])\d{4} ")
-_LTS = ("20250814", "20250512", "20250127", "20240722", "20240116", "20230802", "20260107", "20230125")
 
 
 class _Call(NamedTuple):
@@ -51,7 +50,7 @@ class Observed:
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
         self._lock = threading.RLock()
-        self._log: Optional[_VerboseLog] = None
+        self._log: Optional[VerboseLog] = None
         self._tried = False
         self._active: list[_Call] = []
         self._overlapped = False
@@ -104,10 +103,10 @@ class Observed:
             if size - self._read > _PARSE_AT and not self._active:
                 self.parse()
 
-    def _available(self) -> Optional[_VerboseLog]:
+    def _available(self) -> Optional[VerboseLog]:
         if not self._tried:
             self._tried = True
-            self._log = _VerboseLog.find()
+            self._log = VerboseLog.find()
             if self._log is None:
                 why = "this TensorFlow build has no switch for the log that tells"
                 self.recording.unseen("executions of hops inside loops and branches", why)
@@ -200,57 +199,3 @@ def _sends(data: bytes) -> tuple[dict[Pair, int], dict[Pair, set[bytes]]]:
         counts[pair] = counts.get(pair, 0) + 1
         frames.setdefault(pair, set()).add(frame)
     return counts, frames
-
-
-class _VerboseLog:
-    """Abseil's verbose-log switches, found by their mangled names in TensorFlow's own library."""
-
-    def __init__(self, update: Callable[..., Any], set_level: Any, level: Any) -> None:
-        self._update = update
-        self._set_level = set_level
-        self._level = int(level()) if level is not None else 0
-        self._users = os.environ.get("TF_CPP_VMODULE", "")
-        self._now = ""
-        self.quiet = b"IWEF"[: max(0, self._level)]
-
-    @classmethod
-    def find(cls) -> Optional[_VerboseLog]:
-        library = _library()
-        if library is None:
-            return None
-        for version in _LTS:
-            prefix = f"_ZN4absl12lts_{version}"
-            update = getattr(
-                library,
-                f"{prefix}12log_internal13UpdateVModuleESt17basic_string_viewIcSt11char_traitsIcEE",
-                None,
-            )
-            if update is None:
-                continue
-            update.argtypes, update.restype = [ctypes.c_size_t, ctypes.c_char_p], ctypes.c_bool
-            set_level = getattr(library, f"{prefix}14SetMinLogLevelENS0_18LogSeverityAtLeastE", None)
-            level = getattr(library, f"{prefix}11MinLogLevelEv", None)
-            if set_level is not None:
-                set_level.argtypes, set_level.restype = [ctypes.c_int], None
-            return cls(update, set_level, level)
-        return None
-
-    def switch(self, mode: str) -> None:
-        """Log `mode` ('executor', 'sendrecv_ops', '' for nothing) beside what the user asked for."""
-        if mode == self._now:
-            return
-        self._now = mode
-        ours = {"executor": "executor=1", "sendrecv_ops": "sendrecv_ops=2", "": ""}[mode]
-        text = ",".join(part for part in (ours, self._users) if part).encode()
-        self._update(len(text), text)
-        if self._set_level is not None and self._level > 0:
-            self._set_level(0 if mode else self._level)
-
-
-def _library() -> Optional[ctypes.CDLL]:
-    try:
-        with open("/proc/self/maps") as maps:
-            paths = {line.split()[-1] for line in maps if "libtensorflow_framework" in line}
-        return ctypes.CDLL(paths.pop()) if paths else None
-    except OSError:
-        return None

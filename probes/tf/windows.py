@@ -6,10 +6,12 @@ the graph. What it does not report (cheap ops, often) is not guessed.
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Optional
 
 from ..trace.recording import Recording, clock
 from .functions import Functions
+from .verbose import VerboseLog
 
 EVERY_NS = 5_000_000_000
 _LONG_NS = 200_000_000
@@ -24,6 +26,8 @@ class Windows:
         self.recording = recording
         self.functions = functions
         self._due: dict[str, int] = {}
+        self._log: Optional[VerboseLog] = None
+        self._looked = False
         self._known: dict[tuple[int, str], int] = {}
 
     def begin(self, name: str, last_dur: int) -> Optional[tuple[Any, int]]:
@@ -32,6 +36,9 @@ class Windows:
         if now < self._due.get(name, 0) or last_dur > _LONG_NS or name not in self.functions.placed:
             return None
         self._due[name] = now + EVERY_NS
+        log = self._quiet_log()
+        if log is None:
+            return None
         from tensorflow.python.profiler import profiler_v2
         from tensorflow.python.profiler.internal import _pywrap_profiler
 
@@ -40,12 +47,25 @@ class Windows:
             return None  # the user's own profile is running
         try:
             session: Any = _pywrap_profiler.ProfilerSession()
-            session.start("", {})
+            with log.hushed():
+                session.start("", {})
         except Exception as error:  # noqa: BLE001 - another profiler's error type differs by version
             lock.release()
             self.recording.unseen("a sampled window", f"the profiler is in use: {type(error).__name__}")
             return None
         return session, clock()
+
+    def _quiet_log(self) -> Optional[VerboseLog]:
+        """The log's switches; None where the profiler would write lines into the program's output."""
+        if not self._looked:
+            self._looked = True
+            log = VerboseLog.find()
+            if log is not None and log.can_hush:
+                self._log = log
+            else:
+                why = "this TensorFlow build's profiler would write into the program's output"
+                self.recording.unseen("when ops inside graph calls ran", why)
+        return self._log
 
     def end(self, window: tuple[Any, int], graph: Any) -> None:
         """Stop the session and write the ops of `graph` that it saw."""
@@ -53,7 +73,8 @@ class Windows:
 
         session, start = window
         try:
-            data = session.stop()
+            with self._log.hushed() if self._log else contextlib.nullcontext():
+                data = session.stop()
         finally:
             lock: Any = profiler_v2._profiler_lock
             lock.release()

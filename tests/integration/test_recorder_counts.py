@@ -78,6 +78,7 @@ def test_a_count_is_exact_or_said_to_be_unknown(counts: Recorded, observable: bo
     assert bool(unknown) is not observable
 
 
-def test_the_verbose_log_that_counts_is_not_in_the_programs_output(counts: Recorded) -> None:
+def test_what_the_runtime_logs_for_the_recorder_is_not_in_the_programs_output(counts: Recorded) -> None:
     assert "sendrecv_ops.cc" not in counts.log
     assert "Process node" not in counts.log
+    assert "rofiler session" not in counts.log

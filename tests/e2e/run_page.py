@@ -65,7 +65,7 @@ class RunPage:
 
     def crossings(self) -> list[dict[str, str]]:
         """The diagram's crossings with their data: src, dst, bytes, count."""
-        expect(self.diagram).to_be_visible()
+        expect(self.diagram.get_by_test_id("group").first).to_be_visible()
         found: list[dict[str, str]] = self.diagram.get_by_test_id("crossing").evaluate_all(
             "nodes => nodes.map((node) =>"
             " ({ ...node.dataset, lit: String(!node.classList.contains('dim')) }))"
@@ -73,7 +73,8 @@ class RunPage:
         return found
 
     def hop_rows(self) -> list[dict[str, str]]:
-        """The visible rows of the hop table."""
+        """The rows of the hop table, once it is drawn."""
+        expect(self.hops).to_have_attribute("data-rows", re.compile(r"^\d+$"))
         rows: list[dict[str, str]] = self.hops.locator("tbody tr").evaluate_all(
             "rows => rows.map((row) => Object.fromEntries([...row.children].map((cell) =>"
             " [cell.dataset.column, cell.dataset.column === 'way'"

@@ -19,7 +19,7 @@ st.title("Launch a training run")
 left, right = st.columns([4, 9], gap="large")
 with left:
     program = launch_form.choose_program()
-    st.caption(f"**What is claimed** {escape_markdown(program.claim)}")
+    st.caption(f"**The claim to check:** {escape_markdown(program.claim)}")
     environment_panel(program.framework)
 with right:
     gpus = known_gpus()

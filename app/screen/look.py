@@ -11,7 +11,7 @@ _STYLE = """<style>
 .stMainBlockContainer h3 { padding: 0.25rem 0 0; }
 /* Beside the tabs: it takes no height of its own. */
 :has(> .st-key-filter) { height: 0; margin-bottom: -1rem; z-index: 2; pointer-events: none; }
-.st-key-filter { height: 2.5rem; align-items: center; flex-wrap: nowrap; }
+.st-key-filter { min-height: 2.5rem; align-items: center; flex-wrap: nowrap; }
 .st-key-filter * { pointer-events: auto; }
 .st-key-filter [data-testid="stMarkdownContainer"] { margin: 0; }
 .st-key-filter [data-testid="stCaptionContainer"] { margin: 0; }

@@ -69,9 +69,10 @@ class RunAddress:
         kept = {name: [item for item in items if item] for name, items in values.items()}
         return {name: items for name, items in kept.items() if items}
 
-    def link(self) -> str:
-        """The address on this server."""
-        return f"/run?{urlencode(self.query(), doseq=True)}"
+    def link(self, tab: str = "") -> str:
+        """The address on this server; `tab` is the one in front, '' for the first."""
+        shown = {"tab": [tab]} if tab else {}
+        return f"/run?{urlencode(self.query() | shown, doseq=True)}"
 
     @property
     def filtered(self) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from app.analysis.findings import Finding
 from app.screen.focus import finding_id
+from app.screen.stage import Stage
 from app.views import units
 from app.views.colors import is_alert
 
@@ -29,14 +30,18 @@ def finding_rows(findings: Sequence[Finding]) -> list[dict[str, Any]]:
     ]
 
 
-def headline(findings: Sequence[Finding], ended: bool) -> str:
-    """``2 warnings``; or that nothing needs attention."""
+def headline(findings: Sequence[Finding], stage: Stage) -> str:
+    """``2 warnings``; or that nothing needs attention, which only a run that went to its end can say."""
     parts = []
     for severity in ("error", "warning"):
         number = sum(finding.severity == severity for finding in findings)
         if number:
             parts.append(units.plural(number, severity))
-    return ", ".join(parts) or ("none: nothing needs attention" if ended else "none so far")
+    if parts or stage.live:
+        return ", ".join(parts) or "none so far"
+    if stage.empty:
+        return stage.empty[:1].lower() + stage.empty[1:].removesuffix(".")
+    return "none: nothing needs attention" if stage.state == "finished" else "none up to where it ended"
 
 
 def fold_title(findings: Sequence[Finding]) -> str:

@@ -8,10 +8,12 @@ from typing import Any
 
 import streamlit as st
 
+from app.analysis.tables import Tables
 from app.live.facts import Fact, facts
 from app.live.table import Column, table
-from app.screen.devices import badges, devices_cell, devices_of
+from app.screen.devices import badges, devices_cell, devices_of, without_host
 from app.screen.run_rows import (
+    SPEED_HELP,
     TONES,
     ago,
     buttons,
@@ -44,14 +46,16 @@ def title_of(run: Run) -> str:
     return program.title if program else run.name
 
 
-def run_facts(run: Run, progress: Progress, steps: int | None, operator: bool) -> dict[str, Any] | None:
+def run_facts(run: Run, progress: Progress, tables: Tables, operator: bool) -> dict[str, Any] | None:
     """Draws state, progress and devices in one line; gives the button that was pressed, if any."""
     state, _ = run.judge()
     now = time.time()
     ended = state not in LIVE_STATES
     took = duration_s(run, ended, now)
-    loss, rate = last(progress.loss), last(progress.rate)
+    loss, rate, steps = last(progress.loss), progress.recent_rate, tables.steps
     devices, stand_ins = devices_of(run)
+    if not devices:
+        devices, stand_ins = without_host(tables.devices), set(tables.stand_ins)
     told = progress_cell(progress, state)
     if not told["text"] and steps is not None:
         told = {"text": f"{units.count(steps)} so far" if not ended else units.count(steps), "fraction": None}
@@ -60,7 +64,12 @@ def run_facts(run: Run, progress: Progress, steps: int | None, operator: bool) -
         Fact("state", "State", "badge", {"text": state, "tone": TONES.get(state, "quiet")}),
         Fact("progress", "Steps", "progress", told, wide=True),
         Fact("loss", "Loss", "number", {"text": "-" if loss is None else f"{loss:.4g}"}),
-        Fact("speed", "Speed", "number", {"text": "-" if rate is None else units.rate(rate)}),
+        Fact(
+            "speed",
+            "Speed",
+            "number",
+            {"text": "-" if rate is None else units.rate(rate), "title": SPEED_HELP},
+        ),
         Fact(
             "duration",
             "Duration",

@@ -14,6 +14,7 @@ from app.screen.finding_rows import finding_rows, fold_title, headline
 from app.screen.focus import focus_of
 from app.screen.open_runs import OpenRun, Snapshot, opened
 from app.screen.run_views import VIEWS, Page
+from app.screen.stage import stage_of
 from app.views.text import escape_markdown
 from runners import registry
 from runners.errors import HopscopeError, UsageError
@@ -84,7 +85,7 @@ def _panel(run: Run, ended: bool) -> None:
     _head(run, open_run, snapshot)
     diagram = snapshot.diagram(address.graphs, address.opened)
     focus = focus_of(address, snapshot.hops, diagram, snapshot.findings)
-    _findings(snapshot, address, run.ended)
+    _findings(run, snapshot, address)
     # Beside the tabs, where it moves nothing when it comes and goes.
     with st.container(horizontal=True, horizontal_alignment="right", key="filter"):
         if focus.label:
@@ -110,7 +111,7 @@ def _head(run: Run, open_run: OpenRun, snapshot: Snapshot) -> None:
         with st.popover("Share", icon=":material/link:"):
             st.caption("This address shows the same view to everybody who may look at this server.")
             st.code(_shared(), language=None, wrap_lines=True)
-    event = run_header.run_facts(run, open_run.progress(), snapshot.tables.steps, access.role() == "operator")
+    event = run_header.run_facts(run, open_run.progress(), snapshot.tables, access.role() == "operator")
     if event and access.role() == "operator":
         _act(run, event["action"])
     with st.container():
@@ -121,7 +122,7 @@ def _head(run: Run, open_run: OpenRun, snapshot: Snapshot) -> None:
 
 def _shared() -> str:
     base = str(st.context.url or "").partition("?")[0]
-    return base + "?" + read_address().link().partition("?")[2]
+    return base + "?" + read_address().link(str(st.query_params.get("tab", ""))).partition("?")[2]
 
 
 def _act(run: Run, action: str) -> None:
@@ -136,9 +137,9 @@ def _act(run: Run, action: str) -> None:
     st.rerun()
 
 
-def _findings(snapshot: Snapshot, address: RunAddress, ended: bool) -> None:
+def _findings(run: Run, snapshot: Snapshot, address: RunAddress) -> None:
     found = snapshot.findings
-    st.markdown(f"### Findings :gray[{headline(found, ended)}]")
+    st.markdown(f"### Findings :gray[{escape_markdown(headline(found, stage_of(run, snapshot.tables)))}]")
     event = findings_list(
         finding_rows(found),
         [{"what": one.summary, "why": one.fix or ""} for one in snapshot.unseen],

@@ -8,14 +8,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from app.live.table import Column
-from app.screen.devices import devices_cell, devices_of
+from app.screen.devices import devices_cell, recorded_devices
 from app.screen.launch_words import title_of
 from app.screen.places import run_link
 from app.views import units
-from app.views.progress_data import Progress
+from app.views.progress_data import RECENT_LINES, Progress
 from runners.run import Run
 from runners.status import LIVE_STATES
 
+SPEED_HELP = f"Over the last {RECENT_LINES} progress lines that the program printed"
 COLUMNS = (
     Column("state", "State", "badge"),
     Column("run", "Run", "link"),
@@ -25,7 +26,7 @@ COLUMNS = (
     Column("duration", "Duration", "number"),
     Column("progress", "Progress", "progress"),
     Column("loss", "Loss", "number", help="The last one that the program printed"),
-    Column("speed", "Speed", "number", help="As the program last printed it"),
+    Column("speed", "Speed", "number", help=SPEED_HELP),
     Column("actions", "", "actions"),
 )
 BROKEN_COLUMNS = (
@@ -65,7 +66,7 @@ def run_row(run: Run, progress: Progress, operator: bool, now: float | None = No
     ended = state not in LIVE_STATES
     took = duration_s(run, ended, now)
     last_loss = last(progress.loss)
-    last_rate = last(progress.rate)
+    rate = progress.recent_rate
     return {
         "id": run.id,
         "cells": {
@@ -78,12 +79,12 @@ def run_row(run: Run, progress: Progress, operator: bool, now: float | None = No
                 "sort": run.id,
             },
             "framework": {"text": framework_text(run)},
-            "devices": devices_cell(*devices_of(run)),
+            "devices": devices_cell(*recorded_devices(run)),
             "started": {"text": ago(run.created, now), "sort": run.created, "title": clock(run.created)},
             "duration": {"text": "" if took is None else units.duration(round(took, 1)), "sort": took or 0},
             "progress": progress_cell(progress, state),
             "loss": {"text": "" if last_loss is None else f"{last_loss:.4g}", "sort": last_loss or 0},
-            "speed": {"text": "" if last_rate is None else units.rate(last_rate), "sort": last_rate or 0},
+            "speed": {"text": "" if rate is None else units.rate(rate), "sort": rate or 0},
             "actions": {"actions": buttons(run, state) if operator else []},
         },
     }

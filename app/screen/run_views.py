@@ -17,6 +17,7 @@ from app.screen import rows, run_header
 from app.screen.address import RunAddress
 from app.screen.focus import Focus
 from app.screen.open_runs import OpenRun, Snapshot
+from app.screen.stage import Stage, stage_of
 from app.store.log import read_tail
 from app.views import units
 from app.views.matrix import matrix_figure
@@ -53,6 +54,11 @@ class Page:
     """Shows another address of this run."""
 
     @property
+    def stage(self) -> Stage:
+        """How far the run is."""
+        return stage_of(self.run, self.snapshot.tables)
+
+    @property
     def row_maker(self) -> rows.RunRows:
         """Makes table rows in the run's hues."""
         tables = self.snapshot.tables
@@ -75,11 +81,16 @@ def placement_view(page: Page) -> None:
         st.markdown("**Between devices**")
         _matrix(page)
     with right:
-        st.markdown("**On each device**")
+        st.markdown("**On each device** :gray[whole run, all functions]")
         made = page.row_maker.devices(page.snapshot.ops, page.snapshot.memory)
-        table(rows.DEVICE_COLUMNS[:3], made, "ops", label="Ops and peak memory of each device")
+        label = "Ops and peak memory of each device in the whole run"
+        table(rows.DEVICE_COLUMNS[:3], made, "ops", label=label, empty=_no_devices(page))
     _hops(page)
     _collectives(page)
+
+
+def _no_devices(page: Page) -> str:
+    return page.stage.empty or "No device told anything of itself."
 
 
 def _members(page: Page) -> None:
@@ -106,12 +117,11 @@ def _graphs(page: Page) -> None:
     if len(choices) < 2:
         return
     drawn = st.multiselect(
-        "Drawn",
+        "Functions drawn",
         list(choices),
         default=[name for name in page.diagram.drawn if name in choices],
         format_func=lambda name: choices[name].name if name in choices else name,
         key=f"graphs-{'-'.join(page.diagram.drawn)}",
-        label_visibility="collapsed",
         placeholder="What executed most ops",
     )
     if tuple(drawn) != page.diagram.drawn:
@@ -143,12 +153,14 @@ def _diagram(page: Page) -> None:
 
 def _nothing_placed(page: Page) -> str:
     if page.ended:
-        return "No op was recorded in this run."
+        return page.stage.empty or "No op was recorded in this run."
     return "No op has been placed yet. The diagram fills as soon as the program runs its first op."
 
 
 def _matrix(page: Page) -> None:
-    figure = matrix_figure(page.snapshot.matrix, page.address.pair, devices=page.snapshot.devices)
+    figure = matrix_figure(
+        page.snapshot.matrix, page.address.pair, devices=page.snapshot.devices, alone=page.stage.alone
+    )
     event = live_figure(
         figure, "matrix", label="Bytes and transfers between devices: rows send, columns receive"
     )
@@ -169,7 +181,7 @@ def _hops(page: Page) -> None:
         "hops",
         selected=[] if page.address.hop is None else [str(page.address.hop)],
         pickable=True,
-        empty="Nothing crossed between devices." if not hops else "No hop belongs to what is picked.",
+        empty=page.stage.uncrossed if not hops else "No hop belongs to what is picked.",
         label="Transfers between devices",
     )
     if event and event["type"] == "row":
@@ -245,7 +257,8 @@ def memory_view(page: Page) -> None:
     figure = memory_figure(series, devices=page.snapshot.devices, height=340)
     live_figure(figure, "memory", events=(), label="Memory of each device over time")
     made = page.row_maker.devices(page.snapshot.ops, page.snapshot.memory)
-    table(rows.DEVICE_COLUMNS, made, "devices", label="Ops and peak memory of each device")
+    label = "Ops and peak memory of each device in the whole run"
+    table(rows.DEVICE_COLUMNS, made, "devices", label=label, empty=_no_devices(page))
 
 
 def syncs_view(page: Page) -> None:

@@ -8,7 +8,7 @@ import os
 import re
 from pathlib import Path
 
-from app.views.progress_data import Progress
+from app.views.progress_data import RECENT_LINES, Progress
 
 LOG_NAME = "out.log"
 LAST_BYTES = 1 << 16
@@ -106,7 +106,10 @@ class ProgressReader:
 
 
 def last_progress(folder: Path) -> Progress:
-    """The latest progress alone, from the log's end: cheap, for lists of runs; empty when there is none."""
+    """The latest progress, from the log's end: cheap, for lists of runs; empty when there is none.
+
+    As many lines as the present speed is taken over.
+    """
     try:
         with (folder / LOG_NAME).open("rb") as log:
             size = log.seek(0, os.SEEK_END)
@@ -114,11 +117,14 @@ def last_progress(folder: Path) -> Progress:
             lines = log.read(LAST_BYTES).replace(b"\r", b"\n").split(b"\n")
     except OSError:
         return _progress([])
+    points: list[Point] = []
     for line in reversed(lines):
         point = parse_line(line[:_LONGEST_LINE])
         if point is not None:
-            return _progress([point])
-    return _progress([])
+            points.insert(0, point)
+        if len(points) > RECENT_LINES:
+            break
+    return _progress(points)
 
 
 def _progress(points: list[Point]) -> Progress:

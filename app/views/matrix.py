@@ -9,13 +9,16 @@ from typing import Any
 from app.views import units
 from app.views.colors import LIVE, Theme, device_colors, is_alert, is_host
 from app.views.figures import Figure, axis, base_layout, empty_figure, muted, plain, swatch
-from app.views.matrix_data import Cell, Matrix
+from app.views.matrix_data import Cell, CollectiveShare, Matrix
 
 HEAD_PX = 58
 HEADS_PX = 130
 WIDEST_CELL_PX = 170
 TALLEST_CELL_PX = 64
 SHORTEST_CELL_PX = 40
+FOUR_LINES_PX = 78
+WIDE_CELLS = 3
+"""As many devices leave room for whole words in a cell; with twice as many there is room for figures only."""
 
 
 Pair = tuple[str, str]
@@ -27,18 +30,20 @@ def matrix_figure(
     theme: Theme = LIVE,
     *,
     devices: Sequence[str] = (),
+    alone: str = "One device only: nothing can cross.",
 ) -> Figure:
     """Bytes and count of each pair of devices, coloured by the logarithm of the bytes.
 
     A click hands back ``[source, destination]`` as its customdata. `selected` is such a pair; `devices` are
-    all of the run's, so that hues agree with the other views.
+    all of the run's, so that hues agree with the other views. `alone` is said where there are no two.
     """
     order = matrix.devices
     if len(order) < 2 and not matrix.cells:
-        return empty_figure("One device only: nothing can cross.", theme)
+        return empty_figure(alone, theme)
     cells = {(cell.src, cell.dst): cell for cell in matrix.cells}
     number = len(order)
-    cell_px = max(SHORTEST_CELL_PX, min(TALLEST_CELL_PX, 420 // max(1, number)))
+    tallest = FOUR_LINES_PX if any(cell.collectives for cell in matrix.cells) else TALLEST_CELL_PX
+    cell_px = max(SHORTEST_CELL_PX, min(tallest, 420 // max(1, number)))
     hues = device_colors([*devices, *order], theme)
     positions = list(range(number))
     data = [_ground(order, cells, positions, theme)]
@@ -80,15 +85,29 @@ def matrix_figure(
                 fixedrange=True,
                 title={"text": muted("from", theme), "standoff": 8},
             ),
-            shapes=_outline(order, selected, theme),
+            shapes=[*_dashes(order, cells, theme), *_outline(order, selected, theme)],
         ),
     }
 
 
-def cell_text(cell: Cell) -> str:
-    """What stands in a cell, on two lines; ``?`` where neither bytes nor count are known."""
-    total, _, number = units.transfer(cell.bytes, cell.count, cell.bytes_known).partition(" · ")
-    return f"{total}<br>{number}" if number else total
+def cell_text(cell: Cell, devices: int = 2) -> str:
+    """What stands in a cell of a matrix of so many devices: hops on two lines, then collectives.
+
+    ``?`` where neither bytes nor count of the hops are known.
+    """
+    lines = []
+    if cell.hops or not cell.collectives:
+        total, _, number = units.transfer(cell.bytes, cell.count, cell.bytes_known).partition(" · ")
+        lines = [total, number] if number else [total]
+    for share in cell.collectives:
+        size = f"+ {units.size(share.bytes)}"
+        if devices <= WIDE_CELLS:
+            lines += [f"{size} {plain(share.name)},", plain(share.basis)]
+        elif devices <= 2 * WIDE_CELLS:
+            lines += [size, plain(share.name)]
+        else:
+            lines.append(size)
+    return "<br>".join(lines)
 
 
 def _head(device: str, hue: str, stand_in: bool, theme: Theme) -> str:
@@ -118,7 +137,13 @@ def _ground(
 
 def _steps(cells: dict[Pair, Cell], number: int) -> dict[Pair, int]:
     """Which step of the ramp each cell has, by the logarithm of its bytes."""
-    sizes = {pair: math.log10(max(1, _known(cell))) for pair, cell in cells.items()}
+    sizes = {
+        pair: math.log10(max(1, _known(cell)))
+        for pair, cell in cells.items()
+        if cell.hops or not cell.collectives
+    }
+    if not sizes:
+        return {}
     high = max(sizes.values())
     # Over less than three decades small differences would look large.
     low = min(*sizes.values(), high - 3)
@@ -156,10 +181,10 @@ def _texts(
         "mode": "text",
         "x": [place[dst] for _, dst in cells],
         "y": [place[src] for src, _ in cells],
-        "text": [cell_text(cell) for cell in cells.values()],
+        "text": [cell_text(cell, len(order)) for cell in cells.values()],
         "textfont": {
             "size": 12 if len(order) <= 6 else 11,
-            "color": [theme.bright if steps[pair] >= 3 else theme.text for pair in cells],
+            "color": [theme.bright if steps.get(pair, 0) >= 3 else theme.text for pair in cells],
         },
         "customdata": [list(pair) for pair in cells],
         "cliponaxis": False,
@@ -171,13 +196,39 @@ def _hover(src: str, dst: str, cell: Cell | None) -> str:
     rows = [f"<b>{plain(src)} → {plain(dst)}</b>"]
     if cell is None:
         return "<br>".join([*rows, "nothing crossed"])
-    size = units.transfer(cell.bytes, cell.count, cell.bytes_known)
-    rows.append(f"{size} ({plain(cell.basis)})")
+    if cell.hops or not cell.collectives:
+        size = units.transfer(cell.bytes, cell.count, cell.bytes_known)
+        rows.append(f"{size} ({plain(cell.basis)})")
+    rows += [_share_text(share) for share in cell.collectives]
     if cell.hops:
         rows.append(f"{units.plural(len(cell.hops), 'row')} of the hop table")
     if is_alert(cell.severity):
         rows.append(plain(cell.severity))
     return "<br>".join(rows)
+
+
+def _share_text(share: CollectiveShare) -> str:
+    figures = units.transfer(share.bytes, share.count)
+    name = f"{plain(share.name)}, {plain(share.algorithm)}"
+    return f"+ {figures} ({name}, {plain(share.basis)}), not among the hops"
+
+
+def _dashes(order: Sequence[str], cells: dict[Pair, Cell], theme: Theme) -> list[dict[str, Any]]:
+    """A dashed frame in the cells that collectives cross, as their arrows are dashed in the diagram."""
+    return [
+        {
+            "type": "rect",
+            **_square(order.index(dst), order.index(src), 0.43),
+            "line": {"color": theme.quiet, "width": 1.5, "dash": "4px,3px"},
+            "layer": "above",
+        }
+        for (src, dst), cell in cells.items()
+        if cell.collectives
+    ]
+
+
+def _square(x: int, y: int, half: float) -> dict[str, float]:
+    return {"x0": x - half, "x1": x + half, "y0": y - half, "y1": y + half}
 
 
 def _alerts(order: Sequence[str], cells: dict[Pair, Cell], theme: Theme) -> dict[str, Any]:
@@ -202,10 +253,7 @@ def _outline(order: Sequence[str], selected: Pair | None, theme: Theme) -> list[
     return [
         {
             "type": "rect",
-            "x0": x - 0.5,
-            "x1": x + 0.5,
-            "y0": y - 0.5,
-            "y1": y + 0.5,
+            **_square(x, y, 0.5),
             "line": {"color": theme.text, "width": 2.5},
             "layer": "above",
         }

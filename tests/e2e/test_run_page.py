@@ -131,6 +131,9 @@ def test_tabs_and_the_window_of_the_timeline_are_in_the_address(
     page = run_page.page
     page.get_by_role("tab", name="Timeline").click()
     expect(page).to_have_url(re.compile("tab=Timeline"))
+    page.get_by_role("button", name="Share").click()
+    expect(page.get_by_test_id("stPopoverBody")).to_contain_text(f"run?run={finished.id}&tab=Timeline")
+    page.keyboard.press("Escape")
     page.wait_for_selector('[data-testid="figure-overview"][data-drawn]')
     settled(page)
     box = page.locator('[data-testid="figure-overview"] .nsewdrag').first.bounding_box()
@@ -198,7 +201,7 @@ def test_a_failed_run_says_why_and_its_output_stays_text(
     expect(last).to_contain_text("ValueError: the loss is not a number")
     expect(last).to_contain_text("<b>bold</b> **stars** <img src=x onerror=alert(1)>")
     assert page.locator('img[src="x"]').count() == 0
-    expect(page.get_by_test_id("diagram-empty")).to_contain_text("No op was recorded")
+    expect(page.get_by_test_id("diagram-empty")).to_contain_text("Nothing was recorded")
 
 
 def test_an_unknown_run_is_said_to_be_one(server: Server, finished: Run, run_page: RunPage) -> None:

@@ -38,6 +38,10 @@ def test_a_link_shows_the_same(address: RunAddress) -> None:
     assert set(address.query()) <= set(RunAddress.names())
 
 
+def test_a_link_keeps_the_tab() -> None:
+    assert FULL.link("Timeline").endswith("&tab=Timeline") and read(FULL.link("Timeline")) == FULL
+
+
 def test_only_what_is_chosen_is_in_it() -> None:
     assert RunAddress(run="x").link() == "/run?run=x"
     assert not RunAddress(run="x").filtered

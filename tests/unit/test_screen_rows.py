@@ -16,6 +16,7 @@ from app.screen.devices import badges, devices_cell
 from app.screen.finding_rows import evidence_text, finding_rows, fold_title, headline
 from app.screen.focus import finding_id, focus_of
 from app.screen.rows import RunRows
+from app.screen.stage import Stage
 from app.views.colors import device_colors
 from app.views.placement_data import Crossing, Diagram, Group
 from app.views.progress_data import Progress
@@ -23,6 +24,7 @@ from app.views.selection import Selection
 from app.views.timeline_data import Lane
 from runners.run import Run
 from tests.unit.test_analysis_hops import hop, tables
+from tests.unit.traces import Trace
 
 NOW = 1_800_000_000.0
 NOTHING = Progress((), (), ())
@@ -159,12 +161,50 @@ def test_findings_tell_their_evidence() -> None:
     assert [row["quiet"] for row in rows] == [True, False, False]
     assert [row["show"] for row in rows] == ["Show 1 hop", "Show 2 hops", ""]
     assert rows[1]["evidence"] == "wait: 5 ms\nbytes: 2 KiB"
-    assert headline(found, True) == "1 error, 1 warning"
-    assert headline([], False) == "none so far" and headline(found[:1], True).startswith("none: ")
+    done = Stage("finished", "TensorFlow", 2, True)
+    assert headline(found, done) == "1 error, 1 warning"
+    assert headline(found[:1], done).startswith("none: ")
     assert fold_title(found).startswith("1 note") and fold_title([]) == ""
     assert evidence_text({"requested": ["gpu:0", "gpu:1"], "partial": True, "none": None}) == (
         "requested: gpu:0, gpu:1\npartial: yes"
     )
+
+
+def test_what_is_missing_is_put_down_to_how_far_the_run_is() -> None:
+    starting, going = Stage("running", "TensorFlow"), Stage("running", "TensorFlow", 2, True)
+    assert starting.alone == starting.uncrossed == "The program is still starting."
+    assert going.uncrossed == "Nothing has crossed between devices so far."
+    assert headline([], starting) == headline([], going) == "none so far"
+    early = Stage("failed", "TensorFlow")
+    assert early.uncrossed == "Nothing was recorded: the program ended before TensorFlow ran."
+    assert headline([], early) == "nothing was recorded: the program ended before TensorFlow ran"
+    assert headline([], Stage("failed", "TensorFlow", 2, True)) == "none up to where it ended"
+    alone = Stage("finished", "TensorFlow", 1, True)
+    assert alone.alone == "One device only: nothing can cross."
+
+
+def test_the_speed_is_that_of_the_last_lines_together() -> None:
+    # 10 steps in 1 s, then 10 in 4 s; the first line, which has the tracing in it, does not count.
+    assert Progress((1, 11, 21), (None,) * 3, (0.1, 10.0, 2.5)).recent_rate == 4.0
+    assert Progress((1,), (None,), (0.1,)).recent_rate == 0.1
+    assert NOTHING.recent_rate is None
+    steady = Progress(tuple(range(1, 42)), (None,) * 41, (0.5,) * 31 + (20.0,) * 10)
+    assert round(steady.recent_rate or 0, 9) == 20
+
+
+def test_devices_that_only_the_trace_knows_are_shown(tmp_path: Path) -> None:
+    def shown(folder: Path) -> list[tuple[str, str]]:
+        given = Run("id", folder, {"name": "train"}, {"state": "running"})
+        cell = run_rows.run_row(given, NOTHING, True, NOW)["cells"]["devices"]
+        return [(badge["device"], badge["remark"]) for badge in cell["devices"]]
+
+    assert shown(tmp_path) == []
+    trace = Trace(tmp_path)
+    assert shown(tmp_path) == []
+    trace.writer.append(["I", 9, {"devices": ["cpu:0", "gpu:1", "gpu:0"], "device_map": {}}])
+    assert shown(tmp_path) == [("gpu:0", ""), ("gpu:1", "")]
+    Trace(tmp_path / "host").writer.append(["I", 9, {"devices": ["cpu:0"]}])
+    assert shown(tmp_path / "host") == [("cpu:0", "host")]
 
 
 def _group(name: str, device: str) -> Group:

@@ -7,7 +7,7 @@ import streamlit as st
 from app import access
 from app.screen import launch_form, places
 from app.screen.environment_panel import environment_panel
-from app.screen.launch_words import changed_options, plan_text
+from app.screen.launch_words import blocking, changed_options, plan_text, waiting
 from app.screen.launching import launch_once
 from app.views.text import escape_markdown
 from runners.environments import environment
@@ -47,7 +47,7 @@ with right:
     st.code(plan_text(plan), language="bash", wrap_lines=True)
     for note in plan.notes:
         st.caption(escape_markdown(note))
-    for problem in plan.problems:
+    for problem in blocking(plan):
         st.error(escape_markdown(problem), icon=":material/block:")
     if not operator:
         st.info("You can look; launching takes the operator's address.", icon=":material/visibility:")
@@ -60,3 +60,5 @@ with right:
             st.error(escape_markdown(error), icon=":material/block:")
         else:
             st.switch_page(places.RUN, query_params={"run": run_id})
+    if operator and plan.unready:
+        st.caption(waiting(plan))

@@ -39,8 +39,8 @@ def _panel(framework: str, drawn: str) -> None:
     words = environment_words(found, versions)
     with st.container(border=True, key="environment"):
         st.markdown(f"{_ICONS[words.tone]} **{escape_markdown(words.title)}**")
-        if found.state == "installing":
-            st.progress(found.progress or 0.0, text=escape_markdown(words.detail))
+        if found.state == "installing" and found.progress:
+            st.progress(found.progress, text=escape_markdown(words.detail))
         elif words.detail:
             st.caption(escape_markdown(words.detail))
         if found.state in ("missing", "failed"):

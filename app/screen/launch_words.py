@@ -63,6 +63,16 @@ def plan_text(plan: Plan) -> str:
     return "\n".join(lines)
 
 
+def blocking(plan: Plan) -> list[str]:
+    """What keeps a plan from being launched, without what the environment's own panel says and solves."""
+    return [problem for problem in plan.problems if problem != plan.unready]
+
+
+def waiting(plan: Plan) -> str:
+    """Why a plan whose framework is not there yet cannot be launched."""
+    return f"Launch waits for {title_of(plan.framework)}'s environment."
+
+
 def changed_options(program: Program, values: Mapping[str, Value | None]) -> dict[str, Value]:
     """The options whose values are not the program's own defaults, so that the command names only those."""
     return {

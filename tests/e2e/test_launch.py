@@ -125,6 +125,8 @@ def test_an_install_shows_how_far_it_is_and_why_it_failed(
         expect(panel).to_contain_text("TensorFlow is being installed")
         expect(panel).to_contain_text("pip gets tensorflow")
         expect(page.get_by_role("button", name="Launch", exact=True)).to_be_disabled()
+        expect(page.get_by_text("Launch waits for TensorFlow's environment")).to_be_visible()
+        expect(page.get_by_test_id("stAlert")).to_have_count(0)
         installing(state="installing", step="pip unpacks", fraction=0.75, updated=time.time())
         expect(panel).to_contain_text("pip unpacks")
         expect(panel.get_by_role("progressbar")).to_have_attribute("aria-valuenow", "75")

@@ -9,7 +9,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.screen import launching
-from app.screen.launch_words import changed_options, environment_words, plan_text
+from app.screen.launch_words import (
+    blocking,
+    changed_options,
+    environment_words,
+    plan_text,
+    waiting,
+)
 from runners.catalogue import PROGRAMS
 from runners.environments import Environment
 from runners.launcher import plan_program
@@ -57,6 +63,18 @@ def test_the_plan_is_shown_as_a_shell_takes_it(monkeypatch: pytest.MonkeyPatch, 
     lines = plan_text(plan_program("tf-model-parallel", stand_ins=3, steps=7)).splitlines()
     assert f"export HOPSCOPE_RUN_DIR='{tmp_path}/with space/runs/<run>'" in lines
     assert lines[-1].endswith("model_parallel.py --stand-ins 3 --steps 7")
+
+
+def test_an_environment_that_is_not_there_is_no_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOPSCOPE_ENVS", str(tmp_path))
+    monkeypatch.delenv("HOPSCOPE_TENSORFLOW", raising=False)
+    missing = plan_program("tf-model-parallel", stand_ins=3)
+    assert missing.unready and missing.unready in missing.problems and blocking(missing) == []
+    assert "TensorFlow" in waiting(missing)
+    wrong = plan_program("tf-model-parallel", stand_ins=3, options={"layers": 2})
+    assert blocking(wrong) == ["layers=2 are too few for 3 devices"]
 
 
 def test_a_button_pressed_twice_launches_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,11 @@ function deviceChip(parent, { device, hue, remark }) {
 
 const CELLS = {
   text: (target, cell) => put(target, cell.text),
+  // On one line; what does not fit is under the pointer.
+  label: (target, cell) => {
+    target.title = cell.title ?? cell.text;
+    put(target, cell.text);
+  },
   code: (target, cell) => {
     target.title = cell.title ?? "";
     put(target, cell.text);

@@ -10,7 +10,7 @@ import streamlit as st
 
 from app.live.assets import script, style
 
-Kind = Literal["text", "code", "site", "number", "devices", "badge", "progress", "link", "actions"]
+Kind = Literal["text", "label", "code", "site", "number", "devices", "badge", "progress", "link", "actions"]
 
 _component = st.components.v2.component(
     "hopscope_table",
@@ -25,6 +25,7 @@ class Column:
     """A column; its cells are mappings, by kind:
 
     - text, code, site, number: ``{"text", "sort", "remark", "title"}``; ``sort`` where not by text;
+    - label: as text, on one line, cut short where it does not fit;
     - devices: ``{"devices": [badge, ..], "arrow": bool}``, badges ``{"device", "hue", "remark"}``;
     - badge: ``{"text", "tone": good|busy|alert|odd|quiet}``;
     - progress: ``{"text", "fraction": 0..1 or None, "tone"}``;

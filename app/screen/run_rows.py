@@ -20,8 +20,8 @@ SPEED_HELP = f"Over the last {RECENT_LINES} progress lines that the program prin
 COLUMNS = (
     Column("state", "State", "badge"),
     Column("run", "Run", "link"),
-    Column("framework", "Framework", "text"),
-    Column("devices", "Devices", "devices"),
+    Column("framework", "Framework", "label"),
+    Column("devices", "Devices", "devices", width="18em"),
     Column("started", "Started", "number"),
     Column("duration", "Duration", "number"),
     Column("progress", "Progress", "progress"),

@@ -50,7 +50,7 @@ def summary(
         "dst": first.dst,
         "srcs": " and ".join(dict.fromkeys(src for src, _ in pairs)),
         "dsts": " and ".join(dict.fromkeys(dst for _, dst in pairs)),
-        "default": evidence.get("default_device") or evidence.get("producer_default_device"),
+        "default": _one(evidence.get("default_device") or evidence.get("producer_default_device")),
         "producer": first.producer_op,
         "variable": _one(evidence.get("variable")) or "A variable",
         "missing": _one(evidence.get("missing")),

@@ -79,6 +79,10 @@ class Context:
     """How often "every step" is; 0 when that is not known."""
 
 
+NOT_THE_CODES = {"_Retval", "_Arg", "Python", "Identity", "Enter", "Exit", "Merge", "NextIteration", "Switch"}
+"""Op types that a runtime makes by itself: arguments, results, the plumbing of loops and branches."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Transfer:
     """A hop key's fields, by the names that the rules use."""
@@ -126,7 +130,7 @@ class Transfer:
     @property
     def made_by_code(self) -> bool:
         """Whether the consumer is an op that the user's code made, so that its request tells something."""
-        if self.facts.get("rewritten") or self.text("op") in ("_Retval", "_Arg", "Python"):
+        if self.facts.get("rewritten") or self.text("op") in NOT_THE_CODES:
             return False
         return not any(_made_by_optimizer(name) for name in self.consumers[:1])
 

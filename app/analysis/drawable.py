@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from app.analysis import wire
 from app.analysis.hops import Hop
 from app.analysis.placement import BOUNDARY
 from app.analysis.ranks import longest_paths
@@ -29,6 +30,15 @@ class Transfer:
     count: int | None
 
 
+@dataclasses.dataclass(frozen=True)
+class Reduction:
+    """One collective key with its ops in a drawable."""
+
+    key: Key
+    nodes: dict[str, list[int]]
+    """Device -> its ops of the collective there."""
+
+
 @dataclasses.dataclass
 class Drawable:
     """Ops with their paths and devices, what depends on what, and the transfers among them."""
@@ -45,6 +55,8 @@ class Drawable:
     edges: list[tuple[int, int]] = dataclasses.field(default_factory=list)
     rank: dict[int, int] = dataclasses.field(default_factory=dict)
     transfers: list[Transfer] = dataclasses.field(default_factory=list)
+    collectives: list[Reduction] = dataclasses.field(default_factory=list)
+    """Those whose bytes no transfer stands for."""
 
     def feeders(self) -> dict[int, int]:
         """Constants and reads of variables that one op alone takes and no transfer starts at -> that op."""
@@ -77,7 +89,36 @@ def of_graph(tables: Tables, graph: Graph, hops: Sequence[Hop]) -> Drawable:
             key = keys[number]
             if key.fields.get("graph") == graph.id:
                 _graph_transfer(drawable, by_name, hop, row, key)
+    drawable.collectives = _reductions(tables, drawable, graph.id)
     return drawable
+
+
+def _site(drawable: Drawable, node: int) -> str | None:
+    member = drawable.members.get(node)
+    return member.site if member else None
+
+
+def _reductions(tables: Tables, drawable: Drawable, graph: int) -> list[Reduction]:
+    """The collectives of a graph (0: the eager ones) that move bytes beside the hops, where their ops are."""
+    found = []
+    for key in tables.of_kind("collective"):
+        fields = key.fields
+        op = fields.get("op") or ""
+        if (fields.get("graph") or 0) != graph or key.count == 0:
+            continue
+        if not wire.beside_hops(op, fields.get("algorithm") or ""):
+            continue
+        items = [item for item in drawable.items if item.op == wire.kernel(op)]
+        site = tables.site(fields.get("loc"))
+        # Several collectives of a graph are told apart by their lines, where the ops have theirs.
+        at_line = [item for item in items if _site(drawable, item.id) == site]
+        nodes: dict[str, list[int]] = {}
+        for item in at_line or items:
+            if item.device in (fields.get("devices") or ()):
+                nodes.setdefault(item.device, []).append(item.id)
+        if len(nodes) > 1:
+            found.append(Reduction(key, nodes))
+    return found
 
 
 def _path(name: str) -> tuple[str, ...]:
@@ -152,6 +193,7 @@ def of_eager(tables: Tables, hops: Sequence[Hop]) -> Drawable:
         drawable.rank[item.id] = first_of_path[item.path[:-1]]
     for node in drawable.outputs:
         drawable.rank[node] = len(first_of_path)
+    drawable.collectives = _reductions(tables, drawable, 0)
     return drawable
 
 

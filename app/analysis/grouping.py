@@ -6,9 +6,10 @@ import dataclasses
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from app.analysis import wire
 from app.analysis.causes import RANK
 from app.analysis.devices import in_order, is_host
-from app.analysis.drawable import Drawable, Transfer, of_eager, of_graph
+from app.analysis.drawable import Drawable, Reduction, Transfer, of_eager, of_graph
 from app.analysis.hops import Hop
 from app.analysis.matrix import total, weakest, worst
 from app.analysis.placement import BOUNDARY
@@ -112,6 +113,11 @@ class _Part:
             self._group(series)
         self._limit()
         self.crossings = self._crossings()
+        self.collectives = [
+            crossing
+            for number, reduction in enumerate(drawable.collectives)
+            for crossing in self._ring(number, reduction)
+        ]
         for transfer in drawable.transfers:
             if hops[transfer.row].count != 0:
                 for node in (transfer.src, transfer.dst, *transfer.also):
@@ -216,6 +222,40 @@ class _Part:
             basis=weakest(hop.basis for hop in part),
         )
 
+    def _ring(self, number: int, reduction: Reduction) -> list[Crossing]:
+        """A collective as arrows from each device's group that holds most of its ops to the next's."""
+        fields, count = reduction.key.fields, reduction.key.count
+        at = {
+            device: Counter(self.group_of[node] for node in nodes).most_common(1)[0][0]
+            for device, nodes in reduction.nodes.items()
+        }
+        parts = wire.shares(tuple(in_order(fields.get("devices") or ())), fields.get("wire_bytes"))
+        moved = {
+            pair: None if part is None or count is None else part * count for pair, part in parts.items()
+        }
+        return [
+            Crossing(
+                id=f"{at[src]}>{at[dst]}|collective {number}",
+                src_group=at[src],
+                dst_group=at[dst],
+                src_device=src,
+                dst_device=dst,
+                bytes_total=size,
+                count=count,
+                hops=(),
+                cause="collective",
+                severity="info",
+                tensors=(),
+                bytes_known=size or 0,
+                basis=fields.get("basis") or "unknown",
+                collective=f"{wire.kind(fields['op'])} · {fields.get('algorithm') or 'unknown'}",
+                payload=fields.get("payload_bytes"),
+                site=reduction.site,
+            )
+            for (src, dst), size in moved.items()
+            if src in at and dst in at
+        ]
+
     def dependencies(self) -> Counter[tuple[str, str]]:
         """(group, group that takes from it) -> number of edges."""
         numbers: Counter[tuple[str, str]] = Counter()
@@ -313,12 +353,15 @@ def _joined(
         made = part.groups()
         groups += [dataclasses.replace(group, rank=group.rank + offset) for group in made]
         offset += 1 + max((group.rank for group in made), default=-1)
-    crossings = [crossing for part in parts for crossing in part.crossings]
+    # Collectives are few, and there is no row in the hop table that would show them.
+    collectives = [crossing for part in parts for crossing in part.collectives][:MOST_CROSSINGS]
+    room = MOST_CROSSINGS - len(collectives)
+    crossings = [*[crossing for part in parts for crossing in part.crossings][:room], *collectives]
     notes = [note for part in parts for note in part.notes]
     return Diagram(
         lanes=tuple(_lanes(tables, groups)),
         groups=tuple(groups),
-        crossings=tuple(crossings[:MOST_CROSSINGS]),
+        crossings=tuple(crossings),
         depth=max((part.depth for part in parts), default=0),
         hidden=0,
         truncated_note=("; ".join(notes) + ".") if notes else "",

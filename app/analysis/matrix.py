@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from app.analysis import wire
 from app.analysis.causes import RANK
+from app.analysis.collectives import Collective
 from app.analysis.devices import in_order
 from app.analysis.hops import Hop
-from app.views.matrix_data import Cell, Matrix
+from app.views.matrix_data import Cell, CollectiveShare, Matrix
 
 BASES = ("measured", "sampled", "estimated", "inferred", "unknown")
 """From the firmest to the weakest."""
@@ -19,24 +21,55 @@ def device_matrix(
     stand_ins: Iterable[str] = (),
     cause: str | None = None,
     site: str | None = None,
+    collectives: Sequence[Collective] = (),
 ) -> Matrix:
     """Bytes and transfers between devices, of the hops of one cause or site where that is given.
 
     `devices` get a row and a column also when they exchanged nothing. Hops that happened no time are
-    left out. For a range of steps take a hop table of those steps.
+    left out. For a range of steps take a hop table of those steps. Of `collectives`, what no hop stands for
+    is shared out over the pairs of their ring, apart from the hops.
     """
     pairs: dict[tuple[str, str], list[int]] = {}
     for index, hop in enumerate(hops):
         wanted = cause in (None, hop.cause.code) and site in (None, hop.site, hop.blamed_site)
         if wanted and hop.count != 0:
             pairs.setdefault((hop.src, hop.dst), []).append(index)
-    order = in_order([*devices, *(device for pair in pairs for device in pair)], host_last=True)
-    cells = [_cell(src, dst, rows, hops) for (src, dst), rows in pairs.items()]
+    shares = _shares(collectives)
+    met = {**pairs, **shares}
+    order = in_order([*devices, *(device for pair in met for device in pair)], host_last=True)
+    cells = [_cell(*pair, pairs.get(pair, []), hops, shares.get(pair, ())) for pair in met]
     cells.sort(key=lambda cell: (order.index(cell.src), order.index(cell.dst)))
     return Matrix(tuple(order), tuple(cells), frozenset(stand_ins))
 
 
-def _cell(src: str, dst: str, rows: list[int], hops: Sequence[Hop]) -> Cell:
+def _shares(collectives: Sequence[Collective]) -> dict[tuple[str, str], tuple[CollectiveShare, ...]]:
+    """What collectives send beside the hops by pair, one a kind and algorithm."""
+    found: dict[tuple[str, str], dict[tuple[str, str], list[tuple[int | None, int | None, str]]]] = {}
+    for one in collectives:
+        if one.count == 0 or not wire.beside_hops(one.op, one.algorithm):
+            continue
+        for pair, part in wire.shares(one.devices, one.wire_bytes).items():
+            size = None if part is None or one.count is None else part * one.count
+            kinds = found.setdefault(pair, {})
+            kinds.setdefault((wire.kind(one.op), one.algorithm), []).append((size, one.count, one.basis))
+    return {
+        pair: tuple(
+            CollectiveShare(
+                name,
+                algorithm,
+                total(size for size, _, _ in parts),
+                total(count for _, count, _ in parts),
+                weakest(basis for _, _, basis in parts),
+            )
+            for (name, algorithm), parts in kinds.items()
+        )
+        for pair, kinds in found.items()
+    }
+
+
+def _cell(
+    src: str, dst: str, rows: list[int], hops: Sequence[Hop], collectives: tuple[CollectiveShare, ...]
+) -> Cell:
     part = [hops[index] for index in rows]
     return Cell(
         src=src,
@@ -47,6 +80,7 @@ def _cell(src: str, dst: str, rows: list[int], hops: Sequence[Hop]) -> Cell:
         severity=worst(part),
         bytes_known=sum(hop.bytes_total or 0 for hop in part),
         basis=weakest(hop.basis for hop in part),
+        collectives=collectives,
     )
 
 

@@ -26,6 +26,7 @@ _SHARING = ("ReadVariableOp", "Identity", "Reshape")
 """Ops whose output is their input's memory again."""
 
 _HANDLES = ("resource", "variant", "string")
+_NUMBERS = (int, float, bool)
 _HANDLE_TYPES = (20, 21)
 """DataType of resource and variant handles."""
 
@@ -47,6 +48,8 @@ class EagerOps:
         self._ops: dict[tuple[str, str, int, int], Entry] = {}
         self._data: dict[Any, tuple[Mark, Optional[int]]] = {}
         self._crossings: dict[Any, int] = {}
+        self._large: set[int] = set()
+        """Ops that made a tensor worth counting as memory; the others are no longer asked after a while."""
 
     def __call__(
         self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
@@ -75,6 +78,8 @@ class EagerOps:
         counts[key] = count
         if count <= SINGLE_EVENTS:
             self.recording.event("op", clock(), 0, key)
+            if count == SINGLE_EVENTS and key not in self._large:
+                self._ops[identity] = (key, mark, origin, False, device)
         if attrs and not forward:
             forward_ops[id(attrs)] = origin
         for tensor in inputs:
@@ -91,6 +96,7 @@ class EagerOps:
             if keeps:
                 elements = output._num_elements()
                 if elements >= SMALL_ELEMENTS:
+                    self._large.add(key)
                     output._hopscope_live = self.live.tensor(output, device, elements)
 
     def _define(self, op_type: str, attrs: Any, full_device: str, location: int, forward: int) -> Entry:
@@ -117,7 +123,8 @@ class EagerOps:
 
         TensorFlow keeps the scalars that it converted, by device: their second use sends nothing.
         """
-        identity = (op_type, location, tensor.device, tensor._datatype_enum(), tensor._shape_tuple())
+        shape = tensor._shape_tuple()
+        identity = (op_type, location, tensor.device, shape and (tensor._datatype_enum(), shape))
         known = self._data.get(identity)
         if known is None:
             mark = mark_of("Python", location, "", "")
@@ -126,16 +133,31 @@ class EagerOps:
             if not is_host(device) and tensor.dtype.name not in _HANDLES:
                 key = self._upload_key(tensor, device, op_type, location)
                 self.recording.happened(key, "hop")
-                again = key if identity[4] else None
+                again = key if shape else None
             known = self._data[identity] = (mark, again)
         elif known[1] is not None:
             self.recording.happened(known[1], "hop")
         tensor._hopscope = known[0]
         return known[0]
 
-    def upload(self, tensor: Any, device: str, op_type: str, location: int) -> None:
-        """Count a transfer of Python's or numpy's data to a device."""
-        self.recording.happened(self._upload_key(tensor, device, op_type, location), "hop")
+    def converted(self, tensor: Any) -> None:
+        """Python or numpy data became a tensor: on a device other than the host that is a transfer."""
+        location = self._current_location()
+        identity = ("Const", location, tensor.device, tensor._datatype_enum(), tensor._shape_tuple())
+        known = self._data.get(identity)
+        if known is None:
+            device = short_device(tensor.device)
+            requested = short_device(self._context().device_name)
+            key = None
+            if not is_host(device) and tensor.dtype.name not in _HANDLES:
+                key = self._upload_key(tensor, device, "Const", location)
+            known = self._data[identity] = (mark_of("Const", location, "", requested), key)
+        tensor._hopscope, key = known
+        if key is not None:
+            self.recording.happened(key, "hop")
+        elements = tensor._num_elements()
+        if elements >= SMALL_ELEMENTS:
+            tensor._hopscope_live = self.live.tensor(tensor, tensor.device, elements)
 
     def _upload_key(self, tensor: Any, device: str, op_type: str, location: int) -> int:
         identity = ("upload", device, location, op_type, tensor._datatype_enum(), tensor._shape_tuple())
@@ -266,14 +288,10 @@ def install(recording: Recording, functions: Functions) -> None:
 
     def convert_to_eager_tensor(value: Any, ctx: Any, dtype: Any = None) -> Any:
         tensor = convert(value, ctx, dtype)
-        if "_hopscope" not in tensor.__dict__:
-            location = recording.sites.current()
-            device = short_device(tensor.device)
-            requested = short_device(ctx.device_name)
-            if not is_host(device) and tensor is not value and tensor.dtype.name not in _HANDLES:
-                eager_ops.upload(tensor, device, "Const", location)
-            tensor._hopscope_live = eager_ops.live.tensor(tensor, tensor.device, tensor._num_elements())
-            tensor._hopscope = mark_of("Const", location, "", requested)
+        # A Python number's tensor is kept by TensorFlow and seen where it is first used; it is also the
+        # hot case, so nothing more is done for it here.
+        if type(value) not in _NUMBERS and getattr(tensor, "_hopscope", None) is None:
+            eager_ops.converted(tensor)
         return tensor
 
     constant_op.convert_to_eager_tensor = convert_to_eager_tensor

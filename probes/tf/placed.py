@@ -230,6 +230,10 @@ class _Reader:
             facts["rewritten"] = True
         if producer.proto.name in self.made_by_optimizer:
             facts["producer_rewritten"] = True
+        behind = self._behind(producer)
+        if behind is not None:
+            facts["through"] = producer.proto.name
+            producer_loc, producer_requested = behind.loc, behind.requested
         variable = self._variable(producer.proto)
         if variable:
             facts["variable"] = variable
@@ -263,6 +267,24 @@ class _Reader:
         }
         key = self.recording.key(("hop", number, *_pair(send)), "hop", fields)
         return key, where, in_body
+
+    def _behind(self, producer: _Node) -> Optional[OpNote]:
+        """What really made a value that loop or branch plumbing only hands on, if one device's ops did."""
+        if producer.proto.op not in PLUMBING or producer.note.requested:
+            return None
+        found: dict[str, OpNote] = {}
+        queue, seen = [producer], {producer.proto.name}
+        while queue:
+            for text in queue.pop().proto.input:
+                node = self.nodes.get(split_input(text)[0])
+                if node is None or text.startswith("^") or node.proto.name in seen:
+                    continue
+                seen.add(node.proto.name)
+                if node.proto.op in PLUMBING and not node.note.requested:
+                    queue.append(node)
+                else:
+                    found[node.note.requested] = node.note
+        return next(iter(found.values())) if list(found) == [producer.device] else None
 
     def _argument_mark(self, argument: Any) -> Any:
         index = argument.attr["index"].i

@@ -7,6 +7,7 @@ from typing import Any, Optional
 Shape = tuple[Optional[list[Optional[int]]], str, int]
 """(extents, None where unknown; dtype's name; bytes an element, 0 where it has no fixed size)."""
 
+_HANDED_ON = ("Enter", "RefEnter", "Exit", "NextIteration", "Switch", "Merge", "Identity")
 _PASS = {"Enter": "Identity", "RefEnter": "Identity", "Exit": "Identity", "NextIteration": "Identity"}
 
 
@@ -24,6 +25,7 @@ def infer_shapes(graph: Any, arguments: Optional[Any]) -> dict[tuple[str, int], 
     definition = graph_pb2.GraphDef()
     definition.versions.CopyFrom(graph.versions)
     definition.library.CopyFrom(graph.library)
+    nodes = {node.name: node for node in graph.node}
     back = {node.name for node in graph.node if node.op == "NextIteration"}
     for node in graph.node:
         if node.op in ("_Retval", "_DeviceRetval"):
@@ -35,8 +37,8 @@ def infer_shapes(graph: Any, arguments: Optional[Any]) -> dict[tuple[str, int], 
             del copy.attr["_class"]
         if node.op in ("_Arg", "_DeviceArg"):
             _to_placeholder(copy, node, arguments)
-        elif node.op == "ReadVariableOp" and node.input[0].split(":")[0] in handles:
-            shape, dtype = handles[node.input[0].split(":")[0]]
+        elif node.op == "ReadVariableOp" and _handle(node, nodes) in handles:
+            shape, dtype = handles[_handle(node, nodes)]
             _placeholder(copy, dtype, shape)
         elif node.op in _PASS:
             _identity(copy)
@@ -60,6 +62,14 @@ def infer_shapes(graph: Any, arguments: Optional[Any]) -> dict[tuple[str, int], 
             fixed = dtype.size if dtype.name not in ("string", "resource", "variant") else 0
             result[(op.name, slot)] = (dims, dtype.name, int(fixed))
     return result
+
+
+def _handle(read: Any, nodes: dict[str, Any]) -> str:
+    """The argument whose handle a read takes, looked for through the plumbing of loops and branches."""
+    name = read.input[0].split(":")[0]
+    while name in nodes and nodes[name].op in _HANDED_ON and nodes[name].input:
+        name = nodes[name].input[0].split(":")[0]
+    return str(name)
 
 
 def _handle_shapes(graph: Any, arguments: Optional[Any]) -> dict[str, tuple[Any, int]]:

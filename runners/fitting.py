@@ -21,7 +21,10 @@ def program_problems(
         problems += _replica_problems(program, devices, options)
     device = options.get("device")
     if device is not None and device not in devices:
-        problems.append(f"device={device} is not one of the devices of this run: {', '.join(devices)}")
+        problems.append(
+            f"device={device} is not one of the devices of this run: {', '.join(devices)}; name one of them, "
+            "or choose others with --devices or --stand-ins"
+        )
     if "split" in options:
         problems += _split_problems(count, options.get("layers"), options.get("split"))
     return problems

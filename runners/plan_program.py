@@ -8,7 +8,7 @@ from pathlib import Path
 
 from runners import catalogue, leases
 from runners.catalogue import Program, Value
-from runners.devices import MOST_STAND_INS, DeviceChoice, choose, number
+from runners.devices import DeviceChoice, choose
 from runners.errors import UsageError
 from runners.fitting import program_problems
 from runners.gpus import Gpus, known_gpus, visible_cards
@@ -121,8 +121,7 @@ def _default_devices(
         choice = choose([card.device for card in picked], None, gpus)
         choice.notes.insert(0, f"no devices were named, so it gets {', '.join(choice.names or [])}")
         return choice
-    highest = max((number(str(name)) for name in wanted if str(name).startswith("cpu:")), default=0)
-    choice = choose(None, min(max(count, highest), MOST_STAND_INS), gpus)
+    choice = choose(None, count, gpus)
     names = ", ".join(choice.names or [])
     if not visible:
         why = gpus.problem or "CUDA_VISIBLE_DEVICES hides the GPUs"

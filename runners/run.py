@@ -91,6 +91,30 @@ class Run:
         return _number(self.status.get("ended"))
 
     @property
+    def last_sign_at(self) -> float | None:
+        """When it last wrote anything, epoch seconds: all that is known of a lost run's end."""
+        written = [self.log, *(self.path / "trace").glob("*")]
+        # The status is written again when a lost run is tidied up, so it counts where there is nothing else.
+        for paths in (written, [self.path / STATUS_NAME]):
+            times = []
+            for path in paths:
+                with contextlib.suppress(OSError):
+                    times.append(path.stat().st_mtime)
+            if times:
+                return max(times)
+        return None
+
+    def took_s(self, now: float) -> float | None:
+        """How long it has run by `now`, seconds; of a lost run up to its last sign. None where not known."""
+        if self.started_at is None:
+            return None
+        state = self.state
+        end = now if state in LIVE_STATES else self.ended_at
+        if end is None and state == "lost":
+            end = self.last_sign_at
+        return None if end is None else max(0.0, end - self.started_at)
+
+    @property
     def log(self) -> Path:
         """The program's output, standard output and error together."""
         return self.path / LOG_NAME

@@ -32,10 +32,8 @@ def execute(arguments: list[str], parser: Parser) -> int:
 
 def _row(run: Run) -> tuple[str, ...]:
     state, reason = run.judge()
-    took = ""
-    if run.started_at is not None:
-        end = run.ended_at if state not in ("starting", "running") else time.time()
-        took = duration(end - run.started_at) if end is not None else ""
+    seconds = run.took_s(time.time())
+    took = "" if seconds is None else duration(seconds)
     devices = run.spec.get("devices")
     shown = ",".join(map(str, devices)) if isinstance(devices, list) else ""
     return run.id, state, clock(run.created), took, shown, reason or ""

@@ -18,7 +18,6 @@ from app.screen.run_rows import (
     ago,
     buttons,
     clock,
-    duration_s,
     framework_text,
     last,
     progress_cell,
@@ -51,7 +50,7 @@ def run_facts(run: Run, progress: Progress, tables: Tables, operator: bool) -> d
     state, _ = run.judge()
     now = time.time()
     ended = state not in LIVE_STATES
-    took = duration_s(run, ended, now)
+    took = run.took_s(now)
     loss, rate, steps = last(progress.loss), progress.recent_rate, tables.steps
     devices, stand_ins = devices_of(run)
     if not devices:

@@ -63,8 +63,7 @@ def run_row(run: Run, progress: Progress, operator: bool, now: float | None = No
     """One run as a row of `COLUMNS`; only operators get buttons."""
     now = time.time() if now is None else now
     state, reason = run.judge()
-    ended = state not in LIVE_STATES
-    took = duration_s(run, ended, now)
+    took = run.took_s(now)
     last_loss = last(progress.loss)
     rate = progress.recent_rate
     return {
@@ -121,14 +120,6 @@ def progress_cell(progress: Progress, state: str) -> dict[str, Any]:
     text = f"{units.count(step)} / {units.count(progress.total)}"
     fraction = min(1.0, step / progress.total)
     return {"text": text, "fraction": fraction, "tone": "" if tone == "busy" else tone, "sort": fraction}
-
-
-def duration_s(run: Run, ended: bool, now: float) -> float | None:
-    """How long a run has run, seconds; None where its start or end is not known."""
-    if run.started_at is None:
-        return None
-    end = run.ended_at if ended else now
-    return None if end is None else max(0.0, end - run.started_at)
 
 
 def framework_text(run: Run) -> str:

@@ -74,7 +74,7 @@ def test_without_gpus_and_without_a_word_stand_ins_are_taken_and_told() -> None:
     made = plan("tf-model-parallel")
     assert made.command[2:] == ["--stand-ins", "3"]
     assert made.notes == ["no GPU to use here: no driver; cpu:1, cpu:2, cpu:3 are stand-ins that play GPUs"]
-    assert plan("tf-pin-gradients", options={"device": "cpu:4"}).stand_ins == 4
+    assert plan("tf-pin-gradients", stand_ins=4, options={"device": "cpu:4"}).problems == []
 
 
 @pytest.mark.usefixtures("three_gpus")
@@ -163,6 +163,7 @@ class TestOnGpus:
         ("tf-model-parallel", {"options": {"split": "4,2"}}, "split=4,2 does not rise"),
         ("tf-model-parallel", {"options": {"split": "2,6"}}, "split=2,6 names layer 6"),
         ("tf-pin-model", {"stand_ins": 2, "options": {"device": "cpu:3"}}, "device=cpu:3 is not one of"),
+        ("tf-pin-model", {"options": {"device": "cpu:9"}}, "device=cpu:9 is not one of"),
         ("tf-pin-model", {"python": "/no/such/python"}, "no Python interpreter at /no/such/python"),
     ],
 )

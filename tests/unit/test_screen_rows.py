@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +55,19 @@ def test_a_run_of_each_state_has_its_buttons() -> None:
 def test_what_a_lost_run_left_running_can_be_ended() -> None:
     assert [button["name"] for button in run_rows.buttons(run("running"), "lost")] == ["stop", "delete"]
     assert [button["name"] for button in run_rows.buttons(run("lost"), "lost")] == ["delete"]
+
+
+def test_a_lost_run_took_until_its_last_sign(tmp_path: Path) -> None:
+    lost = Run("id", tmp_path, {"name": "train"}, {"state": "running", "started": 1000.0})
+    assert (
+        lost.state == "lost" and run_rows.run_row(lost, NOTHING, True, NOW)["cells"]["duration"]["text"] == ""
+    )
+    for name, at in (("status.json", 9000), ("out.log", 1002), ("trace/main.jsonl", 1004)):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(lost.status) if name == "status.json" else "")
+        os.utime(path, (at, at))
+    assert run_rows.run_row(lost, NOTHING, True, NOW)["cells"]["duration"]["text"] == "4 s"
 
 
 def test_a_spec_that_somebody_edited_is_still_shown() -> None:

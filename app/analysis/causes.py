@@ -79,6 +79,8 @@ class Context:
     """How often "every step" is; 0 when that is not known."""
 
 
+TINY = 64
+"""Bytes of a transfer that is a note where it would otherwise be a warning about its device."""
 NOT_THE_CODES = {"_Retval", "_Arg", "Python", "Identity", "Enter", "Exit", "Merge", "NextIteration", "Switch"}
 """Op types that a runtime makes by itself: arguments, results, the plumbing of loops and branches."""
 
@@ -134,6 +136,12 @@ class Transfer:
             return False
         return not any(_made_by_optimizer(name) for name in self.consumers[:1])
 
+    @property
+    def tiny(self) -> bool:
+        """A scalar or two: it costs a copy's latency at most, and a library's bookkeeping is full of them."""
+        size = self.fields.get("bytes")
+        return size is not None and size <= TINY
+
     @functools.cached_property
     def default(self) -> str:
         """Where an op goes in the consumer's process when nobody asked."""
@@ -174,7 +182,7 @@ def severity_of(code: str, transfer: Transfer) -> str:
         return "warning" if transfer.facts.get("stalls") else "info"
     if code in ("host-sync", "variable-home"):
         return "warning" if transfer.every_step else "info"
-    if code == "default-device" and transfer.seldom:
+    if code == "default-device" and (transfer.seldom or transfer.tiny):
         return "info"
     return SEVERITY[code]
 

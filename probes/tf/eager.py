@@ -111,6 +111,9 @@ class EagerOps:
             "forward_loc": forward,
         }
         key = self.recording.key(("op", op_type, device, location, forward), "op", fields)
+        if op_type == "MultiDeviceIteratorInit":
+            why = "the input pipeline copies them ahead of the step, in its own threads"
+            self.recording.unseen("copies of batches to the devices of a distributed dataset", why)
         if "Dataset" in op_type and _holds_function(attrs):
             why = "tf.data runs them in its own threads on the host"
             self.recording.unseen("functions of input pipelines", why)

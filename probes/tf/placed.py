@@ -109,8 +109,8 @@ class _Reader:
     def write(self, location: int) -> PlacedGraph:
         self._collect()
         recording, note = self.recording, self.notes[self.owner]
-        inner = [n.proto.op for n in self.nodes.values() if n.proto.op in _FUNCTIONAL]
-        partial = f"{len(inner)} calls of functions whose inside is not placed apart" if inner else None
+        inner = [node.proto for node in self.nodes.values() if node.proto.op in _FUNCTIONAL]
+        partial = f"the inside of {len(inner)} of its ops is not placed apart" if inner else None
         number = recording.graph(
             {
                 "name": note.label,
@@ -120,10 +120,16 @@ class _Reader:
                 "partial": partial,
             }
         )
-        if inner:
-            recording.unseen(
-                f"ops inside {', '.join(sorted(set(inner)))} in {note.label}", str(partial), len(inner)
-            )
+        for proto in inner:
+            callee = self.notes.get(proto.attr["f"].func.name)
+            what = f"ops inside {callee.label if callee else proto.op}, called in {note.label}"
+            if callee is not None and callee.compiled:
+                why = (
+                    "compiled by XLA (jit_compile): ops have no placement of their own; counted once a trace"
+                )
+            else:
+                why = "the runtime runs it as one op, wherever its parts ran; counted once a trace"
+            recording.unseen(what, why, len(callee.ops) if callee else 1)
         self._locate_the_rest()
         string = recording.string
         for name, node in self.nodes.items():

@@ -37,6 +37,9 @@ MADE_BY_GRADIENT = {"forward_loc": 5, "facts": {"producer_forward_requested": "c
         ("gpu:1", "cpu:0", {}, GPUS, "unknown"),
         ("cpu:1", "cpu:0", {"requested": "cpu:0", "producer_requested": "cpu:1"}, STAND_INS, "explicit"),
         ("cpu:1", "cpu:0", {"op": "_Retval"}, STAND_INS, "unknown"),
+        # A loop's or branch's plumbing, which nobody could have put anywhere.
+        ("cpu:1", "cpu:0", {"op": "Merge"}, STAND_INS, "unknown"),
+        ("cpu:1", "cpu:0", {"op": "NextIteration"}, STAND_INS, "unknown"),
         ("cpu:1", "cpu:0", {"consumers": ["ConstantFolding/x"]}, STAND_INS, "unknown"),
         ("cpu:1", "cpu:0", {"facts": {"rewritten": True}}, STAND_INS, "unknown"),
         ("worker:1/gpu:1", "worker:1/gpu:0", {}, Context(frozenset({"worker:1/gpu:0"})), "default-device"),
@@ -180,6 +183,7 @@ def test_facts_that_are_missing_decide_nothing() -> None:
         ({"kind": "upload", "facts": {"stalls": True}}, 30, "warning"),
         ({}, 30, "warning"),
         ({}, 1, "info"),
+        ({"bytes": 8}, 30, "info"),
         ({}, None, "warning"),
         ({"forward_loc": 5, "facts": {"forward_requested": "cpu:1"}}, 1, "warning"),
     ],

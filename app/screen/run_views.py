@@ -26,8 +26,8 @@ from app.views.placement import diagram_data
 from app.views.placement_data import Diagram
 from app.views.progress import progress_figure
 from app.views.text import escape_markdown
-from app.views.timeline import overview_figure, window_figure
-from app.views.timeline_data import Binned, Overview
+from app.views.timeline import overview_figure, window_figure, within
+from app.views.timeline_data import COUNTED_S, Binned, Overview
 from runners.run import Run
 
 _FEW_DEVICES = 4
@@ -195,14 +195,19 @@ def timeline_view(page: Page) -> None:
     overview = store.binned(_BINS)
     shown = [binned for binned in overview.lanes if page.focus.shows(binned.lane)]
     window = page.address.window or _middle(overview)
-    st.caption("Drag over a stretch to see its events below.")
+    width = units.duration((overview.t1_s - overview.t0_s) / _BINS)
+    st.caption(
+        f"Height: the share of each {width} that is busy, or the number in it; at the right what the full "
+        "height is. Drag over a stretch to see its events below."
+    )
     figure = overview_figure(dataclasses.replace(overview, lanes=tuple(shown)), window, devices=devices)
     event = live_figure(figure, "overview", events=("select",), label="Activity over the run")
     if event and event["type"] == "select":
         page.go(dataclasses.replace(page.address, window=(max(0.0, event["x0"]), event["x1"])))
     if window is None:
         return
-    part = store.window(*window)
+    # What is counted together is written down at the end of its stretch, which may lie behind the window.
+    part = within(store.window(window[0], window[1] + COUNTED_S), *window)
     lanes = tuple(lane for lane in part.lanes if page.focus.shows(lane))
     kept = {lane.id for lane in lanes}
     bars = tuple(bar for bar in part.bars if bar.lane in kept)
@@ -210,6 +215,11 @@ def timeline_view(page: Page) -> None:
     st.markdown(
         f"**From {units.duration(window[0])} to {units.duration(window[1])}** :gray["
         f"{units.duration(window[1] - window[0])}{chosen}]"
+    )
+    st.caption(
+        "The first 200 of an op, a transfer or a wait at a line are drawn one by one, later ones as pale "
+        f"ranges, counted per {units.duration(COUNTED_S)}. Transfers inside a function are counted above, "
+        "with its calls, and not drawn here."
     )
     narrowed = dataclasses.replace(part, lanes=lanes, bars=bars)
     event = live_figure(window_figure(narrowed, devices=devices), "window", label="Events of the stretch")

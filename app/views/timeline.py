@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,13 +11,19 @@ from typing import Any
 from app.views import units
 from app.views.colors import LIVE, Theme, device_colors, with_alpha
 from app.views.figures import Figure, axis, base_layout, empty_figure, muted, plain, remark, swatch
-from app.views.timeline_data import Bar, Binned, Lane, Overview, Phase, Window
+from app.views.timeline_data import COUNTED_S, Bar, Binned, Lane, Overview, Phase, Window
 
 BARS_SHOWN = 2000
 LANE_PX = 40
 OVERVIEW_LANE_PX = 34
 ROWS = 4
 """Bars that overlap in time share a lane in at most this many rows."""
+
+THIN = 0.6
+"""Height of a lane that tells little, as a part of a lane's."""
+
+SCALE_PX = 92
+"""Room at the right for what each lane's height means."""
 
 FLOOR = 0.92
 """Where in its row a lane's curve starts from."""
@@ -32,6 +40,8 @@ _KINDS = {
 }
 """What a lane of each kind is called, in the order they stand in."""
 
+_THIN_KINDS = ("node", "sync")
+
 
 def lane_title(lane: Lane) -> str:
     """A lane's name with what is in it: ``gpu:0 eager ops``."""
@@ -47,7 +57,8 @@ def overview_figure(
 ) -> Figure:
     """Activity of each lane over the run; a box drawn in it chooses the window (a ``select`` event).
 
-    Lanes of one kind share their scale, so heights compare; fractions of a bin go from 0 to 1.
+    Lanes of one kind share their scale, so heights compare; what the full height is stands at the right.
+    Under the pointer are the lanes in which anything happens, in the order they stand in.
     """
     lanes = sorted(
         (binned for binned in overview.lanes if binned.values), key=lambda binned: _kind_order(binned.lane)
@@ -56,19 +67,24 @@ def overview_figure(
         return empty_figure(NO_EVENTS, theme)
     hues = device_colors([*devices, *_devices(binned.lane for binned in lanes)], theme)
     tops = _scales(lanes)
-    data = []
-    for row, binned in enumerate(lanes):
+    heights = [THIN if binned.lane.kind in _THIN_KINDS else 1.0 for binned in lanes]
+    data, scales, above = [], [], 0.0
+    for height, binned in zip(heights, lanes, strict=True):
         top = tops[binned.lane.kind, binned.unit]
-        data.append(_floor(overview, row, theme))
-        data.append(_activity(binned, overview, row, top, _color(binned.lane, hues, theme)))
-    layout = _layout([binned.lane for binned in lanes], OVERVIEW_LANE_PX, hues, theme)
+        data.append(_floor(overview, above + FLOOR * height, theme))
+        data.append(_activity(binned, overview, above, height, top, _color(binned.lane, hues, theme)))
+        scales.append(_scale(binned, above + height / 2, top, theme))
+        above += height
+    data.append(_pointed(overview, lanes, above))
+    layout = _layout([binned.lane for binned in lanes], OVERVIEW_LANE_PX, hues, theme, heights)
+    layout["margin"]["r"] = SCALE_PX
     layout |= {
         "dragmode": "select",
         "selectdirection": "h",
-        "hovermode": "x unified",
+        "hovermode": "x",
         "newselection": {"line": {"color": theme.text, "width": 1, "dash": "solid"}},
         "shapes": [*_phase_shapes(overview.phases, theme), *_window_shape(window, theme)],
-        "annotations": [_phase_name(phase, theme) for phase in overview.phases],
+        "annotations": [*(_phase_name(phase, theme) for phase in overview.phases), *scales],
     }
     layout["xaxis"]["range"] = [overview.t0_s, overview.t1_s]
     return {"data": data, "layout": layout}
@@ -107,16 +123,34 @@ def window_figure(window: Window, theme: Theme = LIVE, *, devices: Sequence[str]
     return {"data": data, "layout": layout}
 
 
-def _layout(lanes: Sequence[Lane], lane_px: int, hues: Mapping[str, str], theme: Theme) -> dict[str, Any]:
+def within(window: Window, t0_s: float, t1_s: float) -> Window:
+    """A part of a window: the bars that reach into it, counted ones with the stretch they stand for."""
+    kept = tuple(bar for bar in window.bars if bar.start_s < t1_s and bar.end_s >= t0_s)
+    # Those that are not here cannot be told apart, so they stay in the total.
+    total = len(kept) if window.total == len(window.bars) else window.total
+    used = {bar.lane for bar in kept}
+    lanes = tuple(lane for lane in window.lanes if lane.id in used)
+    return dataclasses.replace(window, t0_s=t0_s, t1_s=t1_s, lanes=lanes, bars=kept, total=total)
+
+
+def _layout(
+    lanes: Sequence[Lane],
+    lane_px: int,
+    hues: Mapping[str, str],
+    theme: Theme,
+    heights: Sequence[float] = (),
+) -> dict[str, Any]:
+    """`heights` are the lanes' in parts of `lane_px`, all 1 where none are given."""
+    ends = list(itertools.accumulate(heights or [1.0] * len(lanes)))
+    middles = [(start + end) / 2 for start, end in itertools.pairwise([0.0, *ends])]
     ticks = []
     for lane in lanes:
         mark = swatch(hues[lane.device]) + " " if lane.device else ""
         kind = _remark(lane)
         ticks.append(f"{mark}{plain(lane.label)}" + (f" {muted(kind, theme)}" if kind else ""))
-    rows = len(lanes)
     return base_layout(
         theme,
-        rows * lane_px + 74,
+        round(ends[-1] * lane_px) + 74,
         margin={"l": 130, "r": 16, "t": 28, "b": 46},
         xaxis=axis(
             theme,
@@ -127,8 +161,8 @@ def _layout(lanes: Sequence[Lane], lane_px: int, hues: Mapping[str, str], theme:
         ),
         yaxis=axis(
             theme,
-            range=[rows, 0],
-            tickvals=[row + 0.5 for row in range(rows)],
+            range=[ends[-1], 0],
+            tickvals=middles,
             ticktext=ticks,
             showgrid=False,
             fixedrange=True,
@@ -161,19 +195,52 @@ def _scales(lanes: Sequence[Binned]) -> dict[tuple[str, str], float]:
     return tops
 
 
-def _floor(overview: Overview, row: int, theme: Theme) -> dict[str, Any]:
+def _scale(binned: Binned, middle: float, top: float, theme: Theme) -> dict[str, Any]:
+    """What the full height of a lane is."""
+    text = "100 % busy" if binned.unit == "busy" else _amount(top, binned.unit)
+    return remark(text, theme, y=middle, yref="y", xanchor="left", yanchor="middle", xshift=6, x=1)
+
+
+def _pointed(overview: Overview, lanes: Sequence[Binned], below: float) -> dict[str, Any]:
+    """Points that are not seen, one a bin, which say what happens in it."""
+    bins = max(len(binned.values) for binned in lanes)
+    width = (overview.t1_s - overview.t0_s) / bins
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [round(overview.t0_s + (index + 0.5) * width, 6) for index in range(bins)],
+        "y": [round(below / 2, 4)] * bins,
+        "marker": {"opacity": 0},
+        "hovertext": [_told(overview.t0_s + index * width, width, lanes, index) for index in range(bins)],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "hoverlabel": {"align": "left"},
+    }
+
+
+def _told(start_s: float, width_s: float, lanes: Sequence[Binned], index: int) -> str:
+    rows = [f"<b>{units.duration(start_s)}</b>, {units.duration(width_s)} long"]
+    active = [binned for binned in lanes if index < len(binned.values) and binned.values[index] > 0]
+    rows += [
+        f"{plain(lane_title(binned.lane))}: {_amount(binned.values[index], binned.unit)}" for binned in active
+    ]
+    return "<br>".join(rows if active else [*rows, "nothing was recorded"])
+
+
+def _floor(overview: Overview, y: float, theme: Theme) -> dict[str, Any]:
     """The lane's base line; Plotly fills a curve down to the trace before it."""
     return {
         "type": "scatter",
         "mode": "lines",
         "x": [overview.t0_s, overview.t1_s],
-        "y": [row + FLOOR, row + FLOOR],
+        "y": [y, y],
         "line": {"color": theme.grid, "width": 1},
         "hoverinfo": "skip",
     }
 
 
-def _activity(binned: Binned, overview: Overview, row: int, top: float, color: str) -> dict[str, Any]:
+def _activity(
+    binned: Binned, overview: Overview, above: float, height: float, top: float, color: str
+) -> dict[str, Any]:
     bins = len(binned.values)
     width = (overview.t1_s - overview.t0_s) / bins
     values = [*binned.values, binned.values[-1]]
@@ -182,18 +249,20 @@ def _activity(binned: Binned, overview: Overview, row: int, top: float, color: s
         "mode": "lines",
         "name": plain(lane_title(binned.lane)),
         "x": [round(overview.t0_s + index * width, 6) for index in range(bins + 1)],
-        "y": [round(row + FLOOR - 0.8 * min(1.0, value / top if top else 0.0), 4) for value in values],
-        "text": [_amount(value, binned.unit) for value in values],
+        "y": [
+            round(above + height * (FLOOR - 0.8 * min(1.0, value / top if top else 0.0)), 4)
+            for value in values
+        ],
         "line": {"color": color, "width": 1.2, "shape": "hv"},
         "fill": "tonexty",
         "fillcolor": with_alpha(color, 0.35),
-        "hovertemplate": "%{text}<extra>%{fullData.name}</extra>",
+        "hoverinfo": "skip",
     }
 
 
 def _amount(value: float, unit: str) -> str:
     if unit == "busy":
-        return f"{units.percent(value)} busy"
+        return f"{units.percent(value) if value >= 0.005 else '< 1 %'} busy"
     if unit == "bytes":
         return units.size(value)
     return f"{units.count(round(value))} {unit}"
@@ -246,7 +315,8 @@ def _lane_bars(
 ) -> list[dict[str, Any]]:
     """One trace for what took time, cut at the window's ends so that its label is in view, one for ticks."""
     timed = [bar for bar in bars if bar.dur_s > 0]
-    instants = [bar for bar in bars if bar.dur_s <= 0]
+    instants = [bar for bar in bars if bar.dur_s <= 0 and not bar.counted]
+    counted = [bar for bar in bars if bar.counted]
     traces: list[dict[str, Any]] = []
     if timed:
         levels = _levels(timed)
@@ -273,6 +343,8 @@ def _lane_bars(
                 **_hover(lane, timed),
             }
         )
+    if counted:
+        traces.append(_counted_bars(lane, counted, row, window, color))
     if instants:
         traces.append(
             {
@@ -290,6 +362,23 @@ def _lane_bars(
             }
         )
     return traces
+
+
+def _counted_bars(lane: Lane, bars: Sequence[Bar], row: int, window: Window, color: str) -> dict[str, Any]:
+    """Pale ranges: the counted executions are somewhere in them."""
+    starts = [max(bar.start_s, window.t0_s) for bar in bars]
+    ends = [min(bar.end_s, window.t1_s) for bar in bars]
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": plain(lane_title(lane)),
+        "base": starts,
+        "x": [round(max(0.0, end - start), 9) for start, end in zip(starts, ends, strict=True)],
+        "y": [row + 0.5] * len(bars),
+        "width": 0.5,
+        "marker": {"color": with_alpha(color, 0.12), "line": {"color": with_alpha(color, 0.5), "width": 1}},
+        **_hover(lane, bars),
+    }
 
 
 def _levels(bars: Sequence[Bar]) -> list[int]:
@@ -317,7 +406,9 @@ def bar_text(lane: Lane, bar: Bar) -> str:
     if bar.dur_s > 0:
         rows.append(f"{units.duration(bar.dur_s)} ({plain(bar.basis)})")
     if bar.count > 1:
-        rows.append(f"{units.count(bar.count)} times from here on, counted together")
+        rows.append(
+            f"{units.count(bar.count)} times in the {units.duration(COUNTED_S)} before, counted together"
+        )
     if bar.bytes is not None:
         rows.append(units.size(bar.bytes))
     if bar.step is not None:

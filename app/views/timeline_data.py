@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import dataclasses
 
+COUNTED_S = 0.25
+"""Repeated ops, transfers and waits are written down as one count for each stretch this long."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Lane:
@@ -54,7 +57,7 @@ class Overview:
 
 @dataclasses.dataclass(frozen=True)
 class Bar:
-    """One event, or several counted together from `t0_s` on."""
+    """One event, or several counted together up to `t0_s`."""
 
     lane: str
     """Id of its lane."""
@@ -70,6 +73,21 @@ class Bar:
     basis: str = "measured"
     key: int = 0
     """Id of the key it belongs to, handed back on a click."""
+
+    @property
+    def counted(self) -> bool:
+        """Whether it stands for several instants in the `COUNTED_S` before `t0_s`."""
+        return self.dur_s <= 0 and self.count > 1
+
+    @property
+    def end_s(self) -> float:
+        """When it is over."""
+        return self.t0_s + self.dur_s
+
+    @property
+    def start_s(self) -> float:
+        """Since when it may have happened: a count is written down at the end of its stretch."""
+        return max(0.0, self.t0_s - COUNTED_S) if self.counted else self.t0_s
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,7 +15,7 @@ from app.views.memory import memory_figure
 from app.views.memory_data import MemorySeries
 from app.views.progress import progress_figure
 from app.views.progress_data import Progress
-from app.views.timeline import BARS_SHOWN, overview_figure, window_figure
+from app.views.timeline import BARS_SHOWN, overview_figure, window_figure, within
 from app.views.timeline_data import Bar, Binned, Lane, Overview, Phase, Window
 from app.views.units import TIMES
 
@@ -94,7 +94,13 @@ def test_overview_scales_lanes_of_a_kind_together() -> None:
     assert [curve["name"] for curve in curves] == ["train_step", "cpu:1 eager ops", "cpu:0 eager ops"]
     assert [curve["y"] for curve in curves] == [[0.52, 0.12, 0.12], [1.92, 1.12, 1.12], [2.52, 2.92, 2.92]]
     assert curves[0]["x"] == [0.0, 2.0, 4.0]
-    assert [curve["text"][1] for curve in curves] == ["100 % busy", "10 ops", "0 ops"]
+    told = next(one for one in figure["data"] if one.get("mode") == "markers")
+    assert told["hovertext"] == [
+        "<b>0 s</b>, 2 s long<br>train_step: 50 % busy<br>cpu:0 eager ops: 5 ops",
+        "<b>2 s</b>, 2 s long<br>train_step: 100 % busy<br>cpu:1 eager ops: 10 ops",
+    ]
+    scales = [note["text"] for note in figure["layout"]["annotations"][1:]]
+    assert scales == ["100 % busy", "10 ops", "10 ops"]
     assert [curve["line"]["color"] for curve in curves] == [LIGHT.quiet, LIGHT.hues[0], LIGHT.host]
     layout = figure["layout"]
     assert layout["xaxis"]["ticksuffix"] == " s"
@@ -115,20 +121,37 @@ def test_window_draws_bars_ticks_and_overlaps() -> None:
         Bar(OPS.id, 1.1, 0.0, "Add", "cpu:1", "train.py:9", 40, None, 16, "estimated", 9),
     )
     figure = window_figure(Window(1.0, 2.0, (OPS, CALLS), bars, 3), LIGHT)
-    calls, ops = trace(figure, "bar"), trace(figure, "scatter")
+    calls, ops = trace(figure, "bar"), trace(figure, "bar", 1)
     assert (calls["base"], calls["x"], calls["y"]) == ([1.0, 1.2], [0.5, 0.1], [0.29, 0.71])
     assert calls["text"] == ["train_step", "inner"]
     assert calls["customdata"] == [[7, CALLS.id], [8, CALLS.id]]
     assert calls["hovertext"][0] == (
         "<b>train_step</b><br>train_step, at 1 s<br>500 ms (measured)<br>step 12<br>train.py:5"
     )
-    assert (ops["x"], ops["y"], ops["customdata"]) == ([1.1], [1.5], [[9, OPS.id]])
+    # 40 executions, counted together at 1.1 s: they were in the 250 ms before, of which 100 ms are shown.
+    assert (ops["base"], ops["x"], ops["y"]) == ([1.0], [0.1], [1.5])
+    assert ops["customdata"] == [[9, OPS.id]]
     assert ops["hovertext"] == [
-        "<b>Add</b><br>cpu:1 eager ops, at 1.1 s<br>40 times from here on, counted together<br>"
+        "<b>Add</b><br>cpu:1 eager ops, at 1.1 s<br>40 times in the 250 ms before, counted together<br>"
         "16 B<br>train.py:9"
     ]
     assert "annotations" not in figure["layout"]
     as_json(figure)
+
+
+def test_a_window_keeps_counts_that_are_written_down_behind_it() -> None:
+    single, counted = Bar(OPS.id, 2.1, 0.0, "one"), Bar(OPS.id, 2.1, 0.0, "many", count=9)
+    far = Bar(CALLS.id, 2.3, 0.0, "far", count=9)
+    part = within(Window(1.0, 2.25, (OPS, CALLS), (single, counted, far), 3), 1.0, 2.0)
+    assert (part.bars, part.lanes, part.total, part.t1_s) == ((counted,), (OPS,), 1, 2.0)
+    assert within(Window(1.0, 2.25, (OPS,), (single,), 50), 1.0, 2.0).total == 50
+
+
+def test_lanes_that_tell_little_are_thin() -> None:
+    waits = Lane("sync|cpu:1", "cpu:1", "sync", "cpu:1")
+    lanes = (Binned(waits, (0.001, 0.0), "busy"), Binned(CALLS, (0.5, 1.0), "busy"))
+    axis = overview_figure(Overview(0.0, 4.0, lanes), theme=LIGHT)["layout"]["yaxis"]
+    assert (axis["range"], axis["tickvals"]) == ([1.6, 0], [0.5, 1.3])
 
 
 def test_bars_are_cut_at_the_ends_of_the_window() -> None:

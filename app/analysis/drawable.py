@@ -37,6 +37,7 @@ class Reduction:
     key: Key
     nodes: dict[str, list[int]]
     """Device -> its ops of the collective there."""
+    site: str | None
 
 
 @dataclasses.dataclass
@@ -117,7 +118,7 @@ def _reductions(tables: Tables, drawable: Drawable, graph: int) -> list[Reductio
             if item.device in (fields.get("devices") or ()):
                 nodes.setdefault(item.device, []).append(item.id)
         if len(nodes) > 1:
-            found.append(Reduction(key, nodes))
+            found.append(Reduction(key, nodes, site))
     return found
 
 

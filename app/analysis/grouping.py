@@ -35,7 +35,8 @@ def graph_choices(tables: Tables) -> list[GraphChoice]:
         names[graph.name] += 1
         again = f" ({names[graph.name]})" if names[graph.name] > 1 else ""
         ops = sum(node.op not in BOUNDARY for node in tables.nodes_of(graph.id))
-        choices.append(GraphChoice(str(graph.id), graph.name + again, ops, graph.calls, graph.partial))
+        name = graph.name + again
+        choices.append(GraphChoice(str(graph.id), name, ops, graph.calls, graph.partial, graph.name))
     executed = {choice.id: choice.ops * choice.calls for choice in choices}
     eager = tables.eager_ops
     if eager:

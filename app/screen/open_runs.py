@@ -88,7 +88,7 @@ class Snapshot:
     @functools.cached_property
     def matrix(self) -> Matrix:
         """Bytes and transfers between devices."""
-        return device_matrix(self.hops, self.devices, self.tables.stand_ins)
+        return device_matrix(self.hops, self.devices, self.tables.stand_ins, collectives=self.collectives)
 
     def diagram(self, graphs: Sequence[str], opened: Sequence[str]) -> Diagram:
         """The placement diagram of some graphs, by default the one that executed most ops."""

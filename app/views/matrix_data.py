@@ -6,6 +6,19 @@ import dataclasses
 
 
 @dataclasses.dataclass(frozen=True)
+class CollectiveShare:
+    """What one kind of collective sends from one device to another, in the whole run so far."""
+
+    name: str
+    """``all-reduce``."""
+    algorithm: str
+    bytes: int | None
+    """None when its size or count is not known."""
+    count: int | None
+    basis: str = "estimated"
+
+
+@dataclasses.dataclass(frozen=True)
 class Cell:
     """All transfers from one device to another; from a device to itself when they change its memory."""
 
@@ -23,6 +36,8 @@ class Cell:
     """What of the bytes is known, a lower bound when `bytes` is None."""
     basis: str = "inferred"
     """Basis of the bytes: the weakest of the hops'."""
+    collectives: tuple[CollectiveShare, ...] = ()
+    """What collectives move between the two beside the hops; not in the fields above."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -63,8 +63,10 @@ def diagram_data(
         },
         "opened": [{"expand": key, "label": opened_label(key)} for key in opened],
         "causes": _causes(crossings),
+        "badges": any(group.hops for group in diagram.groups),
         "scale": [{"label": units.size(1024**power), "weight": _weight(1024**power)} for power in (1, 2, 3)],
         "title": _title(diagram),
+        "traces": _traces(diagram),
         "note": _note(diagram, len(diagram.crossings) - len(crossings)),
         "empty": empty,
     }
@@ -79,6 +81,12 @@ def opened_label(expand: str) -> str:
 def crossing_text(crossing: Crossing) -> str:
     """Bytes and count of all transfers in a crossing: ``4.69 MiB · 300x``."""
     return units.transfer(crossing.bytes_total, crossing.count, crossing.bytes_known)
+
+
+def collective_label(crossing: Crossing) -> str:
+    """What stands at a collective's arrows: ``all-reduce · ring · 332 KiB payload · 20x``."""
+    payload = f"{units.size(crossing.payload)} payload"
+    return " · ".join((crossing.collective, payload, units.times(crossing.count)))
 
 
 def distinct_labels(groups: Sequence[Group]) -> dict[str, str]:
@@ -141,7 +149,9 @@ def _crossing(crossing: Crossing, hops: Sequence[Mapping[str, Any]]) -> dict[str
         "to": crossing.dst_device,
         "bytes": crossing.bytes_total,
         "count": crossing.count,
-        "text": crossing_text(crossing),
+        "text": collective_label(crossing) if crossing.collective else crossing_text(crossing),
+        "share": crossing_text(crossing) if crossing.collective else "",
+        "collective": bool(crossing.collective),
         "weight": _weight(known),
         "alert": is_alert(crossing.severity),
         "severity": crossing.severity,
@@ -150,8 +160,14 @@ def _crossing(crossing: Crossing, hops: Sequence[Mapping[str, Any]]) -> dict[str
         "hops": list(crossing.hops),
         "tensors": list(crossing.tensors),
         "details": _details(rows),
-        "sites": list(dict.fromkeys(str(row["site"]) for row in rows if row.get("site")))[:DETAILS_SHOWN],
+        "sites": _sites(crossing, rows),
     }
+
+
+def _sites(crossing: Crossing, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    if crossing.collective:
+        return [crossing.site] if crossing.site else []
+    return list(dict.fromkeys(str(row["site"]) for row in rows if row.get("site")))[:DETAILS_SHOWN]
 
 
 def _details(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
@@ -191,7 +207,32 @@ def _weight(count: int) -> float:
 def _causes(crossings: Sequence[Crossing]) -> list[dict[str, Any]]:
     number = Counter((crossing.cause, is_alert(crossing.severity)) for crossing in crossings)
     order = sorted(number.items(), key=lambda item: (not item[0][1], -item[1], item[0][0]))
-    return [{"cause": cause, "alert": alert, "number": much} for (cause, alert), much in order]
+    dashed = {crossing.cause for crossing in crossings if crossing.collective}
+    return [
+        {
+            "cause": cause,
+            "label": f"{cause} (info)" if not alert and (cause, True) in number else cause,
+            "alert": alert,
+            "number": much,
+            "dashed": cause in dashed,
+        }
+        for (cause, alert), much in order
+    ]
+
+
+def _traces(diagram: Diagram) -> str:
+    """How many of the traces of the drawn functions are shown, where some are not."""
+    shown: Counter[str] = Counter()
+    known: Counter[str] = Counter()
+    for choice in diagram.graphs:
+        known[choice.function or choice.name] += 1
+        shown[choice.function or choice.name] += choice.id in diagram.drawn
+    alone = sum(number > 0 for number in shown.values()) == 1
+    return ", ".join(
+        f"{shown[name]} of {units.plural(every, 'trace')}{'' if alone else f' of {name}'} shown"
+        for name, every in known.items()
+        if 0 < shown[name] < every
+    )
 
 
 def _title(diagram: Diagram) -> str:

@@ -97,6 +97,12 @@ class Crossing:
     """What of the bytes is known, a lower bound when `bytes_total` is None."""
     basis: str = "inferred"
     """Basis of the bytes: the weakest of the hops'."""
+    collective: str = ""
+    """What a collective that no hop stands for is: ``all-reduce · ring``; its bytes are this pair's share."""
+    payload: int | None = None
+    """Bytes that each device contributes to one execution of the collective."""
+    site: str | None = None
+    """Source line of the collective."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,6 +136,8 @@ class GraphChoice:
     ops: int
     calls: int
     partial: str | None = None
+    function: str = ""
+    """The function it is a trace of, where `name` tells traces apart."""
 
 
 @dataclasses.dataclass(frozen=True)

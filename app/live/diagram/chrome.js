@@ -17,6 +17,7 @@ function icon(name) {
 function makeChrome(root, actions) {
   const bar = el("html:div", { class: "bar-row" }, root);
   const title = el("html:div", { class: "title", "data-testid": "diagram-title" }, bar);
+  const traces = el("html:div", { class: "traces", "data-testid": "diagram-traces" }, bar);
   const opened = el("html:div", { class: "opened" }, bar);
   const buttons = el("html:div", { class: "buttons" }, bar);
   const button = (name, label, action) => {
@@ -48,6 +49,8 @@ function makeChrome(root, actions) {
     },
     update(data) {
       text(title, data.title);
+      text(traces, data.traces);
+      traces.hidden = !data.traces;
       opened.replaceChildren(...data.opened.map(({ expand, label }) => {
         const chip = el("html:button", { type: "button", class: "chip", title: `Close ${label}`, "data-testid": "opened", "data-expand": expand });
         const name = el("html:span", {}, chip);
@@ -70,16 +73,16 @@ function makeChrome(root, actions) {
 }
 
 function drawLegend(legend, data, actions) {
-  const key = JSON.stringify([data.causes, data.scale]);
+  const key = JSON.stringify([data.causes, data.scale, data.badges]);
   if (legend.dataset.key === key) return;
   legend.dataset.key = key;
   legend.replaceChildren();
   legend.hidden = data.groups.length === 0;
-  for (const { cause, alert, number } of data.causes) {
+  for (const { cause, label: name, alert, number, dashed } of data.causes) {
     const entry = el("html:span", { class: `cause${alert ? " alert" : ""}`, tabindex: 0, "data-testid": "legend-cause", "data-cause": cause }, legend);
-    swatch(entry, 3);
+    swatch(entry, dashed ? 2 : 3, dashed);
     const label = el("html:span", {}, entry);
-    label.textContent = cause;
+    label.textContent = name;
     const count = el("html:span", { class: "number" }, entry);
     count.textContent = String(number);
     for (const type of ["pointerenter", "focus"]) entry.addEventListener(type, () => actions.hintCause(cause));
@@ -94,11 +97,18 @@ function drawLegend(legend, data, actions) {
       name.textContent = label;
     }
   }
+  if (data.badges) {
+    const entry = el("html:span", { class: "entry", "data-testid": "legend-badge" }, scale);
+    const badge = el("html:span", { class: "badge-sample" }, entry);
+    badge.textContent = "2";
+    const name = el("html:span", {}, entry);
+    name.textContent = "hops";
+  }
   const order = el("html:span", { class: "entry" }, scale);
   order.textContent = "Left to right: what depends on what";
 }
 
-function swatch(parent, width) {
+function swatch(parent, width, dashed = false) {
   const svg = el("svg", { width: 22, height: 10, viewBox: "0 0 22 10", "aria-hidden": "true" }, parent);
-  el("path", { d: "M0,5h22", "stroke-width": r(width), fill: "none", stroke: "currentColor" }, svg);
+  el("path", { d: "M0,5h22", "stroke-width": r(width), fill: "none", stroke: "currentColor", "stroke-dasharray": dashed ? "5 3" : null }, svg);
 }

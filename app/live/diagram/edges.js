@@ -33,8 +33,9 @@ function routeCrossings(crossings, boxes, layout, ty, k) {
   }
   const turn = Math.max(7, Math.min(34, layout.gap * k * 0.62));
   for (const route of routes) ends(route, turn);
-  assignChannels(routes.filter((route) => !route.direct), layout, ty);
-  for (const route of routes) shape(route, turn);
+  for (const route of routes) route.bow = route.crossing.collective && route.from.column === route.to.column;
+  assignChannels(routes.filter((route) => !route.direct && !route.bow), layout, ty);
+  for (const route of routes) (route.bow ? bowed : shape)(route, turn);
   return new Map(routes.map((route) => [route.crossing.id, route]));
 }
 
@@ -89,6 +90,22 @@ function shape(route, turn) {
       `M${r(x1)},${r(y1)}C${r(x1 + turn)},${r(y1)} ${r(x1 + turn)},${r(channel)} ${r(x1)},${r(channel)}` +
       `H${r(x2)}C${r(x2 - turn)},${r(channel)} ${r(x2 - turn)},${r(y2)} ${r(x2)},${r(y2)}`;
   }
+}
+
+// Between bars of one column a collective goes round: down on their right, up on their left.
+function bowed(route, turn) {
+  const { a, b, head } = route;
+  const side = b.y > a.y ? 1 : -1;
+  const right = side > 0;
+  const start = right ? a.x + a.width : a.x;
+  const edge = right ? b.x + b.width : b.x;
+  const y1 = a.y + a.height / 2;
+  const y2 = b.y + b.height / 2;
+  const tip = edge + side;
+  const reach = (right ? Math.max(start, edge) : Math.min(start, edge)) + side * (turn + head);
+  const half = head * 0.6;
+  route.arrow = `M${r(tip)},${r(y2)}l${r(side * head)},${r(-half)}v${r(2 * half)}z`;
+  route.path = `M${r(start)},${r(y1)}C${r(reach)},${r(y1)} ${r(reach)},${r(y2)} ${r(tip + side * (head - 1))},${r(y2)}`;
 }
 
 function r(value) {

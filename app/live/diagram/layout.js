@@ -115,6 +115,7 @@ function channelHeights(data, places) {
   for (const crossing of data.crossings) {
     const [from, to] = [places.get(crossing.src), places.get(crossing.dst)];
     if (!from || !to || to.column === from.column + 1) continue;
+    if (crossing.collective && to.column === from.column) continue;
     const [left, right] = [Math.min(from.column, to.column), Math.max(from.column, to.column)];
     ends[channelOf(from, to, count)].push([left, 1], [right, -1]);
   }

@@ -21,17 +21,24 @@ const MARKS = {
     const wanted = [...this.routes.values()].filter(({ crossing }) => !this.crossings.get(crossing.id).node.classList.contains("dim"));
     this.labelLayer.replaceChildren();
     if (wanted.length > LABELLED_CROSSINGS) return;
+    const written = new Set();
     const taken = [...this.boxes.values()].map((box) => ({ left: box.x - 2, right: box.x + box.width + 2, top: box.y - 2, bottom: box.y + box.height + 2 }));
     wanted.sort((p, q) => q.crossing.alert - p.crossing.alert || q.width - p.width);
     for (const { crossing } of wanted) {
+      // A ring's arrows all say the same: it is written once.
+      if (crossing.collective && written.has(crossing.text)) continue;
       const half = this.measure(crossing.text, "500 11px") / 2 + 4;
       const { line } = this.crossings.get(crossing.id);
       const length = line.getTotalLength();
       for (const spot of LABEL_SPOTS) {
-        const { x, y } = line.getPointAtLength(length * spot);
-        const area = { left: x - half, right: x + half, top: y - 8, bottom: y + 8 };
+        const point = line.getPointAtLength(length * spot);
+        const { y } = point;
+        const x = crossing.collective ? Math.max(half, Math.min(this.viewWidth - half, point.x)) : point.x;
+        const area = { left: x - half, right: x + half, top: y - 10, bottom: y + 10 };
         if (area.left < 0 || area.right > this.viewWidth || taken.some((other) => overlaps(area, other))) continue;
         taken.push(area);
+        written.add(crossing.text);
+        el("rect", { class: "size-back", x: r(area.left + 1), y: r(y - 7.5), width: r(2 * half - 2), height: 15, rx: 4 }, this.labelLayer);
         const label = el("text", { class: `size${crossing.alert ? " alert" : ""}`, x: r(x), y: r(y + 4), "text-anchor": "middle" }, this.labelLayer);
         label.textContent = crossing.text;
         break;

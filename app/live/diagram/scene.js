@@ -187,6 +187,7 @@ function makeCrossing() {
 
 function updateCrossing(entry, item) {
   entry.node.classList.toggle("alert", item.alert);
+  entry.node.classList.toggle("collective", item.collective);
   set(entry.node, {
     "data-id": item.id,
     "data-src": item.from,

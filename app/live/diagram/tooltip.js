@@ -49,6 +49,7 @@ function crossingLines(item) {
   const lines = [
     { kind: "head", value: `${item.from} → ${item.to}` },
     { kind: "figure", value: `${item.text}  (${item.basis})` },
+    ...(item.collective ? [{ kind: "text", value: `${item.share} of it on this way, not among the hops` }] : []),
     { kind: item.alert ? "alert" : "quiet", value: item.cause },
   ];
   if (item.details.length) {
@@ -59,6 +60,8 @@ function crossingLines(item) {
     const left = item.hops.length - item.details.length;
     if (left > 0) lines.push({ kind: "hint", value: `${left} more in the hop table` });
     if (item.sites.length === 1) lines.push({ kind: "site", value: item.sites[0] });
+  } else if (item.collective) {
+    if (item.sites.length) lines.push({ kind: "site", value: item.sites[0] });
   } else if (item.tensors.length) {
     lines.push({ kind: "text", value: item.tensors.join(" · ") });
   }

@@ -87,6 +87,7 @@ def overview_figure(
         "annotations": [*(_phase_name(phase, theme) for phase in overview.phases), *scales],
     }
     layout["xaxis"]["range"] = [overview.t0_s, overview.t1_s]
+    layout["xaxis"]["hoverformat"] = ".4~g"
     return {"data": data, "layout": layout}
 
 
@@ -223,7 +224,7 @@ def _told(start_s: float, width_s: float, lanes: Sequence[Binned], index: int) -
     rows += [
         f"{plain(lane_title(binned.lane))}: {_amount(binned.values[index], binned.unit)}" for binned in active
     ]
-    return "<br>".join(rows if active else [*rows, "nothing was recorded"])
+    return "<br>".join(rows if active else [*rows, "no event"])
 
 
 def _floor(overview: Overview, y: float, theme: Theme) -> dict[str, Any]:
@@ -265,7 +266,7 @@ def _amount(value: float, unit: str) -> str:
         return f"{units.percent(value) if value >= 0.005 else '< 1 %'} busy"
     if unit == "bytes":
         return units.size(value)
-    return f"{units.count(round(value))} {unit}"
+    return units.plural(round(value), unit.removesuffix("s"))
 
 
 def _phase_shapes(phases: Sequence[Phase], theme: Theme) -> list[dict[str, Any]]:

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from app.analysis.collectives import collective_table
 from app.analysis.grouping import MOST_CROSSINGS, MOST_GROUPS, graph_choices, placement_diagram
 from app.analysis.hops import hop_table
+from app.analysis.matrix import device_matrix
 from app.analysis.placement import placement
 from app.analysis.ranks import group_ranks, longest_paths, sequence_ranks
 from app.analysis.scopes import Cut, Item, choose_depth, find_series
@@ -410,3 +412,36 @@ def test_a_cut_opens_down_to_the_op() -> None:
     assert cut.group(("m", "a", "x")) == ("m", "a", "x")
     assert cut.group(("m", "b", "x")) == ("m", "b")
     assert cut.group(("n", "b", "x")) == ("n",)
+
+
+def test_a_ring_is_drawn_from_neighbour_to_neighbour() -> None:
+    drawn = Drawn(*((f"reduce_{n}", "CollectiveReduceV2", f"cpu:{n}") for n in (1, 2, 3)))
+    drawn.keys = drawn.keys[:1]
+    fields = {"op": "CollectiveReduceV2", "devices": ["cpu:1", "cpu:2", "cpu:3"], "algorithm": "ring"}
+    fields |= {"payload_bytes": 300, "wire_bytes": 1200, "basis": "estimated", "graph": 1, "per_call": 1}
+    drawn.keys.append(Key(2, "collective", fields, 10))
+    diagram = drawn.diagram()
+    assert [
+        (one.src_device, one.dst_device, one.bytes_total, one.count, one.payload, one.cause, one.collective)
+        for one in diagram.crossings
+    ] == [
+        (src, dst, 4000, 10, 300, "collective", "all-reduce · ring")
+        for src, dst in (("cpu:1", "cpu:2"), ("cpu:2", "cpu:3"), ("cpu:3", "cpu:1"))
+    ]
+    assert all(one.hops == () and one.severity == "info" for one in diagram.crossings)
+    matrix = device_matrix(hop_table(drawn.tables), collectives=collective_table(drawn.tables))
+    assert [(cell.src, cell.dst, cell.bytes, cell.collectives[0].bytes) for cell in matrix.cells] == [
+        ("cpu:1", "cpu:2", 0, 4000),
+        ("cpu:2", "cpu:3", 0, 4000),
+        ("cpu:3", "cpu:1", 0, 4000),
+    ]
+
+
+def test_a_reduction_whose_copies_are_hops_is_not_counted_twice() -> None:
+    drawn = layers(2, 2)
+    fields = {"op": "AllReduce", "devices": ["cpu:1", "cpu:2"], "algorithm": "reduction-to-one-device"}
+    fields |= {"payload_bytes": 300, "wire_bytes": 600, "graph": 1}
+    drawn.keys.append(Key(99, "collective", fields, 10))
+    assert [one.cause for one in drawn.diagram().crossings] == ["explicit"]
+    matrix = device_matrix(hop_table(drawn.tables), collectives=collective_table(drawn.tables))
+    assert [(cell.bytes, cell.collectives) for cell in matrix.cells] == [(1000, ())]

@@ -123,6 +123,8 @@ def test_the_whole_of_it() -> None:
                 "bytes": 6_553_600,
                 "count": 100,
                 "text": f"6.25 MiB · 100{TIMES}",
+                "share": "",
+                "collective": False,
                 "weight": 0.688,
                 "alert": False,
                 "severity": "info",
@@ -137,13 +139,15 @@ def test_the_whole_of_it() -> None:
         "links": [["7|cpu:1|dense", "7|cpu:2|dense_1"]],
         "selection": {"group": "", "crossings": [], "filtered": False},
         "opened": [{"expand": "7|gradient_tape", "label": "gradient_tape"}],
-        "causes": [{"cause": "explicit", "alert": False, "number": 1}],
+        "causes": [{"cause": "explicit", "label": "explicit", "alert": False, "number": 1, "dashed": False}],
+        "badges": True,
         "scale": [
             {"label": "1 KiB", "weight": 0.144},
             {"label": "1 MiB", "weight": 0.574},
             {"label": "1 GiB", "weight": 1.0},
         ],
         "title": "train_step (6 ops, 100 calls)",
+        "traces": "",
         "note": "",
         "empty": EMPTY,
     }
@@ -237,3 +241,51 @@ def test_nothing_to_draw() -> None:
         [],
         "This run recorded nothing.",
     )
+
+
+def test_collectives_say_their_payload_and_each_arrow_its_share() -> None:
+    ring = crossing(
+        FIRST,
+        SECOND,
+        6_800_160,
+        20,
+        hops=(),
+        cause="collective",
+        tensors=(),
+        collective="all-reduce · ring",
+        payload=340_008,
+        site="train.py:9",
+    )
+    data = diagram_data(Diagram(DIAGRAM.lanes, DIAGRAM.groups, (ring,), 1, 0))
+    (drawn,) = data["crossings"]
+    assert (drawn["text"], drawn["share"]) == (
+        f"all-reduce · ring · 332 KiB payload · 20{TIMES}",
+        f"6.49 MiB · 20{TIMES}",
+    )
+    assert (drawn["collective"], drawn["basis"], drawn["sites"]) == (True, "estimated", ["train.py:9"])
+    assert data["causes"] == [
+        {"cause": "collective", "label": "collective", "alert": False, "number": 1, "dashed": True}
+    ]
+
+
+def test_a_cause_of_two_severities_has_two_names_in_the_legend() -> None:
+    crossings = (
+        crossing(FIRST, SECOND, 4, 1, cause="default-device"),
+        crossing(SECOND, FIRST, 4, 1, cause="default-device", severity="warning"),
+    )
+    causes = diagram_data(Diagram(DIAGRAM.lanes, DIAGRAM.groups, crossings, 1, 0))["causes"]
+    assert [(one["label"], one["alert"]) for one in causes] == [
+        ("default-device", True),
+        ("default-device (info)", False),
+    ]
+
+
+def test_traces_that_are_not_drawn_are_counted() -> None:
+    traces = (
+        GraphChoice("7", "train_step", 6, 100, None, "train_step"),
+        GraphChoice("8", "train_step (2)", 6, 1, None, "train_step"),
+    )
+    one = Diagram(DIAGRAM.lanes, DIAGRAM.groups, (), 1, 0, graphs=traces, drawn=("7",))
+    assert diagram_data(one)["traces"] == "1 of 2 traces shown"
+    both = Diagram(DIAGRAM.lanes, DIAGRAM.groups, (), 1, 0, graphs=traces, drawn=("7", "8"))
+    assert diagram_data(both)["traces"] == ""

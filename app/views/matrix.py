@@ -102,7 +102,7 @@ def cell_text(cell: Cell, devices: int = 2) -> str:
     for share in cell.collectives:
         size = f"+ {units.size(share.bytes)}"
         if devices <= WIDE_CELLS:
-            lines += [f"{size} {plain(share.name)},", plain(share.basis)]
+            lines += [size, f"{plain(share.name)}, {plain(share.basis)}"]
         elif devices <= 2 * WIDE_CELLS:
             lines += [size, plain(share.name)]
         else:

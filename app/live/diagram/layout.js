@@ -38,7 +38,9 @@ function layoutDiagram(data, measure, viewWidth, maxHeight) {
     wanted[column].push(desired);
     places.set(group.id, { group, column, lane: laneOf.get(group.device) ?? 0, row: 0, desired });
   }
-  const typical = wanted.map((list) => list.sort((a, b) => a - b)[Math.round((list.length - 1) * 0.7)]);
+  // Long bars reach into the columns behind theirs; behind the last there is none.
+  const share = (column) => (column === ranks.length - 1 ? 1 : 0.7);
+  const typical = wanted.map((list, column) => list.sort((a, b) => a - b)[Math.round((list.length - 1) * share(column))]);
   const least = Math.max(GAP_TIGHT, Math.min(GAP_MIN, (viewWidth / ranks.length) * GAP_SHARE));
   const cap = widestThatFits(typical, viewWidth - (ranks.length + 0.5) * least);
   const widths = typical.map((width) => Math.min(cap, width));

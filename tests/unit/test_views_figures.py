@@ -10,7 +10,7 @@ import pytest
 from app.views.colors import LIGHT
 from app.views.figures import plain
 from app.views.matrix import matrix_figure
-from app.views.matrix_data import Cell, Matrix
+from app.views.matrix_data import Cell, CollectiveShare, Matrix
 from app.views.memory import memory_figure
 from app.views.memory_data import MemorySeries
 from app.views.progress import progress_figure
@@ -232,3 +232,17 @@ def test_names_never_become_markup() -> None:
         for one in figure["data"]:
             one.pop("customdata", None)  # raw on purpose: it goes back to Python and is never shown
         assert "<a href" not in as_json(figure)
+
+
+def test_matrix_tells_collectives_apart_from_hops() -> None:
+    share = CollectiveShare("all-reduce", "ring", 6_800_160, 20)
+    both = Cell("cpu:1", "cpu:2", 1024, 3, (0,), "info", 1024, "estimated", (share,))
+    alone = Cell("cpu:2", "cpu:1", 0, 0, collectives=(share,))
+    figure = matrix_figure(Matrix(("cpu:1", "cpu:2"), (both, alone)), theme=LIGHT)
+    added = "+ 6.49 MiB<br>all-reduce, estimated"
+    assert trace(figure, "scatter")["text"] == [f"1 KiB<br>3{TIMES}<br>{added}", added]
+    assert trace(figure, "heatmap", 1)["z"] == [[None, 4], [None, None]]
+    assert [shape["line"]["dash"] for shape in figure["layout"]["shapes"]] == ["4px,3px", "4px,3px"]
+    assert trace(figure, "heatmap")["hovertext"][1][0] == (
+        f"<b>cpu:2 → cpu:1</b><br>+ 6.49 MiB · 20{TIMES} (all-reduce, ring, estimated), not among the hops"
+    )

@@ -8,7 +8,7 @@ import os
 import sys
 from types import ModuleType
 
-from .imports import after_import
+from .imports import Hook, after_import
 from .trace.recording import Recording
 
 _RECORDERS: dict[str, str] = {"tensorflow": "tf.install"}
@@ -21,7 +21,7 @@ def start(run_dir: str) -> None:
         after_import(name, _installer(run_dir, name, recorder))
 
 
-def _installer(run_dir: str, framework: str, recorder: str):  # type: ignore[no-untyped-def]
+def _installer(run_dir: str, framework: str, recorder: str) -> Hook:
     def install(module: ModuleType) -> None:
         try:
             recording = Recording(os.path.join(run_dir, "trace"), framework)

@@ -243,7 +243,7 @@ def _truth(value: Any) -> bool:
 
 
 def _export(ctx: Any) -> bytes:
-    """Placed graphs collected since the last export; b'' (the common case) costs about two microseconds."""
+    """Placed graphs collected since the last export; b'' (the common case) costs some microseconds."""
     from tensorflow.python import pywrap_tfe
     from tensorflow.python.client import pywrap_tf_session
     from tensorflow.python.framework import c_api_util

@@ -29,7 +29,7 @@ from . import (
 def install(recording: Recording, module: ModuleType) -> None:
     """Hook everything; `module` is the imported tensorflow package."""
     tf: Any = module
-    recording.fact({"framework_version": tf.__version__, "xla_flags": _jit_flags()})
+    recording.fact({"framework_version": tf.__version__})
     recording.sites.watch_threads()
     autograph.install(recording)
     graphs = functions.install(recording)
@@ -43,9 +43,3 @@ def install(recording: Recording, module: ModuleType) -> None:
     windows.install(recording, graphs)
     for name in steps.OPTIMIZER_MODULES:
         after_import(name, steps.hook_for(recording, name))
-
-
-def _jit_flags() -> str:
-    import os
-
-    return os.environ.get("TF_XLA_FLAGS", "")

@@ -5,7 +5,7 @@ dead, when the loop ends), and ``executor`` logs every op with whether it ran de
 decides branches and nested loops too. The log is switched on for calls of the graphs that need it and
 off again, through Abseil's exported functions (about 6 us the pair); while it is on, standard error goes
 to a file beside the trace, and what is not this log is passed on. TensorFlow builds without those
-functions (before 2.20 or so) give no counts: they stay unknown and the report says so.
+functions (2.18 and 2.15 have none, 2.21 has) give no counts: they stay unknown and the report says so.
 """
 
 from __future__ import annotations

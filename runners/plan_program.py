@@ -79,7 +79,7 @@ def plan_program(
         python=interpreter.python,
         devices=choice.names,
         stand_ins=choice.stand_ins,
-        steps=steps if steps is not None else catalogue.DEFAULT_STEPS,
+        steps=steps if steps is not None else program.default_steps,
         options=values,
         problems=problems + held_problems(choice.cards, share),
         unready=interpreter.problem if interpreter.installable else None,

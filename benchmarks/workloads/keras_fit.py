@@ -12,10 +12,10 @@ from pathlib import Path
 import stopwatch
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
-sys.path.append(str(Path(__file__).resolve().parents[2] / "runners" / "programs" / "tf"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "runners" / "programs"))
 
-import digits
 import tensorflow as tf
+from shared import digits
 
 host = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(host, [tf.config.LogicalDeviceConfiguration()] * 2)

@@ -7,6 +7,8 @@ import importlib
 import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -18,28 +20,30 @@ LAUNCHERS_OWN = {"help", "devices", "stand-ins", "steps"}
 
 
 @pytest.fixture
-def scripts_importable(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.syspath_prepend(str(catalogue.FOLDER / "tf"))
-    yield
+def script(program: Program, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """The program's script as a module."""
+    monkeypatch.syspath_prepend(str(program.script.parent))
+    before = set(sys.modules)
+    yield importlib.import_module(program.script.stem)
     # They import each other under short names that mean nothing elsewhere.
-    for script in (catalogue.FOLDER / "tf").glob("*.py"):
-        sys.modules.pop(script.stem, None)
+    for name in set(sys.modules) - before:
+        file = getattr(sys.modules[name], "__file__", None) or ""
+        if name.partition(".")[0] == "shared" or Path(file).is_relative_to(catalogue.FOLDER):
+            del sys.modules[name]
 
 
-def declared(program: Program) -> dict[str, argparse.Action]:
+def declared(script: ModuleType) -> dict[str, argparse.Action]:
     """The options of the program's own command line."""
-    parser = importlib.import_module(program.script.stem).options()
-    actions = {action.option_strings[-1].removeprefix("--"): action for action in parser._actions}
+    actions = {action.option_strings[-1].removeprefix("--"): action for action in script.options()._actions}
     assert set(actions) >= LAUNCHERS_OWN
     return {name: action for name, action in actions.items() if name not in LAUNCHERS_OWN}
 
 
-@pytest.mark.usefixtures("scripts_importable")
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 class TestAgainstTheScript:
-    def test_options_values_and_defaults_are_the_scripts(self, program: Program) -> None:
+    def test_options_values_and_defaults_are_the_scripts(self, program: Program, script: ModuleType) -> None:
         told = {option.name: option for option in program.options}
-        found = declared(program)
+        found = declared(script)
         assert list(told) and set(told) == set(found)
         for name, action in found.items():
             values = tuple(action.choices) if action.choices else None
@@ -51,18 +55,16 @@ class TestAgainstTheScript:
             if option.default is not None:
                 assert option.parse(str(option.default)) == option.default
 
-    def test_what_the_catalogue_takes_the_script_takes(self, program: Program) -> None:
+    def test_what_the_catalogue_takes_the_script_takes(self, program: Program, script: ModuleType) -> None:
         sample = {"count": "7", "natural": "0", "device": "cpu:1", "counts": "1,3"}
-        actions = declared(program)
+        actions = declared(script)
         for option in program.options:
             for text in option.values or (sample[option.type],):
-                parser = importlib.import_module(program.script.stem).options()
-                parsed = vars(parser.parse_args([f"--{option.name}={option.parse(text)}"]))
+                parsed = vars(script.options().parse_args([f"--{option.name}={option.parse(text)}"]))
                 assert parsed[actions[option.name].dest] not in (None, "")
 
-    def test_the_default_steps_are_the_scripts(self, program: Program) -> None:
-        parser = importlib.import_module(program.script.stem).options()
-        assert parser.parse_args([]).steps == catalogue.DEFAULT_STEPS
+    def test_the_default_steps_are_the_scripts(self, program: Program, script: ModuleType) -> None:
+        assert script.options().parse_args([]).steps == program.default_steps
 
 
 def test_names_are_lower_case_with_dashes() -> None:

@@ -26,9 +26,8 @@ import argparse
 from typing import Any
 
 import devices
-import digits
 import numpy as np
-import progress
+from shared import digits, progress
 
 LEARNING_RATE = 0.1
 

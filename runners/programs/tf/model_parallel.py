@@ -28,9 +28,8 @@ import argparse
 from typing import Any, NamedTuple
 
 import devices
-import digits
 import numpy as np
-import progress
+from shared import digits, progress
 
 LEARNING_RATE = 0.05
 

@@ -27,9 +27,8 @@ import itertools
 from typing import Any
 
 import devices
-import digits
 import numpy as np
-import progress
+from shared import digits, progress
 
 LEARNING_RATE = 0.1
 

@@ -23,9 +23,8 @@ from importlib.util import find_spec
 from typing import Any
 
 import devices
-import digits
 import numpy as np
-import progress
+from shared import digits, progress
 
 
 def options() -> devices.Parser:

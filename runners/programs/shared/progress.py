@@ -1,5 +1,7 @@
 """The progress that every program prints: `step 12/100 loss 0.4321 31.2 steps/s`."""
 
+from __future__ import annotations
+
 import time
 
 LINES_A_SECOND = 10
@@ -22,12 +24,16 @@ class Progress:
         """Whether to read the loss of this step (1-based): the first, each `every`-th, the last."""
         return step in (1, self.steps) or step % self.every == 0
 
-    def report(self, step: int, loss: float) -> None:
-        """Print the line of a step, unless the last line is too recent; the last step always prints."""
+    def report(self, step: int, loss: float | None = None) -> None:
+        """Print the line of a step, unless the last line is too recent; the last step always prints.
+
+        A program that trains nothing has no loss.
+        """
         seconds = time.monotonic() - self._since
         if 1 < step < self.steps and seconds < 1 / LINES_A_SECOND:
             return
         rate = (step - self._printed) / max(seconds, 1e-9)
-        print(f"step {step}/{self.steps} loss {loss:.4f} {rate:.1f} steps/s", flush=True)
+        told = "" if loss is None else f" loss {loss:.4f}"
+        print(f"step {step}/{self.steps}{told} {rate:.1f} steps/s", flush=True)
         self._since += seconds
         self._printed = step

@@ -1,0 +1,20 @@
+"""The options that programs of several frameworks share."""
+
+from __future__ import annotations
+
+from runners.program import Option
+
+SEED = Option("seed", "seed of all that is random", 0, type="natural")
+TRAINING = (
+    Option("batch", "images a step, over all devices", 64, type="count"),
+    Option("width", "units in a hidden layer", 256, type="count"),
+    Option(
+        "data",
+        "the digits kept with the program, or an MNIST that was fetched earlier",
+        "digits",
+        ("digits", "mnist"),
+    ),
+    Option("log-every", "steps between two losses that are read and printed", 10, type="count"),
+    SEED,
+)
+PINNED = Option("device", "the device to pin to (default: the last of the devices)", None, type="device")

@@ -1,0 +1,97 @@
+"""What a training program is to the catalogue: its script, its options, its claim."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+from runners.errors import UsageError
+
+FOLDER = Path(__file__).resolve().parent / "programs"
+DEFAULT_STEPS = 100
+
+OptionType = Literal["choice", "count", "natural", "device", "counts"]
+Value = str | int
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+    """One option of a program: `--name value` to its script, `--set name=value` on the command line."""
+
+    name: str
+    help: str
+    default: Value | None
+    """None where the program derives it from the devices, which `help` then says."""
+    values: tuple[str, ...] | None = None
+    """All allowed values of a choice."""
+    type: OptionType = "choice"
+
+    def parse(self, text: str) -> Value:
+        """Return the value that a user wrote; UsageError says what would be right."""
+        text = text.strip()
+        if self.type == "choice":
+            return self._choose(text)
+        if self.type == "count" and re.fullmatch(r"0*[1-9][0-9]*", text):
+            return int(text)
+        if self.type == "natural" and re.fullmatch(r"[0-9]+", text) and int(text) < 2**31:
+            return int(text)
+        if self.type == "device" and re.fullmatch(r"(cpu|gpu):(0|[1-9][0-9]*)", text.lower()):
+            return text.lower()
+        if self.type == "counts" and re.fullmatch(r"[1-9][0-9]*( *, *[1-9][0-9]*)*", text):
+            return text.replace(" ", "")
+        what = {
+            "count": "a whole number of at least 1",
+            "natural": f"a whole number from 0 to {2**31 - 1}",
+            "device": "a device like cpu:1 or gpu:0",
+            "counts": "numbers of at least 1 with commas between them",
+        }[self.type]
+        raise UsageError(f"{self.name}={text} is not possible: it takes {what}")
+
+    def _choose(self, text: str) -> str:
+        values = self.values or ()
+        if text.lower() in values:
+            return text.lower()
+        raise UsageError(
+            f"{self.name}={text} is not possible: it takes {' | '.join(values)}{did_you_mean(text, values)}"
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """One training program."""
+
+    name: str
+    framework: str
+    title: str
+    summary: str
+    script: Path
+    options: tuple[Option, ...]
+    min_devices: int
+    max_devices: int | None
+    """None where it takes any number."""
+    default_devices: int
+    """How many it gets when nobody says which."""
+    claim: str
+    """What the literature says and a run of it shows or refutes, and where that can be tested."""
+    default_steps: int = DEFAULT_STEPS
+    timed: bool = False
+    """Whether the claim is about time: then it is measured unrecorded, and a second run is recorded."""
+
+    def option(self, name: str) -> Option:
+        """Return the option of this name; UsageError with the nearest one where there is none."""
+        for option in self.options:
+            if option.name == name:
+                return option
+        names = [option.name for option in self.options]
+        hint = did_you_mean(name, names) or f"; it has {', '.join(names)}"
+        raise UsageError(f"{self.name} has no option {name!r}{hint}")
+
+
+def did_you_mean(text: str, names: Iterable[str]) -> str:
+    """Return '; did you mean NAME?' for the name most like `text`, '' when none is."""
+    alike = difflib.get_close_matches(text.lower(), list(names), n=1)
+    return f"; did you mean {alike[0]}?" if alike else ""

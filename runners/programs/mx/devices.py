@@ -1,0 +1,79 @@
+"""The options that all MXNet programs share, above all which devices to use.
+
+A device is written `cpu:1` or `gpu:0`, for the context mx.cpu(1) or mx.gpu(0). On a machine without enough
+GPUs, `--stand-ins N` lets the contexts mx.cpu(1) .. mx.cpu(N) play GPUs: MXNet really places arrays on them
+and copies between them, though all of them are the host's memory and processor.
+MXNet is imported late, so that a wrong command is told at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+# The programs run as plain scripts. Importing this file lets them import what all of them share.
+sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
+
+from shared.command import (
+    Parser,
+    add_pinned_device,
+    add_training,
+    choose,
+    parse,
+    parser,
+    pinned,
+    positive,
+    positive_list,
+)
+
+__all__ = [
+    "HOST",
+    "Parser",
+    "add_pinned_device",
+    "add_training",
+    "context",
+    "name_of",
+    "parse",
+    "parser",
+    "pinned",
+    "positive",
+    "positive_list",
+    "set_up",
+    "stand_ins_only",
+]
+
+HOST = "cpu:0"
+
+
+def set_up(options: Parser, args: argparse.Namespace, least: int = 1, most: int | None = None) -> list[str]:
+    """Return the devices to use, in order.
+
+    Exits with 2 where a device is missing, or where there are fewer than `least` or more than `most`.
+    """
+    import mxnet as mx
+
+    gpus = [f"gpu:{index}" for index in range(mx.context.num_gpus())]
+    here = [f"cpu:{index}" for index in range((args.stand_ins or 0) + 1)] + gpus
+    chosen: list[str] = choose(options, args, here, "MXNet", least, most)
+    return chosen
+
+
+def context(name: str) -> Any:
+    """The context of a device: mx.cpu(1) for `cpu:1`."""
+    import mxnet as mx
+
+    kind, _, number = name.partition(":")
+    return mx.Context(kind, int(number))
+
+
+def name_of(context: Any) -> str:
+    """The device of a context: `cpu:1` for mx.cpu(1)."""
+    return f"{context.device_type}:{context.device_id}"
+
+
+def stand_ins_only(names: Sequence[str]) -> bool:
+    """Whether all of these devices are the host playing GPUs."""
+    return all(name.startswith("cpu:") for name in names)

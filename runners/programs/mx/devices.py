@@ -70,7 +70,9 @@ def context(name: str) -> Any:
 
 
 def name_of(context: Any) -> str:
-    """The device of a context: `cpu:1` for mx.cpu(1)."""
+    """The device of a context: `cpu:1` for mx.cpu(1), the host for its pinned and its shared memory."""
+    if context.device_type in ("cpu_pinned", "cpu_shared"):
+        return HOST
     return f"{context.device_type}:{context.device_id}"
 
 

@@ -86,13 +86,17 @@ def parser(program: str, lesson: str, steps: int = 100, step: str = "training st
     return options
 
 
-def add_training(options: Parser) -> None:
-    """Add the options of the programs that train on the digits."""
+def add_training(options: Parser, width: int = 256) -> None:
+    """Add the options of the programs that train on the digits; `width` is the default one."""
     options.add_argument(
         "--batch", type=positive, default=64, metavar="N", help="images a step (default: 64)"
     )
     options.add_argument(
-        "--width", type=positive, default=256, metavar="N", help="units in a hidden layer (default: 256)"
+        "--width",
+        type=positive,
+        default=width,
+        metavar="N",
+        help=f"units in a hidden layer (default: {width})",
     )
     options.add_argument(
         "--data",

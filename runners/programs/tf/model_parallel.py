@@ -24,12 +24,11 @@ The same tensors cross.
 
 # mypy: allow-untyped-decorators
 
-import argparse
 from typing import Any, NamedTuple
 
 import devices
 import numpy as np
-from shared import digits, progress
+from shared import digits, layer_split, progress
 
 LEARNING_RATE = 0.05
 
@@ -37,36 +36,8 @@ LEARNING_RATE = 0.05
 def options() -> devices.Parser:
     """The command line."""
     parser = devices.parser("tf-model-parallel", __doc__)
-    parser.add_argument(
-        "--layers", type=devices.positive, default=6, metavar="N", help="dense layers (default: 6)"
-    )
-    parser.add_argument(
-        "--split",
-        type=split_points,
-        metavar="I,J,..",
-        help="layers, counted from 0, at which the next device takes over (default: even shares)",
-    )
+    layer_split.add_options(parser, 6, "dense layers")
     return parser
-
-
-def split_points(text: str) -> list[int]:
-    """Rising layer numbers, separated by commas."""
-    points = [devices.positive(part.strip()) for part in text.split(",")]
-    if points != sorted(set(points)):
-        raise argparse.ArgumentTypeError(f"{text!r} does not rise from each point to the next")
-    return points
-
-
-def stage_bounds(parser: devices.Parser, args: argparse.Namespace, stages: int) -> list[int]:
-    """The layers at which stages begin, and the end: [0, 2, 4, 6] for six layers in three stages."""
-    if args.layers < stages:
-        parser.error(f"{args.layers} layers are too few for {stages} devices; give more --layers")
-    points = args.split or [args.layers * stage // stages for stage in range(1, stages)]
-    if len(points) != stages - 1:
-        parser.error(f"--split needs {stages - 1} points for {stages} devices, and has {len(points)}")
-    if points[-1] >= args.layers:
-        parser.error(f"--split names layer {points[-1]}, and the layers are 0 to {args.layers - 1}")
-    return [0, *points, args.layers]
 
 
 class Stage(NamedTuple):
@@ -85,7 +56,7 @@ def main() -> None:
     import tensorflow as tf
 
     chosen = devices.set_up(parser, args, least=2)
-    bounds = stage_bounds(parser, args, len(chosen))
+    bounds = layer_split.stage_bounds(parser, args, len(chosen))
     last = chosen[-1]
     images, labels, source = digits.load(args.data)
     train = len(images) - digits.held_out(images)

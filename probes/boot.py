@@ -11,7 +11,7 @@ from types import ModuleType
 from .imports import Hook, after_import
 from .trace.recording import Recording
 
-_RECORDERS: dict[str, str] = {"tensorflow": "tf.install"}
+_RECORDERS: dict[str, str] = {"tensorflow": "tf.install", "mxnet": "mx.install"}
 """The module whose import starts a recorder -> the module, in this package, whose `install` does it."""
 
 

@@ -1,0 +1,212 @@
+"""What an array's handle tells, and what is remembered of it: who made it, where, and how large it is.
+
+NDArray has neither a dictionary nor weak references, so what is remembered stands in a table by the
+address of its C handle, and goes when the handle is freed. Asking MXNet costs one to three microseconds
+a question, so the hot path looks into the table and asks only what it does not know.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from typing import Any, Callable, ClassVar, Optional
+
+from ..trace.recording import Recording
+
+HOST = "cpu:0"
+_KINDS = {1: "cpu", 2: "gpu", 3: "host", 5: "host"}
+"""Context types: cpu_pinned and cpu_shared are the host's memory, allocated in another way."""
+_DTYPES = {
+    0: ("float32", 4),
+    1: ("float64", 8),
+    2: ("float16", 2),
+    3: ("uint8", 1),
+    4: ("int32", 4),
+    5: ("int8", 1),
+    6: ("int64", 8),
+    7: ("bool", 1),
+    12: ("bfloat16", 2),
+}
+"""Type code (mshadow/base.h) -> name and bytes an element."""
+_names: dict[tuple[int, int], str] = {}
+
+
+class Mark:
+    """Who made an array, where it lives, and what it holds; one for all arrays that are alike in that."""
+
+    __slots__ = ("bytes", "device", "loc", "op", "requested", "total")
+
+    def __init__(
+        self, op: str, loc: int, device: str, requested: str = "", size: int = 0, total: Optional[Any] = None
+    ) -> None:
+        """`total` is the [in use, peak] of the device that `size` bytes are counted in."""
+        self.op = op
+        self.loc = loc
+        self.device = device
+        self.requested = requested
+        self.bytes = size
+        self.total: list[int] = total if total is not None else [0, 0]
+
+
+def device_name(kind: int, number: int) -> str:
+    """``cpu:1`` for a context's type and number; host memory of any sort is ``cpu:0``.
+
+    Always the same object for one device, so that devices compare by identity.
+    """
+    known = _names.get((kind, number))
+    if known is None:
+        word = _KINDS.get(kind, "cpu")
+        host = word == "host" or (word, number) == ("cpu", 0)
+        known = _names[(kind, number)] = HOST if host else sys.intern(f"{word}:{number}")
+    return known
+
+
+def context_name(context: Any) -> str:
+    """``gpu:1`` for a Context."""
+    return device_name(context.device_typeid, context.device_id)
+
+
+class Arrays:
+    """The marks of all living arrays, and the bytes that they hold on each device."""
+
+    _of: ClassVar[dict[int, Arrays]] = {}
+
+    def __init__(self, recording: Recording) -> None:
+        """`recording` gets to know each device that turns up."""
+        from mxnet.base import _LIB
+        from mxnet.ndarray import ndarray
+
+        self.recording = recording
+        self.marks: dict[int, Mark] = {}
+        self.wanted: set[int] = set()
+        """Addresses of the arrays that gradients are wanted for."""
+        self.totals: dict[str, list[int]] = {}
+        """[bytes in use, most bytes ever in use] by device."""
+        self.new_device: list[Callable[[str], None]] = []
+        """Called with each device when it turns up for the first time."""
+        self._context = _LIB.MXNDArrayGetContext
+        self._wide = bool(ndarray._int64_enabled())
+        self._shape = _LIB.MXNDArrayGetShapeEx64 if self._wide else _LIB.MXNDArrayGetShapeEx
+        self._dtype = _LIB.MXNDArrayGetDType
+        self._strange: dict[str, Mark] = {}
+
+    @classmethod
+    def of(cls, recording: Recording) -> Arrays:
+        """The one of this recording."""
+        known = cls._of.get(id(recording))
+        if known is None:
+            known = cls._of[id(recording)] = cls(recording)
+        return known
+
+    def mark(self, handle: Any) -> Mark:
+        """What is known of a handle; where nothing is, only where it lives."""
+        known = self.marks.get(handle.value)
+        if known is None:
+            device = self.device(handle)
+            known = self._strange.get(device)
+            if known is None:
+                known = self._strange[device] = Mark("?", 0, device)
+            self.marks[handle.value] = known
+        return known
+
+    def device(self, handle: Any) -> str:
+        """Where a handle's array lives, asked of MXNet."""
+        kind, number = ctypes.c_int(), ctypes.c_int()
+        self._context(handle, ctypes.byref(kind), ctypes.byref(number))
+        return self.named(device_name(kind.value, number.value))
+
+    def named(self, device: str) -> str:
+        """The same name, once everybody who wants to know of a new device has been told."""
+        if device not in self.totals:
+            self.totals[device] = [0, 0]
+            for tell in self.new_device:
+                tell(device)
+        return device
+
+    def shape(self, handle: Any) -> tuple[int, ...]:
+        """Extents, asked of MXNet; () for a scalar and where they are not known yet."""
+        rank, extents = ctypes.c_int(), ctypes.POINTER(ctypes.c_int64 if self._wide else ctypes.c_int)()
+        self._shape(handle, ctypes.byref(rank), ctypes.byref(extents))
+        return tuple(extents[: rank.value]) if rank.value > 0 else ()
+
+    def dtype(self, handle: Any) -> tuple[str, int]:
+        """Type's name and bytes an element, asked of MXNet; ('?', 0) for an unknown one."""
+        code = ctypes.c_int()
+        self._dtype(handle, ctypes.byref(code))
+        return _DTYPES.get(code.value, ("?", 0))
+
+    def size(self, handle: Any) -> int:
+        """Bytes of an array's values."""
+        count = self.dtype(handle)[1]
+        for extent in self.shape(handle):
+            count *= extent
+        return count
+
+    def made(self, handle: Any, mark: Mark) -> None:
+        """A new array, or new values in an old one: from now on it is known as `mark` says."""
+        address = handle.value
+        old = self.marks.get(address)
+        self.marks[address] = mark
+        more = mark.bytes
+        if old is not None:
+            if old.total is mark.total:
+                more -= old.bytes
+            else:
+                old.total[0] -= old.bytes
+        if more:
+            total = mark.total
+            total[0] += more
+            if total[0] > total[1]:  # noqa: PLR1730 - a call of max costs more than all the rest here
+                total[1] = total[0]
+
+    def view(self, handle: Any, of: Any) -> None:
+        """`handle` shares the memory of `of`."""
+        known = self.marks.get(of.value)
+        if known is not None:
+            self.marks[handle.value] = Mark(known.op, known.loc, known.device, known.requested)
+
+
+def install(recording: Recording) -> Arrays:
+    """Forget arrays when they are freed, and let views inherit what is known of their base."""
+    from mxnet._ctypes import ndarray as ctypes_ndarray
+    from mxnet.ndarray import ndarray
+    from mxnet.numpy import multiarray
+
+    arrays = Arrays.of(recording)
+    marks, wanted = arrays.marks, arrays.wanted
+    base: Any = ctypes_ndarray.NDArrayBase
+    free = base.__del__
+
+    def __del__(self: Any) -> None:
+        handle = self.handle
+        if handle is not None:
+            address = handle.value
+            mark = marks.pop(address, None)
+            if mark is not None and mark.bytes:
+                mark.total[0] -= mark.bytes
+            if address in wanted:
+                wanted.discard(address)
+        free(self)
+
+    base.__del__ = __del__
+    for name in ("_slice", "_at", "reshape", "detach", "as_np_ndarray", "as_nd_ndarray"):
+        for owner in (ndarray.NDArray, multiarray.ndarray):
+            _pass_on(arrays, owner, name)
+    return arrays
+
+
+def _pass_on(arrays: Arrays, owner: Any, name: str) -> None:
+    original = vars(owner).get(name)
+    if original is None:
+        return
+
+    def viewed(self: Any, *args: Any, **kwargs: Any) -> Any:
+        result = original(self, *args, **kwargs)
+        handle = getattr(result, "handle", None)
+        if handle is not None and handle.value not in arrays.marks:
+            arrays.view(handle, self.handle)
+        return result
+
+    viewed.__name__, viewed.__doc__ = name, original.__doc__
+    viewed.__wrapped__ = original  # type: ignore[attr-defined]
+    setattr(owner, name, viewed)

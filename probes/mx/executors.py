@@ -1,0 +1,264 @@
+"""Records what `bind` and `simple_bind` make: Module's graphs, and graphs over several contexts.
+
+MXNet tells the graph that it will run as text, with an op `_CrossDeviceCopy` wherever a tensor goes to
+another context, but not the contexts. Ops with no copy between them share one, and of each such
+group a member's context is known: an argument's, from its array, or that of the op's ctx_group.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..trace.recording import Recording, clock
+from .arrays import Arrays, Mark, context_name
+from .graphs import ARGUMENT, Op, PlacedGraph, Shape, internal_shapes
+from .symbols import SymbolSites
+
+_COPY = "_CrossDeviceCopy"
+_INPUT = re.compile(r"\s*arg\[\d+\]=(?P<name>.*)\((?P<output>\d+)\)(?: version=\d+)?$")
+_SUMS = frozenset({"_sum", "add_n", "ElementWiseSum", "_grad_add", "elemwise_add", "_copy", "identity"})
+"""Ops whose output has the extents of their first input."""
+
+
+@dataclasses.dataclass
+class Written:
+    """An op as MXNet's text has it."""
+
+    op: str
+    name: str
+    inputs: list[tuple[str, int]]
+    group: str = ""
+
+
+def read_debug_text(text: str) -> list[Written]:
+    """The ops and variables (op 'null') of `Executor.debug_str()`, in its order."""
+    found: list[Written] = []
+    for line in text.splitlines():
+        if line.startswith("Variable:"):
+            found.append(Written("null", line[len("Variable:") :], []))
+        elif line.startswith("Op:"):
+            op, _, name = line[len("Op:") :].partition(", Name=")
+            found.append(Written(op, name, []))
+        elif found and line.startswith("\t__ctx_group__="):
+            found[-1].group = line.partition("=")[2]
+        elif found and (match := _INPUT.match(line)):
+            found[-1].inputs.append((match["name"], int(match["output"])))
+    return found
+
+
+class Bound:
+    """One executor in the trace; its backward part is written when it first runs."""
+
+    def __init__(self, recording: Recording, arrays: Arrays, sites: SymbolSites, executor: Any) -> None:
+        """Reads the executor's graph; raises nothing that a program would notice."""
+        self._recording = recording
+        self._sites = sites
+        self._names = Names(executor)
+        devices = {name: arrays.device(array.handle) for name, array in self._names.arrays.items()}
+        groups = {name: context_name(ctx) for name, ctx in (executor._group2ctx or {}).items()}
+        self._own = context_name(executor._ctx)
+        written = read_debug_text(executor.debug_str())
+        placed = places(written, devices, groups, self._own)
+        self._ops = self._whole(written, placed, groups)
+        self.graph: PlacedGraph | None = None
+        self._forward_hops: list[int] = []
+        self._backward_hops: list[int] | None = None
+
+    def ran_forward(self, loc: int, start: int) -> None:
+        """One forward call, asked for by the code at `loc`."""
+        if self.graph is None:
+            name = self._names.output
+            dtype, size = self._names.dtype
+            self.graph = PlacedGraph(self._recording, name, f"Executor of {name}", loc, size, dtype)
+            self._forward_hops = self.graph.add([op for op in self._ops if not op.forward_loc])
+        for key in self._forward_hops:
+            self._recording.happened(key, "hop")
+        self.graph.called(loc, start, clock() - start)
+
+    def ran_backward(self, loc: int) -> None:
+        """One backward call; its ops are at the line that asked for it."""
+        if self.graph is None:
+            return
+        if self._backward_hops is None:
+            part = [op for op in self._ops if op.forward_loc]
+            for op in part:
+                op.loc = loc
+                op.forward_loc = max(op.forward_loc, 0)
+            self._backward_hops = self.graph.add(part)
+        for key in self._backward_hops:
+            self._recording.happened(key, "hop")
+
+    def _whole(
+        self, written: list[Written], placed: Mapping[str, str], groups: Mapping[str, str]
+    ) -> list[Op]:
+        """The ops without the copies between them, with their outputs' extents and lines."""
+        through = {item.name: item.inputs[0] for item in written if item.op == _COPY}
+        ops: dict[str, Op] = {}
+        for item in written:
+            if item.op == _COPY:
+                continue
+            inputs = [_origin(producer, through) for producer in item.inputs]
+            base = item.name.removesuffix("_backward")
+            backward = item.op.startswith("_backward") or item.name.endswith("_backward")
+            backward = backward or any(ops[name].forward_loc for name, _ in inputs if name in ops)
+            asked = groups.get(item.group, "" if groups and item.op != "null" else self._own)
+            line = self._sites.of(base if backward else item.name)
+            op = Op(item.name, ARGUMENT if item.op == "null" else item.op, inputs, placed[item.name], asked)
+            # A backward op's own line is known when it runs; until then -1 says that it is one.
+            op.loc, op.forward_loc = (0, line or -1) if backward else (line, 0)
+            op.shapes = self._shapes(item, base, inputs, ops)
+            if not asked:
+                near = (
+                    name for name, _ in item.inputs if placed.get(name) == op.device and name not in through
+                )
+                op.beside = next(near, "")
+            ops[item.name] = op
+        return list(ops.values())
+
+    def _shapes(
+        self, item: Written, base: str, inputs: list[tuple[str, int]], ops: Mapping[str, Op]
+    ) -> list[Shape]:
+        known = self._names.shapes.get(item.name)
+        if known is not None:
+            return known
+        forward = ops.get(base)
+        if forward is not None and base != item.name:
+            # The outputs of an op's gradient are its inputs' gradients, in order.
+            return [ops[name].shape(output) if name in ops else None for name, output in forward.inputs]
+        if item.op in _SUMS and inputs and inputs[0][0] in ops:
+            return [ops[inputs[0][0]].shape(inputs[0][1])]
+        return []
+
+
+class Names:
+    """What an executor's symbol and arrays tell by name."""
+
+    def __init__(self, executor: Any) -> None:
+        """Asks MXNet to infer every extent from those of the bound arrays."""
+        symbol = executor._symbol
+        pairs = (
+            *zip(symbol.list_arguments(), executor.arg_arrays),
+            *zip(symbol.list_auxiliary_states(), executor.aux_arrays),
+        )
+        self.arrays: dict[str, Any] = {name: array for name, array in pairs if array is not None}
+        self.output = symbol.name or ", ".join(symbol.list_outputs())
+        first = next(iter(self.arrays.values()), None)
+        self.dtype: tuple[str, int] = ("float32", 4)
+        if first is not None:
+            import numpy
+
+            kind = numpy.dtype(first.dtype)
+            self.dtype = (kind.name, kind.itemsize)
+        found = internal_shapes(symbol, {name: array.shape for name, array in self.arrays.items()})
+        self.shapes: dict[str, list[Shape]] = {
+            **found,
+            **{name: [array.shape] for name, array in self.arrays.items()},
+        }
+
+
+def places(
+    written: list[Written], arrays: Mapping[str, str], groups: Mapping[str, str], default: str
+) -> dict[str, str]:
+    """The device of each op and variable: groups of ops without a copy between them share one.
+
+    `arrays` gives the device of each bound array by name, `groups` that of each ctx_group.
+    """
+    parent = {item.name: item.name for item in written}
+
+    def top(name: str) -> str:
+        while parent[name] != name:
+            parent[name] = parent[parent[name]]
+            name = parent[name]
+        return name
+
+    for item in written:
+        if item.op != _COPY:
+            for producer, _ in item.inputs:
+                if producer in parent:
+                    parent[top(producer)] = top(item.name)
+    told: dict[str, str] = {}
+    for item in written:
+        device = arrays.get(item.name) or groups.get(item.group)
+        if device:
+            told.setdefault(top(item.name), device)
+    return {item.name: told.get(top(item.name), default) for item in written}
+
+
+def _origin(producer: tuple[str, int], through: Mapping[str, tuple[str, int]]) -> tuple[str, int]:
+    while producer[0] in through:
+        producer = through[producer[0]]
+    return producer
+
+
+def install(recording: Recording, arrays: Arrays, sites: SymbolSites) -> None:
+    """Read each executor when it is made, and count its forward and backward calls."""
+    from mxnet.base import _LIB
+    from mxnet.symbol import symbol
+
+    lib: Any = _LIB
+    bound: dict[int, Bound] = {}
+
+    def made(executor: Any) -> None:
+        loc = recording.sites.current(2)
+        try:
+            bound[executor.handle.value] = Bound(recording, arrays, sites, executor)
+        except Exception as error:  # noqa: BLE001 - the program goes on without this graph being seen
+            recording.unseen("graphs of executors", f"{type(error).__name__}: {error}")
+        _count_memory(arrays, executor, loc)
+
+    for name in ("bind", "_bind", "simple_bind", "_simple_bind"):
+        _wrap_bind(symbol.Symbol, name, made)
+
+    run_forward: Callable[..., int] = lib.MXExecutorForward
+    run_backward: Callable[..., int] = lib.MXExecutorBackwardEx
+    free: Callable[..., int] = lib.MXExecutorFree
+
+    def MXExecutorForward(handle: Any, train: Any) -> int:
+        start = clock()
+        status = run_forward(handle, train)
+        known = bound.get(handle.value)
+        if known is not None and status == 0:
+            known.ran_forward(recording.sites.current(), start)
+        return status
+
+    def MXExecutorBackwardEx(handle: Any, *rest: Any) -> int:
+        status = run_backward(handle, *rest)
+        known = bound.get(handle.value)
+        if known is not None and status == 0:
+            known.ran_backward(recording.sites.current())
+        return status
+
+    def MXExecutorFree(handle: Any) -> int:
+        bound.pop(handle.value, None)
+        return free(handle)
+
+    lib.MXExecutorForward = MXExecutorForward
+    lib.MXExecutorBackwardEx = MXExecutorBackwardEx
+    lib.MXExecutorFree = MXExecutorFree
+
+
+def _wrap_bind(owner: Any, name: str, made: Callable[[Any], None]) -> None:
+    original = vars(owner).get(name)
+    if original is None:
+        return
+
+    def bind(self: Any, *args: Any, **kwargs: Any) -> Any:
+        executor = original(self, *args, **kwargs)
+        made(executor)
+        return executor
+
+    bind.__name__, bind.__doc__ = name, original.__doc__
+    bind.__wrapped__ = original  # type: ignore[attr-defined]
+    setattr(owner, name, bind)
+
+
+def _count_memory(arrays: Arrays, executor: Any, loc: int) -> None:
+    """The arrays of a bound graph are not made by ops; they count as memory all the same."""
+    for array in (*executor.arg_arrays, *executor.grad_arrays, *executor.aux_arrays, *executor.outputs):
+        if array is not None and not arrays.mark(array.handle).bytes:
+            device = arrays.device(array.handle)
+            size = arrays.size(array.handle)
+            arrays.made(array.handle, Mark("Variable", loc, device, device, size, arrays.totals[device]))

@@ -1,0 +1,27 @@
+"""Installs the MXNet recorder, once MXNet has been imported."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from ..trace.recording import Recording
+from . import arrays, cached_ops, devices, executors, kvstores, ops, replicas, steps, symbols, syncs, tape
+
+
+def install(recording: Recording, module: ModuleType) -> None:
+    """Hook everything; `module` is the imported mxnet package."""
+    mx: Any = module
+    recording.fact({"framework_version": mx.__version__, "default_device": arrays.HOST})
+    recording.sites.watch_threads()
+    known = arrays.install(recording)
+    drift = replicas.install(recording, known)
+    devices.install(recording, known)
+    recorded = tape.install(recording, known)
+    eager = ops.install(recording, known, recorded)
+    syncs.install(recording, known, eager)
+    sites = symbols.install(recording)
+    executors.install(recording, known, sites)
+    cached_ops.install(recording, known, recorded, eager, sites)
+    kvstores.install(recording, known, eager)
+    steps.install(recording, drift.stepped)

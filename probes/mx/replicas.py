@@ -1,0 +1,131 @@
+"""Compares the replicas of a model's parameters between contexts, at steps 1, 2, 4, 8 and so on.
+
+Replicas that exchange gradients stay equal bit for bit, or nearly; those that don't drift apart, and
+nothing tells. A comparison reads at most 4,096 elements of a parameter, through MXNet's C interface,
+so that nothing of it is recorded as the program's doing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any, Optional
+
+from ..trace.recording import Recording, clock
+from .arrays import Arrays
+
+MOST_ELEMENTS = 4096
+_PARTS = 1_000_000_000
+Replicas = list[tuple[str, list[Any]]]
+"""(parameter's name, its array on each context)."""
+
+
+class Drift:
+    """Decides when to compare, compares, and writes what came of it."""
+
+    def __init__(self, recording: Recording, arrays: Arrays) -> None:
+        """Keeps the C functions as they are before anything is hooked."""
+        from mxnet.base import _LIB
+
+        self._recording = recording
+        self._arrays = arrays
+        self._copy_out = _LIB.MXNDArraySyncCopyToCPU
+        self._slice = _LIB.MXNDArraySlice
+        self._reshape = _LIB.MXNDArrayReshape64
+        self._free = _LIB.MXNDArrayFree
+        self._steps: dict[int, int] = {}
+
+    def stepped(self, owner: Any, loc: int) -> None:
+        """A trainer or module has made a step."""
+        count = self._steps.get(id(owner), 0) + 1
+        self._steps[id(owner)] = count
+        if count & (count - 1):
+            return
+        replicas, exchange = _replicas(owner)
+        if replicas:
+            self._compare(replicas, exchange, loc)
+
+    def _compare(self, replicas: Replicas, exchange: Optional[str], loc: int) -> None:
+        start = clock()
+        differing, largest, which = 0, 0.0, None
+        for name, copies in replicas:
+            values = [self._values(copy) for copy in copies]
+            if any(value is None for value in values):
+                continue
+            apart = max(_relative(values[0], value) for value in values[1:])
+            differing += apart > 0
+            if apart > largest:
+                largest, which = apart, name
+        devices = [self._arrays.device(copy.handle) for copy in replicas[0][1]]
+        for what, value in (("differing", differing), ("largest_ppb", min(round(largest * _PARTS), 1 << 62))):
+            identity = ("drift", what, loc, tuple(devices), which, exchange)
+            key = self._recording.key(
+                identity,
+                "drift",
+                {
+                    "what": what,
+                    "devices": devices,
+                    "parameters": len(replicas),
+                    "parameter": which,
+                    "exchange": exchange,
+                    "loc": loc,
+                    "basis": "measured",
+                },
+                counted=False,
+            )
+            self._recording.counts[key] += 1
+            self._recording.event("drift", start, clock() - start, key, 1, value)
+
+    def _values(self, array: Any) -> Any:
+        """The first elements of an array as numpy has them; None for types that are not floating point."""
+        import numpy
+
+        kind = numpy.dtype(array.dtype)
+        if kind.kind != "f" or array.stype != "default":
+            return None
+        size = 1
+        for extent in self._arrays.shape(array.handle):
+            size *= extent
+        flat, part = ctypes.c_void_p(), ctypes.c_void_p()
+        extents = (ctypes.c_int64 * 1)(-1)
+        self._reshape(array.handle, 1, extents, ctypes.c_bool(False), ctypes.byref(flat))
+        count = min(size, MOST_ELEMENTS)
+        self._slice(flat, ctypes.c_uint(0), ctypes.c_uint(count), ctypes.byref(part))
+        values = numpy.empty(count, kind)
+        self._copy_out(part, values.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(count))
+        self._free(part)
+        self._free(flat)
+        return values
+
+
+def _relative(first: Any, second: Any) -> float:
+    """The largest difference in relation to the largest value; 0 where all bits are equal."""
+    import numpy
+
+    if first.tobytes() == second.tobytes():
+        return 0.0
+    scale = float(numpy.max(numpy.abs(first.astype("float64")), initial=0.0))
+    apart = float(numpy.max(numpy.abs(first.astype("float64") - second.astype("float64")), initial=0.0))
+    if not numpy.isfinite(apart) or not numpy.isfinite(scale):
+        return 0.0
+    return apart / scale if scale else float(apart > 0)
+
+
+def _replicas(owner: Any) -> tuple[Replicas, Optional[str]]:
+    """The trained parameters that live on several contexts, and by what their gradients are exchanged."""
+    store = getattr(owner, "_kvstore", None)
+    exchange = None if store is None else f"kvstore {getattr(store, 'type', type(store).__name__)}"
+    parameters: Sequence[Any] = getattr(owner, "_params", None) or ()
+    if parameters:  # gluon's Trainer; statistics that are not trained may differ between replicas
+        trained = [parameter for parameter in parameters if parameter.grad_req != "null"]
+        found = [(parameter.name, parameter._data or []) for parameter in trained]
+    else:
+        group = getattr(owner, "_exec_group", None)
+        names, arrays = getattr(group, "param_names", ()), getattr(group, "param_arrays", ())
+        found = list(zip(names, arrays))
+    return [(name, list(copies)) for name, copies in found if len(copies) > 1], exchange
+
+
+def install(recording: Recording, arrays: Arrays) -> Drift:
+    """To be called before the C functions are hooked."""
+    return Drift(recording, arrays)

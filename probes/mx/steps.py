@@ -1,0 +1,72 @@
+"""Marks optimizer applications, what this project calls a step, and tells who wants to know."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from ..imports import after_import
+from ..trace.recording import Recording
+
+Stepped = Callable[[Any, int], None]
+"""Called with the trainer or module that stepped, and the location of the call."""
+
+
+class _Nesting(threading.local):
+    depth = 0
+    owner: Any = None
+
+
+_nesting = _Nesting()
+
+
+def parameter_name(key: Any) -> str:
+    """What people call the parameter that a trainer exchanges under a key, `key 3` where nobody knows."""
+    if isinstance(key, int):
+        parameters = getattr(_nesting.owner, "_params", None)
+        if parameters and key < len(parameters):
+            return str(parameters[key].name)
+        return f"key {key}"
+    return str(key)
+
+
+def install(recording: Recording, stepped: Stepped) -> None:
+    """Wrap gluon's Trainer and the symbolic Modules; a call inside another's is the other's step."""
+
+    def trainer(module: Any) -> None:
+        for name in ("step", "update"):
+            _wrap(recording, module.Trainer, name, stepped)
+
+    def modules(module: Any) -> None:
+        for owner in (value for value in vars(module).values() if isinstance(value, type)):
+            if "update" in vars(owner) and hasattr(owner, "init_optimizer"):
+                _wrap(recording, owner, "update", stepped)
+
+    after_import("mxnet.gluon.trainer", trainer)
+    for name in ("module", "bucketing_module", "sequential_module", "python_module"):
+        after_import(f"mxnet.module.{name}", modules)
+
+
+def _wrap(recording: Recording, owner: Any, name: str, stepped: Stepped) -> None:
+    original = vars(owner)[name]
+    if getattr(original, "__wrapped__", None) is not None:
+        return
+
+    @functools.wraps(original)
+    def applied(self: Any, *args: Any, **kwargs: Any) -> Any:
+        _nesting.depth += 1
+        _nesting.owner = self
+        try:
+            result = original(self, *args, **kwargs)
+        finally:
+            _nesting.depth -= 1
+            if _nesting.depth == 0:
+                _nesting.owner = None
+        if _nesting.depth == 0:
+            recording.stepped()
+            stepped(self, recording.sites.current())
+        return result
+
+    setattr(owner, name, applied)

@@ -1,0 +1,42 @@
+"""Remembers which line of the code made each op of a symbol, by the op's name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..trace.recording import Recording
+
+
+class SymbolSites:
+    """Location by op name; a name that is given again belongs to the line that gave it last."""
+
+    def __init__(self) -> None:
+        """No symbol was made yet."""
+        self._lines: dict[str, int] = {}
+
+    def note(self, name: str, loc: int) -> None:
+        """An op of this name was made at a line."""
+        self._lines[name] = loc
+
+    def of(self, name: str) -> int:
+        """The line that made an op, 0 where it is not known (a symbol that was loaded from a file)."""
+        return self._lines.get(name, 0)
+
+
+def install(recording: Recording) -> SymbolSites:
+    """Hook the one Python function that makes symbols' ops."""
+    from mxnet.symbol import register
+
+    sites = SymbolSites()
+    original = register._symbol_creator
+
+    def _symbol_creator(
+        handle: Any, args: Any, kwargs: Any, keys: Any, vals: Any, name: Any, *rest: Any
+    ) -> Any:
+        symbol = original(handle, args, kwargs, keys, vals, name, *rest)
+        if name:
+            sites.note(name, recording.sites.current(1))
+        return symbol
+
+    register._symbol_creator = _symbol_creator
+    return sites

@@ -1,0 +1,194 @@
+"""Every time Python waits for, or takes, an array's value, split into waiting for compute and copying.
+
+The C function that copies to Python waits first. Asked to wait by itself just before, it has nothing
+left to wait for, so the two parts can be timed apart and the program sees the same.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..trace.hop import hop_fields
+from ..trace.recording import Recording, clock
+from .arrays import HOST, Arrays
+from .ops import Ops
+
+_KINDS = {
+    "asscalar": "asscalar",
+    "item": "item",
+    "tolist": "tolist",
+    "__bool__": "bool",
+    "__float__": "float",
+    "__int__": "int",
+    "__index__": "index",
+    "__repr__": "print",
+    "__str__": "print",
+    "__array__": "array",
+    "__getstate__": "pickle",
+    "__reduce__": "pickle",
+}
+_DEPTH = 4
+"""Library frames between the C call and the method that the code called, at most."""
+
+
+class Syncs:
+    """The hooks and their tables."""
+
+    def __init__(self, recording: Recording, arrays: Arrays) -> None:
+        """Nothing was taken yet."""
+        self._recording = recording
+        self._arrays = arrays
+        self._syncs: dict[Any, int] = {}
+        self._pulls: dict[Any, int] = {}
+
+    def taken(self, handle: Any, wait: int, copy: int) -> None:
+        """A value was copied to Python."""
+        device = self._arrays.device(handle)
+        location = self._recording.sites.current(2)
+        kind = _kind(sys._getframe(2), "asnumpy")
+        shape = self._arrays.shape(handle)
+        identity = (device, kind, location, shape)
+        key = self._syncs.get(identity)
+        if key is None:
+            size = self._arrays.size(handle)
+            key = self._syncs[identity] = self._key(device, kind, location, size, split=True)
+        self._recording.happened(key, "sync", wait + copy, copy)
+        if device is not HOST:
+            self._pulled(handle, device, kind, location, shape, copy)
+
+    def waited(self, device: str, kind: str, dur: int) -> None:
+        """Python waited and took nothing."""
+        location = self._recording.sites.current(2)
+        identity = (device, kind, location, None)
+        key = self._syncs.get(identity)
+        if key is None:
+            key = self._syncs[identity] = self._key(device, kind, location, 0, split=True)
+        self._recording.happened(key, "sync", dur, 0)
+
+    def _key(self, device: str, kind: str, location: int, size: int, split: bool) -> int:
+        fields = {
+            "device": device,
+            "kind": kind,
+            "loc": location,
+            "bytes": size,
+            "basis": "measured",
+            "split": split,
+        }
+        return self._recording.key(("sync", device, kind, location, size), "sync", fields)
+
+    def _pulled(
+        self, handle: Any, device: str, kind: str, location: int, shape: tuple[int, ...], dur: int
+    ) -> None:
+        mark = self._arrays.mark(handle)
+        identity = (device, kind, location, shape, mark.op, mark.loc)
+        key = self._pulls.get(identity)
+        if key is None:
+            fields = hop_fields(
+                device,
+                HOST,
+                op="Python",
+                loc=location,
+                producer_op=mark.op,
+                producer_loc=mark.loc,
+                consumers=[kind],
+                size=self._arrays.size(handle),
+                dtype=self._arrays.dtype(handle)[0],
+                shape=shape,
+                kind="pull",
+                producer_requested=mark.requested,
+                facts={"sync": kind},
+            )
+            key = self._pulls[identity] = self._recording.key(("pull", *identity), "hop", fields)
+        self._recording.happened(key, "hop", dur)
+
+
+def _kind(frame: Any, plain: str) -> str:
+    """What the code called: the outermost known method among the library's frames."""
+    found = plain
+    for _ in range(_DEPTH):
+        if frame is None:
+            break
+        found = _KINDS.get(frame.f_code.co_name, found)
+        frame = frame.f_back
+    return found
+
+
+def install(recording: Recording, arrays: Arrays, ops: Ops) -> None:
+    """Replace the C functions through which values go to Python and come from it."""
+    from mxnet.base import _LIB
+
+    lib: Any = _LIB
+    syncs = Syncs(recording, arrays)
+    copy_out: Callable[..., int] = lib.MXNDArraySyncCopyToCPU
+    copy_in: Callable[..., int] = lib.MXNDArraySyncCopyFromCPU
+    wait_to_read: Callable[..., int] = lib.MXNDArrayWaitToRead
+    wait_to_write: Callable[..., int] = lib.MXNDArrayWaitToWrite
+    wait_all: Callable[..., int] = lib.MXNDArrayWaitAll
+    save: Callable[..., int] = lib.MXNDArraySave
+
+    def MXNDArraySyncCopyToCPU(handle: Any, data: Any, size: Any) -> int:
+        start = clock()
+        status = wait_to_read(handle)
+        if status != 0:
+            return status
+        ready = clock()
+        status = copy_out(handle, data, size)
+        syncs.taken(handle, ready - start, clock() - ready)
+        return status
+
+    def MXNDArraySyncCopyFromCPU(handle: Any, data: Any, size: Any) -> int:
+        start = clock()
+        status = copy_in(handle, data, size)
+        ops.uploaded(handle, getattr(size, "value", size), clock() - start)
+        return status
+
+    def MXNDArrayWaitToRead(handle: Any) -> int:
+        start = clock()
+        status = wait_to_read(handle)
+        syncs.waited(arrays.device(handle), "wait_to_read", clock() - start)
+        return status
+
+    def MXNDArrayWaitToWrite(handle: Any) -> int:
+        start = clock()
+        status = wait_to_write(handle)
+        syncs.waited(arrays.device(handle), "wait_to_write", clock() - start)
+        return status
+
+    def MXNDArrayWaitAll() -> int:
+        start = clock()
+        status = wait_all()
+        syncs.waited("", "waitall", clock() - start)
+        return status
+
+    def MXNDArraySave(name: Any, count: Any, handles: Any, names: Any) -> int:
+        _saved(syncs, arrays, handles, getattr(count, "value", count), wait_to_read)
+        return save(name, count, handles, names)
+
+    for function in (
+        MXNDArraySyncCopyToCPU,
+        MXNDArraySyncCopyFromCPU,
+        MXNDArrayWaitToRead,
+        MXNDArrayWaitToWrite,
+        MXNDArrayWaitAll,
+        MXNDArraySave,
+    ):
+        setattr(lib, function.__name__, function)
+
+
+def _saved(
+    syncs: Syncs, arrays: Arrays, handles: Sequence[Any], count: int, wait: Callable[..., int]
+) -> None:
+    """`nd.save` waits for each array and copies those of other devices to the host."""
+    import ctypes
+
+    for index in range(count):
+        handle = ctypes.c_void_p(handles[index])
+        start = clock()
+        wait(handle)
+        device = arrays.device(handle)
+        syncs.waited(device, "save", clock() - start)
+        if device is not HOST:
+            location = syncs._recording.sites.current(2)
+            syncs._pulled(handle, device, "save", location, arrays.shape(handle), 0)

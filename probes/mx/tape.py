@@ -1,0 +1,188 @@
+"""Follows what autograd records, to know what the backward pass does: it runs inside one call of MXNet.
+
+An op that a loss depends on has its gradient computed where the op ran, and a copy between contexts has
+its gradient copied the other way round. Each recorded op is a node with the nodes that it depends on; a
+backward pass counts those that its heads reach. That is inferred, and told so: the exact-line mode
+measures it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any, Callable, Optional
+
+from ..trace.hop import hop_fields
+from ..trace.recording import SINGLE_EVENTS, Recording, clock
+from .arrays import Arrays
+
+MOST_NODES = 200_000
+"""Recorded ops that are kept while no backward pass comes; then they are forgotten, and that is told."""
+_STOPS = frozenset({"BlockGrad", "stop_gradient", "zeros_like", "ones_like", "argmax", "argmin", "argsort"})
+"""Ops that hand no gradient back."""
+Copy = tuple[str, str, tuple[int, ...], tuple[str, int], str]
+"""(source, destination, shape, (dtype, bytes an element), producer's op) of a forward copy."""
+
+
+class Node:
+    """One recorded execution of an op."""
+
+    __slots__ = ("copy", "device", "loc", "name", "parents")
+
+    def __init__(self, name: str, loc: int, device: str, parents: list[Node], copy: Optional[Copy]) -> None:
+        self.name = name
+        self.loc = loc
+        self.device = device
+        self.parents = parents
+        self.copy = copy
+
+
+class Tape(threading.local):
+    """Of each thread, as autograd's is."""
+
+    def __init__(self, recording: Recording, arrays: Arrays) -> None:
+        """Nothing is recorded yet."""
+        self.on = False
+        """Autograd records now."""
+        self._recording = recording
+        self._wanted = arrays.wanted
+        self._nodes: dict[int, Node] = {}
+        """By the address of the array that the op made."""
+        self._made = 0
+        self._keys: dict[Any, int] = {}
+
+    def made(
+        self,
+        inputs: Sequence[Any],
+        outputs: Sequence[Any],
+        name: str,
+        loc: int,
+        device: str,
+        copy: Optional[Copy] = None,
+    ) -> None:
+        """An op ran while autograd recorded; only one that depends on a variable is of interest."""
+        nodes, wanted = self._nodes, self._wanted
+        parents: list[Node] = []
+        depends = False
+        for array in inputs:
+            address = array.handle.value
+            parent = nodes.get(address)
+            if parent is not None:
+                parents.append(parent)
+                depends = True
+            elif address in wanted:
+                depends = True
+        if depends and name not in _STOPS:
+            node = Node(name, loc, device, parents, copy)
+            self._made += 1
+            if self._made > MOST_NODES:
+                self._forget()
+            for output in outputs:
+                nodes[output.handle.value] = node
+        else:
+            for output in outputs:
+                nodes.pop(output.handle.value, None)
+
+    def _forget(self) -> None:
+        self._recording.unseen(
+            "ops recorded for a backward pass", f"over {MOST_NODES} came before it", self._made
+        )
+        self._nodes.clear()
+        self._made = 0
+
+    def backward(self, heads: Sequence[int], location: int, retain: bool) -> None:
+        """A backward pass from the arrays at these addresses was run by the code at `location`."""
+        recording, keys = self._recording, self._keys
+        counts = recording.counts
+        waiting = [node for node in map(self._nodes.get, heads) if node is not None]
+        seen = set(map(id, waiting))
+        while waiting:
+            node = waiting.pop()
+            identity = (node.name, node.loc, node.device, location)
+            key = keys.get(identity)
+            if key is None:
+                key = keys[identity] = self._op_key(node, location)
+                counts = recording.counts
+            count = counts[key] + 1
+            counts[key] = count
+            if count <= SINGLE_EVENTS:
+                recording.event("op", clock(), 0, key)
+            if node.copy is not None:
+                self._copied_back(node, node.copy, location)
+                counts = recording.counts
+            for parent in node.parents:
+                if id(parent) not in seen:
+                    seen.add(id(parent))
+                    waiting.append(parent)
+        if not retain:
+            self._nodes.clear()
+            self._made = 0
+
+    def _op_key(self, node: Node, location: int) -> int:
+        fields = {
+            "op": f"backward({node.name})",
+            "device": node.copy[0] if node.copy else node.device,
+            "requested": "",
+            "loc": location,
+            "forward_loc": node.loc,
+            "basis": "inferred",
+        }
+        return self._recording.key(("backward", node.name, node.loc, node.device, location), "op", fields)
+
+    def _copied_back(self, node: Node, copy: Copy, location: int) -> None:
+        identity = ("reverse", copy, node.loc, location)
+        key = self._keys.get(identity)
+        if key is None:
+            src, dst, shape, dtype, producer = copy
+            size = dtype[1]
+            for extent in shape:
+                size *= extent
+            fields = hop_fields(
+                dst,
+                src,
+                op=f"backward({producer})",
+                loc=location,
+                producer_op=f"backward({node.name})",
+                size=size,
+                dtype=dtype[0],
+                shape=shape,
+                kind="copy",
+                forward_loc=node.loc,
+                basis="inferred",
+                facts={"copy_call": "the backward pass of a copy"},
+            )
+            key = self._keys[identity] = self._recording.key(identity, "hop", fields)
+        self._recording.happened(key, "hop")
+
+
+def install(recording: Recording, arrays: Arrays) -> Tape:
+    """Follow when autograd records, which arrays it wants gradients for, and when it runs backward."""
+    from mxnet.base import _LIB
+
+    lib: Any = _LIB
+    tape = Tape(recording, arrays)
+    set_recording: Callable[..., int] = lib.MXAutogradSetIsRecording
+    mark_variables: Callable[..., int] = lib.MXAutogradMarkVariables
+    run_backward: Callable[..., int] = lib.MXAutogradBackwardEx
+
+    def MXAutogradSetIsRecording(on: Any, before: Any) -> int:
+        tape.on = bool(getattr(on, "value", on))
+        return set_recording(on, before)
+
+    def MXAutogradMarkVariables(count: Any, handles: Any, *rest: Any) -> int:
+        arrays.wanted.update(handles[: getattr(count, "value", count)])
+        return mark_variables(count, handles, *rest)
+
+    def MXAutogradBackwardEx(count: Any, heads: Any, *rest: Any) -> int:
+        location = recording.sites.current()
+        status = run_backward(count, heads, *rest)
+        if status == 0:
+            # (gradients of the heads, number of variables, variables, retain_graph, ..)
+            retain = bool(getattr(rest[3], "value", rest[3]))
+            tape.backward(heads[: getattr(count, "value", count)], location, retain)
+        return status
+
+    lib.MXAutogradSetIsRecording = MXAutogradSetIsRecording
+    lib.MXAutogradMarkVariables = MXAutogradMarkVariables
+    lib.MXAutogradBackwardEx = MXAutogradBackwardEx
+    return tape

@@ -1,0 +1,66 @@
+"""The fields of a transfer's key, the same for every framework's recorder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Optional
+
+
+def hop_fields(
+    src: str,
+    dst: str,
+    *,
+    op: str,
+    loc: int,
+    producer_op: str,
+    size: Optional[int],
+    dtype: str,
+    shape: Sequence[int],
+    kind: str,
+    producer: str = "",
+    producer_loc: int = 0,
+    forward_loc: int = 0,
+    consumers: Sequence[str] = (),
+    basis: str = "estimated",
+    graph: int = 0,
+    requested: str = "",
+    producer_requested: str = "",
+    facts: Optional[dict[str, Any]] = None,
+    src_memory: str = "",
+    dst_memory: str = "",
+) -> dict[str, Any]:
+    """All of them; `kind` is copy, upload, pull or arg, sizes are bytes of one transfer.
+
+    An endpoint's memory is its own unless it is the host or said otherwise.
+    """
+    return {
+        "src": src,
+        "dst": dst,
+        "src_memory": src_memory or ("host" if is_host(src) else "device"),
+        "dst_memory": dst_memory or ("host" if is_host(dst) else "device"),
+        "tensor": producer or f"{producer_op}:0",
+        "op": op,
+        "producer": producer or producer_op,
+        "producer_op": producer_op,
+        "consumers": list(consumers) or [op],
+        "bytes": size,
+        "dtype": dtype,
+        "shape": "x".join(map(str, shape)),
+        "loc": loc,
+        "producer_loc": producer_loc,
+        "forward_loc": forward_loc,
+        "kind": kind,
+        "basis": basis,
+        "graph": graph,
+        "per_call": None,
+        "in": None,
+        "requested": requested,
+        "assigned": dst,
+        "producer_requested": producer_requested,
+        "facts": facts or {},
+    }
+
+
+def is_host(device: str) -> bool:
+    """Whether a short device name is the host, Python's and numpy's memory."""
+    return device.rsplit("/", 1)[-1] == "cpu:0"

@@ -23,6 +23,7 @@ from runners.errors import HopscopeError, UsageError
 from runners.plan import ROOT, RUN_PLACEHOLDER, Plan, held_message
 from runners.plan_program import plan_program
 from runners.plan_script import plan_script
+from runners.ports import fill_ports
 from runners.processes import Identity, identify, is_alive, require_proc
 from runners.registry import home, runs_folder
 from runners.run import ID_TIME_FORMAT, LOG_NAME, SPEC_NAME, Run, read_run
@@ -125,6 +126,12 @@ def _make_folder(plan: Plan, run_id: str, versions: dict[str, str]) -> Path:
 
 
 def _spec(plan: Plan, run_id: str, path: Path, versions: dict[str, str]) -> dict[str, Any]:
+    def with_id(text: str) -> str:
+        return text.replace(RUN_PLACEHOLDER, run_id)
+
+    stages = fill_ports(stage.filled(with_id) for stage in plan.stages)
+    several = {"stages": [stage.as_json() for stage in stages]} if stages else {}
+    limit = {} if plan.time_limit_s is None else {"time_limit_s": plan.time_limit_s}
     return {
         "run": run_id,
         "kind": plan.kind,
@@ -132,10 +139,9 @@ def _spec(plan: Plan, run_id: str, path: Path, versions: dict[str, str]) -> dict
         "framework": plan.framework,
         "command": plan.command,
         "cwd": str(plan.cwd),
-        "env": {
-            name: value if value is None else value.replace(RUN_PLACEHOLDER, run_id)
-            for name, value in plan.env.items()
-        },
+        "env": {name: value if value is None else with_id(value) for name, value in plan.env.items()},
+        **several,
+        **limit,
         "python": str(plan.python),
         "devices": plan.devices,
         "stand_ins": plan.stand_ins,

@@ -4,30 +4,47 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Sequence
 from typing import Any
 
 from runners.processes import describe_signal
 
 
+def describe_end(wait_status: int | None, member: str | None = None) -> str:
+    """Return how a process ended, by its status as os.waitpid gives it; `member` becomes the subject."""
+    who = "" if member is None else f"{member} "
+    if wait_status is None:
+        return "its end was not seen" if member is None else f"the end of {member} was not seen"
+    if not os.WIFSIGNALED(wait_status):
+        return f"{who}exited with status {os.WEXITSTATUS(wait_status)}"
+    core = ", core dumped" if os.WCOREDUMP(wait_status) else ""
+    was = "was " if member else ""
+    return f"{who}{was}killed by {describe_signal(os.WTERMSIG(wait_status))}{core}"
+
+
 def judge_end(
-    wait_status: int | None, stopped: bool, killed_after: float | None = None, leftovers: int = 0
+    wait_status: int | None,
+    stopped: bool,
+    killed_after: float | None = None,
+    leftovers: int = 0,
+    *,
+    member: str | None = None,
+    limit_s: float | None = None,
+    remarks: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the state, exit_code, signal and reason of an ended run.
 
     `wait_status` is the program's, as os.waitpid gives it, None when nobody saw it. `stopped`: somebody
     asked for the end before it came. `killed_after`: seconds of grace after which KILL was sent.
-    `leftovers`: how many processes it left behind had to be ended.
+    `leftovers`: how many processes it left behind had to be ended. `member`: of several processes the one
+    that the status is of. `limit_s`: the time limit that it was ended at. `remarks`: what else is to be said.
     """
     exit_code = signal_number = None
-    words = "its end was not seen"
     if wait_status is not None and os.WIFSIGNALED(wait_status):
         signal_number = os.WTERMSIG(wait_status)
-        words = f"killed by {describe_signal(signal_number)}"
-        if os.WCOREDUMP(wait_status):
-            words += ", core dumped"
     elif wait_status is not None:
         exit_code = os.WEXITSTATUS(wait_status)
-        words = f"exited with status {exit_code}"
+    words = describe_end(wait_status, member)
 
     if stopped:
         state = "stopped"
@@ -36,10 +53,13 @@ def judge_end(
             f"did not end within {killed_after:g} s of being asked to" if overdue else "stopped on request"
         )
         parts = [asked, words]
+    elif limit_s is not None:
+        state, parts = "failed", [f"ended at its time limit of {limit_s:g} s", words]
     elif exit_code == 0:
         state, parts = "finished", []
     else:
         state, parts = "failed", [words]
+    parts += remarks
     if leftovers:
         noun = "process" if leftovers == 1 else "processes"
         parts.append(f"{leftovers} {noun} that it left behind had to be ended")

@@ -9,22 +9,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from runners import environments, leases
+from runners import builds, environments, leases
 from runners.catalogue import Value, did_you_mean
 from runners.errors import HopscopeError
-from runners.frameworks import FRAMEWORKS
+from runners.frameworks import FRAMEWORKS, Framework
 from runners.gpus import Gpu
+from runners.members import Stage
 from runners.registry import home
 from runners.run import RUN_DIR_VARIABLE
+from runners.versions import package_versions
 
 ROOT = Path(__file__).resolve().parents[1]
 INJECT = ROOT / "probes" / "inject"
 TRACE_VARIABLE = "HOPSCOPE_TRACE"
 RUN_PLACEHOLDER = "<run>"
 """Stands in a plan's environment for the id that the run gets when it is launched."""
-FIRST_UNSUPPORTED_CAPABILITY = (12, 0)
 
-FRAMEWORK_NAMES = ("tensorflow", "mxnet")
+FRAMEWORK_NAMES = tuple(FRAMEWORKS)
 
 Kind = Literal["program", "script"]
 
@@ -57,6 +58,10 @@ class Plan:
     """The GPUs to lease."""
     share: bool
     origin: str
+    stages: tuple[Stage, ...] = ()
+    """What is started, where that is not `command` alone."""
+    time_limit_s: float | None = None
+    """After how many seconds all of it is ended."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,6 +71,8 @@ class Interpreter:
     python: Path
     build: str | None = None
     """`cpu` or `gpu` where it is known which of them its framework was built for."""
+    named: bool = False
+    """The user named it, so its framework may be another build than Hopscope installs."""
     problem: str | None = None
     """Why it cannot be used."""
     installable: bool = False
@@ -74,24 +81,49 @@ class Interpreter:
 
 def choose_interpreter(framework: str, python: str | Path | None) -> Interpreter:
     """Return the interpreter that was named, or that of the framework's environment."""
-    if python is not None:
-        text = str(Path(python).expanduser())
-        found = shutil.which(text)
-        problem = None if found else f"there is no Python interpreter at {python}"
-        # Not resolved: a virtual environment's python is a link, and only its own path makes it that one.
-        return Interpreter(Path(found or text).absolute(), problem=problem)
-    if framework not in FRAMEWORK_NAMES:
+    if framework not in FRAMEWORKS:
         hint = did_you_mean(framework, FRAMEWORK_NAMES) or f"; there is {' and '.join(FRAMEWORK_NAMES)}"
         return Interpreter(Path("python3"), problem=f"there is no framework {framework!r}{hint}")
-    if framework not in FRAMEWORKS:
-        words = f"there is no environment for {framework} yet; name an interpreter that has it: --python EXE"
-        return Interpreter(Path("python3"), problem=words)
-    known = environments.environment(framework)
+    known = FRAMEWORKS[framework]
+    if python is not None:
+        return _named_interpreter(known, python)
+    found = environments.environment(framework)
     try:
         environments.require(framework)
     except HopscopeError as error:
-        return Interpreter(known.python, problem=str(error), installable=True)
-    return Interpreter(known.python, known.build)
+        return Interpreter(found.python, problem=str(error), installable=True)
+    problem = builds.driver_problem(known) if found.build == "gpu" else None
+    if problem:
+        problem += f": install the driver, or python3 -m app setup --framework {framework} --build cpu"
+    return Interpreter(found.python, found.build, problem=problem)
+
+
+def _named_interpreter(framework: Framework, python: str | Path) -> Interpreter:
+    text = str(Path(python).expanduser())
+    found = shutil.which(text)
+    # Not resolved: a virtual environment's python is a link, and only its own path makes it that one.
+    path = Path(found or text).absolute()
+    if not found:
+        return Interpreter(path, named=True, problem=f"there is no Python interpreter at {python}")
+    # A CPU build is left to say itself what it lacks: an environment of the user's is theirs to change.
+    gpu_build = framework.needs_driver and environments.build_in(path, framework) == "gpu"
+    problem = _too_new(framework, path) or (builds.driver_problem(framework) if gpu_build else None)
+    return Interpreter(path, "gpu" if gpu_build else None, named=True, problem=problem)
+
+
+def _too_new(framework: Framework, python: Path) -> str | None:
+    """Why a framework cannot run on this interpreter at all, where it is newer than all it has builds for."""
+    if framework.newer_python is None:
+        return None
+    version = package_versions(python).get("python", "")
+    newest = framework.newest_python
+    if tuple(int(part) for part in version.split(".")[:2] if part) <= newest:
+        return None
+    oldest = framework.oldest_python
+    return (
+        f"{python} is Python {version}, and {framework.title} runs on {oldest[0]}.{oldest[1]} to"
+        f" {newest[0]}.{newest[1]}: {framework.newer_python}; name another with --python, or leave that out"
+    )
 
 
 def recorder_env(record: bool) -> dict[str, str | None]:
@@ -124,6 +156,23 @@ def held_message(card: Gpu, users: Sequence[str]) -> str:
     )
 
 
+def judge_cards(
+    framework: str, cards: Sequence[Gpu], interpreter: Interpreter
+) -> tuple[list[str], list[str]]:
+    """Return why the framework cannot use these GPUs, and what may go wrong on them; one line each."""
+    if framework not in FRAMEWORKS or not cards:
+        return [], []
+    known = FRAMEWORKS[framework]
+    # What the user built may hold other code than what Hopscope installs.
+    ours = not interpreter.named or interpreter.build == "gpu"
+    refused = builds.refusals(known, cards) if ours else []
+    if refused:
+        return [f"{line}; name another card, or leave --devices out" for line in refused], []
+    if interpreter.build == "cpu":
+        return [cpu_build_words(framework)], []
+    return [], capability_notes(framework, cards)
+
+
 def cpu_build_words(framework: str) -> str:
     """Return the line that says that GPUs are no use to this environment."""
     return (
@@ -132,13 +181,11 @@ def cpu_build_words(framework: str) -> str:
     )
 
 
+def usable_cards(framework: str, cards: Sequence[Gpu]) -> list[Gpu]:
+    """Return the GPUs that the builds which Hopscope installs of this framework can use."""
+    return builds.usable_cards(FRAMEWORKS[framework], cards)
+
+
 def capability_notes(framework: str, cards: Sequence[Gpu]) -> list[str]:
     """Return a warning for each card that is newer than the framework's builds."""
-    return [
-        f"{card.device} ({card.name}) has compute capability {card.compute_capability[0]}."
-        f"{card.compute_capability[1]}, for which TensorFlow's builds up to 2.21 hold no code: it may abort"
-        for card in cards
-        if framework == "tensorflow"
-        and card.compute_capability is not None
-        and card.compute_capability >= FIRST_UNSUPPORTED_CAPABILITY
-    ]
+    return builds.warnings(FRAMEWORKS[framework], cards) if framework in FRAMEWORKS else []

@@ -59,6 +59,21 @@ class Run:
         return _integer(self.status.get("signal"))
 
     @property
+    def stage(self) -> str | None:
+        """Which of several stages is underway: `measure, 1 of 2`; None where there is one, and at the end."""
+        stage = self.status.get("stage")
+        if not isinstance(stage, dict) or self.state not in LIVE_STATES:
+            return None
+        number, of = _integer(stage.get("number")), _integer(stage.get("of"))
+        return f"{stage.get('name')}, {number} of {of}" if number and of and of > 1 else None
+
+    @property
+    def members(self) -> list[dict[str, Any]]:
+        """The processes of the stage that ran last, where it has several: name, pid, exit_code, signal."""
+        listed = self.status.get("members")
+        return [member for member in listed if isinstance(member, dict)] if isinstance(listed, list) else []
+
+    @property
     def name(self) -> str:
         """The program's name, or the script's without its ending."""
         return _text(self.spec.get("name")) or self.id

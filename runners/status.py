@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ SPARE_NAME = ".status.spare"
 SPARE_BYTES = 4096
 ENDED_STATES = ("finished", "failed", "stopped", "lost")
 LIVE_STATES = ("starting", "running")
+RETRY_S = (0.2, 0.5, 1.0, 2.0, 5.0)
+GIVE_UP_WRITING_S = 24 * 3600.0
 
 
 class StatusFile:
@@ -66,6 +69,37 @@ class StatusFile:
         """Remove the spare file."""
         with contextlib.suppress(OSError):
             self.spare.unlink(missing_ok=True)
+
+
+class StatusBoard:
+    """The status of a run as its supervisor knows it, and its way into the file."""
+
+    def __init__(self, folder: Path, values: dict[str, Any]) -> None:
+        self.values = values
+        self.unpublished = False
+        """The file lacks something that `values` says: there was no room, or it is not urgent."""
+        self._file = StatusFile(folder)
+
+    def note(self, reason: str) -> None:
+        """Say why the run is in this state."""
+        if self.values["reason"] != reason:
+            self.values["reason"] = reason
+            self.publish()
+
+    def publish(self) -> None:
+        """Write the status as it is now; what finds no room is to be tried again."""
+        with contextlib.suppress(FileNotFoundError):
+            self.unpublished = not self._file.write(self.values)
+
+    def publish_last(self) -> None:
+        """Write the final status; wait for room where there is none, unless the folder is gone."""
+        deadline = time.monotonic() + GIVE_UP_WRITING_S
+        attempt = 0
+        with contextlib.suppress(FileNotFoundError):
+            while not self._file.write(self.values, last=True) and time.monotonic() < deadline:
+                time.sleep(RETRY_S[min(attempt, len(RETRY_S) - 1)])
+                attempt += 1
+        self._file.clear()
 
 
 def read_object(path: Path) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """The process that owns one run: `python -m runners.supervisor RUN_DIR`, started by the launcher.
 
-It leaves the launcher's process tree (double fork, own session), starts the program in a process group
-of its own, and is the subreaper of everything the program forks, so that nothing of a run outlives its
-stop. It takes SIGTERM as the request to stop: TERM to the program, KILL after the grace. Only the
-standard library is used.
+It leaves the launcher's process tree (double fork, own session), starts the program, in stages where it
+has some, each member in a process group of its own, and is the subreaper of everything that they fork, so
+that nothing of a run outlives its stop. It takes SIGTERM as the request to stop: TERM to the program, KILL
+after the grace. Only the standard library is used.
 
 The run folder is all that it shares with the rest: it reads spec.json and stop.json, writes status.json, and
 gives out.log to the program as its output.
@@ -24,11 +24,15 @@ from typing import Any
 
 from probes.trace.stderr_rest import take_rest
 from runners.errors import HopscopeError
+from runners.group import Group, merged
+from runners.members import Stage, read_stages
 from runners.outcome import judge_end
-from runners.processes import Stat, descendants, identify, send
-from runners.status import StatusFile, read_object
+from runners.processes import identify
+from runners.run_log import RunLog
+from runners.signals import SignalQueue
+from runners.status import StatusBoard, read_object
+from runners.watch import KILL_AGAIN_S, TimeLimit, Watch
 
-PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
 SUPERVISOR_MODULE = "runners.supervisor"
@@ -37,196 +41,128 @@ LOG_NAME = "supervisor.log"
 """Where its own complaints go, seldom any; removed at the end when there were none."""
 READY = b"ready\n"
 DEFAULT_GRACE_S = 10.0
-LINGER_S = 3.0
-"""How long what the program left behind may go on by itself before it is asked to end."""
-LEFTOVER_GRACE_S = 2.0
-KILL_AGAIN_S = 0.1
-HUNG_AFTER_S = 10.0
-RETRY_S = (0.2, 0.5, 1.0, 2.0, 5.0)
-GIVE_UP_WRITING_S = 24 * 3600.0
-
-STOP_SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT})
-WATCHED = STOP_SIGNALS | {signal.SIGCHLD, signal.SIGHUP}
-RESET_IN_CHILD = (
-    signal.SIGTERM,
-    signal.SIGINT,
-    signal.SIGHUP,
-    signal.SIGQUIT,
-    signal.SIGCHLD,
-    signal.SIGUSR1,
-    signal.SIGUSR2,
-)
 
 
 class Supervisor:
     """One run from the start of its program to the end of the last process of it."""
 
-    def __init__(self, folder: Path, libc: ctypes.CDLL, leases: list[int]) -> None:
+    def __init__(self, folder: Path, libc: ctypes.CDLL, signals: SignalQueue, leases: list[int]) -> None:
         self.folder = folder
         self.libc = libc
+        self.signals = signals
         self.leases = leases
-        self.status_file = StatusFile(folder)
-        self.pid = 0
-        self.wait_status: int | None = None
-        self.ended: float | None = None
-        self.stop_asked: float | None = None
-        """Monotonic time of the first request to stop that came while the program ran."""
-        self.grace_s = DEFAULT_GRACE_S
-        self.kill_at: float | None = None
-        self.killed_at: float | None = None
-        self.linger_until: float | None = None
-        self.leftovers_ended = 0
-        self.unpublished = False
+        self.ready: int | None = None
+        self.spec: dict[str, Any] = {}
+        self.stages: list[Stage] = []
+        self.stage = 0
+        """The index of the stage that is underway."""
+        self.limit: TimeLimit | None = None
+        self.broken: str | None = None
+        """What went wrong with the watching itself."""
         me = identify(os.getpid())
-        self.status: dict[str, Any] = {
-            "state": "starting",
-            "exit_code": None,
-            "signal": None,
-            "reason": None,
-            "pid": None,
-            "supervisor_pid": os.getpid(),
-            "supervisor_start": me.start if me else None,
-            "boot_id": me.boot if me else None,
-            "started": None,
-            "ended": None,
-        }
+        self.board = StatusBoard(
+            folder,
+            {
+                "state": "starting",
+                "exit_code": None,
+                "signal": None,
+                "reason": None,
+                "pid": None,
+                "supervisor_pid": os.getpid(),
+                "supervisor_start": me.start if me else None,
+                "boot_id": me.boot if me else None,
+                "started": None,
+                "ended": None,
+            },
+        )
 
     def run(self, ready: int | None) -> None:
-        """Start the program, tell the launcher through the descriptor `ready`, and stay to the end."""
-        started = self._start_program()
-        if ready is not None:
-            with contextlib.suppress(OSError):
-                os.write(ready, READY)
-            os.close(ready)
-        if started:
-            try:
-                self._watch()
-            except BaseException as error:  # noqa: BLE001 - the end must be written down
-                traceback.print_exc()
-                self.status["reason"] = f"its supervisor failed: {type(error).__name__}: {error}"
-                self._kill_all()
-                self._reap()
-            self._conclude()
+        """Run the stages in turn, to the end; tell the launcher through the descriptor `ready` once begun."""
+        self.ready = ready
+        try:
+            self._run_stages()
+        except (OSError, ValueError, subprocess.SubprocessError, HopscopeError) as error:
+            self._not_started(error)
+        self._conclude()
+        self._tell_launcher()
+
+    def _run_stages(self) -> None:
+        self._read_spec()
+        log = RunLog(self.folder / "out.log")
+        leftovers, remarks = 0, list[str]()
+        for number, stage in enumerate(self.stages):
+            self.stage = number
+            group = self._start(stage, log)
+            self._tell_launcher()
+            last = number + 1 == len(self.stages)
+            watch = Watch(group, log, self.board, self._wanted_grace, self.limit, last)
+            self._follow(watch)
+            log.finish()
+            leftovers += watch.leftovers_ended
+            remarks += watch.remarks
+            if last or not watch.succeeded or self.broken is not None:
+                self._judge(watch, leftovers, remarks)
+                break
 
     # -- start
 
-    def _start_program(self) -> bool:
+    def _read_spec(self) -> None:
+        self.board.values["started"] = time.time()
+        self.spec = read_object(self.folder / "spec.json")
+        self.stages = read_stages(self.spec)
+        if (seconds := self.spec.get("time_limit_s")) is not None:
+            self.limit = TimeLimit(float(seconds), time.monotonic() + float(seconds))
+        if len(self.stages) > 1 or len(self.stages[0].members) > 1:
+            # Several programs cannot share one input.
+            _null_input()
+
+    def _start(self, stage: Stage, log: RunLog) -> Group:
+        """Start the members of a stage; where one cannot be, none is left."""
+        group = Group(self.libc)
+        if len(self.stages) > 1:
+            log.say(f"stage {stage.name}: {stage.note}" if stage.note else f"stage {stage.name}")
+        environment = merged(os.environ, self.spec.get("env") or {})
         try:
-            spec = read_object(self.folder / "spec.json")
-            environment = _merged(dict(os.environ), spec.get("env") or {})
-            self.status["started"] = time.time()
-            with (self.folder / "out.log").open("ab", buffering=0) as log:
-                process = subprocess.Popen(
-                    [str(word) for word in spec["command"]],
-                    cwd=spec.get("cwd"),
-                    env=environment,
-                    stdin=None,
-                    stdout=log,
-                    stderr=subprocess.STDOUT,
-                    process_group=0,
-                    # This process has one thread, so Python code between fork and exec is safe.
-                    preexec_fn=self._prepare_child,  # noqa: PLW1509
-                )
-        except (OSError, ValueError, KeyError, subprocess.SubprocessError, HopscopeError) as error:
-            words = str(error)
-            if isinstance(error, OSError) and error.strerror:
-                words = f"{error.strerror}: {error.filename}"
-            self.status |= {
-                "state": "failed",
-                "reason": f"could not be started: {words}",
-                "ended": time.time(),
-            }
-            self._write_last()
-            return False
-        self.pid = process.pid
-        # Children are reaped by wait(-1) here, so Popen must not wait for this one itself.
-        process.returncode = 0
+            group.start(stage.members, environment, self.spec.get("cwd"), log)
+        except BaseException:
+            group.signal(signal.SIGKILL)
+            while not group.reap()[0]:
+                time.sleep(KILL_AGAIN_S)
+            raise
         # Only the program may hold the reading end of its input, or its writer would never see it close.
         _null_input()
-        self.status |= {"state": "running", "pid": self.pid}
-        self._publish()
-        return True
+        self.board.values |= {"state": "running", "pid": group.processes[0].pid, "reason": None}
+        if "stages" in self.spec:
+            place = {"name": stage.name, "number": self.stage + 1, "of": len(self.stages)}
+            self.board.values |= {"stage": place, "members": group.as_json() if group.several else []}
+        self.board.publish()
+        return group
 
-    def _prepare_child(self) -> None:
-        # Dies with the supervisor's main thread, the only one it has.
-        self.libc.prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-        if os.getppid() != self.status["supervisor_pid"]:
-            os._exit(1)
-        for signum in RESET_IN_CHILD:
-            signal.signal(signum, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    def _tell_launcher(self) -> None:
+        """Tell the launcher that the program runs, or never will."""
+        if self.ready is not None:
+            with contextlib.suppress(OSError):
+                os.write(self.ready, READY)
+            os.close(self.ready)
+            self.ready = None
 
-    # -- watch
+    def _not_started(self, error: Exception) -> None:
+        words = str(error)
+        if isinstance(error, OSError) and error.strerror:
+            words = f"{error.strerror}: {error.filename}"
+        reason = self._in_stage(f"could not be started: {words}")
+        self.board.values |= {"state": "failed", "reason": reason, "ended": time.time()}
 
-    def _watch(self) -> None:
-        while True:
-            childless = self._reap()
-            now = time.monotonic()
-            if self.wait_status is not None:
-                # The kernel's own word: every orphan of the run is a child of this process.
-                if childless:
-                    return
-                self._settle_leftovers(now)
-            if self.unpublished:
-                self._publish()
-            if self.kill_at is not None and now >= self.kill_at:
-                self._kill_all()
-                self.killed_at = self.killed_at or now
-                self.kill_at = now + KILL_AGAIN_S
-                if now - self.killed_at > HUNG_AFTER_S:
-                    self.kill_at = now + RETRY_S[-1]
-                    self._note("killed, but a process of it does not end (it may hang in a driver)")
-            received = signal.sigtimedwait(WATCHED, self._pause(now))
-            if received is not None and received.si_signo in STOP_SIGNALS:
-                self._ask_to_stop()
+    # -- end
 
-    def _pause(self, now: float) -> float:
-        """Return for how many seconds nothing needs doing, unless a signal comes."""
-        if self.wait_status is not None:
-            return 0.05
-        longest = RETRY_S[2] if self.unpublished else 3600.0
-        return longest if self.kill_at is None else max(0.0, min(longest, self.kill_at - now))
-
-    def _reap(self) -> bool:
-        """Take the exit statuses that are there; return whether no process of the run is left."""
-        while True:
-            try:
-                pid, wait_status = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:
-                return True
-            if pid == 0:
-                return False
-            if pid == self.pid and self.wait_status is None:
-                self.wait_status = wait_status
-                self.ended = time.time()
-
-    def _settle_leftovers(self, now: float) -> None:
-        """Once the program has ended, see to what it left running."""
-        if self.stop_asked is not None:
-            # They were asked to end together with the program, and have the same grace.
-            return
-        if self.linger_until is None:
-            self.linger_until = now + LINGER_S
-            self._note("ended; waiting for processes that it left behind")
-        elif now >= self.linger_until and not self.leftovers_ended:
-            alive = descendants(os.getpid())
-            self.leftovers_ended = len(alive)
-            self._signal(alive, signal.SIGTERM)
-            self.kill_at = min(self.kill_at or float("inf"), now + LEFTOVER_GRACE_S)
-
-    def _ask_to_stop(self) -> None:
-        now = time.monotonic()
-        grace_s = self._wanted_grace()
-        if self.stop_asked is None and self.wait_status is None:
-            self.stop_asked = now
-            self.grace_s = grace_s
-            self._note("asked to stop")
-            self._signal(descendants(os.getpid()), signal.SIGTERM)
-        elif self.wait_status is not None:
-            self.linger_until = now
-        # Asked again, it may end sooner but never later.
-        self.kill_at = min(self.kill_at or float("inf"), now + grace_s)
-        self.grace_s = min(self.grace_s, grace_s)
+    def _follow(self, watch: Watch) -> None:
+        try:
+            watch.watch(self.signals)
+        except BaseException as error:  # noqa: BLE001 - the end must be written down
+            traceback.print_exc()
+            self.broken = f"its supervisor failed: {type(error).__name__}: {error}"
+            watch.group.signal(signal.SIGKILL)
+            watch.group.reap()
 
     def _wanted_grace(self) -> float:
         try:
@@ -234,75 +170,44 @@ class Supervisor:
         except (HopscopeError, KeyError, TypeError, ValueError):
             return DEFAULT_GRACE_S
 
-    def _signal(self, targets: list[Stat], signum: signal.Signals) -> None:
-        """Signal the program's group at once, then whatever left the group."""
-        if self.wait_status is None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.pid, signum)
-        for stat in targets:
-            if self.wait_status is not None or stat.group != self.pid:
-                with contextlib.suppress(PermissionError):
-                    send(stat.identity, signum)
+    def _judge(self, watch: Watch, leftovers: int, remarks: list[str]) -> None:
+        """Put into the status how the last stage that ran ended, with what there is to say of all."""
+        decisive = watch.decisive
+        end = judge_end(
+            decisive.wait_status,
+            watch.stop_asked,
+            watch.grace_s if watch.killed_at is not None else None,
+            leftovers,
+            member=decisive.member.name if watch.group.several else None,
+            limit_s=self.limit.seconds if self.limit is not None and watch.overdue else None,
+            remarks=remarks,
+        )
+        if self.broken is not None:
+            end |= {"state": "failed", "reason": self.broken}
+        if end["state"] != "finished":
+            end["reason"] = self._in_stage(end["reason"])
+        self.board.values |= end | {"ended": watch.group.ended_at or time.time()}
 
-    def _kill_all(self) -> None:
-        self._signal(descendants(os.getpid()), signal.SIGKILL)
-
-    # -- status
-
-    def _note(self, reason: str) -> None:
-        if self.status["reason"] != reason:
-            self.status["reason"] = reason
-            self._publish()
-
-    def _publish(self) -> None:
-        """Write the status as it is now; what finds no room is tried again while watching."""
-        with contextlib.suppress(FileNotFoundError):
-            self.unpublished = not self.status_file.write(self.status)
+    def _in_stage(self, reason: str) -> str:
+        return f"{self.stages[self.stage].name}: {reason}" if len(self.stages) > 1 else reason
 
     def _conclude(self) -> None:
-        killed_after = self.grace_s if self.killed_at is not None else None
-        stopped = self.stop_asked is not None
-        end = judge_end(self.wait_status, stopped, killed_after, self.leftovers_ended)
-        if self.wait_status is None and self.status["reason"]:
-            end["reason"] = self.status["reason"]
-        self.status |= end | {"ended": self.ended or time.time()}
-        self._keep_last_words()
-        self._write_last()
-
-    def _keep_last_words(self) -> None:
-        """A killed process may have left standard error beside its trace (probes/trace/stderr_rest)."""
+        """Keep what the program said last, and write the status down for good."""
         with contextlib.suppress(OSError):
+            # A killed process may have left standard error beside its trace (probes/trace/stderr_rest).
             rest = take_rest(str(self.folder / "trace"))
             if rest:
                 with (self.folder / "out.log").open("ab") as log:
                     log.write(rest)
-
-    def _write_last(self) -> None:
-        """Write the final status; wait for room where there is none, unless the folder is gone."""
         # Who reads that it has ended may use its GPUs at once.
         for descriptor in self.leases:
             with contextlib.suppress(OSError):
                 os.close(descriptor)
-        deadline = time.monotonic() + GIVE_UP_WRITING_S
-        attempt = 0
-        with contextlib.suppress(FileNotFoundError):
-            while not self.status_file.write(self.status, last=True) and time.monotonic() < deadline:
-                time.sleep(RETRY_S[min(attempt, len(RETRY_S) - 1)])
-                attempt += 1
-        self.status_file.clear()
-        log = self.folder / LOG_NAME
+        self.board.publish_last()
+        own_log = self.folder / LOG_NAME
         with contextlib.suppress(OSError):
-            if log.stat().st_size == 0:
-                log.unlink()
-
-
-def _merged(environment: dict[str, str], changes: dict[str, str | None]) -> dict[str, str]:
-    for name, value in changes.items():
-        if value is None:
-            environment.pop(name, None)
-        else:
-            environment[name] = value
-    return environment
+            if own_log.stat().st_size == 0:
+                own_log.unlink()
 
 
 def _null_input() -> None:
@@ -328,14 +233,12 @@ def main(arguments: list[str]) -> int:
     ready = int(arguments[1]) if len(arguments) > 1 else None
     leases = [int(descriptor) for descriptor in arguments[2:]]
     _leave_launcher()
-    # An inherited SIG_IGN for SIGCHLD would throw away exit statuses.
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    # Blocked first and fetched one by one later: a request to stop is never lost, not even an early one.
-    signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
     libc = ctypes.CDLL(None, use_errno=True)
+    # First of all: a request to stop is never lost, not even an early one.
+    signals = SignalQueue(libc)
     if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         print("PR_SET_CHILD_SUBREAPER failed; orphans of this run are not tracked", file=sys.stderr)
-    Supervisor(folder, libc, leases).run(ready)
+    Supervisor(folder, libc, signals, leases).run(ready)
     return 0
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 DEVICE_FIELDS = ("device", "src", "dst", "requested", "assigned", "producer_requested")
+DEVICE_LISTS = ("devices", "reads")
+DEVICE_FACTS = ("forward_requested", "producer_forward_requested", "summed_on")
+"""Facts of a hop that name a device."""
 
 
 def role_prefix(header: dict[str, Any]) -> str:
@@ -27,10 +31,15 @@ def qualify_fields(prefix: str, fields: dict[str, Any]) -> dict[str, Any]:
     """A key's fields with every device named as in the whole run."""
     if not prefix:
         return fields
-    result = dict(fields)
-    for name in DEVICE_FIELDS:
-        if isinstance(result.get(name), str):
-            result[name] = qualified(prefix, result[name])
-    if isinstance(result.get("devices"), list):
-        result["devices"] = [qualified(prefix, device) for device in result["devices"]]
+    result = _qualify(prefix, fields, DEVICE_FIELDS)
+    for name in DEVICE_LISTS:
+        if isinstance(result.get(name), list):
+            result[name] = [qualified(prefix, device) for device in result[name]]
+    if isinstance(result.get("facts"), dict):
+        result["facts"] = _qualify(prefix, result["facts"], DEVICE_FACTS)
     return result
+
+
+def _qualify(prefix: str, fields: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    named = {name: qualified(prefix, fields[name]) for name in names if isinstance(fields.get(name), str)}
+    return {**fields, **named}

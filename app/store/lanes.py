@@ -30,8 +30,8 @@ def lane_of(kind: str, fields: Mapping[str, Any], graphs: Mapping[int, Graph], p
         label = (graph.name if graph else "") or fields.get("function") or "call"
         return Lane(f"call|{process}|{label}", label, "call", None, process)
     if kind in ("op", "sync", "node"):
-        device = fields.get("device") or "?"
-        return Lane(f"{kind}|{device}", device, kind, device)
+        device = fields.get("device") or ("all devices" if kind == "sync" else "?")
+        return Lane(f"{kind}|{device}", device, kind, fields.get("device") or None)
     if kind == "hop":
         src, dst = fields.get("src") or "?", fields.get("dst") or "?"
         return Lane(f"hop|{src}|{dst}", f"{src} → {dst}", "hop", dst)

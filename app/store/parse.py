@@ -27,7 +27,9 @@ EVENT_SCHEMA = pa.schema(
     ]
 )
 EVENT_PREFIX = b'["e",'
-EVENT_KINDS = frozenset({"op", "call", "hop", "collective", "sync", "memory", "mark", "node"})
+EVENT_KINDS = frozenset(
+    {"op", "call", "hop", "collective", "sync", "memory", "mark", "node", "mixed", "drift", "copies"}
+)
 
 UNREADABLE = ("trace lines", "not readable as a record")
 _LENGTHS = {"H": 3, "I": 3, "S": 3, "L": 7, "K": 4, "G": 3, "N": 9, "E": 9, "U": 4, "e": 9}
@@ -43,6 +45,7 @@ _INTS = frozenset(
         "per_call",
         "payload_bytes",
         "wire_bytes",
+        "parameters",
     }
 )
 _TEXTS = frozenset(
@@ -60,9 +63,9 @@ _TEXTS = frozenset(
         "name",
         "what",
     }
-    | {"why", "algorithm"}
+    | {"why", "algorithm", "outcome", "parameter", "exchange", "within"}
 )
-_LISTS = frozenset({"consumers", "devices"})
+_LISTS = frozenset({"consumers", "devices", "reads"})
 
 Reasons = collections.Counter[tuple[str, str]]
 

@@ -21,7 +21,7 @@ from app.store.sealed import SealedRun
 from app.store.totals import EventTotals, KeyTotals
 from app.views.memory_data import MemorySeries
 from app.views.timeline_data import Lane, Overview, Window
-from probes.trace.rows import Edge, Graph, Key, Location, Node, Process, Unseen
+from probes.trace.rows import Edge, Event, Graph, Key, Location, Node, Process, Unseen
 from runners.errors import HopscopeError
 
 _RETRY_SEAL_S = 60.0
@@ -169,13 +169,19 @@ class RunStore:
         return rows() if not self.sealed else self._cached("unseen", self.generation, rows)
 
     def totals(self) -> Mapping[int, KeyTotals]:
-        """Sums over the events of each key that has events: duration, highest value, first and last."""
+        """Sums over the events of each key that has events: duration, values, first and last."""
         return self._totals.by_key
 
     def counts_in_steps(self, first: int, last: int) -> dict[int, int]:
         """Executions of each key during the steps `first` to `last`, by its events; other keys have none."""
         sql = "SELECT key, sum(count)::BIGINT FROM events WHERE step BETWEEN ? AND ? GROUP BY key"
         return dict(self._database.query(sql, (first, last)))
+
+    def events_of(self, kind: str) -> list[Event]:
+        """The events of one kind by time; for kinds that have few of them."""
+        columns = "process, kind, ts_ns, dur_ns, key, count, step, value, thread"
+        sql = f"SELECT {columns} FROM events WHERE kind = ? ORDER BY ts_ns, key"
+        return [Event(*row) for row in self._database.query(sql, (kind,))]
 
     @property
     def duration_s(self) -> float:

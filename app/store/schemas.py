@@ -28,7 +28,7 @@ UNSEEN = _schema("what count# why")
 PROCESSES = _schema("index# name json")
 KEYS = _schema(
     "id# kind process# count# op device src dst bytes# graph# per_call# loc# fields"
-    " events# executions# dur_ns# timed# max_value# first_ns# end_ns#"
+    " events# executions# dur_ns# timed# max_value# first_ns# end_ns# value_sum#"
 )
 """`count`: executions in the run, null when unknown; from `events` on: sums over the key's events."""
 LANES = _schema("key# lane#")
@@ -80,7 +80,11 @@ def keys_from(table: pa.Table) -> tuple[list[Key], dict[int, KeyTotals]]:
     for row in table.to_pylist():
         keys.append(Key(row["id"], row["kind"], json.loads(row["fields"]), row["count"]))
         if row["events"]:
-            totals[row["id"]] = KeyTotals(*(row[field.name] for field in dataclasses.fields(KeyTotals)))
+            # A sum that older tables do not have keeps its default.
+            sums = {
+                field.name: row[field.name] for field in dataclasses.fields(KeyTotals) if field.name in row
+            }
+            totals[row["id"]] = KeyTotals(**sums)
     return keys, totals
 
 

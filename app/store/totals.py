@@ -27,6 +27,8 @@ class KeyTotals:
     first_ns: int = 0
     end_ns: int = 0
     """Latest end of an event."""
+    value_sum: int | None = None
+    """Sum of the events' values; None when none has one."""
 
 
 class EventTotals:
@@ -48,6 +50,7 @@ class EventTotals:
                 ("value", "max"),
                 ("ts_ns", "min"),
                 ("end_ns", "max"),
+                ("value", "sum"),
             ]
         )
         columns = (
@@ -59,10 +62,11 @@ class EventTotals:
             "value_max",
             "ts_ns_min",
             "end_ns_max",
+            "value_sum",
         )
         rows = zip(*(grouped.column(name).to_pylist() for name in columns), strict=True)
-        for key, events, executions, dur, timed, value, first, end in rows:
-            self.add_totals(key, KeyTotals(events, executions, dur, timed, value, first, end))
+        for key, *sums in rows:
+            self.add_totals(key, KeyTotals(*sums))
 
     def add_totals(self, key: int, more: KeyTotals) -> None:
         """Count what was added up elsewhere."""
@@ -81,6 +85,8 @@ class EventTotals:
         old.timed += more.timed
         if more.max_value is not None:
             old.max_value = more.max_value if old.max_value is None else max(old.max_value, more.max_value)
+        if more.value_sum is not None:
+            old.value_sum = more.value_sum + (old.value_sum or 0)
 
 
 def calls_by_graph(counts: Mapping[int, int], keys: Iterable[Key]) -> dict[int, int]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import os
 import shutil
 import threading
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from app.store import sealing
@@ -33,7 +36,7 @@ def a_finished_run(folder: Path) -> None:
         at = step * SECOND // 10
         trace.event("call", at, call, SECOND // 20, step=step)
         trace.event("hop", at + 5, hop, 100, 5, step)
-        trace.event("sync", at + 9, sync, 1000, 1, step)
+        trace.event("sync", at + 9, sync, 1000, 1, step, value=step)
         trace.event("mark", at + SECOND // 20, mark, step=step + 1)
     trace.event("sync", 4 * SECOND, sync, 0, 200)
     trace.event("memory", SECOND, memory, value=1 << 20)
@@ -62,6 +65,7 @@ def answers(store: RunStore) -> dict[str, Any]:
         "window": store.window(0.5, 1.5),
         "memory": store.memory_series(),
         "steps": store.step_series(25),
+        "marks": store.events_of("mark"),
         "by step": store.counts_in_steps(10, 19),
         "duration": store.duration_s,
         "query": store.query("SELECT kind, count(*), sum(count) FROM events GROUP BY kind ORDER BY kind"),
@@ -87,6 +91,28 @@ def test_the_sealed_run_answers_as_the_live_one_did(tmp_path: Path) -> None:
     for row, known in zip(sealed.lanes, overview.lanes, strict=True):
         assert row.values == pytest.approx(known.values)
     assert sealed.phases == overview.phases
+
+
+def test_tables_of_an_older_seal_answer_without_what_they_lack(tmp_path: Path) -> None:
+    """GIVEN keys that were sealed before values were added up THEN all but those sums is as it was."""
+    a_finished_run(tmp_path)
+    store = open_run(tmp_path)
+    before = answers(store)
+    store.seal()
+    keys = tmp_path / "tables" / "keys.parquet"
+    pq.write_table(pq.read_table(keys).drop_columns(["value_sum"]), keys)
+    manifest = tmp_path / "tables" / sealing.MANIFEST
+    facts = json.loads(manifest.read_text())
+    facts["files"]["keys.parquet"] = keys.stat().st_size
+    manifest.write_text(json.dumps(facts))
+    shutil.rmtree(tmp_path / "trace")
+
+    again = open_run(tmp_path)
+
+    assert again.sealed
+    lacking = {key: dataclasses.replace(sums, value_sum=None) for key, sums in before["totals"].items()}
+    assert before["totals"] != lacking
+    assert answers(again) == before | {"totals": lacking}
 
 
 def test_after_sealing_the_traces_are_not_needed(tmp_path: Path) -> None:

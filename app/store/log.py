@@ -56,11 +56,12 @@ def read_tail(
         pieces.pop()
     dropped = pieces[: max(0, len(pieces) - most_lines)]
     start += sum(len(piece) + 1 for piece in dropped)
-    lines = tuple(_clean(piece, longest_line) for piece in pieces[len(dropped) :])
+    lines = tuple(shown_line(piece, longest_line) for piece in pieces[len(dropped) :])
     return LogTail(lines, size, start)
 
 
-def _clean(line: bytes, longest: int) -> str:
+def shown_line(line: bytes, longest: int) -> str:
+    """One line as text that is safe to show, cut where it is longer than `longest` characters."""
     versions = [part for part in line.split(b"\r") if part]
     text = versions[-1].decode("utf-8", "replace") if versions else ""
     text = _CONTROL.sub("", _ESCAPES.sub("", text.replace("\t", "    ")))

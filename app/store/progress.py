@@ -8,13 +8,12 @@ import os
 import re
 from pathlib import Path
 
+from app.store.log import LOG_NAME
+from app.store.log_lines import LONGEST_LINE, LogLines
 from app.views.progress_data import RECENT_LINES, Progress
 
-LOG_NAME = "out.log"
 LAST_BYTES = 1 << 16
 """How far from the log's end the last progress line is looked for."""
-_BLOCK = 1 << 20
-_LONGEST_LINE = 1 << 12
 _MOST_POINTS = 10_000
 _NUMBER = rb"[-+]?(?:\d+(?:\.\d*)?(?:e[-+]?\d+)?|nan|inf)"
 _LINE = re.compile(
@@ -53,9 +52,7 @@ class ProgressReader:
 
     def __init__(self, folder: Path) -> None:
         """`folder` is the run's; its log may not be there yet."""
-        self._path = folder / LOG_NAME
-        self._offset = 0
-        self._rest = b""
+        self._lines = LogLines(folder)
         self._points: list[Point] = []
         self._every = 1
         self._skipped = 0
@@ -64,14 +61,11 @@ class ProgressReader:
     def refresh(self) -> bool:
         """Read what was appended; true when there was progress in it."""
         before = self._last
-        try:
-            with self._path.open("rb") as log:
-                log.seek(self._offset)
-                while block := log.read(_BLOCK):
-                    self._offset += len(block)
-                    self._take(block)
-        except OSError:
-            return False
+        for line in self._lines.read():
+            if b"step" in line.lower():
+                point = parse_line(line)
+                if point is not None:
+                    self._add(point)
         return self._last is not before
 
     def progress(self) -> Progress:
@@ -80,17 +74,6 @@ class ProgressReader:
         if self._last is not None and (not points or points[-1] is not self._last):
             points.append(self._last)
         return _progress(points)
-
-    def _take(self, block: bytes) -> None:
-        # A progress bar overwrites its line by carriage returns.
-        *lines, rest = (self._rest + block).replace(b"\r", b"\n").split(b"\n")
-        for line in lines:
-            if b"step" in line[:_LONGEST_LINE].lower():
-                point = parse_line(line[:_LONGEST_LINE])
-                if point is not None:
-                    self._add(point)
-        # A megabyte without a newline is no progress line: its beginning is enough to know that.
-        self._rest = rest[:_LONGEST_LINE]
 
     def _add(self, point: Point) -> None:
         if self._last is not None and point.step <= self._last.step:
@@ -119,7 +102,7 @@ def last_progress(folder: Path) -> Progress:
         return _progress([])
     points: list[Point] = []
     for line in reversed(lines):
-        point = parse_line(line[:_LONGEST_LINE])
+        point = parse_line(line[:LONGEST_LINE])
         if point is not None:
             points.insert(0, point)
         if len(points) > RECENT_LINES:

@@ -1,0 +1,36 @@
+"""Follows a run's log line by line, however the program writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from app.store.log import LOG_NAME
+
+LONGEST_LINE = 1 << 12
+"""Bytes of a line that are handed out: what readers look for stands at its beginning."""
+_BLOCK = 1 << 20
+
+
+class LogLines:
+    """Hands out each finished line of a log once; a carriage return ends one as a newline does."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` is the run's; its log may not be there yet."""
+        self._path = folder / LOG_NAME
+        self._offset = 0
+        self._rest = b""
+
+    def read(self) -> Iterator[bytes]:
+        """The lines that were finished since the last time; none where the log can't be read."""
+        try:
+            with self._path.open("rb") as log:
+                log.seek(self._offset)
+                while block := log.read(_BLOCK):
+                    self._offset += len(block)
+                    # A progress bar overwrites its line by carriage returns.
+                    *lines, rest = (self._rest + block).replace(b"\r", b"\n").split(b"\n")
+                    self._rest = rest[:LONGEST_LINE]
+                    yield from (line[:LONGEST_LINE] for line in lines)
+        except OSError:
+            return

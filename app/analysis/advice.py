@@ -11,20 +11,34 @@ _FIXES = {
     "default-device": "Put the op into the device scope of its inputs.",
     "gradient-outside-scope": "Compute the gradients in the device scope of {wanted}, like the forward ops.",
     "no-kernel": "Use an op or dtype that has a kernel for the device, or place it on the host on purpose.",
-    "missing-device": "Name a device that exists here, or turn soft placement off so that this is an error.",
+    "missing-device": "Name a device that exists here, or let the framework refuse one that does not.",
     "colocation": "Let the input pipeline deliver to the device that uses its elements.",
     "variable-home": "Create the variable on the device that reads it, or read it once and keep the value.",
     "host-sync": "Take the value every so many steps, or keep it on the device and take it once at the end.",
     "host-upload": "Prepare the data on the device ahead of the step (a prefetching input pipeline).",
+    "mixed-context": "Bring the inputs to one device before the op: x.as_in_context(y.context).",
     "redundant-copy": "Drop the copy: the tensor is there already.",
     "reduce-on-host": "Choose a reduction that sums on the devices.",
+    "replica-drift": "Give the Trainer a kvstore, or call its allreduce_grads() before each update: then all"
+    " replicas apply the same gradients.",
     "xla-opaque": "Run with jit_compile off to see where the ops inside would be placed.",
 }
+_FIXES_OF_CALLS = {
+    "redundant-copy": "Drop the copy, or call as_in_context, which returns the same array where it is there"
+    " already.",
+}
+_FIXES_OF_KVSTORES = {"reduce-on-host": "Choose the kvstore 'device', which sums on the devices."}
 
 
 def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
     """What to change, for this cause; None where nothing is wrong or nothing is known."""
     text = _FIXES.get(code)
+    if evidence.get("call"):
+        text = _FIXES_OF_CALLS.get(code, text)
+    if code == "host-sync" and not evidence.get("takes", True):
+        text = "Drop the wait: a device's work need be done only where a value of it is taken."
+    if any(name.startswith("kvstore") for name in _each(evidence.get("algorithm"))):
+        text = _FIXES_OF_KVSTORES.get(code, text)
     if text is None or (code == "colocation" and "producer_colocated_with" not in evidence):
         return None
     wanted = [
@@ -61,15 +75,22 @@ def summary(
         "role": _one(evidence.get("kept_in_host_memory")),
         "made_by": _one(evidence.get("argument_made_by")),
         "kernel": _one(evidence.get("kernel")),
+        "call": _one(evidence.get("call")),
     }
     if code == "unknown" and first.kind == "arg":
         tell = _ARGUMENT
+    if code in _CALLED and evidence.get("call"):
+        tell = _CALLED[code]
     if code in _PRODUCER_SENTENCES and first.cause.blames == "producer":
         tell = _PRODUCER_SENTENCES[code]
     return tell.format(**words)
 
 
 _ARGUMENT = "An argument made on {src} by {made_by} is used on {dst} by {consumers} at {at}"
+_CALLED = {
+    "explicit": "The code copies a tensor at {at} by {call}, {way}",
+    "redundant-copy": "The code copies a tensor at {at} by {call} to where it is already, {way}",
+}
 _PRODUCER_SENTENCES = {
     "default-device": "{producer} at {at} has no device scope and runs on {default}, used on {dsts}",
     "colocation": "{producer} at {at} runs beside {beside} on {src}, used on {dsts}",

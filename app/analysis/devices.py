@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 _NAME = re.compile(r"(?:(?P<role>[^/]+)/)?(?P<type>[a-z_]+):(?P<index>\d+)")
 
@@ -50,8 +50,13 @@ def in_order(names: Iterable[str], host_last: bool = False) -> list[str]:
     return sorted(set(names), key=position)
 
 
-def default_device(devices: Iterable[str], like: str) -> str:
-    """Where an op goes that nobody placed, in the process of the device `like`: its gpu:0, else its cpu:0."""
+def default_device(devices: Iterable[str], like: str, told: Mapping[str, str] | None = None) -> str:
+    """Where an op goes that nobody placed, in the process of the device `like`.
+
+    What its recorder told (`told`, by role, '' for none), else its gpu:0, else its cpu:0.
+    """
     role = like.rpartition("/")[0]
+    if told and role in told:
+        return told[role]
     prefix = f"{role}/" if role else ""
     return f"{prefix}gpu:0" if f"{prefix}gpu:0" in set(devices) else f"{prefix}cpu:0"

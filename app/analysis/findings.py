@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from app.analysis import advice
-from app.analysis.causes import RANK, SEVERITY
+from app.analysis.basis import weakest
 from app.analysis.devices import is_host
+from app.analysis.drift import drift_findings
+from app.analysis.finding import Finding
 from app.analysis.hops import Hop
 from app.analysis.matrix import total
+from app.analysis.mixed import mixed_findings
+from app.analysis.severity import RANK, SEVERITY
 from app.analysis.syncs import Sync
+from app.analysis.tables import Tables
 from app.views import units
 from probes.trace.rows import Unseen
 
@@ -20,29 +25,10 @@ _BY_LINE = frozenset({"gradient-outside-scope", "default-device", "collective", 
 _NAMES_SHOWN = 3
 
 
-@dataclasses.dataclass(frozen=True)
-class Finding:
-    """One thing to know, with what it costs and what to do."""
-
-    code: str
-    severity: str
-    site: str | None
-    summary: str
-    evidence: dict[str, Any]
-    fix: str | None
-    hops: tuple[int, ...]
-    """Row numbers in the hop table."""
-    recurs: bool = False
-    """It happens every step (or call)."""
-    bytes_known: int = 0
-    """Bytes that it moved in the whole run, as far as known: what findings are ranked by."""
-
-    def row(self) -> dict[str, Any]:
-        """The row as the report has it."""
-        row = {
-            name: getattr(self, name) for name in ("code", "severity", "site", "summary", "evidence", "fix")
-        }
-        return {**row, "hops": list(self.hops)}
+def run_findings(tables: Tables, hops: Sequence[Hop], syncs: Sequence[Sync]) -> list[Finding]:
+    """All findings of a run whose hops and syncs are these."""
+    more = [*mixed_findings(tables), *drift_findings(tables)]
+    return findings(hops, syncs, tables.unseen, tables.rounds, tables.steps, more)
 
 
 def findings(
@@ -51,10 +37,12 @@ def findings(
     unseen: Sequence[Unseen],
     rounds: int = 0,
     steps: int | None = None,
+    more: Iterable[Finding] = (),
 ) -> list[Finding]:
     """All findings: first what could not be seen, then by severity; what recurs first, by bytes.
 
-    `rounds` is how often "every step" is; with `steps` None it counts calls.
+    `rounds` is how often "every step" is; with `steps` None it counts calls. `more` are findings about
+    something else than transfers and waits, to be ranked among them.
     """
     telling = _Telling(rounds, "step" if steps else "call")
     groups: dict[tuple[Any, ...], list[int]] = {}
@@ -69,6 +57,7 @@ def findings(
         for sync in syncs
         if not is_host(sync.device) and sync.count and (sync.device, sync.site) not in pulled
     ]
+    found += more
     found.sort(key=_order)
     return [_of_unseen(row) for row in unseen] + found
 
@@ -112,9 +101,10 @@ def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], tellin
     evidence = _common([hop.cause.evidence for hop in part])
     evidence["transfers"] = total(hop.count for hop in part)
     evidence["bytes"] = total(hop.bytes_total for hop in part)
+    waits: list[Sync] = []
     if code == "host-sync":
         waits = [sync for sync in syncs if (sync.device, sync.site) == (first.src, first.site)]
-        evidence["wait_ns"] = total(sync.wait_ns for sync in waits)
+        evidence |= _waited(waits)
     pairs = list(dict.fromkeys((hop.src, hop.dst) for hop in part))
     summary = advice.summary(code, first, _named(part), pairs, evidence)
     recurs = bool(telling.recurring(part))
@@ -124,7 +114,7 @@ def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], tellin
         code,
         severity,
         first.blamed_site,
-        f"{summary}: {telling.cost(part)}.",
+        f"{summary}: {telling.cost(part)}{_standstill(waits)}.",
         evidence,
         advice.fix(code, evidence) if wrong else None,
         tuple(rows),
@@ -135,13 +125,30 @@ def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], tellin
 
 def _of_sync(sync: Sync, telling: _Telling) -> Finding:
     often = telling.rounds > 1 and sync.count >= telling.rounds
-    wait = "" if sync.wait_ns is None else f", {units.duration(sync.wait_ns / 1e9)} waited ({sync.basis})"
-    evidence = {"kind": sync.kind, "device": sync.device, "count": sync.count, "wait_ns": sync.wait_ns}
-    summary = f"Python takes a value from {sync.device} by {sync.kind} at {sync.site or 'an unknown line'}"
+    evidence = {"kind": sync.kind, "device": sync.device, "count": sync.count} | _waited([sync])
+    does = "takes a value from" if sync.takes else "waits for"
+    summary = f"Python {does} {sync.source} by {sync.kind} at {sync.site or 'an unknown line'}"
     severity = SEVERITY["host-sync"] if often else "info"
-    text = f"{summary}: {units.times(sync.count)}{wait}."
-    change = advice.fix("host-sync", evidence) if often else None
+    text = f"{summary}: {units.times(sync.count)}{_standstill([sync])}."
+    change = advice.fix("host-sync", evidence | {"takes": sync.takes}) if often else None
     return Finding("host-sync", severity, sync.site, text, evidence, change, (), often)
+
+
+def _waited(syncs: Sequence[Sync]) -> dict[str, Any]:
+    """How long Python stood still; the part of it that was copying where that is known."""
+    waited, copied = total(sync.wait_ns for sync in syncs), total(sync.copy_ns for sync in syncs)
+    evidence: dict[str, Any] = {"wait_ns": waited}
+    return evidence | ({} if copied is None or not syncs else {"copy_ns": copied})
+
+
+def _standstill(syncs: Sequence[Sync]) -> str:
+    """``, 8 ms waited and 2 ms copying (measured)``."""
+    told = _waited([sync for sync in syncs if sync.wait_ns is not None])
+    if not told["wait_ns"]:
+        return ""
+    copied = f" and {units.duration(told['copy_ns'] / 1e9)} copying" if told.get("copy_ns") else ""
+    basis = weakest(sync.basis for sync in syncs if sync.wait_ns is not None)
+    return f", {units.duration(told['wait_ns'] / 1e9)} waited{copied} ({basis})"
 
 
 def _of_unseen(row: Unseen) -> Finding:

@@ -7,14 +7,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from app.analysis import wire
-from app.analysis.causes import RANK
+from app.analysis.basis import weakest
 from app.analysis.devices import in_order, is_host
 from app.analysis.drawable import Drawable, Reduction, Transfer, of_eager, of_graph
 from app.analysis.hops import Hop
-from app.analysis.matrix import total, weakest, worst
+from app.analysis.matrix import total, worst
 from app.analysis.placement import BOUNDARY
 from app.analysis.ranks import group_ranks, sequence_ranks
 from app.analysis.scopes import Cut, Item, Path, Series, choose_depth, find_series
+from app.analysis.severity import RANK
 from app.analysis.tables import Tables
 from app.views.placement_data import EAGER, Crossing, Diagram, GraphChoice, Group, Lane, Link
 

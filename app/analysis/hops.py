@@ -7,8 +7,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from app.analysis.causes import Cause, Context, Reduction, judge
+from app.analysis.basis import weakest
+from app.analysis.causes import Cause, judge
+from app.analysis.seen_copies import confirmed
 from app.analysis.tables import Tables
+from app.analysis.transfer import Context, Reduction
 from probes.trace.rows import Key
 
 
@@ -76,10 +79,13 @@ def hop_table(tables: Tables, counts: Mapping[int, int] | None = None) -> list[H
     """
     context = context_of(tables)
     calls = _calls_in(tables, counts) if counts is not None else {}
+    seen = confirmed(tables.of_kind("hop"), tables.of_kind("copies"))
     rows: dict[str, Hop] = {}
     for key in tables.of_kind("hop"):
         count = key.count if counts is None else _count_in(key, counts, calls)
         hop = _hop(tables, context, key, count)
+        if key.id in seen and hop.basis == "inferred":
+            hop = dataclasses.replace(hop, basis="measured")
         identity = _identity(hop)
         known = rows.get(identity)
         rows[identity] = hop if known is None else _merged(known, hop, context, key)
@@ -98,7 +104,7 @@ def context_of(tables: Tables) -> Context:
         for key in tables.of_kind("collective")
         if not str(key.fields.get("op")).startswith("Collective")  # those make no sends
     ]
-    return Context(tables.own_devices, reductions, tables.rounds)
+    return Context(tables.own_devices, reductions, tables.rounds, tables.default_devices)
 
 
 def _hop(tables: Tables, context: Context, key: Key, count: int | None) -> Hop:
@@ -154,7 +160,7 @@ def _merged(first: Hop, more: Hop, context: Context, key: Key) -> Hop:
         first,
         count=count,
         cause=judge(key.fields, context, count),
-        basis="unknown" if "unknown" in (first.basis, more.basis) else first.basis,
+        basis=weakest((first.basis, more.basis)),
         keys=first.keys + more.keys,
         graphs=tuple(dict.fromkeys(first.graphs + more.graphs)),
         per_call=first.per_call if first.per_call == more.per_call else None,

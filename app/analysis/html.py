@@ -36,6 +36,7 @@ def render_html(report: Mapping[str, Any]) -> str:
     body = [
         f"<h1>{_text(title)}</h1>",
         _head(report),
+        *_verdicts(report),
         "<h2>Findings</h2>",
         *_findings(report),
         *_tables(report),
@@ -64,9 +65,17 @@ def _head(report: Mapping[str, Any]) -> str:
         for name in report["devices"]
     ]
     framework = report["framework"] or "framework unknown"
-    return (
-        f"<p>{_text(framework)} · {_text(status)} · {_text(steps)}<br>Devices: {_text(', '.join(names))}</p>"
-    )
+    first = f"{_text(framework)} · {_text(status)} · {_text(steps)}"
+    notes = "".join(f'<p class="muted">Note: {_text(note)}</p>' for note in report.get("notes", ()))
+    return f"<p>{first}<br>Devices: {_text(', '.join(names))}</p>{notes}"
+
+
+def _verdicts(report: Mapping[str, Any]) -> list[str]:
+    lines = [
+        f"<p><strong>{_text(row['verdict'])}</strong>: {_text(row['text'])}</p>"
+        for row in report.get("verdicts", ())
+    ]
+    return ["<h2>Claim</h2>", *lines] if lines else []
 
 
 def _findings(report: Mapping[str, Any]) -> list[str]:
@@ -119,7 +128,7 @@ def _tables(report: Mapping[str, Any]) -> list[str]:
         ),
         _table(
             "Syncs",
-            ("device", "kind", "site", "count#", "waited#", "basis"),
+            ("device", "kind", "site", "count#", "waited#", "copied#", "basis"),
             sync_rows(report),
         ),
         _table(

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from app.analysis import wire
-from app.analysis.causes import RANK
+from app.analysis.basis import weakest
 from app.analysis.collectives import Collective
 from app.analysis.devices import in_order
 from app.analysis.hops import Hop
+from app.analysis.severity import RANK
 from app.views.matrix_data import Cell, CollectiveShare, Matrix
-
-BASES = ("measured", "sampled", "estimated", "inferred", "unknown")
-"""From the firmest to the weakest."""
 
 
 def device_matrix(
@@ -99,9 +97,3 @@ def worst(hops: Iterable[Hop]) -> str:
     return min(
         (hop.cause.severity for hop in hops), key=lambda severity: RANK.get(severity, 9), default="info"
     )
-
-
-def weakest(bases: Iterable[str]) -> str:
-    """The least firm of some bases."""
-    known = [BASES.index(basis) if basis in BASES else len(BASES) - 1 for basis in bases]
-    return BASES[max(known, default=BASES.index("unknown"))]

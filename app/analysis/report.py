@@ -9,13 +9,15 @@ from typing import Any
 
 from app.analysis.collectives import collective_table
 from app.analysis.devices import in_order
-from app.analysis.findings import findings
+from app.analysis.findings import run_findings
 from app.analysis.hops import hop_table
 from app.analysis.memory import memory_table
+from app.analysis.notes import run_notes
 from app.analysis.placement import op_table, placement
 from app.analysis.syncs import sync_table
 from app.analysis.tables import Tables, tables_of
 from app.store.run import open_run
+from app.store.verdicts import read_verdicts
 from runners.run import read_run
 
 VERSION = 1
@@ -24,8 +26,8 @@ VERSION = 1
 def build_report(run: Mapping[str, Any], tables: Tables, ops: bool = False) -> dict[str, Any]:
     """The report as plain data, ready for JSON.
 
-    `run` says run, framework, status, exit_code and device_map as the run's folder does; all may be
-    absent. With `ops` there is one row an op too.
+    `run` says run, framework, status, exit_code, device_map and verdicts as the run's folder does; all
+    may be absent. With `ops` there is one row an op too.
     """
     hops = hop_table(tables)
     syncs = sync_table(tables)
@@ -40,13 +42,15 @@ def build_report(run: Mapping[str, Any], tables: Tables, ops: bool = False) -> d
         "steps": tables.steps,
         "devices": in_order([*tables.devices, *device_map]),
         "device_map": device_map,
+        "notes": [note.text for note in run_notes(tables)],
+        "verdicts": list(run.get("verdicts") or ()),
         "unseen": [dataclasses.asdict(row) for row in tables.unseen],
         "placement": placement(tables),
         "hops": [hop.row() for hop in hops],
         "collectives": [row.row() for row in collective_table(tables)],
         "syncs": [row.row() for row in syncs],
         "memory": [row.row() for row in memory_table(tables)],
-        "findings": [row.row() for row in findings(hops, syncs, tables.unseen, tables.rounds, tables.steps)],
+        "findings": [row.row() for row in run_findings(tables, hops, syncs)],
     }
     if ops:
         report["ops"] = [row.row() for row in op_table(tables)]
@@ -62,6 +66,7 @@ def run_info(path: Path) -> dict[str, Any]:
         "status": run.state,
         "exit_code": run.exit_code,
         "device_map": run.spec.get("device_map"),
+        "verdicts": [verdict.row() for verdict in read_verdicts(path)],
     }
 
 

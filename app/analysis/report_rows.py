@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from app.analysis.syncs import ALL_DEVICES
 from app.views import units
 
 Row = tuple[str, ...]
@@ -29,18 +30,26 @@ def collective_rows(report: Mapping[str, Any]) -> list[Row]:
 
 
 def sync_rows(report: Mapping[str, Any]) -> list[Row]:
-    """Device, kind, site, count, waited, basis."""
+    """Device, kind, site, count, waited, copied, basis."""
     return [
         (
-            row["device"],
+            row["device"] or ALL_DEVICES,
             row["kind"],
             row["site"] or units.UNKNOWN,
             units.times(row["count"]),
             units.UNKNOWN if row["wait_ns"] is None else units.duration(row["wait_ns"] / 1e9),
+            copied(row["wait_ns"], row["copy_ns"]),
             row["basis"],
         )
         for row in report["syncs"]
     ]
+
+
+def copied(wait_ns: int | None, copy_ns: int | None) -> str:
+    """The copying part of a standstill; where it was not told apart, the wait is all of it."""
+    if copy_ns is not None:
+        return units.duration(copy_ns / 1e9)
+    return units.UNKNOWN if wait_ns is None else "in the wait"
 
 
 def memory_rows(report: Mapping[str, Any]) -> list[Row]:

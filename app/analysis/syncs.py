@@ -5,8 +5,11 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from app.analysis.matrix import total
 from app.analysis.tables import Tables
 from probes.trace.rows import Key
+
+ALL_DEVICES = "all devices"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -14,48 +17,83 @@ class Sync:
     """All syncs of one kind on one device at one line."""
 
     device: str
+    """'' for a wait for all devices."""
     kind: str
     site: str | None
     count: int
     wait_ns: int | None
-    """How long Python stood still, all in all; None when no execution was timed."""
+    """How long Python waited for the device to be done, all in all; None when no execution was timed.
+
+    Where copying can't be told from waiting, it is all the time that Python stood still."""
     copy_ns: int | None
-    """The part of it that was copying; None where it can't be told from waiting."""
+    """How long it copied the value after that; None where it can't be told from waiting."""
     basis: str
     """measured; estimated when only some of the executions were timed."""
+    takes: bool = True
+    """Python took the value; else it only waited."""
+
+    @property
+    def source(self) -> str:
+        """The device for people: a wait may be for all of them."""
+        return self.device or ALL_DEVICES
+
+    @property
+    def stood_ns(self) -> int | None:
+        """How long Python stood still, waiting and copying; None when no execution was timed."""
+        return None if self.wait_ns is None else self.wait_ns + (self.copy_ns or 0)
 
     def row(self) -> dict[str, Any]:
         """The row as the report has it."""
-        return dataclasses.asdict(self)
+        row = dataclasses.asdict(self)
+        del row["takes"]
+        return row
 
 
 def sync_table(tables: Tables) -> list[Sync]:
-    """One row a device, kind and line, the longest wait first."""
+    """One row a device, kind and line, the longest standstill first."""
     groups: dict[tuple[str, str, str | None], list[Key]] = {}
     for key in tables.of_kind("sync"):
         fields = key.fields
         identity = (fields.get("device") or "", fields.get("kind") or "", tables.site(fields.get("loc")))
         groups.setdefault(identity, []).append(key)
     rows = [_sync(tables, identity, keys) for identity, keys in groups.items()]
-    return sorted(rows, key=lambda row: (-(row.wait_ns or 0), -row.count, row.site or "", row.kind))
+    return sorted(rows, key=lambda row: (-(row.stood_ns or 0), -row.count, row.site or "", row.kind))
 
 
 def _sync(tables: Tables, identity: tuple[str, str, str | None], keys: list[Key]) -> Sync:
-    waits = [_wait(tables, key) for key in keys]
-    known = [wait for wait, _ in waits if wait is not None]
+    times = [_Time.of(tables, key) for key in keys]
+    known = [time for time in times if time.stood is not None]
     stated = {key.fields.get("basis") or "measured" for key in keys}
     basis = stated.pop() if len(stated) == 1 else "estimated"
-    if not all(whole for _, whole in waits):
+    if not all(time.whole for time in times):
         basis = "estimated"
     count = sum(key.count or 0 for key in keys)
-    return Sync(*identity, count, sum(known) if known else None, None, basis if known else "unknown")
+    takes = any(key.fields.get("bytes") != 0 for key in keys)
+    if not known:
+        return Sync(*identity, count, None, None, "unknown", takes)
+    stood = sum(time.stood or 0 for time in known)
+    copied = total(time.copied for time in known)
+    return Sync(*identity, count, stood - (copied or 0), copied, basis, takes)
 
 
-def _wait(tables: Tables, key: Key) -> tuple[int | None, bool]:
-    """Nanoseconds over all executions, and whether each was timed; the others are taken to be alike."""
-    sums, count = tables.totals.get(key.id), key.count or 0
-    if sums is None or not sums.timed:
-        return None, count == 0
-    if sums.timed >= count:
-        return sums.dur_ns, True
-    return round(sums.dur_ns * count / sums.timed), False
+@dataclasses.dataclass(frozen=True)
+class _Time:
+    """Nanoseconds over all executions of one key."""
+
+    stood: int | None
+    """None when none was timed."""
+    copied: int | None
+    """The part of it that was copying; None where the recorder did not tell it apart."""
+    whole: bool
+    """Each execution was timed; else the others are taken to be alike."""
+
+    @classmethod
+    def of(cls, tables: Tables, key: Key) -> _Time:
+        sums, count = tables.totals.get(key.id), key.count or 0
+        if sums is None or not sums.timed:
+            return cls(None, None, count == 0)
+        copied = min(sums.value_sum or 0, sums.dur_ns) if key.fields.get("split") else None
+        if sums.timed >= count:
+            return cls(sums.dur_ns, copied, True)
+        share = count / sums.timed
+        return cls(round(sums.dur_ns * share), None if copied is None else round(copied * share), False)

@@ -7,9 +7,10 @@ import functools
 from collections.abc import Callable, Mapping
 
 from app.analysis.devices import in_order
+from app.store.device_names import qualified, role_prefix
 from app.store.run import RunStore
 from app.store.totals import KeyTotals
-from probes.trace.rows import Edge, Graph, Key, Location, Node, Process, Unseen
+from probes.trace.rows import Edge, Event, Graph, Key, Location, Node, Process, Unseen
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Tables:
     """Sums over a key's events, where it has any."""
     nodes_of: Callable[[int], list[Node]] = lambda graph: []
     edges_of: Callable[[int], list[Edge]] = lambda graph: []
+    events_of: Callable[[str], list[Event]] = lambda kind: []
+    """The events of one kind by time, for kinds that have few."""
 
     def of_kind(self, kind: str) -> list[Key]:
         """Keys of one kind, by id."""
@@ -48,6 +51,7 @@ class Tables:
             fields = key.fields
             found.update(fields[name] for name in ("device", "src", "dst") if fields.get(name))
             found.update(fields.get("devices") or ())
+            found.update(fields.get("reads") or ())
         return in_order(found)
 
     @functools.cached_property
@@ -65,6 +69,16 @@ class Tables:
     def own_devices(self) -> frozenset[str]:
         """The devices that the frameworks said they have; empty when none said so."""
         return frozenset(device for process in self.processes for device in process.devices)
+
+    @functools.cached_property
+    def default_devices(self) -> dict[str, str]:
+        """Role ('' for none) -> where ops of its process go that nobody placed, of those that told it."""
+        told: dict[str, str] = {}
+        for process in self.processes:
+            device, prefix = process.header.get("default_device"), role_prefix(process.header)
+            if isinstance(device, str) and device:
+                told.setdefault(prefix.rstrip("/"), qualified(prefix, device))
+        return told
 
     @functools.cached_property
     def stand_ins(self) -> frozenset[str]:
@@ -102,4 +116,5 @@ def tables_of(store: RunStore) -> Tables:
         store.totals(),
         store.nodes,
         store.edges,
+        store.events_of,
     )

@@ -15,7 +15,7 @@ Row = Sequence[str]
 
 def render_text(report: Mapping[str, Any]) -> str:
     """The whole report as lines; every number with its unit, every estimate with its basis."""
-    parts = [_head(report), _findings(report), *_tables(report)]
+    parts = [_head(report), _verdicts(report), _findings(report), *_tables(report)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -33,6 +33,17 @@ def _head(report: Mapping[str, Any]) -> str:
         lines.append(
             f"stand-ins (they only play GPUs, copies between them cost nothing): {', '.join(stand_ins)}"
         )
+    lines += [f"note: {_clean(note)}" for note in report.get("notes", ())]
+    return "\n".join(lines)
+
+
+def _verdicts(report: Mapping[str, Any]) -> str:
+    found = report.get("verdicts", ())
+    if not found:
+        return ""
+    lines = ["Claim"]
+    for row in found:
+        lines.append(f"   {_clean(row['verdict'])}: {_clean(row['text'])}")
     return "\n".join(lines)
 
 
@@ -67,7 +78,7 @@ def _tables(report: Mapping[str, Any]) -> list[str]:
         ),
         _table(
             "Syncs",
-            ("device", "kind", "site", "count", "waited", "basis"),
+            ("device", "kind", "site", "count", "waited", "copied", "basis"),
             sync_rows(report),
         ),
         _table(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.analysis.findings import Finding
+from app.analysis.finding import Finding
 from app.screen.focus import finding_id
 from app.screen.stage import Stage
 from app.views import units

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from app.analysis.findings import Finding
+from app.analysis.finding import Finding
 from app.analysis.hops import Hop
 from app.screen.address import RunAddress
 from app.views.placement_data import Diagram, Group

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.analysis.collectives import Collective, collective_table
-from app.analysis.findings import Finding, findings
+from app.analysis.finding import Finding
+from app.analysis.findings import run_findings
 from app.analysis.grouping import placement_diagram
 from app.analysis.hops import Hop, hop_table
 from app.analysis.matrix import device_matrix
@@ -82,8 +83,7 @@ class Snapshot:
 
     @functools.cached_property
     def _findings(self) -> list[Finding]:
-        tables = self.tables
-        return findings(self.hops, self.syncs, tables.unseen, tables.rounds, tables.steps)
+        return run_findings(self.tables, self.hops, self.syncs)
 
     @functools.cached_property
     def matrix(self) -> Matrix:

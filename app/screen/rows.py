@@ -8,7 +8,8 @@ from typing import Any
 from app.analysis.collectives import Collective
 from app.analysis.hops import Hop
 from app.analysis.memory import Memory
-from app.analysis.syncs import Sync
+from app.analysis.report_rows import copied
+from app.analysis.syncs import ALL_DEVICES, Sync
 from app.live.table import Column
 from app.screen.devices import badges
 from app.views import units
@@ -31,8 +32,9 @@ SYNC_COLUMNS = (
     Column("kind", "By", "text"),
     Column("site", "Line", "site"),
     Column("count", "Count", "number"),
-    Column("wait", "Waited", "number", help="All waits of the whole run added up"),
-    Column("each", "Each", "number"),
+    Column("wait", "Waited", "number", help="For the device to be done, in the whole run"),
+    Column("copy", "Copied", "number", help="Taking the value after that; in the wait: not told apart"),
+    Column("each", "Each", "number", help="Waiting and copying of one"),
     Column("basis", "Basis", "text"),
 )
 COLLECTIVE_COLUMNS = (
@@ -117,18 +119,24 @@ class RunRows:
         rows = []
         for index, sync in enumerate(syncs):
             wait = None if sync.wait_ns is None else sync.wait_ns / 1e9
-            each = wait / sync.count if wait is not None and sync.count else None
+            copy = None if sync.copy_ns is None else sync.copy_ns / 1e9
+            each = sync.stood_ns / sync.count / 1e9 if sync.stood_ns is not None and sync.count else None
             cells = {
-                "device": {"devices": [self.badge(sync.device)]},
+                "device": self._one_or_all(sync.device),
                 "kind": {"text": sync.kind},
                 "site": {"text": sync.site or "?"},
                 "count": _number(units.times(sync.count), sync.count),
                 "wait": _number(units.duration(wait), wait),
+                "copy": _number(copied(sync.wait_ns, sync.copy_ns), copy),
                 "each": _number(units.duration(each), each),
                 "basis": {"text": sync.basis},
             }
             rows.append({"id": str(index), "cells": cells})
         return rows
+
+    def _one_or_all(self, device: str) -> dict[str, Any]:
+        """A device's badge; '' are all."""
+        return {"devices": [self.badge(device)]} if device else {"devices": [], "remark": ALL_DEVICES}
 
     def collectives(self, collectives: Iterable[Collective]) -> list[dict[str, Any]]:
         """All-reduces and their kin."""

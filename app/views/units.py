@@ -115,6 +115,15 @@ def percent(fraction: float | None) -> str:
     return f"{value:.1f} %" if 0 < abs(value) < 9.95 else f"{value:.0f} %"
 
 
+def relative(parts_per_billion: int) -> str:
+    """A relative difference in parts per billion: ``12 ppb``, ``3.4 ppm``, ``0.12 %``, ``35 %``."""
+    if parts_per_billion < 1_000:
+        return f"{parts_per_billion} ppb" if parts_per_billion else "0"
+    if parts_per_billion < 100_000:
+        return f"{_significant(parts_per_billion / 1_000)} ppm"
+    return f"{_significant(parts_per_billion / 10_000_000)} %"
+
+
 def _significant(value: float) -> str:
     digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
     text = f"{value:,.{digits}f}"

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.analysis.causes import RULES, SEVERITY, Context, Reduction, judge
+from app.analysis.causes import RULES, judge
+from app.analysis.severity import SEVERITY
+from app.analysis.transfer import Context, Reduction
 from tests.unit.traces import hop_fields
 
 STAND_INS = Context(frozenset({"cpu:0", "cpu:1", "cpu:2"}), rounds=30)
@@ -17,6 +19,17 @@ REDUCED = Context(
     30,
 )
 
+WITH_HOST = Context(
+    frozenset({"cpu:0", "cpu:1"}), [Reduction(0, 9, frozenset({"cpu:0", "cpu:1"}), "kvstore local")], 30
+)
+HOST_BY_DEFAULT = Context(
+    frozenset({"cpu:0", "gpu:0", "gpu:1", "server:0/gpu:0"}),
+    rounds=30,
+    defaults={"": "cpu:0", "worker:1": "worker:1/cpu:0"},
+)
+
+KVSTORE = {"collective": "kvstore local"}
+PYTHONS = {"producer_op": "Python"}
 BOTH_NAMED = {"requested": "cpu:2", "producer_requested": "cpu:1"}
 GRADIENT = {"forward_loc": 5, "facts": {"forward_requested": "cpu:1"}}
 MADE_BY_GRADIENT = {"forward_loc": 5, "facts": {"producer_forward_requested": "cpu:1"}}
@@ -142,6 +155,34 @@ MADE_BY_GRADIENT = {"forward_loc": 5, "facts": {"producer_forward_requested": "c
         ("gpu:0", "cpu:0", {"facts": {"no_kernel": "UniqueV2 int32"}}, GPUS, "no-kernel"),
         ("gpu:0", "cpu:0", {"facts": {"colocated_with": "kernel"}}, GPUS, "colocation"),
         ("cpu:1", "cpu:2", {"facts": {"collective": "ring"}}, STAND_INS, "collective"),
+        # Copies that the code called.
+        ("cpu:1", "cpu:2", {"facts": {"copy_call": "copyto"}}, STAND_INS, "explicit"),
+        ("cpu:0", "cpu:1", {"facts": {"copy_call": "as_in_context"}, **PYTHONS}, STAND_INS, "explicit"),
+        ("cpu:1", "cpu:0", {"facts": {"copy_call": "slice assignment"}}, STAND_INS, "explicit"),
+        ("cpu:1", "cpu:1", {"facts": {"copy_call": "copyto"}}, STAND_INS, "redundant-copy"),
+        (
+            "cpu:1",
+            "cpu:2",
+            {"facts": {"copy_call": "copyto", "copied_before": "x"}},
+            STAND_INS,
+            "redundant-copy",
+        ),
+        ("cpu:0", "cpu:1", {"kind": "upload", "facts": {"copy_call": "[:]"}}, STAND_INS, "host-upload"),
+        ("cpu:1", "cpu:0", {"kind": "pull", "facts": {"copy_call": "copyto"}}, STAND_INS, "host-sync"),
+        # Gradients that a store sums, on one of those that exchange them or on the host beside them.
+        ("cpu:2", "cpu:1", {"loc": 9, "facts": KVSTORE | {"summed_on": "cpu:1"}}, REDUCED, "collective"),
+        ("cpu:2", "cpu:0", {"loc": 9, "facts": KVSTORE | {"summed_on": "cpu:0"}}, REDUCED, "reduce-on-host"),
+        ("cpu:0", "cpu:2", {"loc": 9, "facts": KVSTORE | {"summed_on": "cpu:0"}}, REDUCED, "reduce-on-host"),
+        ("cpu:1", "cpu:0", {"loc": 9, "facts": KVSTORE | {"summed_on": "cpu:0"}}, WITH_HOST, "collective"),
+        # Who exchanges is not known: that the host is none of them is not, either.
+        ("cpu:2", "cpu:0", {"loc": 8, "facts": KVSTORE | {"summed_on": "cpu:0"}}, REDUCED, "collective"),
+        ("cpu:2", "cpu:0", {"loc": 9, "facts": KVSTORE}, REDUCED, "collective"),
+        # Where ops go that nobody placed, as the recorder says.
+        ("gpu:1", "cpu:0", {}, HOST_BY_DEFAULT, "default-device"),
+        ("gpu:1", "gpu:0", {}, HOST_BY_DEFAULT, "unknown"),
+        ("worker:1/gpu:1", "worker:1/cpu:0", {}, HOST_BY_DEFAULT, "default-device"),
+        ("worker:0/gpu:1", "worker:0/cpu:0", {}, HOST_BY_DEFAULT, "default-device"),
+        ("server:0/gpu:1", "server:0/cpu:0", {}, HOST_BY_DEFAULT, "unknown"),
         # Sums of a reduction.
         ("cpu:2", "cpu:1", {"op": "AddN", "loc": 9, "graph": 4}, REDUCED, "collective"),
         ("cpu:1", "cpu:2", {"producer_op": "AddN", "loc": 9, "graph": 4}, REDUCED, "collective"),
@@ -205,6 +246,18 @@ def test_evidence_says_what_was_judged_by() -> None:
         "producer_forward_requested": "cpu:1",
         "default_device": "cpu:0",
     }
+
+
+def test_evidence_of_a_called_copy_and_of_a_sum() -> None:
+    call = judge(hop_fields("cpu:1", "cpu:2", facts={"copy_call": "copyto"}), STAND_INS, 30).evidence
+    assert call["call"] == "copyto"
+    fields = hop_fields("cpu:2", "cpu:0", loc=9, facts={**KVSTORE, "summed_on": "cpu:0"})
+    summed = judge(fields, REDUCED, 30).evidence
+    assert (summed["algorithm"], summed["summed_on"], summed["devices"]) == (
+        "kvstore local",
+        "cpu:0",
+        ["cpu:1", "cpu:2"],
+    )
 
 
 def test_an_unknown_cause_says_what_is_known() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app.analysis.collectives import collective_table
-from app.analysis.findings import findings
+from app.analysis.findings import findings, run_findings
 from app.analysis.hops import hop_table
 from app.analysis.html import render_html
 from app.analysis.memory import memory_table
@@ -108,6 +108,120 @@ def test_syncs_add_up_by_line_and_the_untimed_are_estimated() -> None:
             "basis": "unknown",
         },
     ]
+
+
+def test_a_standstill_is_split_where_the_recorder_did() -> None:
+    """GIVEN the copying part of each timed sync THEN the rest of it is waiting, and both are extrapolated."""
+
+    def sync(number: int, loc: int, count: int, **fields: Any) -> Key:
+        facts = {"device": "cpu:1", "kind": "asnumpy", "loc": loc, "basis": "measured", "split": True}
+        return Key(number, "sync", facts | fields, count)
+
+    keys = [
+        sync(1, 3, 10),
+        sync(2, 4, 400),
+        sync(3, 5, 10),
+        sync(4, 5, 10, split=False),
+        sync(5, 6, 2, kind="waitall", device="", bytes=0),
+    ]
+    totals = {
+        1: KeyTotals(10, 10, 1000, 10, value_sum=300),
+        2: KeyTotals(201, 400, 1000, 200, value_sum=150),
+        3: KeyTotals(10, 10, 500, 10, value_sum=100),
+        4: KeyTotals(10, 10, 400, 10),
+        5: KeyTotals(2, 2, 80, 2, value_sum=0),
+    }
+    rows = {row.site: row for row in sync_table(tables(*keys, totals=totals))}
+    figures = {site: (row.wait_ns, row.copy_ns, row.basis) for site, row in rows.items()}
+    assert figures == {
+        "train.py:3": (700, 300, "measured"),
+        "train.py:4": (1700, 300, "estimated"),
+        # Where one of them was not split, the wait is all of it.
+        "train.py:5": (900, None, "measured"),
+        "train.py:6": (80, 0, "measured"),
+    }
+    assert rows["train.py:4"].stood_ns == 2000
+    assert rows["train.py:6"].source == "all devices" and not rows["train.py:6"].takes
+
+
+def test_a_wait_that_takes_nothing_is_told_as_one() -> None:
+    waits = [
+        Key(1, "sync", {"device": "", "kind": "waitall", "loc": 3, "bytes": 0, "split": True}, 30),
+        Key(2, "sync", {"device": "cpu:1", "kind": "wait_to_read", "loc": 4, "bytes": 0, "split": True}, 2),
+        Key(3, "mark", {"name": "step"}, 30),
+    ]
+    totals = {1: KeyTotals(30, 30, 3_000_000, 30, value_sum=0), 2: KeyTotals(2, 2, 8000, 2, value_sum=0)}
+    run = tables(*waits, totals=totals)
+    often, seldom = run_findings(run, [], sync_table(run))
+    assert often.summary == (
+        "Python waits for all devices by waitall at train.py:3: 30\u00d7, 3 ms waited (measured)."
+    )
+    assert often.fix and often.fix.startswith("Drop the wait")
+    assert (seldom.severity, seldom.fix) == ("info", None)
+
+
+def test_what_python_took_is_told_with_both_parts_of_its_standstill() -> None:
+    run = tables(
+        hop(1, "cpu:1", "cpu:0", 30, kind="pull", op="Python", loc=3, facts={"sync": "asnumpy"}, bytes=4),
+        Key(2, "sync", {"device": "cpu:1", "kind": "asnumpy", "loc": 3, "bytes": 4, "split": True}, 30),
+        Key(3, "mark", {"name": "step"}, 30),
+        totals={2: KeyTotals(30, 30, 5_000_000, 30, value_sum=2_000_000)},
+    )
+    (found,) = run_findings(run, hop_table(run), sync_table(run))
+    assert found.summary == (
+        "Python takes a value from cpu:1 by asnumpy at train.py:3: 4 B each step,"
+        " 3 ms waited and 2 ms copying (measured)."
+    )
+    assert (found.evidence["wait_ns"], found.evidence["copy_ns"]) == (3_000_000, 2_000_000)
+    text = render_text(build_report({"run": "r", "status": "finished", "exit_code": 0}, run))
+    (row,) = [line for line in text.splitlines() if line.startswith("cpu:1   asnumpy")]
+    assert row.split() == ["cpu:1", "asnumpy", "train.py:3", "30\u00d7", "3", "ms", "2", "ms", "measured"]
+
+
+def test_a_copy_to_where_the_array_is_says_what_to_call_instead() -> None:
+    run = tables(
+        hop(1, "cpu:1", "cpu:1", 30, loc=3, op="_copyto", facts={"copy_call": "copyto"}),
+        Key(3, "mark", {"name": "step"}, 30),
+    )
+    (found,) = run_findings(run, hop_table(run), [])
+    assert (found.code, found.severity) == ("redundant-copy", "warning")
+    assert found.summary == (
+        "The code copies a tensor at train.py:3 by copyto to where it is already, cpu:1 to cpu:1: 100 B each"
+        " step."
+    )
+    assert found.fix and "as_in_context, which returns the same array" in found.fix
+
+
+def test_gradients_that_a_store_sums_on_the_host_are_one_finding_of_a_line() -> None:
+    summed = {"loc": 3, "facts": {"collective": "kvstore local", "summed_on": "cpu:0"}, "basis": "inferred"}
+    run = tables(
+        Key(1, "collective", {"op": "kvstore push", "devices": ["cpu:1", "cpu:2"], "loc": 3, "graph": 0}, 30),
+        hop(2, "cpu:1", "cpu:0", 30, **summed),
+        hop(3, "cpu:2", "cpu:0", 30, **summed),
+        hop(4, "cpu:0", "cpu:2", 30, **summed),
+    )
+    (found,) = run_findings(run, hop_table(run), [])
+    assert (found.code, found.severity, found.hops) == ("reduce-on-host", "warning", (0, 1, 2))
+    assert found.summary.startswith(
+        "Gradients are summed in host memory at train.py:3 by kvstore local, cpu:1"
+    )
+    assert found.fix == "Choose the kvstore 'device', which sums on the devices."
+
+
+def test_what_one_must_know_of_the_whole_run_is_a_note() -> None:
+    """GIVEN two processes that say the same THEN it is told once, in the text and in HTML."""
+    header = {"serialised": "the engine runs <one> op at a time"}
+    run = tables(processes=[process(0, header=header), process(1, header=header), process(2)])
+    info = {"run": "r", "status": "finished", "exit_code": 0}
+    verdict = {"verdict": "does not hold", "text": "1.0 times (0.9..1.1) <faster>"}
+    report = build_report(info | {"verdicts": [verdict]}, run)
+    assert report["notes"] == ["the engine runs <one> op at a time"]
+    assert report["verdicts"] == [verdict]
+    lines = render_text(report).splitlines()
+    assert "note: the engine runs <one> op at a time" in lines
+    assert lines[lines.index("Claim") + 1] == "   does not hold: 1.0 times (0.9..1.1) <faster>"
+    page = render_html(report)
+    assert "Note: the engine runs &lt;one&gt; op" in page and "(0.9..1.1) &lt;faster&gt;" in page
 
 
 def test_memory_is_the_peak_and_never_a_guessed_zero() -> None:
@@ -251,6 +365,8 @@ def test_the_report_has_exactly_the_parts_that_are_agreed() -> None:
         "steps",
         "devices",
         "device_map",
+        "notes",
+        "verdicts",
         "unseen",
         "placement",
         "hops",
@@ -279,6 +395,7 @@ def test_a_runs_folder_gives_its_report_live_and_sealed(tmp_path: Path) -> None:
     trace.facts(devices=["cpu:0", "cpu:1"])
     trace.close()
     write_status(tmp_path, exit_code=3, state="failed")
+    (tmp_path / "out.log").write_text("step 1/1\nverdict holds: all of it\n")
 
     first = run_report(tmp_path, ops=True)
     again = run_report(tmp_path, ops=True)
@@ -286,6 +403,7 @@ def test_a_runs_folder_gives_its_report_live_and_sealed(tmp_path: Path) -> None:
     assert (tmp_path / "tables").is_dir()
     assert first == again
     assert (first["run"], first["status"], first["exit_code"]) == (tmp_path.name, "failed", 3)
+    assert first["verdicts"] == [{"verdict": "holds", "text": "all of it"}]
     assert [(row["src"], row["dst"], row["count"], row["bytes"]) for row in first["hops"]] == [
         ("cpu:0", "cpu:1", 12, 100)
     ]

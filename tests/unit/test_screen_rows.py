@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app.analysis.collectives import Collective
-from app.analysis.findings import Finding
+from app.analysis.finding import Finding
 from app.analysis.hops import hop_table
 from app.analysis.memory import Memory
 from app.analysis.syncs import Sync

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.analysis.tables import tables_of
 from app.store.run import RunStore, open_run
 from runners.errors import HopscopeError
 from tests.unit.traces import Trace, hop_fields, write_status
@@ -311,3 +312,79 @@ def test_a_graphs_hops_follow_from_its_calls(tmp_path: Path) -> None:
     counts = {key.id: key.count for key in open_run(tmp_path).keys("hop")}
 
     assert counts == {fixed: 84, watched: 17, never: None, idle: 0, partly: None}
+
+
+def test_mixed_inputs_drift_and_seen_copies_are_read(tmp_path: Path) -> None:
+    """GIVEN keys of the newer kinds, in a process with a role THEN their devices are the run's."""
+    trace = Trace(tmp_path, role="worker", rank=1, default_device="cpu:0")
+    loc = trace.location("train.py:7")
+    mixed = trace.key(
+        "mixed", 40, op="dot", device="cpu:1", reads=["cpu:2"], bytes=8, loc=loc, outcome="read"
+    )
+    drift = trace.key(
+        "drift", 2, what="differing", devices=["cpu:1", "cpu:2"], parameters=4, parameter=None, loc=loc
+    )
+    copies = trace.key("copies", 6, device="cpu:2", op="CopyCPU2CPU", within="backward", loc=loc)
+    facts = {"collective": "kvstore local", "summed_on": "cpu:0", "forward_requested": "cpu:1"}
+    hop = trace.key("hop", 1, **hop_fields("cpu:1", "cpu:0", loc=loc, facts=facts))
+    trace.event("mixed", 5, mixed)
+    trace.event("drift", 20, drift, step=9, value=3)
+    trace.event("drift", 10, drift, step=0, value=0)
+    trace.event("copies", 30, copies)
+
+    store = open_run(tmp_path)
+
+    found = store.keys()
+    keys = {key.id: key for key in found}
+    assert [(key.kind, key.count) for key in found] == [
+        ("mixed", 40),
+        ("drift", 2),
+        ("copies", 6),
+        ("hop", 1),
+    ]
+    assert (keys[mixed].fields["device"], keys[mixed].fields["reads"]) == (
+        "worker:1/cpu:1",
+        ["worker:1/cpu:2"],
+    )
+    assert keys[drift].fields["devices"] == ["worker:1/cpu:1", "worker:1/cpu:2"]
+    assert keys[hop].fields["facts"] == {
+        "collective": "kvstore local",
+        "summed_on": "worker:1/cpu:0",
+        "forward_requested": "worker:1/cpu:1",
+    }
+    assert [(event.ts_ns, event.step, event.value) for event in store.events_of("drift")] == [
+        (10, 0, 0),
+        (20, 9, 3),
+    ]
+    assert tables_of(store).default_devices == {"worker:1": "worker:1/cpu:0"}
+    assert unseen(store) == {}
+    # None of them is a row of the timeline.
+    assert [lane.kind for lane in store.window(0, 1).lanes] == []
+
+
+@pytest.mark.parametrize(
+    "fields",
+    ['{"reads": "cpu:1"}', '{"reads": [3]}', '{"outcome": 3}', '{"parameters": "4"}', '{"exchange": 1}'],
+)
+def test_a_key_whose_fields_are_of_another_type_is_counted(tmp_path: Path, fields: str) -> None:
+    trace = a_run(tmp_path)
+    trace.writer.append_bytes(f'["K",9,"mixed",{fields}]\n'.encode())
+    store = open_run(tmp_path)
+    assert len(store.keys()) == 1
+    assert unseen(store) == {"trace lines": (1, "not readable as a record")}
+
+
+def test_values_add_up_over_a_keys_events(tmp_path: Path) -> None:
+    trace = Trace(tmp_path)
+    key = trace.key("sync", 9, device="cpu:1", kind="asnumpy", split=True, loc=0, bytes=4)
+    plain = trace.key("sync", 1, device="cpu:1", kind="float", loc=0, bytes=4)
+    trace.event("sync", 10, key, dur=100, value=40)
+    trace.event("sync", 500, plain, dur=7)
+    store = open_run(tmp_path)
+    assert store.totals()[key].value_sum == 40
+    trace.event("sync", 300, key, dur=50, value=2)
+    trace.event("sync", 900, key, count=7)
+    store.refresh()
+    sums = store.totals()[key]
+    assert (sums.value_sum, sums.max_value, sums.dur_ns, sums.timed, sums.executions) == (42, 40, 150, 2, 9)
+    assert store.totals()[plain].value_sum is None

@@ -1,0 +1,31 @@
+"""A finding: one thing that a user should know."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """One thing to know, with what it costs and what to do."""
+
+    code: str
+    severity: str
+    site: str | None
+    summary: str
+    evidence: dict[str, Any]
+    fix: str | None
+    hops: tuple[int, ...]
+    """Row numbers in the hop table."""
+    recurs: bool = False
+    """It happens every step (or call)."""
+    bytes_known: int = 0
+    """Bytes that it moved in the whole run, as far as known: what findings are ranked by."""
+
+    def row(self) -> dict[str, Any]:
+        """The row as the report has it."""
+        row = {
+            name: getattr(self, name) for name in ("code", "severity", "site", "summary", "evidence", "fix")
+        }
+        return {**row, "hops": list(self.hops)}

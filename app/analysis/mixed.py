@@ -1,0 +1,86 @@
+"""Ops whose inputs lay on several devices: read in place where the devices share memory, else refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from app.analysis import advice
+from app.analysis.devices import in_order
+from app.analysis.finding import Finding
+from app.analysis.severity import SEVERITY
+from app.analysis.tables import Tables
+from app.views import units
+from probes.trace.rows import Key
+
+CODE = "mixed-context"
+_RAISED = "raised"
+_NAMES_SHOWN = 3
+
+
+def mixed_findings(tables: Tables) -> list[Finding]:
+    """One finding a line; the lines in the order in which they were met."""
+    lines: dict[str | None, list[Key]] = {}
+    for key in tables.of_kind("mixed"):
+        if key.count:
+            lines.setdefault(tables.site(key.fields.get("loc")), []).append(key)
+    return [_finding(site, keys, tables.rounds) for site, keys in lines.items()]
+
+
+def _finding(site: str | None, keys: Sequence[Key], rounds: int) -> Finding:
+    read = [key for key in keys if key.fields.get("outcome") != _RAISED]
+    raised = [key for key in keys if key.fields.get("outcome") == _RAISED]
+    evidence = {
+        "ops": _ops(keys),
+        "ran_on": _devices(key.fields.get("device") for key in read),
+        "inputs_also_on": _devices(device for key in keys for device in key.fields.get("reads") or ()),
+        "read_in_place": _times(read),
+        "raised": _times(raised),
+        "bytes": sum((key.fields.get("bytes") or 0) * (key.count or 0) for key in read),
+    }
+    told = " ".join(part for part in (_read(site, read), _refused(site, raised)) if part)
+    often = rounds > 1 and _times(read) >= rounds
+    return Finding(CODE, SEVERITY[CODE], site, told, evidence, advice.fix(CODE, evidence), (), often)
+
+
+def _read(site: str | None, keys: Sequence[Key]) -> str:
+    if not keys:
+        return ""
+    ran_on, reads = _where(keys)
+    return (
+        f"{_named(keys)} at {site or 'an unknown line'} ran on {ran_on} and read inputs in place that lie on"
+        f" {reads}, {units.times(_times(keys))}: on GPUs this raises."
+    )
+
+
+def _refused(site: str | None, keys: Sequence[Key]) -> str:
+    if not keys:
+        return ""
+    first, reads = _where(keys)
+    return (
+        f"{_named(keys)} at {site or 'an unknown line'} took inputs on {first} together with inputs on"
+        f" {reads}, and raised, {units.times(_times(keys))}."
+    )
+
+
+def _where(keys: Sequence[Key]) -> tuple[str, str]:
+    ran_on = _devices(key.fields.get("device") for key in keys)
+    reads = _devices(device for key in keys for device in key.fields.get("reads") or ())
+    return " and ".join(ran_on) or "an unknown device", " and ".join(reads) or "another device"
+
+
+def _devices(names: Iterable[str | None]) -> list[str]:
+    return in_order(name for name in names if name)
+
+
+def _times(keys: Iterable[Key]) -> int:
+    return sum(key.count or 0 for key in keys)
+
+
+def _ops(keys: Iterable[Key]) -> list[str]:
+    return list(dict.fromkeys(key.fields.get("op") or "an op" for key in keys))
+
+
+def _named(keys: Iterable[Key]) -> str:
+    names = _ops(keys)
+    left_out = len(names) - _NAMES_SHOWN
+    return ", ".join(names[:_NAMES_SHOWN]) + (f" and {left_out} more" if left_out > 0 else "")

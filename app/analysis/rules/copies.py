@@ -1,0 +1,51 @@
+"""Transfers that the code asked for itself: values taken, data sent, copies called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.analysis.devices import is_host
+from app.analysis.rules.placed import explicit
+from app.analysis.transfer import Transfer
+
+PYTHON_DATA = frozenset({"Python", "Const"})
+
+
+def host_sync(transfer: Transfer) -> dict[str, Any] | None:
+    """Python took the value."""
+    if transfer.kind != "pull":
+        return None
+    return {"taken_by": transfer.facts.get("sync") or ", ".join(transfer.consumers)}
+
+
+def redundant_copy(transfer: Transfer) -> dict[str, Any] | None:
+    """A copy to where the tensor is already, or of a tensor that was copied there before."""
+    same_memory = transfer.fields.get("src_memory") == transfer.fields.get("dst_memory")
+    if transfer.src and transfer.src == transfer.dst and same_memory:
+        return {"same_device": transfer.src} | _call(transfer)
+    if transfer.facts.get("copied_before"):
+        return {"copied_before": transfer.facts["copied_before"]} | _call(transfer)
+    return None
+
+
+def called_copy(transfer: Transfer) -> dict[str, Any] | None:
+    """The code called the copy itself."""
+    return None if transfer.kind == "upload" else _call(transfer) or None
+
+
+def host_upload(transfer: Transfer) -> dict[str, Any] | None:
+    """Python's or numpy's data, sent by itself, as an argument of a call, or when an eager op takes it."""
+    if transfer.kind == "upload":
+        return {"data": "Python or numpy"}
+    if transfer.text("producer_op") not in PYTHON_DATA or not is_host(transfer.src):
+        return None
+    if transfer.kind == "arg":
+        return {"data": "Python or numpy", "argument_made_by": transfer.text("producer_op")}
+    # In a graph a constant is an op like any other; and where both devices are named, the code decided.
+    eager = not transfer.fields.get("graph") and explicit(transfer) is None
+    return {"data": "Python or numpy"} if eager else None
+
+
+def _call(transfer: Transfer) -> dict[str, Any]:
+    call = transfer.facts.get("copy_call")
+    return {"call": str(call)} if call else {}

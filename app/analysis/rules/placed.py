@@ -1,0 +1,92 @@
+"""Transfers because of where producer or consumer were placed, and by what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.analysis.devices import is_gpu, is_host, parse
+from app.analysis.transfer import Transfer, made_by_optimizer
+
+READS = frozenset({"ReadVariableOp", "ResourceGather", "VariableV2", "Variable"})
+ITERATORS = frozenset({"IteratorGetNext", "IteratorGetNextSync", "MultiDeviceIteratorGetNextFromShard"})
+
+
+def no_kernel(transfer: Transfer) -> dict[str, Any] | None:
+    """The recorder looked the kernel up and there was none."""
+    return {"kernel": transfer.facts["no_kernel"]} if transfer.facts.get("no_kernel") else None
+
+
+def missing_device(transfer: Transfer) -> dict[str, Any] | None:
+    """The device that the code named does not exist here, and the op ran on another."""
+    if not transfer.context.devices:
+        return None
+    for name, ran_on in ((transfer.requested, transfer.dst), (transfer.producer_requested, transfer.src)):
+        if parse(name) and name not in transfer.context.devices and ran_on != name:
+            return {"missing": name, "ran_on": ran_on}
+    return None
+
+
+def host_memory(transfer: Transfer) -> dict[str, Any] | None:
+    """A GPU kernel keeps the argument or the result in host memory."""
+    for end, other, memory, role in (
+        (transfer.dst, transfer.src, "dst_memory", "argument"),
+        (transfer.src, transfer.dst, "src_memory", "result"),
+    ):
+        kept = is_gpu(end) and transfer.fields.get(memory) == "host"
+        if kept and (other == end or is_host(other)):
+            return {"kept_in_host_memory": role, "device": end, "dtype": transfer.text("dtype")}
+    return None
+
+
+def colocation(transfer: Transfer) -> dict[str, Any] | None:
+    """The consumer was kept beside a variable or resource, not where the code asked."""
+    beside = transfer.facts.get("colocated_with")
+    return {"colocated_with": beside} if beside and transfer.requested != transfer.dst else None
+
+
+def made_beside_iterator(transfer: Transfer) -> dict[str, Any] | None:
+    """The producer takes the next element of an input pipeline, which it can do only where that lives."""
+    if transfer.text("producer_op") not in ITERATORS or transfer.producer_requested:
+        return None
+    return {"producer_colocated_with": "the input pipeline's iterator"}
+
+
+def default_placed(transfer: Transfer) -> dict[str, Any] | None:
+    """Nobody asked for a device for the consumer, and it ran on the default one, away from its input."""
+    if transfer.requested or not transfer.made_by_code or transfer.kind in ("upload", "pull"):
+        return None
+    # A backward op of which nothing is known but that it is one may have its forward op's reasons.
+    if transfer.fields.get("forward_loc") and "forward_requested" not in transfer.facts:
+        producer_is_backward = "producer_forward_requested" in transfer.facts
+        if not producer_is_backward:
+            return None
+    at_home = transfer.dst == transfer.default == transfer.text("assigned")
+    return {"default_device": transfer.default} if at_home and transfer.src != transfer.dst else None
+
+
+def default_producer(transfer: Transfer) -> dict[str, Any] | None:
+    """The code named the consumer's device but not the producer's, which ran on the default one."""
+    if transfer.producer_requested or transfer.fields.get("forward_loc") or transfer.kind != "copy":
+        return None
+    if transfer.requested != transfer.dst or transfer.facts.get("producer_rewritten"):
+        return None
+    unknown = READS | {"", "?", "_Arg"}
+    if transfer.text("producer_op") in unknown or made_by_optimizer(transfer.text("producer")):
+        return None
+    default = transfer.context.default(transfer.src)
+    return {"producer_default_device": default} if transfer.src == default != transfer.dst else None
+
+
+def variable_home(transfer: Transfer) -> dict[str, Any] | None:
+    """A variable's value is read on another device than the variable's."""
+    variable = transfer.facts.get("variable")
+    if not variable and transfer.text("producer_op") not in READS:
+        return None
+    return {"lives_on": transfer.src} | ({"variable": variable} if variable else {})
+
+
+def explicit(transfer: Transfer) -> dict[str, Any] | None:
+    """The code named both devices, both were given, and they differ."""
+    asked = transfer.producer_requested, transfer.requested
+    given = transfer.src, transfer.dst
+    return {"named": list(asked)} if asked == given and asked[0] != asked[1] and all(asked) else None

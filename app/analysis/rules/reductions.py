@@ -1,0 +1,72 @@
+"""Transfers that are a part of summing gradients over devices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.analysis.devices import is_host
+from app.analysis.transfer import Reduction, Transfer
+
+_SUMS = frozenset({"AddN"})
+"""What reductions that were built from ops sum with; another op at their line may have its own reasons."""
+
+
+def collective(transfer: Transfer) -> dict[str, Any] | None:
+    """A part of a reduction: said by the recorder, or a sum at the line and between the devices of one."""
+    named = transfer.facts.get("collective")
+    if named:
+        summed_on = transfer.facts.get("summed_on")
+        return {"algorithm": str(named)} | ({"summed_on": summed_on} if summed_on else {})
+    reduction = _built_from_ops(transfer)
+    if reduction is None or _sums_gradients_on_host(transfer, reduction):
+        return None
+    return {"algorithm": reduction.algorithm, "devices": sorted(reduction.devices)}
+
+
+def reduce_on_host(transfer: Transfer) -> dict[str, Any] | None:
+    """Gradients of a reduction are summed on the host, which is none of its devices."""
+    named = transfer.facts.get("collective")
+    if named:
+        return _exchanged_over_host(transfer, str(named))
+    reduction = _built_from_ops(transfer)
+    if reduction is None or not _sums_gradients_on_host(transfer, reduction):
+        return None
+    return {"algorithm": reduction.algorithm, "devices": sorted(reduction.devices)}
+
+
+def _exchanged_over_host(transfer: Transfer, algorithm: str) -> dict[str, Any] | None:
+    """The recorder names the device that sums; whether it is one of those that exchange, the collective."""
+    summed_on = transfer.facts.get("summed_on")
+    if not isinstance(summed_on, str) or not is_host(summed_on):
+        return None
+    devices = frozenset(
+        device
+        for reduction in transfer.context.reductions
+        if reduction.loc and reduction.loc == transfer.fields.get("loc")
+        for device in reduction.devices
+    )
+    if not devices or summed_on in devices:
+        return None
+    return {"algorithm": algorithm, "summed_on": summed_on, "devices": sorted(devices)}
+
+
+def _built_from_ops(transfer: Transfer) -> Reduction | None:
+    if transfer.text("op") not in _SUMS and transfer.text("producer_op") not in _SUMS:
+        return None
+    for reduction in transfer.context.reductions:
+        ends = {transfer.src, transfer.dst}
+        if (
+            reduction.loc
+            and reduction.loc == transfer.fields.get("loc")
+            and reduction.graph == (transfer.fields.get("graph") or 0)
+            and ends & reduction.devices
+            and all(end in reduction.devices or is_host(end) for end in ends)
+        ):
+            return reduction
+    return None
+
+
+def _sums_gradients_on_host(transfer: Transfer, reduction: Reduction) -> bool:
+    host = transfer.dst if transfer.text("op") in _SUMS else transfer.src
+    gradient = bool(transfer.fields.get("forward_loc"))
+    return gradient and is_host(host) and host not in reduction.devices

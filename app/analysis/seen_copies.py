@@ -1,0 +1,56 @@
+"""Transfers that were only inferred from an algorithm, held against the copies that really ran."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from probes.trace.rows import Key
+
+Place = tuple[int, str]
+"""A line, and what was underway there; '' where the transfers of a line do not say."""
+
+
+def confirmed(hops: Iterable[Key], copies: Iterable[Key]) -> frozenset[int]:
+    """Ids of the inferred hop keys that the copies at their line agree with, in number and in place.
+
+    The copies of a line must be exactly as many as its inferred hops, on each device that sends or, where
+    the copies run at the receiving end, on each that receives. One that is missing or too many leaves all
+    of the line inferred: which of them ran cannot be told then.
+    """
+    ran: dict[Place, Counter[str]] = {}
+    for key in copies:
+        loc, device = key.fields.get("loc") or 0, key.fields.get("device") or ""
+        for place in {(loc, key.fields.get("within") or ""), (loc, "")}:
+            ran.setdefault(place, Counter())[device] += key.count or 0
+    found: set[int] = set()
+    for place, keys in _inferred(hops).items():
+        counted = _nonzero(ran.get(place, Counter()))
+        if counted and counted in (_by_device(keys, "src"), _by_device(keys, "dst")):
+            found.update(key.id for key in keys)
+    return frozenset(found)
+
+
+def _inferred(hops: Iterable[Key]) -> dict[Place, list[Key]]:
+    places: dict[Place, list[Key]] = {}
+    for key in hops:
+        if key.fields.get("basis") == "inferred" and key.fields.get("loc") and key.count != 0:
+            facts = key.fields.get("facts") or {}
+            within = facts.get("within")
+            place = (key.fields["loc"], within if isinstance(within, str) else "")
+            places.setdefault(place, []).append(key)
+    return places
+
+
+def _by_device(keys: Iterable[Key], end: str) -> Counter[str] | None:
+    """Executions of some hops by one of their ends; None when one was not counted."""
+    numbers: Counter[str] = Counter()
+    for key in keys:
+        if key.count is None:
+            return None
+        numbers[key.fields.get(end) or ""] += key.count
+    return _nonzero(numbers)
+
+
+def _nonzero(numbers: Counter[str]) -> Counter[str]:
+    return Counter({name: number for name, number in numbers.items() if number})

@@ -1,0 +1,127 @@
+"""One transfer as the rules judge it: its recorded facts, and what is known of the run around it."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from app.analysis.devices import default_device
+
+TINY = 64
+"""Bytes of a transfer that is a note where it would otherwise be a warning about its device."""
+NOT_THE_CODES = {"_Retval", "_Arg", "Python", "Identity", "Enter", "Exit", "Merge", "NextIteration", "Switch"}
+"""Op types that a runtime makes by itself: arguments, results, the plumbing of loops and branches."""
+_MADE_BY_OPTIMIZER = ("LayoutOptimizer", "ConstantFolding", "ArithmeticOptimizer", "DebugIdentity")
+
+
+@dataclasses.dataclass(frozen=True)
+class Reduction:
+    """A collective that was built from ordinary ops and sends."""
+
+    graph: int
+    loc: int
+    devices: frozenset[str]
+    algorithm: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Context:
+    """What a transfer is judged by beside its own facts."""
+
+    devices: frozenset[str] = frozenset()
+    """The devices that the framework has; empty when it did not say."""
+    reductions: Sequence[Reduction] = ()
+    rounds: int = 0
+    """How often "every step" is; 0 when that is not known."""
+    defaults: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Role ('' for none) -> where its recorder says that ops go which nobody placed."""
+
+    def default(self, like: str) -> str:
+        """Where an op goes that nobody placed, in the process of the device `like`."""
+        return default_device(self.devices, like, self.defaults)
+
+
+@dataclasses.dataclass(frozen=True)
+class Transfer:
+    """A hop key's fields, by the names that the rules use."""
+
+    fields: Mapping[str, Any]
+    context: Context
+    count: int | None = None
+
+    def text(self, name: str) -> str:
+        """A field's text, '' when it is absent."""
+        value = self.fields.get(name)
+        return value if isinstance(value, str) else ""
+
+    @property
+    def src(self) -> str:
+        """Source device."""
+        return self.text("src")
+
+    @property
+    def dst(self) -> str:
+        """Destination device."""
+        return self.text("dst")
+
+    @property
+    def kind(self) -> str:
+        """Copy, upload, pull or arg."""
+        return self.text("kind")
+
+    @property
+    def requested(self) -> str:
+        """Device that the code asked for, for the consumer."""
+        return self.text("requested")
+
+    @property
+    def producer_requested(self) -> str:
+        """Device that the code asked for, for the producer."""
+        return self.text("producer_requested")
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Further evidence from the recorder."""
+        value = self.fields.get("facts")
+        return value if isinstance(value, Mapping) else {}
+
+    @property
+    def consumers(self) -> Sequence[str]:
+        """Names of the consuming ops."""
+        return self.fields.get("consumers") or ()
+
+    @property
+    def made_by_code(self) -> bool:
+        """Whether the consumer is an op that the user's code made, so that its request tells something."""
+        if self.facts.get("rewritten") or self.text("op") in NOT_THE_CODES:
+            return False
+        return not any(made_by_optimizer(name) for name in self.consumers[:1])
+
+    @property
+    def tiny(self) -> bool:
+        """A scalar or two: it costs a copy's latency at most, and a library's bookkeeping is full of them."""
+        size = self.fields.get("bytes")
+        return size is not None and size <= TINY
+
+    @functools.cached_property
+    def default(self) -> str:
+        """Where an op goes in the consumer's process when nobody asked."""
+        return self.context.default(self.dst)
+
+    @property
+    def every_step(self) -> bool:
+        """Whether it happened at least once a step (or call); false when that is not known."""
+        rounds = self.context.rounds
+        return self.count is not None and rounds > 1 and self.count >= rounds
+
+    @property
+    def seldom(self) -> bool:
+        """Whether it is known to happen less often than every step."""
+        return self.count is not None and self.count < self.context.rounds
+
+
+def made_by_optimizer(name: str) -> bool:
+    """Whether a graph optimizer put an op of this name in."""
+    return any(mark in name for mark in _MADE_BY_OPTIMIZER)

@@ -1,0 +1,85 @@
+"""Ops whose inputs lie on several devices: one finding a line, an error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.analysis.findings import run_findings
+from app.analysis.mixed import mixed_findings
+from app.analysis.syncs import Sync
+from app.analysis.tables import Tables
+from probes.trace.rows import Key, Location
+
+SITES = {n: Location(n, f"mix.py:{n}", None, "/mix.py", n, "main") for n in (7, 9)}
+
+
+def mixed(number: int, op: str, device: str, reads: list[str], count: int, **fields: Any) -> Key:
+    facts = {"op": op, "device": device, "reads": reads, "bytes": 40, "loc": 7, "outcome": "read"}
+    return Key(number, "mixed", facts | {"basis": "measured"} | fields, count)
+
+
+def tables(*keys: Key, steps: int = 0) -> Tables:
+    marks = [Key(99, "mark", {"name": "step"}, steps)] if steps else []
+    return Tables([], SITES, [], [*keys, *marks], [])
+
+
+def test_inputs_that_were_read_in_place() -> None:
+    run = tables(
+        mixed(1, "broadcast_add", "cpu:1", ["cpu:2"], 30),
+        mixed(2, "dot", "cpu:1", ["cpu:3"], 10, bytes=8),
+        mixed(3, "dot", "cpu:2", ["cpu:1"], 5, loc=9),
+        mixed(4, "dot", "cpu:2", ["cpu:1"], 0, loc=9),
+        steps=30,
+    )
+    first, second = mixed_findings(run)
+    assert (first.code, first.severity, first.site, first.hops) == ("mixed-context", "error", "mix.py:7", ())
+    assert first.summary == (
+        "broadcast_add, dot at mix.py:7 ran on cpu:1 and read inputs in place that lie on cpu:2 and cpu:3, "
+        "40\u00d7: on GPUs this raises."
+    )
+    assert first.evidence == {
+        "ops": ["broadcast_add", "dot"],
+        "ran_on": ["cpu:1"],
+        "inputs_also_on": ["cpu:2", "cpu:3"],
+        "read_in_place": 40,
+        "raised": 0,
+        "bytes": 1280,
+    }
+    assert first.fix == "Bring the inputs to one device before the op: x.as_in_context(y.context)."
+    assert (first.recurs, second.recurs) == (True, False)
+    assert (second.site, second.evidence["read_in_place"]) == ("mix.py:9", 5)
+
+
+def test_an_op_that_the_framework_refused() -> None:
+    (found,) = mixed_findings(tables(mixed(1, "dot", "gpu:0", ["gpu:1"], 2, outcome="raised")))
+    assert found.summary == (
+        "dot at mix.py:7 took inputs on gpu:0 together with inputs on gpu:1, and raised, 2\u00d7."
+    )
+    assert (found.severity, found.evidence["raised"], found.evidence["bytes"]) == ("error", 2, 0)
+
+
+def test_a_line_that_did_both_is_one_finding() -> None:
+    both = tables(
+        mixed(1, "dot", "cpu:1", ["cpu:2"], 2), mixed(2, "Cached", "cpu:1", ["cpu:2"], 1, outcome="raised")
+    )
+    (found,) = mixed_findings(both)
+    assert "in place that lie on cpu:2, 2\u00d7" in found.summary and "and raised, 1\u00d7" in found.summary
+
+
+def test_an_unknown_line_is_said_to_be_one() -> None:
+    (found,) = mixed_findings(tables(mixed(1, "dot", "cpu:1", ["cpu:2"], 1, loc=0)))
+    assert found.site is None and "at an unknown line" in found.summary
+
+
+def test_errors_are_told_before_warnings() -> None:
+    wait = Sync("cpu:1", "asnumpy", "mix.py:3", 30, 5, 1, "measured")
+    run = tables(mixed(1, "dot", "cpu:1", ["cpu:2"], 1), steps=30)
+    found = run_findings(run, [], [wait])
+    assert [(row.code, row.severity) for row in found] == [
+        ("mixed-context", "error"),
+        ("host-sync", "warning"),
+    ]
+
+
+def test_devices_that_inputs_were_read_from_are_the_runs() -> None:
+    assert tables(mixed(1, "dot", "cpu:1", ["cpu:2"], 1)).devices == ["cpu:1", "cpu:2"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import dataclasses
 import importlib
 import os
 import sys
@@ -11,26 +12,47 @@ from types import ModuleType
 from .imports import Hook, after_import
 from .trace.recording import Recording
 
-_RECORDERS: dict[str, str] = {"tensorflow": "tf.install", "mxnet": "mx.install"}
-"""The module whose import starts a recorder -> the module, in this package, whose `install` does it."""
+
+@dataclasses.dataclass(frozen=True)
+class Recorder:
+    """How a framework's recorder is started."""
+
+    framework: str
+    after: str
+    """The module after whose import it starts."""
+    module: str
+    """The module, in this package, whose `install` does it."""
+    roles: tuple[str, str] | None = None
+    """(environment variable, value), where it starts only in processes of that role."""
+
+
+_SERVING = "DMLC_ROLE"
+_RECORDERS = (
+    Recorder("tensorflow", "tensorflow", "tf.install"),
+    Recorder("mxnet", "mxnet", "mx.install"),
+    # A parameter server never gets past `import mxnet`: it serves in there, and then exits.
+    Recorder("mxnet", "mxnet.kvstore.kvstore", "mx.serving", (_SERVING, "server")),
+    Recorder("mxnet", "mxnet.kvstore.kvstore", "mx.serving", (_SERVING, "scheduler")),
+)
 
 
 def start(run_dir: str) -> None:
     """Record this process into `run_dir`/trace from the moment it imports a framework."""
-    for name, recorder in _RECORDERS.items():
-        after_import(name, _installer(run_dir, name, recorder))
+    for recorder in _RECORDERS:
+        if recorder.roles is None or os.environ.get(recorder.roles[0]) == recorder.roles[1]:
+            after_import(recorder.after, _installer(run_dir, recorder))
 
 
-def _installer(run_dir: str, framework: str, recorder: str) -> Hook:
+def _installer(run_dir: str, recorder: Recorder) -> Hook:
     def install(module: ModuleType) -> None:
         try:
-            recording = Recording(os.path.join(run_dir, "trace"), framework)
+            recording = Recording(os.path.join(run_dir, "trace"), recorder.framework)
         except OSError as error:
             sys.stderr.write(f"hopscope: this run is not recorded: {error}\n")
             return
         atexit.register(recording.end)
         package = __name__.rsplit(".", 1)[0]
-        importlib.import_module(f"{package}.{recorder}").install(recording, module)
+        importlib.import_module(f"{package}.{recorder.module}").install(recording, module)
         recording.start_ticking()
 
     return install

@@ -11,9 +11,9 @@ import ctypes
 import sys
 from typing import Any, Callable, ClassVar, Optional
 
+from ..trace.hop import HOST
 from ..trace.recording import Recording
 
-HOST = "cpu:0"
 _KINDS = {1: "cpu", 2: "gpu", 3: "host", 5: "host"}
 """Context types: cpu_pinned and cpu_shared are the host's memory, allocated in another way."""
 _DTYPES = {
@@ -169,13 +169,14 @@ class Arrays:
 def install(recording: Recording) -> Arrays:
     """Forget arrays when they are freed, and let views inherit what is known of their base."""
     from mxnet._ctypes import ndarray as ctypes_ndarray
+    from mxnet.base import _LIB, check_call
     from mxnet.ndarray import ndarray
     from mxnet.numpy import multiarray
 
     arrays = Arrays.of(recording)
     marks, wanted = arrays.marks, arrays.wanted
     base: Any = ctypes_ndarray.NDArrayBase
-    free = base.__del__
+    free: Callable[[Any], int] = _LIB.MXNDArrayFree
 
     def __del__(self: Any) -> None:
         handle = self.handle
@@ -186,7 +187,7 @@ def install(recording: Recording) -> Arrays:
                 mark.total[0] -= mark.bytes
             if address in wanted:
                 wanted.discard(address)
-        free(self)
+        check_call(free(handle))  # all that the method did
 
     base.__del__ = __del__
     for name in ("_slice", "_at", "reshape", "detach", "as_np_ndarray", "as_nd_ndarray"):

@@ -6,8 +6,9 @@ import threading
 from typing import Any
 
 from ..trace.cards import card_facts, visible_cards
+from ..trace.hop import HOST
 from ..trace.recording import Recording
-from .arrays import HOST, Arrays
+from .arrays import Arrays
 
 
 def install(recording: Recording, arrays: Arrays) -> None:

@@ -5,15 +5,30 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+from ..trace.hop import HOST
 from ..trace.recording import Recording
-from . import arrays, cached_ops, devices, executors, kvstores, ops, replicas, steps, symbols, syncs, tape
+from . import (
+    arrays,
+    cached_ops,
+    devices,
+    executors,
+    kvstores,
+    ops,
+    replicas,
+    roles,
+    steps,
+    symbols,
+    syncs,
+    tape,
+)
 
 
 def install(recording: Recording, module: ModuleType) -> None:
     """Hook everything; `module` is the imported mxnet package."""
     mx: Any = module
-    recording.fact({"framework_version": mx.__version__, "default_device": arrays.HOST})
+    recording.fact({"framework_version": mx.__version__, "default_device": HOST})
     recording.sites.watch_threads()
+    roles.install(recording)
     known = arrays.install(recording)
     drift = replicas.install(recording, known)
     devices.install(recording, known)

@@ -18,10 +18,10 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
-from ..trace.hop import hop_fields
+from ..trace.hop import HOST, hop_fields
 from ..trace.recording import Recording
 from . import steps
-from .arrays import HOST, Arrays
+from .arrays import Arrays, Mark
 from .ops import Ops
 
 _SERVER_PRIME = 9973
@@ -152,6 +152,11 @@ class Kvstores:
                     identity, group[0], loc, "kvstore pull", moves, facts
                 )
             self._count(plan)
+            for array in group:
+                old = self._arrays.mark(array.handle)
+                if old.op != "kvstore pull" or old.loc != loc:
+                    mark = Mark("kvstore pull", loc, old.device, old.requested, old.bytes, old.total)
+                    self._arrays.made(array.handle, mark)
 
     def updated(self, kvstore: Any, key: Any, merged: Any, stored: Any) -> None:
         """The updater runs on what was summed for a key."""
@@ -218,6 +223,8 @@ class Kvstores:
         name = steps.parameter_name(identity[1])
         plan = []
         for src, dst, size in moves:
+            served = "server:" in src + dst
+            known = {name: value for name, value in facts.items() if not (served and name == "summed_on")}
             fields = hop_fields(
                 src,
                 dst,
@@ -231,7 +238,7 @@ class Kvstores:
                 shape=self._arrays.shape(array.handle),
                 kind="copy",
                 basis="inferred",
-                facts=facts,
+                facts=known,
             )
             if op != "kvstore push":
                 fields["producer_op"] = "kvstore"

@@ -12,10 +12,10 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from ..trace.hop import hop_fields
+from ..trace.hop import HOST, hop_fields
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from ..trace.sites import Sites
-from .arrays import HOST, Arrays, Mark, context_name
+from .arrays import Arrays, Mark, context_name
 from .tape import Copy, Tape
 
 COPIES = frozenset({"_copyto", "_np_copyto", "_npi_copyto"})
@@ -29,23 +29,23 @@ _COPY_CALLS = {
     "copy": "copy",
 }
 """Name of the library function that the code called -> how people know that copy."""
-SMALL = 4096
-"""Arrays of fewer bytes are not counted as memory once an op has shown that it makes only such."""
 
 
 class _Entry:
     """What is constant for an op at a line on a device."""
 
-    __slots__ = ("copy", "key", "large", "mark", "marks", "name")
+    __slots__ = ("copies", "key", "made_from", "mark", "marks", "name", "slow")
 
     def __init__(self, name: str, key: int, mark: Mark) -> None:
         self.name = name
         self.key = key
         self.mark = mark
-        self.copy = name in COPIES
-        self.large = False
-        self.marks: dict[int, Mark] = {}
-        """By size in bytes."""
+        self.copies = name in COPIES
+        self.slow = self.copies
+        self.marks: dict[tuple[int, str], Mark] = {}
+        """By size in bytes and device."""
+        self.made_from: dict[Mark, Mark] = {}
+        """What it made of an input; asking for the size each time would cost more than the op's record."""
 
 
 class Ops:
@@ -68,6 +68,7 @@ class Ops:
         recording, marks = self.recording, self.arrays.marks
         location = recording.sites.current(2)
         device: Any = None
+        mark: Any = None
         mixed = False
         for array in inputs:
             mark = marks.get(array.handle.value)
@@ -77,52 +78,83 @@ class Ops:
                 device = mark.device
             elif mark.device is not device:
                 mixed = True
-        single = not isinstance(outputs, (list, tuple))
-        if device is None or out is not None:
-            handle = (outputs if single else outputs[0]).handle
-            device = self.arrays.device(handle) if out is None else self.arrays.mark(handle).device
-        identity = (name, location, device)
-        entry = self._entries.get(identity)
-        if entry is None:
-            entry = self._entries[identity] = self._define(name, location, device, inputs)
+        entry = None
+        if device is not None and out is None and not mixed:
+            entry = self._entries.get((name, location, device))
+        if entry is None or entry.slow or type(outputs) is list:
+            self._unusual(name, inputs, outputs, out, location, device, mixed)
+            return
+        # The rest is the common case: one new array from arrays of one device, and the line is known.
         counts = recording.counts
         key = entry.key
         count = counts[key] + 1
         counts[key] = count
         if count <= SINGLE_EVENTS:
             recording.event("op", clock(), 0, key)
+        if self.tape.on:
+            self.tape.made(inputs, (outputs,), entry.name, location, device)
+        made = entry.made_from.get(mark)
+        if made is None:
+            made = self._sized(entry, outputs.handle)
+            if mark.op != "?":  # an array that nothing is known of may have any size the next time
+                entry.made_from[mark] = made
+        marks[outputs.handle.value] = made
+        size = made.bytes
+        if size:
+            total = made.total
+            size += total[0]
+            total[0] = size
+            total[1] = max(total[1], size)
+
+    def _unusual(
+        self,
+        name: Any,
+        inputs: Sequence[Any],
+        outputs: Any,
+        out: Any,
+        location: int,
+        device: Any,
+        mixed: bool,
+    ) -> None:
+        """The first op at a line, several outputs, outputs that were there before, copies, mixed inputs."""
+        group = outputs if isinstance(outputs, (list, tuple)) else (outputs,)
+        if out is not None:
+            first = self.arrays.mark(group[0].handle).device
+            mixed = mixed or (device is not None and first is not device)
+            device = first
+        elif device is None:
+            device = self.arrays.device(group[0].handle)
+        identity = (name, location, device)
+        entry = self._entries.get(identity)
+        if entry is None:
+            entry = self._entries[identity] = self._define(name, location, device, inputs)
+        self.recording.happened(entry.key, "op")
         copy = None
-        if entry.copy:
-            copy = self._copied(inputs[0], outputs if single else outputs[0], entry, location)
-        elif mixed or (
-            out is not None and inputs and self.arrays.mark(inputs[0].handle).device is not device
-        ):
+        if entry.copies:
+            copy = self._copied(inputs[0], group[0], entry, location)
+        elif mixed:
             self._mixed_inputs(entry.name, inputs, device, location, "read")
         if self.tape.on:
-            self.tape.made(inputs, (outputs,) if single else outputs, entry.name, location, device, copy)
-        for output in (outputs,) if single else outputs:
-            if count <= SINGLE_EVENTS or entry.large or mixed:
-                size = self.arrays.size(output.handle)
-                if size >= SMALL:
-                    entry.large = True
-                mark = entry.marks.get(size)
-                if mark is None:
-                    total = self.arrays.totals[device]
-                    mark = entry.marks[size] = Mark(
-                        entry.mark.op, location, device, entry.mark.requested, size, total
-                    )
-                if mixed and not single:
-                    mark = self._placed_apart(output, mark)
-                self.arrays.made(output.handle, mark)
-            else:
-                self.arrays.made(output.handle, entry.mark)
+            self.tape.made(inputs, group, entry.name, location, device, copy)
+        for output in group:
+            if out is None:
+                mark = self._sized(entry, output.handle)
+            else:  # new values in an array that keeps its place and size
+                old = self.arrays.mark(output.handle)
+                mark = self._marked(entry, old.bytes or self.arrays.size(output.handle), old.device)
+            self.arrays.made(output.handle, mark)
 
-    def _placed_apart(self, output: Any, mark: Mark) -> Mark:
-        """An op that updates several arrays in place, on several devices: each stays where it is."""
-        device = self.arrays.device(output.handle)
-        if device is mark.device:
-            return mark
-        return Mark(mark.op, mark.loc, device, mark.requested, mark.bytes, self.arrays.totals[device])
+    def _sized(self, entry: _Entry, handle: Any) -> Mark:
+        """The mark of what an op made anew."""
+        return self._marked(entry, self.arrays.size(handle), entry.mark.device)
+
+    def _marked(self, entry: _Entry, size: int, device: str) -> Mark:
+        mark = entry.marks.get((size, device))
+        if mark is None:
+            plain, total = entry.mark, self.arrays.totals[device]
+            mark = Mark(plain.op, plain.loc, device, plain.requested, size, total)
+            entry.marks[(size, device)] = mark
+        return mark
 
     def _define(self, name: Any, location: int, device: str, inputs: Sequence[Any]) -> _Entry:
         text = self.names.get(name, name) if isinstance(name, int) else name

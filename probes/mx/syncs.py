@@ -10,9 +10,9 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..trace.hop import hop_fields
+from ..trace.hop import HOST, hop_fields
 from ..trace.recording import Recording, clock
-from .arrays import HOST, Arrays
+from .arrays import Arrays
 from .ops import Ops
 
 _KINDS = {

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
+from ..trace.cards import card_facts, visible_cards
+from ..trace.hop import is_host
 from ..trace.recording import Recording
-from .names import is_host, short_device
+from .names import short_device
 
 
 def install(recording: Recording) -> None:
@@ -38,7 +39,7 @@ def _facts(ctx: Any) -> dict[str, Any]:
 
 def _device_map(ctx: Any, names: list[str]) -> dict[str, dict[str, Any]]:
     """For each device: whether it is a stand-in, and for a GPU which card (ordinal, UUID as launched)."""
-    visible = [part.strip() for part in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if part.strip()]
+    visible = visible_cards()
     gpus = [name for name in names if "gpu:" in name]
     cards = list(ctx.list_physical_devices("GPU"))
     sliced = len(gpus) > len(cards)
@@ -49,9 +50,7 @@ def _device_map(ctx: Any, names: list[str]) -> dict[str, dict[str, Any]]:
         elif "gpu:" in name:
             ordinal = int(name.rsplit(":", 1)[1])
             card = 0 if sliced else ordinal
-            entry: dict[str, Any] = {"stand_in": sliced, "cuda_ordinal": card}
-            if card < len(visible) and visible[card].startswith(("GPU-", "MIG-")):
-                entry["parent_uuid" if sliced else "uuid"] = visible[card]
+            entry = card_facts(card, visible, sliced)
             if card < len(cards):
                 details = ctx.get_device_details(cards[card])
                 entry["name"] = details.get("device_name")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from typing import Any, Callable, Optional
 
+from ..trace.hop import hop_fields, is_host, memory_of
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from .functions import Functions
 from .gradients import current as gradient
@@ -17,7 +18,7 @@ from .hosts import host_inputs
 from .live import SMALL_ELEMENTS, LiveBytes
 from .marks import Mark
 from .marks import mark as mark_of
-from .names import is_host, memory_of, short_device, tensor_bytes
+from .names import short_device, tensor_bytes
 
 Entry = tuple[int, Mark, tuple[int, str], bool, str]
 """Of an op at a line: its key, its outputs' mark, what the tape gets to know of it, whether its outputs
@@ -221,32 +222,20 @@ class EagerOps:
 def _hop_fields(
     source: str, device: str, tensor: Any, op_type: str, location: int, mark: Mark
 ) -> dict[str, Any]:
-    return {
-        "src": source,
-        "dst": device,
-        "src_memory": memory_of(source),
-        "dst_memory": memory_of(device),
-        "tensor": mark[2] or f"{mark[0]}:0",
-        "op": op_type,
-        "producer": mark[2] or mark[0],
-        "producer_op": mark[0],
-        "consumers": [op_type],
-        "bytes": tensor_bytes(tensor),
-        "dtype": tensor.dtype.name,
-        "shape": "x".join(map(str, tensor.shape)),
-        "loc": location,
-        "producer_loc": mark[1],
-        "forward_loc": 0,
-        "kind": "copy",
-        "basis": "estimated",
-        "graph": 0,
-        "per_call": None,
-        "in": None,
-        "requested": "",
-        "assigned": device,
-        "producer_requested": mark[3],
-        "facts": {},
-    }
+    return hop_fields(
+        source,
+        device,
+        op=op_type,
+        loc=location,
+        producer=mark[2],
+        producer_op=mark[0],
+        producer_loc=mark[1],
+        size=tensor_bytes(tensor),
+        dtype=tensor.dtype.name,
+        shape=tensor.shape,
+        kind="copy",
+        producer_requested=mark[3],
+    )
 
 
 def _holds_function(attrs: Any) -> bool:

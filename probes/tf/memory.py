@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..trace.hop import is_host
 from ..trace.recording import TICK_S, Recording, clock
 from .live import LiveBytes
-from .names import is_host, short_device
+from .names import short_device
 
 _WHY = "variables and eager tensors of 4 KiB and more; what a graph call holds while it runs is not in it"
 _EVERY = round(1 / TICK_S)

@@ -36,16 +36,6 @@ def _shorten(name: str) -> str:
     return f"{match['job']}:{match['task'] or 0}/{device}"
 
 
-def is_host(device: str) -> bool:
-    """Whether a short device name is the host, Python's and numpy's memory."""
-    return device.rsplit("/", 1)[-1] == "cpu:0"
-
-
-def memory_of(device: str, on_host: bool = False) -> str:
-    """Which memory of a device an endpoint is: its own, or the host's."""
-    return "host" if on_host or is_host(device) else "device"
-
-
 def tensor_bytes(tensor: Any) -> Optional[int]:
     """Bytes of an eager tensor's data; None where its type has no fixed size."""
     size = tensor.dtype.size

@@ -12,9 +12,10 @@ import math
 import re
 from typing import Any, NamedTuple, Optional
 
+from ..trace.hop import memory_of
 from ..trace.recording import Recording
 from .control_flow import ControlFlow
-from .names import memory_of, shape_text, short_device
+from .names import shape_text, short_device
 from .origins import PLUMBING, OpNote, Origins, split_input
 from .shapes import infer_shapes
 

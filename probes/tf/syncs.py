@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from ..trace.hop import HOST, hop_fields, is_host
 from ..trace.recording import Recording, clock
 from . import buffers
-from .names import is_host, memory_of, short_device, tensor_bytes
+from .names import short_device, tensor_bytes
 
 _KINDS = {
     "numpy": "numpy",
@@ -66,34 +67,21 @@ def _pull(recording: Recording, tensor: Any, device: str, kind: str, location: i
     identity = ("pull", device, kind, location, mark[0], mark[1], tensor.dtype, shape)
     key = recording.known_key(identity)
     if key is None:
-        key = recording.key(
-            identity,
-            "hop",
-            {
-                "src": device,
-                "dst": "cpu:0",
-                "src_memory": memory_of(device),
-                "dst_memory": "host",
-                "tensor": mark[2] or f"{mark[0]}:0",
-                "op": "Python",
-                "producer": mark[2] or mark[0],
-                "producer_op": mark[0],
-                "consumers": [kind],
-                "bytes": tensor_bytes(tensor),
-                "dtype": tensor.dtype.name,
-                "shape": "x".join(map(str, shape)),
-                "loc": location,
-                "producer_loc": mark[1],
-                "forward_loc": 0,
-                "kind": "pull",
-                "basis": "estimated",
-                "graph": 0,
-                "per_call": None,
-                "in": None,
-                "requested": "",
-                "assigned": "cpu:0",
-                "producer_requested": mark[3],
-                "facts": {"sync": kind},
-            },
+        fields = hop_fields(
+            device,
+            HOST,
+            op="Python",
+            loc=location,
+            producer=mark[2],
+            producer_op=mark[0],
+            producer_loc=mark[1],
+            consumers=[kind],
+            size=tensor_bytes(tensor),
+            dtype=tensor.dtype.name,
+            shape=shape,
+            kind="pull",
+            producer_requested=mark[3],
+            facts={"sync": kind},
         )
+        key = recording.key(identity, "hop", fields)
     recording.happened(key, "hop", dur)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Optional
 
+HOST = "cpu:0"
+"""Python's and numpy's memory."""
+
 
 def hop_fields(
     src: str,
@@ -36,8 +39,8 @@ def hop_fields(
     return {
         "src": src,
         "dst": dst,
-        "src_memory": src_memory or ("host" if is_host(src) else "device"),
-        "dst_memory": dst_memory or ("host" if is_host(dst) else "device"),
+        "src_memory": src_memory or memory_of(src),
+        "dst_memory": dst_memory or memory_of(dst),
         "tensor": producer or f"{producer_op}:0",
         "op": op,
         "producer": producer or producer_op,
@@ -63,4 +66,9 @@ def hop_fields(
 
 def is_host(device: str) -> bool:
     """Whether a short device name is the host, Python's and numpy's memory."""
-    return device.rsplit("/", 1)[-1] == "cpu:0"
+    return device.rsplit("/", 1)[-1] == HOST
+
+
+def memory_of(device: str, on_host: bool = False) -> str:
+    """Which memory of a device an endpoint is: its own, or the host's."""
+    return "host" if on_host or is_host(device) else "device"

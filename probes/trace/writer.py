@@ -25,6 +25,32 @@ U     what, count, why: something that could not be seen (add up over records)
 ``NAME.counts``: little-endian 64-bit integers; the one at a key's id is that key's exact number of
 executions so far.
 
+Kinds of keys, with their fields beside ``loc``, the line (device names as in the whole project):
+
+==========  ========================================================================================
+op          op, device, requested, forward_loc, basis (inferred where it was not seen to run)
+call        graph, function: one event a call of a placed graph, dur as Python saw it
+hop         a transfer: see `hop_fields` in hop.py; with a graph and per_call its count is calls x
+            per_call, with a graph and without it what its own events count
+collective  op, devices, tensors, payload_bytes, wire_bytes, algorithm, basis, graph, per_call
+sync        device ('' for all), kind, bytes, basis, split: with it an event's value is the part of
+            its dur, in ns, that was copying and not waiting
+memory      device, what (in_use, peak), basis, why; an event's value is bytes
+mark        name; `step` is an optimizer application
+node        graph, node, device: an op of a graph seen to run, basis sampled
+mixed       op, device, reads (devices of inputs that lay elsewhere), bytes, outcome (read: in place;
+            raised: the framework refused), basis
+drift       what (differing: parameters that differ between replicas; largest_ppb: the largest
+            relative difference in parts per billion), devices, parameters (compared), parameter (the
+            largest's name), exchange (how gradients are exchanged, null for not at all); one event a
+            comparison, its value the figure
+copies      device, op, within: copies that the framework's own profiler saw while the call at that
+            line was underway
+==========  ========================================================================================
+
+Facts (I) that the analysis knows: framework_version, devices, device_map, role, rank, default_device
+(where ops go that nobody placed), serialised (why times are not those of a normal run), ended.
+
 Times are nanoseconds of the monotonic clock since the header's ``mono_ns``. Ids are dense from 1;
 0 is none. Standard library only: this runs inside any program's interpreter.
 """

@@ -2,13 +2,15 @@
 
 A device is written `cpu:1` or `gpu:0`, for the context mx.cpu(1) or mx.gpu(0). On a machine without enough
 GPUs, `--stand-ins N` lets the contexts mx.cpu(1) .. mx.cpu(N) play GPUs: MXNet really places arrays on them
-and copies between them, though all of them are the host's memory and processor.
+and copies between them, though all of them are the host's memory and processor. Each of them computes with
+one thread.
 MXNet is imported late, so that a wrong command is told at once.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,12 +19,12 @@ from typing import Any
 # The programs run as plain scripts. Importing this file lets them import what all of them share.
 sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 
+from shared import command
 from shared.command import (
     Parser,
     add_pinned_device,
     add_training,
     choose,
-    parse,
     parser,
     pinned,
     positive,
@@ -46,6 +48,16 @@ __all__ = [
 ]
 
 HOST = "cpu:0"
+
+
+def parse(options: Parser) -> argparse.Namespace:
+    """The command line's values, after the checks that need no MXNet."""
+    args: argparse.Namespace = command.parse(options)
+    if args.stand_ins:
+        # The OpenBLAS in MXNet's wheel hangs when two contexts multiply at once with several threads each,
+        # which is the default from four cores on. OpenMP reads this when MXNet is imported.
+        os.environ["OMP_NUM_THREADS"] = "1"
+    return args
 
 
 def set_up(options: Parser, args: argparse.Namespace, least: int = 1, most: int | None = None) -> list[str]:

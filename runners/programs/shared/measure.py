@@ -1,0 +1,50 @@
+"""Times that can be compared: several ways of doing one thing, in turn, several times over."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from shared.command import Parser, positive
+from shared.progress import Progress
+
+
+def add_repeats(options: Parser) -> None:
+    """Add the option of the programs that measure times."""
+    options.add_argument(
+        "--repeats",
+        type=positive,
+        default=5,
+        metavar="N",
+        help="how often each time is measured (default: 5); with 1 there is no spread, and no verdict",
+    )
+
+
+def in_turn(
+    ways: Mapping[str, Callable[[], object]], repeats: int, steps: int = 1
+) -> dict[str, list[float]]:
+    """Do each way in turn, `repeats` times over, and return the seconds that each took each time.
+
+    A way must wait for the device itself before it returns, and does `steps` steps. In turn, so that a
+    machine that is slower for a while is slower for all of them. Before that each is done once untimed, since
+    the first time allocates memory; but not where it is measured only once, to be looked at and not compared.
+    """
+    if repeats > 1:
+        for way in ways.values():
+            way()
+    seconds: dict[str, list[float]] = {name: [] for name in ways}
+    watch = Progress(repeats * len(ways) * steps, 1)
+    done = 0
+    for _ in range(repeats):
+        for name, way in ways.items():
+            start = time.perf_counter()
+            way()
+            seconds[name].append(time.perf_counter() - start)
+            done += steps
+            watch.report(done)
+    return seconds
+
+
+def ratios(seconds: Sequence[float], to: Sequence[float]) -> list[float]:
+    """How many times as long the one took as the other, for each repeat."""
+    return [one / other for one, other in zip(seconds, to)]

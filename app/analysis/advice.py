@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from app.analysis.devices import in_order
 from app.analysis.hops import Hop
 
 _FIXES = {
@@ -69,7 +70,8 @@ def summary(
         "variable": _one(evidence.get("variable")) or "A variable",
         "missing": _one(evidence.get("missing")),
         "ran_on": _one(evidence.get("ran_on")),
-        "algorithm": _one(evidence.get("algorithm")),
+        "algorithm": _algorithms(evidence),
+        "summed": _summed(evidence),
         "taken_by": _one(evidence.get("taken_by")),
         "beside": _one(evidence.get("colocated_with") or evidence.get("producer_colocated_with")),
         "role": _one(evidence.get("kept_in_host_memory")),
@@ -79,6 +81,8 @@ def summary(
     }
     if code == "unknown" and first.kind == "arg":
         tell = _ARGUMENT
+    if code == "collective" and "summed_on" not in evidence and first.op.endswith("pull"):
+        tell = _HANDED_OUT
     if code in _CALLED and evidence.get("call"):
         tell = _CALLED[code]
     if code in _PRODUCER_SENTENCES and first.cause.blames == "producer":
@@ -87,6 +91,7 @@ def summary(
 
 
 _ARGUMENT = "An argument made on {src} by {made_by} is used on {dst} by {consumers} at {at}"
+_HANDED_OUT = "What devices exchanged at {at} by {algorithm} is handed out, {way}"
 _CALLED = {
     "explicit": "The code copies a tensor at {at} by {call}, {way}",
     "redundant-copy": "The code copies a tensor at {at} by {call} to where it is already, {way}",
@@ -106,13 +111,25 @@ _SENTENCES = {
     "missing-device": "The code at {at} asks for {missing}, which does not exist here; it ran on {ran_on}",
     "colocation": "{consumers} at {at} is kept beside {beside}, {way}",
     "variable-home": "{variable} lives on {src} and is read on {dst} at {at}",
-    "host-sync": "Python takes a value from {src} by {taken_by} at {at}",
+    "host-sync": "Python takes a value from {srcs} by {taken_by} at {at}",
     "host-upload": "Python or numpy data is sent to {dst} at {at}",
     "redundant-copy": "The copy at {at} moves nothing to where it is not already, {way}",
-    "collective": "Devices reduce their tensors at {at} by {algorithm}, {way}",
+    "collective": "Devices reduce their tensors at {at} by {algorithm}{summed}, {way}",
     "reduce-on-host": "Gradients are summed in host memory at {at} by {algorithm}, {way}",
     "unknown": "A tensor crosses {way} for {consumers} at {at}, and the records don't tell why",
 }
+
+
+def _algorithms(evidence: Mapping[str, Any]) -> str:
+    """Each algorithm once; where tensors are summed is told apart."""
+    names = (name.partition(", summed on ")[0] for name in _each(evidence.get("algorithm")))
+    return " and ".join(dict.fromkeys(names))
+
+
+def _summed(evidence: Mapping[str, Any]) -> str:
+    """`` (summed on cpu:1 and cpu:2)``, '' where it is not known."""
+    devices = in_order(_each(evidence.get("summed_on")))
+    return f" (summed on {' and '.join(devices)})" if devices else ""
 
 
 def _each(value: Any) -> list[str]:

@@ -231,7 +231,9 @@ def _eager_end(
         device, ends, python = fields.get("dst") or "?", drawable.outputs, fields.get("kind") == "pull"
     if python:
         return _stand_for(ends, drawable, device)
-    found = by_place.get((op, loc, device)) or by_line.get((loc, device))
+    found = by_place.get((op, loc, device))
+    if found is None and op == "?":
+        found = by_line.get((loc, device))
     if found is None:
         found = -1_000_000 - len(by_place)
         _add_eager(tables, drawable, found, op, device, loc)

@@ -8,7 +8,7 @@ from typing import Any
 
 from app.analysis import advice
 from app.analysis.basis import weakest
-from app.analysis.devices import is_host
+from app.analysis.devices import in_order, is_host
 from app.analysis.drift import drift_findings
 from app.analysis.finding import Finding
 from app.analysis.hops import Hop
@@ -20,7 +20,9 @@ from app.analysis.tables import Tables
 from app.views import units
 from probes.trace.rows import Unseen
 
-_BY_LINE = frozenset({"gradient-outside-scope", "default-device", "collective", "reduce-on-host"})
+_BY_LINE = frozenset(
+    {"gradient-outside-scope", "default-device", "collective", "reduce-on-host", "host-sync"}
+)
 """One line is the mistake, or the one act, whichever devices it sends between."""
 _NAMES_SHOWN = 3
 
@@ -48,18 +50,25 @@ def findings(
     groups: dict[tuple[Any, ...], list[int]] = {}
     for index, hop in enumerate(hops):
         if hop.count != 0:
-            ends = () if hop.cause.code in _BY_LINE else (hop.src, hop.dst)
-            groups.setdefault((hop.cause.code, hop.blamed_site, *ends), []).append(index)
+            groups.setdefault((hop.cause.code, hop.blamed_site, *_act(hop)), []).append(index)
     found = [_of_hops(rows, hops, syncs, telling) for rows in groups.values()]
     pulled = {(hop.src, hop.site) for hop in hops if hop.kind == "pull" and hop.count != 0}
-    found += [
-        _of_sync(sync, telling)
-        for sync in syncs
-        if not is_host(sync.device) and sync.count and (sync.device, sync.site) not in pulled
-    ]
+    waits: dict[tuple[Any, ...], list[Sync]] = {}
+    for sync in syncs:
+        if not is_host(sync.device) and sync.count and (sync.device, sync.site) not in pulled:
+            waits.setdefault((sync.site, sync.kind, sync.takes), []).append(sync)
+    found += [_of_syncs(alike, telling) for alike in waits.values()]
     found += more
     found.sort(key=_order)
     return [_of_unseen(row) for row in unseen] + found
+
+
+def _act(hop: Hop) -> tuple[str, ...]:
+    """What makes several transfers of one line one finding, beside their cause."""
+    if hop.cause.code in _BY_LINE:
+        return ()
+    call = hop.cause.evidence.get("call")
+    return (str(call),) if call else (hop.src, hop.dst)
 
 
 def _order(finding: Finding) -> tuple[int, bool, int]:
@@ -103,7 +112,8 @@ def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], tellin
     evidence["bytes"] = total(hop.bytes_total for hop in part)
     waits: list[Sync] = []
     if code == "host-sync":
-        waits = [sync for sync in syncs if (sync.device, sync.site) == (first.src, first.site)]
+        taken = {(hop.src, hop.site) for hop in part}
+        waits = [sync for sync in syncs if (sync.device, sync.site) in taken]
         evidence |= _waited(waits)
     pairs = list(dict.fromkeys((hop.src, hop.dst) for hop in part))
     summary = advice.summary(code, first, _named(part), pairs, evidence)
@@ -123,15 +133,18 @@ def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], tellin
     )
 
 
-def _of_sync(sync: Sync, telling: _Telling) -> Finding:
-    often = telling.rounds > 1 and sync.count >= telling.rounds
-    evidence = {"kind": sync.kind, "device": sync.device, "count": sync.count} | _waited([sync])
-    does = "takes a value from" if sync.takes else "waits for"
-    summary = f"Python {does} {sync.source} by {sync.kind} at {sync.site or 'an unknown line'}"
+def _of_syncs(syncs: Sequence[Sync], telling: _Telling) -> Finding:
+    """Waits of one kind at one line, for one device or several."""
+    first, count = syncs[0], sum(sync.count for sync in syncs)
+    often = telling.rounds > 1 and count >= telling.rounds
+    sources = in_order(sync.source for sync in syncs)
+    evidence = {"kind": first.kind, "device": _alone(sources), "count": count} | _waited(syncs)
+    does = "takes a value from" if first.takes else "waits for"
+    summary = f"Python {does} {' and '.join(sources)} by {first.kind} at {first.site or 'an unknown line'}"
     severity = SEVERITY["host-sync"] if often else "info"
-    text = f"{summary}: {units.times(sync.count)}{_standstill([sync])}."
-    change = advice.fix("host-sync", evidence | {"takes": sync.takes}) if often else None
-    return Finding("host-sync", severity, sync.site, text, evidence, change, (), often)
+    text = f"{summary}: {units.times(count)}{_standstill(syncs)}."
+    change = advice.fix("host-sync", evidence | {"takes": first.takes}) if often else None
+    return Finding("host-sync", severity, first.site, text, evidence, change, (), often)
 
 
 def _waited(syncs: Sequence[Sync]) -> dict[str, Any]:
@@ -164,8 +177,12 @@ def _common(evidences: Sequence[dict[str, Any]]) -> dict[str, Any]:
     merged: dict[str, Any] = {}
     for name in dict.fromkeys(name for evidence in evidences for name in evidence):
         values = list({repr(evidence.get(name)): evidence.get(name) for evidence in evidences}.values())
-        merged[name] = values[0] if len(values) == 1 else values
+        merged[name] = _alone(values)
     return merged
+
+
+def _alone(values: Sequence[Any]) -> Any:
+    return values[0] if len(values) == 1 else list(values)
 
 
 def _named(hops: Sequence[Hop]) -> str:

@@ -21,6 +21,7 @@ from app.views.placement_data import EAGER, Crossing, Diagram, GraphChoice, Grou
 
 TARGET = 48
 """Groups that are aimed at: as many as have room for their names beside the matrix on a laptop's screen."""
+NEARLY_ALL = 0.9
 MOST_GROUPS = 300
 MOST_CROSSINGS = 150
 MOST_MEMBERS = 50
@@ -55,14 +56,16 @@ def placement_diagram(
     depth: int | None = None,
     target: int = TARGET,
 ) -> Diagram:
-    """The diagram of some graphs (ids of `graph_choices`; by default the first), in at most about 300 groups.
+    """The diagram of some graphs (ids of `graph_choices`), in at most about 300 groups.
+
+    By default those that executed nearly all of the ops, or of large ones the first.
 
     `expanded` holds the `expand` of groups that were opened. The scope depth is chosen so that about
     `target` groups are drawn, unless `depth` says.
     """
     choices = graph_choices(tables)
     known = {choice.id for choice in choices}
-    wanted = [name for name in graphs or () if name in known] or [choice.id for choice in choices[:1]]
+    wanted = [name for name in graphs or () if name in known] or _weightiest(choices)
     by_id = {str(graph.id): graph for graph in tables.own_graphs}
     parts = []
     for name in wanted:
@@ -70,6 +73,19 @@ def placement_diagram(
         share = max(1, target // len(wanted))
         parts.append(_Part(drawable, hops, expanded, depth, share))
     return _joined(tables, parts, choices, wanted)
+
+
+def _weightiest(choices: Sequence[GraphChoice]) -> list[str]:
+    """Ids of what executed nine tenths of the ops, as many as can be read in one drawing; at least one."""
+    executed = [choice.calls * (1 if choice.id == EAGER else choice.ops) for choice in choices]
+    done, ops, chosen = 0, 0, []
+    for choice, number in zip(choices, executed, strict=True):
+        ops += choice.ops
+        if chosen and (done >= NEARLY_ALL * sum(executed) or ops > 2 * TARGET):
+            break
+        chosen.append(choice.id)
+        done += number
+    return chosen
 
 
 @dataclasses.dataclass
@@ -348,13 +364,19 @@ class _Part:
 def _joined(
     tables: Tables, parts: Sequence[_Part], choices: Sequence[GraphChoice], drawn: Sequence[str]
 ) -> Diagram:
-    """One diagram of all parts, one beside the other."""
+    """One diagram of all parts, one beside the other; replicas of a graph above one another."""
     groups: list[Group] = []
     offset = 0
+    starts: dict[str, tuple[int, set[str]]] = {}
     for part in parts:
         made = part.groups()
-        groups += [dataclasses.replace(group, rank=group.rank + offset) for group in made]
-        offset += 1 + max((group.rank for group in made), default=-1)
+        devices = {group.device for group in made}
+        start, taken = starts.get(part.drawable.name, (offset, set()))
+        if devices & taken:
+            start, taken = offset, set()
+        starts[part.drawable.name] = start, taken | devices
+        groups += [dataclasses.replace(group, rank=group.rank + start) for group in made]
+        offset = max(offset, start + 1 + max((group.rank for group in made), default=-1))
     # Collectives are few, and there is no row in the hop table that would show them.
     collectives = [crossing for part in parts for crossing in part.collectives][:MOST_CROSSINGS]
     room = MOST_CROSSINGS - len(collectives)

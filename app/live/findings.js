@@ -34,13 +34,13 @@ class Findings {
     this.draw(this.quiet, quiet, data.selected, send);
     this.fold.hidden = !quiet.length;
     put(this.foldTitle, data.fold);
-    if (quiet.some((finding) => finding.id === data.selected)) this.fold.open = true;
+    if (quiet.some((finding) => picked(finding, data.selected))) this.fold.open = true;
   }
 
   draw(holder, findings, selected, send) {
     holder.replaceChildren();
     for (const finding of findings) {
-      const on = finding.id === selected;
+      const on = picked(finding, selected);
       const tone = finding.quiet ? "quiet" : "alert";
       const card = node("article", { class: `card ${tone}${on ? " on" : ""}`, "data-testid": "finding", "data-code": finding.code, "data-severity": finding.severity }, holder);
       const head = node("div", { class: "card-head" }, card);
@@ -64,6 +64,11 @@ class Findings {
       }
     }
   }
+}
+
+// What is about no hop has no id, and can't be picked.
+function picked(finding, selected) {
+  return finding.id !== "" && finding.id === selected;
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {

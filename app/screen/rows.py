@@ -20,7 +20,7 @@ HOP_COLUMNS = (
     Column("way", "From → to", "devices"),
     Column("tensor", "Tensor", "code"),
     Column("op", "For", "label", help="The type of the op that takes it"),
-    Column("within", "In", "label", help="The traced function that it happens in; eager: outside of any"),
+    Column("within", "In", "label", help="The graph that it happens in; eager: outside of any"),
     Column("bytes", "Each", "number", help="Bytes of one transfer, with what that rests on"),
     Column("count", "Count", "number", help="Transfers in the whole run"),
     Column("total", "Total", "number", help="Bytes in the whole run"),

@@ -81,7 +81,7 @@ def placement_view(page: Page) -> None:
         st.markdown("**Between devices**")
         _matrix(page)
     with right:
-        st.markdown("**On each device** :gray[whole run, all functions]")
+        st.markdown("**On each device** :gray[whole run, all graphs]")
         made = page.row_maker.devices(page.snapshot.ops, page.snapshot.memory)
         label = "Ops and peak memory of each device in the whole run"
         table(rows.DEVICE_COLUMNS[:3], made, "ops", label=label, empty=_no_devices(page))
@@ -117,7 +117,7 @@ def _graphs(page: Page) -> None:
     if len(choices) < 2:
         return
     drawn = st.multiselect(
-        "Functions drawn",
+        "Graphs drawn",
         list(choices),
         default=[name for name in page.diagram.drawn if name in choices],
         format_func=lambda name: choices[name].name if name in choices else name,
@@ -218,7 +218,7 @@ def timeline_view(page: Page) -> None:
     )
     st.caption(
         "The first 200 of an op, a transfer or a wait at a line are drawn one by one, later ones as pale "
-        f"ranges, counted per {units.duration(COUNTED_S)}. Transfers inside a function are counted above, "
+        f"ranges, counted per {units.duration(COUNTED_S)}. Transfers inside a graph are counted above, "
         "with its calls, and not drawn here."
     )
     narrowed = dataclasses.replace(part, lanes=lanes, bars=bars)

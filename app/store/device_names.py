@@ -9,6 +9,7 @@ DEVICE_FIELDS = ("device", "src", "dst", "requested", "assigned", "producer_requ
 DEVICE_LISTS = ("devices", "reads")
 DEVICE_FACTS = ("forward_requested", "producer_forward_requested", "summed_on")
 """Facts of a hop that name a device."""
+DEVICE_LIST_FACTS = ("exchange_devices",)
 
 
 def role_prefix(header: dict[str, Any]) -> str:
@@ -31,15 +32,20 @@ def qualify_fields(prefix: str, fields: dict[str, Any]) -> dict[str, Any]:
     """A key's fields with every device named as in the whole run."""
     if not prefix:
         return fields
-    result = _qualify(prefix, fields, DEVICE_FIELDS)
-    for name in DEVICE_LISTS:
-        if isinstance(result.get(name), list):
-            result[name] = [qualified(prefix, device) for device in result[name]]
+    result = _qualify(prefix, fields, DEVICE_FIELDS, DEVICE_LISTS)
     if isinstance(result.get("facts"), dict):
-        result["facts"] = _qualify(prefix, result["facts"], DEVICE_FACTS)
+        result["facts"] = _qualify(prefix, result["facts"], DEVICE_FACTS, DEVICE_LIST_FACTS)
     return result
 
 
-def _qualify(prefix: str, fields: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    named = {name: qualified(prefix, fields[name]) for name in names if isinstance(fields.get(name), str)}
-    return {**fields, **named}
+def _qualify(
+    prefix: str, fields: dict[str, Any], names: Iterable[str], lists: Iterable[str]
+) -> dict[str, Any]:
+    result = dict(fields)
+    for name in names:
+        if isinstance(result.get(name), str):
+            result[name] = qualified(prefix, result[name])
+    for name in lists:
+        if isinstance(result.get(name), list):
+            result[name] = [qualified(prefix, str(device)) for device in result[name]]
+    return result

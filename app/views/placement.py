@@ -221,15 +221,14 @@ def _causes(crossings: Sequence[Crossing]) -> list[dict[str, Any]]:
 
 
 def _traces(diagram: Diagram) -> str:
-    """How many of the traces of the drawn functions are shown, where some are not."""
+    """How many of the graphs of one name are shown, where some are not: traces, replicas."""
     shown: Counter[str] = Counter()
     known: Counter[str] = Counter()
     for choice in diagram.graphs:
         known[choice.function or choice.name] += 1
         shown[choice.function or choice.name] += choice.id in diagram.drawn
-    alone = sum(number > 0 for number in shown.values()) == 1
     return ", ".join(
-        f"{shown[name]} of {units.plural(every, 'trace')}{'' if alone else f' of {name}'} shown"
+        f"{shown[name]} of {units.plural(every, 'graph')} of {name} shown"
         for name, every in known.items()
         if 0 < shown[name] < every
     )

@@ -29,6 +29,7 @@ HOST_BY_DEFAULT = Context(
 )
 
 KVSTORE = {"collective": "kvstore local"}
+EXCHANGED = {"collective": "kvstore local, summed on cpu:0", "exchange_devices": ["cpu:1", "cpu:2"]}
 PYTHONS = {"producer_op": "Python"}
 BOTH_NAMED = {"requested": "cpu:2", "producer_requested": "cpu:1"}
 GRADIENT = {"forward_loc": 5, "facts": {"forward_requested": "cpu:1"}}
@@ -174,6 +175,9 @@ MADE_BY_GRADIENT = {"forward_loc": 5, "facts": {"producer_forward_requested": "c
         ("cpu:2", "cpu:0", {"loc": 9, "facts": KVSTORE | {"summed_on": "cpu:0"}}, REDUCED, "reduce-on-host"),
         ("cpu:0", "cpu:2", {"loc": 9, "facts": KVSTORE | {"summed_on": "cpu:0"}}, REDUCED, "reduce-on-host"),
         ("cpu:1", "cpu:0", {"loc": 9, "facts": KVSTORE | {"summed_on": "cpu:0"}}, WITH_HOST, "collective"),
+        ("cpu:2", "cpu:0", {"facts": EXCHANGED | {"summed_on": "cpu:0"}}, STAND_INS, "reduce-on-host"),
+        ("cpu:2", "cpu:1", {"facts": EXCHANGED | {"summed_on": "cpu:1"}}, STAND_INS, "collective"),
+        ("cpu:0", "cpu:1", {"facts": EXCHANGED}, STAND_INS, "collective"),
         # Who exchanges is not known: that the host is none of them is not, either.
         ("cpu:2", "cpu:0", {"loc": 8, "facts": KVSTORE | {"summed_on": "cpu:0"}}, REDUCED, "collective"),
         ("cpu:2", "cpu:0", {"loc": 9, "facts": KVSTORE}, REDUCED, "collective"),

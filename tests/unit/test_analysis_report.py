@@ -208,6 +208,27 @@ def test_gradients_that_a_store_sums_on_the_host_are_one_finding_of_a_line() -> 
     assert found.fix == "Choose the kvstore 'device', which sums on the devices."
 
 
+def test_where_each_gradient_is_summed_is_told_in_one_breath() -> None:
+    def exchanged(number: int, src: str, dst: str, op: str, summed_on: str | None) -> Key:
+        named = "kvstore device" + (f", summed on {summed_on}" if summed_on else "")
+        facts = {"collective": named, "summed_on": summed_on, "exchange_devices": ["cpu:1", "cpu:2"]}
+        return hop(number, src, dst, 30, op=op, loc=3, basis="inferred", facts=facts)
+
+    run = tables(
+        exchanged(1, "cpu:2", "cpu:1", "kvstore push", "cpu:1"),
+        exchanged(2, "cpu:1", "cpu:2", "kvstore push", "cpu:2"),
+    )
+    (found,) = run_findings(run, hop_table(run), [])
+    assert found.summary.startswith(
+        "Devices reduce their tensors at train.py:3 by kvstore device (summed on cpu:1 and cpu:2), cpu:2 to"
+    )
+    run = tables(exchanged(1, "cpu:0", "cpu:1", "kvstore pull", None))
+    (found,) = run_findings(run, hop_table(run), [])
+    assert found.summary.startswith(
+        "What devices exchanged at train.py:3 by kvstore device is handed out, cpu:0 to cpu:1: "
+    )
+
+
 def test_what_one_must_know_of_the_whole_run_is_a_note() -> None:
     """GIVEN two processes that say the same THEN it is told once, in the text and in HTML."""
     header = {"serialised": "the engine runs <one> op at a time"}

@@ -326,6 +326,7 @@ def test_mixed_inputs_drift_and_seen_copies_are_read(tmp_path: Path) -> None:
     )
     copies = trace.key("copies", 6, device="cpu:2", op="CopyCPU2CPU", within="backward", loc=loc)
     facts = {"collective": "kvstore local", "summed_on": "cpu:0", "forward_requested": "cpu:1"}
+    facts |= {"exchange_devices": ["cpu:1", "server:0/cpu:0"]}
     hop = trace.key("hop", 1, **hop_fields("cpu:1", "cpu:0", loc=loc, facts=facts))
     trace.event("mixed", 5, mixed)
     trace.event("drift", 20, drift, step=9, value=3)
@@ -351,6 +352,7 @@ def test_mixed_inputs_drift_and_seen_copies_are_read(tmp_path: Path) -> None:
         "collective": "kvstore local",
         "summed_on": "worker:1/cpu:0",
         "forward_requested": "worker:1/cpu:1",
+        "exchange_devices": ["worker:1/cpu:1", "server:0/cpu:0"],
     }
     assert [(event.ts_ns, event.step, event.value) for event in store.events_of("drift")] == [
         (10, 0, 0),

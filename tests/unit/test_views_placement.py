@@ -280,12 +280,12 @@ def test_a_cause_of_two_severities_has_two_names_in_the_legend() -> None:
     ]
 
 
-def test_traces_that_are_not_drawn_are_counted() -> None:
+def test_graphs_of_a_name_that_are_not_drawn_are_counted() -> None:
     traces = (
         GraphChoice("7", "train_step", 6, 100, None, "train_step"),
         GraphChoice("8", "train_step (2)", 6, 1, None, "train_step"),
     )
     one = Diagram(DIAGRAM.lanes, DIAGRAM.groups, (), 1, 0, graphs=traces, drawn=("7",))
-    assert diagram_data(one)["traces"] == "1 of 2 traces shown"
+    assert diagram_data(one)["traces"] == "1 of 2 graphs of train_step shown"
     both = Diagram(DIAGRAM.lanes, DIAGRAM.groups, (), 1, 0, graphs=traces, drawn=("7", "8"))
     assert diagram_data(both)["traces"] == ""

@@ -35,19 +35,27 @@ def reduce_on_host(transfer: Transfer) -> dict[str, Any] | None:
 
 
 def _exchanged_over_host(transfer: Transfer, algorithm: str) -> dict[str, Any] | None:
-    """The recorder names the device that sums; whether it is one of those that exchange, the collective."""
+    """The recorder names the device that sums; it may be one of those that exchange."""
     summed_on = transfer.facts.get("summed_on")
     if not isinstance(summed_on, str) or not is_host(summed_on):
         return None
-    devices = frozenset(
+    devices = _exchanging(transfer)
+    if not devices or summed_on in devices:
+        return None
+    return {"algorithm": algorithm, "summed_on": summed_on, "devices": sorted(devices)}
+
+
+def _exchanging(transfer: Transfer) -> frozenset[str]:
+    """The devices that exchange gradients, as the transfer says, else as the collectives of its line do."""
+    named = transfer.facts.get("exchange_devices")
+    if isinstance(named, list):
+        return frozenset(map(str, named))
+    return frozenset(
         device
         for reduction in transfer.context.reductions
         if reduction.loc and reduction.loc == transfer.fields.get("loc")
         for device in reduction.devices
     )
-    if not devices or summed_on in devices:
-        return None
-    return {"algorithm": algorithm, "summed_on": summed_on, "devices": sorted(devices)}
 
 
 def _built_from_ops(transfer: Transfer) -> Reduction | None:

@@ -195,6 +195,7 @@ def _origin(producer: tuple[str, int], through: Mapping[str, tuple[str, int]]) -
 
 def install(recording: Recording, arrays: Arrays, sites: SymbolSites) -> None:
     """Read each executor when it is made, and count its forward and backward calls."""
+    from mxnet import executor as executor_module
     from mxnet.base import _LIB
     from mxnet.symbol import symbol
 
@@ -207,10 +208,11 @@ def install(recording: Recording, arrays: Arrays, sites: SymbolSites) -> None:
             bound[executor.handle.value] = Bound(recording, arrays, sites, executor)
         except Exception as error:  # noqa: BLE001 - the program goes on without this graph being seen
             recording.unseen("graphs of executors", f"{type(error).__name__}: {error}")
-        _count_memory(arrays, executor, loc)
+        _count_memory(arrays, sites, executor, loc)
 
     for name in ("bind", "_bind", "simple_bind", "_simple_bind"):
         _wrap_bind(symbol.Symbol, name, made)
+    _wrap_bind(executor_module.Executor, "reshape", made)
 
     run_forward: Callable[..., int] = lib.MXExecutorForward
     run_backward: Callable[..., int] = lib.MXExecutorBackwardEx
@@ -255,10 +257,15 @@ def _wrap_bind(owner: Any, name: str, made: Callable[[Any], None]) -> None:
     setattr(owner, name, bind)
 
 
-def _count_memory(arrays: Arrays, executor: Any, loc: int) -> None:
+def _count_memory(arrays: Arrays, sites: SymbolSites, executor: Any, loc: int) -> None:
     """The arrays of a bound graph are not made by ops; they count as memory all the same."""
-    for array in (*executor.arg_arrays, *executor.grad_arrays, *executor.aux_arrays, *executor.outputs):
-        if array is not None and not arrays.mark(array.handle).bytes:
-            device = arrays.device(array.handle)
-            size = arrays.size(array.handle)
-            arrays.made(array.handle, Mark("Variable", loc, device, device, size, arrays.totals[device]))
+    heads = [name.rpartition("_output")[0] or name for name in executor._symbol.list_outputs()]
+    bound = (*executor.arg_arrays, *executor.grad_arrays, *executor.aux_arrays)
+    made = [
+        *((array, "Variable", loc) for array in bound if array is not None),
+        *((array, name, sites.of(name)) for array, name in zip(executor.outputs, heads)),
+    ]
+    for array, op, line in made:
+        device = arrays.device(array.handle)
+        size = arrays.mark(array.handle).bytes or arrays.size(array.handle)
+        arrays.made(array.handle, Mark(op, line, device, device, size, arrays.totals[device]))

@@ -209,8 +209,8 @@ class Recording:
             "pid": self.pid,
             "ppid": os.getppid(),
             "process": self.process,
-            "role": None,
-            "rank": None,
+            "role": os.environ.get("HOPSCOPE_ROLE") or None,
+            "rank": _rank(),
             "framework": self.framework,
             "python": platform.python_version(),
             "argv": list(getattr(sys, "argv", [])),
@@ -247,6 +247,12 @@ class Recording:
                     self.writer.append_bytes(line)
         self.fact(dict(self._facts))
         self.start_ticking()
+
+
+def _rank() -> Optional[int]:
+    """Its number among the processes of its role, where the launcher gave it one."""
+    text = os.environ.get("HOPSCOPE_RANK", "")
+    return int(text) if text.isdecimal() else None
 
 
 def _script_folder() -> str:

@@ -28,9 +28,9 @@ class Recorded(NamedTuple):
         return sorted((tuple(hop[name] for name in names) for hop in found), key=str)
 
 
-def record(python: Path, script: Path, *args: str) -> Recorded:
+def record(python: Path, script: Path, *args: str, framework: str = "tensorflow") -> Recorded:
     """Run a script to its end in $HOPSCOPE_HOME."""
-    plan = plan_script([str(script), *args], framework="tensorflow", python=str(python))
+    plan = plan_script([str(script), *args], framework=framework, python=str(python))
     run = registry.wait(launcher.launch(plan), LIMIT_S)
     assert run.ended, f"still {run.state} after {LIMIT_S} s"
     return Recorded(run, run_report(run.path), run.log.read_text(errors="replace"))

@@ -1,0 +1,253 @@
+"""The MXNet recorder on real MXNet: where ops ran, what crossed, at which line, and how often."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.recording import SCRIPTS, Recorded, by, record, written
+
+PARAMETERS = {"dense0_weight": 512, "dense0_bias": 64, "dense1_weight": 256, "dense1_bias": 16}
+"""Bytes of each parameter of mx_replicas.py: 16 x 8, 16, 4 x 16 and 4 floats."""
+
+
+def recorded(python: Path, script: str, *args: str) -> Recorded:
+    run = record(python, SCRIPTS / script, *args, framework="mxnet")
+    assert run.run.state == "finished", run.log[-2000:]
+    return run
+
+
+def line(script: str, comment: str) -> str:
+    """The site of the line that ends with this comment."""
+    for number, text in enumerate((SCRIPTS / script).read_text().splitlines(), 1):
+        if text.endswith(f"  # {comment}"):
+            return f"{script}:{number}"
+    raise AssertionError(f"no line of {script} ends with {comment!r}")
+
+
+@pytest.fixture(scope="module")
+def eager(mx_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOPSCOPE_HOME", str(tmp_path_factory.mktemp("home")))
+        return recorded(mx_python, "mx_eager.py")
+
+
+def at(run: Recorded, table: str, comment: str, *names: str) -> list[tuple[Any, ...]]:
+    rows = by(run.report[table], site=line("mx_eager.py", comment))
+    return sorted((tuple(row[name] for name in names) for row in rows), key=str)
+
+
+@pytest.mark.parametrize(
+    ("comment", "src", "dst", "size", "cause"),
+    [
+        ("upload", "cpu:0", "cpu:1", 24, "host-upload"),
+        ("copy", "cpu:1", "cpu:2", 24, "explicit"),
+        ("redundant copy", "cpu:1", "cpu:1", 24, "redundant-copy"),
+        ("copy into", "cpu:1", "cpu:2", 24, "explicit"),
+        ("assignment from elsewhere", "cpu:2", "cpu:1", 12, "explicit"),
+    ],
+)
+def test_every_transfer_has_its_line_and_bytes(
+    eager: Recorded, comment: str, src: str, dst: str, size: int, cause: str
+) -> None:
+    assert at(eager, "hops", comment, "src", "dst", "bytes", "count", "cause") == [(src, dst, size, 1, cause)]
+
+
+@pytest.mark.parametrize("comment", ["no copy", "a copy that is wanted"])
+def test_what_sends_nothing_is_no_hop(eager: Recorded, comment: str) -> None:
+    assert at(eager, "hops", comment, "src") == []
+
+
+def test_a_pull_is_a_sync_and_a_hop(eager: Recorded) -> None:
+    assert at(eager, "syncs", "scalar", "device", "kind", "count") == [("cpu:1", "asscalar", 3)]
+    assert at(eager, "hops", "scalar", "src", "dst", "bytes", "count") == [("cpu:1", "cpu:0", 4, 3)]
+    assert at(eager, "syncs", "print", "device", "kind", "count") == [("cpu:2", "print", 1)]
+    assert at(eager, "syncs", "wait", "device", "kind", "count") == [("cpu:2", "wait_to_read", 1)]
+    assert at(eager, "syncs", "wait for all", "kind", "count") == [("waitall", 1)]
+
+
+def test_a_syncs_time_is_split_into_waiting_and_copying(eager: Recorded) -> None:
+    (row,) = by(eager.report["syncs"], site=line("mx_eager.py", "scalar"))
+    assert row["wait_ns"] > 0
+    assert row["copy_ns"] > 0
+    assert row["basis"] == "measured"
+
+
+def test_an_op_on_mixed_contexts_is_a_finding_and_no_hop(eager: Recorded) -> None:
+    assert at(eager, "hops", "mixed", "src") == []
+    (finding,) = by(eager.report["findings"], code="mixed-context")
+    assert finding["site"] == line("mx_eager.py", "mixed")
+    assert finding["severity"] == "error"
+
+
+def test_ops_that_take_the_newer_call_interface_are_seen(eager: Recorded, mx_python: Path) -> None:
+    from app.analysis.report import run_report
+
+    ops = run_report(eager.run.path, ops=True)["ops"]
+    found = {(op["type"], op["assigned"]) for op in ops}
+    assert {("_npi_zeros", "cpu:2"), ("_npi_tensordot", "cpu:2")} <= found
+
+
+def test_gradients_cross_back_only_for_what_the_loss_depends_on(mx_python: Path, hopscope_home: Path) -> None:
+    run = recorded(mx_python, "mx_autograd.py")
+    there = line("mx_autograd.py", "copied there and its gradient back")
+    back = line("mx_autograd.py", "backward")
+    rows = run.hops("src", "dst", "bytes", "count", "basis", "forward_site", site=back)
+    assert rows == [("cpu:2", "cpu:1", 80, 4, "inferred", there)]
+    for comment in (
+        "copied there and its gradient back",
+        "copied there, no gradient",
+    ):
+        assert run.hops("src", "dst", "bytes", "count", site=line("mx_autograd.py", comment)) == [
+            ("cpu:1", "cpu:2", 80, 4)
+        ]
+
+
+def test_a_hybridized_blocks_ops_have_their_own_lines(mx_python: Path, hopscope_home: Path) -> None:
+    from app.analysis.report import run_report
+
+    run = recorded(mx_python, "mx_hybrid.py")
+    ops = {(op["type"], op["assigned"], op["site"]) for op in run_report(run.run.path, ops=True)["ops"]}
+    hidden, output = line("mx_hybrid.py", "hidden"), line("mx_hybrid.py", "output")
+    assert {
+        ("FullyConnected", "cpu:1", hidden),
+        ("relu", "cpu:1", hidden),
+        ("FullyConnected", "cpu:1", output),
+    } <= ops
+    assert run.report["steps"] == 5
+    (finding,) = by(run.report["findings"], code="mixed-context")
+    assert finding["site"] == line("mx_hybrid.py", "refused")
+
+
+def test_a_graph_over_contexts_copies_at_its_boundary_only(mx_python: Path, hopscope_home: Path) -> None:
+    run = recorded(mx_python, "mx_groups.py")
+    graph = [hop for hop in run.report["hops"] if hop["producer"] in ("data", "act1", "fc2_backward")]
+    found = {(h["producer"], h["src"], h["dst"], h["bytes"], h["count"], h["cause"]) for h in graph}
+    assert found == {
+        ("data", "cpu:0", "cpu:1", 5 * 6 * 4, 10, "explicit"),
+        ("act1", "cpu:1", "cpu:2", 5 * 8 * 4, 10, "explicit"),
+        ("fc2_backward", "cpu:2", "cpu:1", 5 * 8 * 4, 7, "explicit"),
+    }
+    sites = {hop["producer"]: hop["site"] for hop in graph}
+    assert sites["act1"] == line("mx_groups.py", "boundary")
+    assert sites["fc2_backward"] == line("mx_groups.py", "backward")
+
+
+MONITOR = """
+import atexit, ctypes, mxnet as mx
+from mxnet.base import NDArrayHandle
+from mxnet.symbol import Symbol
+bind = Symbol.simple_bind
+def watched(self, *args, **kwargs):
+    executor = bind(self, *args, **kwargs)
+    def seen(name, raw):
+        array = mx.nd.NDArray(ctypes.cast(raw, NDArrayHandle), writable=False)
+        size = 4
+        for extent in array.shape:
+            size *= extent
+        print("seen", name.decode(), array.context, size)
+    executor.set_monitor_callback(seen, monitor_all=True)
+    return executor
+Symbol.simple_bind = watched
+"""
+
+
+def test_devices_and_bytes_agree_with_mxnets_monitor(mx_python: Path, hopscope_home: Path) -> None:
+    script = SCRIPTS / "mx_groups.py"
+    program = MONITOR + script.read_text()
+    done = subprocess.run(
+        [mx_python, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True, timeout=120
+    )
+    own: Counter[tuple[str, str, int]] = Counter()
+    for name, kind, number, size in re.findall(
+        r"seen (\w+)_copy_(?:data|output) (\w+)\((\d)\) (\d+)", done.stdout
+    ):
+        own[name.removesuffix("_0"), f"{kind}:{number}", int(size)] += 1
+    assert sum(own.values()) == 2 * (3 * 10 + 7), "three copies forward and one backward, both their ends"
+    ours: Counter[tuple[str, str, int]] = Counter()
+    for hop in recorded(mx_python, "mx_groups.py").report["hops"]:
+        if hop["producer"] in {name for name, _, _ in own}:
+            ours[hop["producer"], hop["src"], hop["bytes"]] += hop["count"]
+            ours[hop["producer"], hop["dst"], hop["bytes"]] += hop["count"]
+    assert ours == own
+
+
+@pytest.mark.parametrize(("store", "home"), [("local", "cpu:0"), ("device", None)])
+def test_a_kvstore_sums_every_gradient_once_a_step(
+    mx_python: Path, hopscope_home: Path, store: str, home: str | None
+) -> None:
+    run = recorded(mx_python, "mx_replicas.py", store)
+    site = line("mx_replicas.py", "step")
+    pushes = by(run.report["hops"], site=site, op="kvstore push")
+    assert {hop["basis"] for hop in pushes} == {"inferred"}
+    sent: Counter[str] = Counter()
+    for hop in pushes:
+        assert hop["bytes"] == PARAMETERS[hop["tensor"]]
+        assert home in (None, hop["dst"])
+        sent[hop["tensor"]] += hop["count"]
+    # The host gets both replicas' gradients; one of the devices gets the other's.
+    assert sent == Counter(dict.fromkeys(PARAMETERS, 16 if home else 8))
+    causes = {hop["cause"] for hop in pushes}
+    assert causes == ({"reduce-on-host"} if home else {"collective"})
+    payload = sum(row["payload_bytes"] for row in by(run.report["collectives"], site=site))
+    assert payload == sum(PARAMETERS.values())
+    assert not by(run.report["findings"], code="replica-drift")
+    assert not by(run.report["findings"], code="mixed-context")
+
+
+def test_replicas_that_exchange_nothing_are_found_to_drift(mx_python: Path, hopscope_home: Path) -> None:
+    run = recorded(mx_python, "mx_replicas.py", "none")
+    (finding,) = by(run.report["findings"], code="replica-drift")
+    assert finding["severity"] == "error"
+    assert finding["site"] == line("mx_replicas.py", "step")
+    assert not run.report["collectives"]
+
+
+@pytest.mark.parametrize(
+    ("script", "args"), [("mx_groups.py", ()), ("mx_replicas.py", ("none",)), ("mx_replicas.py", ("device",))]
+)
+def test_results_are_bit_equal(
+    mx_python: Path, hopscope_home: Path, script: str, args: tuple[str, ...]
+) -> None:
+    command = [mx_python, "-W", "ignore", SCRIPTS / script, *args]
+    plain = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    printed = plain.stdout.strip().splitlines()[-1]
+    assert len(printed) > 8
+    assert printed in recorded(mx_python, script, *args).log
+
+
+KILLED = """
+import os, signal, mxnet as mx
+x = mx.nd.ones((2, 3), ctx=mx.cpu(1))
+for _ in range(1000):
+    x = x * 1.0
+    y = x.as_in_context(mx.cpu(2))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_all_is_there_after_a_kill(mx_python: Path, hopscope_home: Path, tmp_path: Path) -> None:
+    run = record(mx_python, written(tmp_path, KILLED), framework="mxnet")
+    assert run.run.state == "failed"
+    assert run.hops("src", "dst", "bytes", "count") == [("cpu:1", "cpu:2", 24, 1000)]
+
+
+THREADS = """
+import threading, mxnet as mx
+def work(context):
+    for _ in range(10):
+        mx.nd.ones((4,), ctx=mx.cpu(1)).as_in_context(context)
+threads = [threading.Thread(target=work, args=(mx.cpu(2),)) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+def test_threads_are_recorded_alike(mx_python: Path, hopscope_home: Path, tmp_path: Path) -> None:
+    run = record(mx_python, written(tmp_path, THREADS), framework="mxnet")
+    assert run.hops("src", "dst", "count", "site") == [("cpu:1", "cpu:2", 40, "script.py:5")]

@@ -88,6 +88,7 @@ class Arrays:
         self._wide = bool(ndarray._int64_enabled())
         self._shape = _LIB.MXNDArrayGetShapeEx64 if self._wide else _LIB.MXNDArrayGetShapeEx
         self._dtype = _LIB.MXNDArrayGetDType
+        self._storage = _LIB.MXNDArrayGetStorageType
         self._strange: dict[str, Mark] = {}
 
     @classmethod
@@ -134,6 +135,12 @@ class Arrays:
         code = ctypes.c_int()
         self._dtype(handle, ctypes.byref(code))
         return _DTYPES.get(code.value, ("?", 0))
+
+    def sparse(self, handle: Any) -> bool:
+        """Whether only some of its values are stored, so that its extents don't tell its bytes."""
+        code = ctypes.c_int()
+        self._storage(handle, ctypes.byref(code))
+        return code.value > 0
 
     def size(self, handle: Any) -> int:
         """Bytes of an array's values."""

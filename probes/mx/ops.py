@@ -186,9 +186,7 @@ class Ops:
         identity = (mark.op, mark.loc, mark.device, dst, location, shape, dtype, call)
         key = self._hops.get(identity)
         if key is None:
-            size = dtype[1]
-            for extent in shape:
-                size *= extent
+            sparse = self.arrays.sparse(source.handle)
             fields = hop_fields(
                 mark.device,
                 dst,
@@ -196,7 +194,8 @@ class Ops:
                 loc=location,
                 producer_op=mark.op,
                 producer_loc=mark.loc,
-                size=size,
+                size=None if sparse else self.arrays.size(source.handle),
+                basis="unknown" if sparse else "estimated",
                 dtype=dtype[0],
                 shape=shape,
                 kind="copy",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from runners.catalogue import Program, Value
+from runners.programs.shared.slices import cut
 
 
 def program_problems(
@@ -25,6 +26,8 @@ def program_problems(
             f"device={device} is not one of the devices of this run: {', '.join(devices)}; name one of them, "
             "or choose others with --devices or --stand-ins"
         )
+    if "kvstore" in options:
+        problems += _kvstore_problems(devices, options)
     if "split" in options:
         problems += _split_problems(count, options.get("layers"), options.get("split"))
     return problems
@@ -44,6 +47,30 @@ def _split_problems(count: int, layers: Value | None, split: Value | None) -> li
         return [f"split={split} does not rise from each point to the next"]
     if points[-1] >= layers:
         return [f"split={split} names layer {points[-1]}, and the layers are 0 to {layers - 1}"]
+    return []
+
+
+def _kvstore_problems(devices: Sequence[str], options: Mapping[str, Value | None]) -> list[str]:
+    """Return what keeps a batch from being cut for these devices, and its gradients from being summed."""
+    problems = []
+    count, shown, batch = len(devices), ", ".join(devices), options.get("batch")
+    if "work-load-list" in options:
+        problems += _cut_problems(devices, batch, options["work-load-list"])
+    elif isinstance(batch, int) and batch < count:
+        problems.append(f"batch={batch} leaves some of {count} devices without an image")
+    if options["kvstore"] == "nccl" and any(not name.startswith("gpu:") for name in devices):
+        problems.append(f"kvstore=nccl needs GPUs: NCCL has no kernel for CPU devices, which {shown} are")
+    return problems
+
+
+def _cut_problems(devices: Sequence[str], batch: Value | None, work_loads: Value | None) -> list[str]:
+    count = len(devices)
+    loads = [int(load) for load in str(work_loads).split(",")] if work_loads else [1] * count
+    if len(loads) != count:
+        return [f"work-load-list={work_loads} has {len(loads)} shares, and {count} devices need {count}"]
+    if isinstance(batch, int) and 0 in (slices := cut(batch, loads)):
+        told = ", ".join(map(str, slices))
+        return [f"batch={batch} leaves a device without an image: {told} on {', '.join(devices)}"]
     return []
 
 

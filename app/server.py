@@ -28,7 +28,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from app import access
-from runners import environments
+from runners import background
 from runners.errors import HopscopeError, UsageError
 
 DEFAULT_ADDRESS = "127.0.0.1"
@@ -63,12 +63,12 @@ async def _lifespan(_app: st.App) -> AsyncIterator[dict[str, Any]]:
         yield {}
     finally:
         await installing
-        await asyncio.to_thread(environments.stop_background_install)
+        await asyncio.to_thread(background.stop)
 
 
 def _install_meanwhile() -> None:
     try:
-        environments.start_background_install(build=_build)
+        background.start(build=_build)
     except HopscopeError as error:
         print(f"hopscope: {error}", file=sys.stderr, flush=True)
 

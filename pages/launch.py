@@ -7,11 +7,13 @@ import streamlit as st
 from app import access
 from app.screen import launch_form, places
 from app.screen.environment_panel import environment_panel
-from app.screen.launch_words import blocking, changed_options, plan_text, waiting
+from app.screen.launch_words import blocking, changed_options, plan_remarks, plan_text, waiting
 from app.screen.launching import launch_once
 from app.views.text import escape_markdown
+from runners.builds import usable_cards
 from runners.environments import environment
 from runners.errors import HopscopeError
+from runners.frameworks import FRAMEWORKS
 from runners.gpus import known_gpus
 from runners.launcher import plan_program
 
@@ -23,7 +25,8 @@ with left:
     environment_panel(program.framework)
 with right:
     gpus = known_gpus()
-    usable = environment(program.framework).build != "cpu"
+    framework = FRAMEWORKS[program.framework]
+    usable = environment(program.framework).build != "cpu" and bool(usable_cards(framework, gpus.cards))
     where, how_long, _ = st.columns([2, 1, 1])
     with where:
         devices = launch_form.choose_devices(program, gpus.cards, usable)
@@ -45,7 +48,7 @@ operator = access.role() == "operator"
 with right:
     st.markdown("**What will run**")
     st.code(plan_text(plan), language="bash", wrap_lines=True)
-    for note in plan.notes:
+    for note in [*plan_remarks(plan), *plan.notes]:
         st.caption(escape_markdown(note))
     for problem in blocking(plan):
         st.error(escape_markdown(problem), icon=":material/block:")

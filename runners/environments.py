@@ -5,38 +5,38 @@ What state one is in is read off the disk, so every process and every viewer see
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import json
 import os
-import signal
 import subprocess
-import sys
-import threading
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import Literal, TextIO
 
+from runners.builds import choose_build, driver_problem
 from runners.errors import HopscopeError, UsageError
-from runners.frameworks import BUILDS, FRAMEWORKS, Framework, base_python, choose_build
-from runners.install import Report
+from runners.first_import import check_import
+from runners.frameworks import BUILDS, FRAMEWORKS, Framework
+from runners.install import Report, Workbench
 from runners.install import install as install_into
+from runners.pythons import find_python
+from runners.uv import fetch_python, fetched_folder
 from runners.virtualenv import VirtualEnvironment
 
 State = Literal["missing", "installing", "ready", "failed"]
 
 ROOT = Path(__file__).resolve().parents[1]
-_WORKER_START_S = 5.0
-
-# Run by the environment's own interpreter: is the module there, and is it a build for GPUs?
+# Run by the environment's own interpreter: is the module there, and is it a build for GPUs? Imports nothing.
 _LOOK = """
 import importlib.util, json, pathlib, sys
-spec = importlib.util.find_spec(sys.argv[1])
-found = {"found": spec is not None, "cuda": False}
+module, pattern, text = sys.argv[1:]
+spec = importlib.util.find_spec(module)
+found = {"found": spec is not None, "gpu": False}
 if spec is not None and spec.origin:
-    info = pathlib.Path(spec.origin).parent / "python" / "platform" / "build_info.py"
-    found["cuda"] = info.exists() and "'is_cuda_build', True" in info.read_text()
+    files = pathlib.Path(spec.origin).parents[1].glob(pattern)
+    found["gpu"] = any(text in file.read_text(errors="replace") for file in files)
 print(json.dumps(found))
 """
 
@@ -78,18 +78,21 @@ def environment(framework: str) -> Environment:
     build = stamp["build"] if stamp else (progress or {}).get("build")
 
     def now(state: State, reason: str | None = None) -> Environment:
-        step, fraction = virtual.under_way() if state == "installing" else (None, None)
+        step, fraction = (None, None)
+        if state == "installing":
+            step, fraction = virtual.under_way() if busy else (_waits_for(known), None)
         shown = build if state != "missing" else None
         return Environment(
             known.name, virtual.path, virtual.python, state, reason, fraction, step, virtual.log, shown
         )
 
-    if virtual.busy():
+    busy = virtual.busy()
+    if busy or virtual.queued():
         return now("installing")
     if stamp and virtual.is_current(known.recipe(stamp["build"])):
-        return now("ready", _slower_than_could_be(known, stamp["build"]))
+        return now("ready", _about(known, stamp["build"]))
     if progress is None:
-        found = _look(virtual.python, known.module)
+        found = build_in(virtual.python, known)
         if found:
             build = found
             return now("ready", "not made by Hopscope, used as it is")
@@ -99,6 +102,11 @@ def environment(framework: str) -> Environment:
     if progress["state"] == "ready":
         return now("missing", "what it must hold has changed since it was made")
     return now("missing", "its install was interrupted; the next one goes on from there")
+
+
+def in_queue(framework: str) -> contextlib.AbstractContextManager[TextIO]:
+    """Show that this process is going to install `framework`, until the file that this yields is closed."""
+    return _virtual(_known(framework)).in_queue()
 
 
 def environments() -> list[Environment]:
@@ -140,77 +148,29 @@ def install(framework: str, build: str | None = None, report: Report | None = No
     if _users_own(known) or (now.state == "ready" and not ours):
         what = now.reason or "not made by Hopscope"
         raise HopscopeError(f"{now.path} is left alone: {what}")
-    wanted = build or choose_build()[0]
+    wanted = build or choose_build(known)[0]
     # Builds share module names, so one is never laid over the other.
     another = now.build is not None and now.build != wanted
-    install_into(virtual, known.recipe(wanted), base_python(known), report or _quiet, clear=another)
+    install_into(
+        virtual,
+        known.recipe(wanted),
+        base_python(known),
+        report or _quiet,
+        clear=another,
+        check=functools.partial(check_import, known),
+    )
     return environment(framework)
 
 
-def start_background_install(frameworks: Iterable[str] = (), build: str | None = None) -> list[str]:
-    """Install what is not ready in a process of its own, and return which those are.
+def base_python(framework: Framework) -> Callable[[Workbench], str]:
+    """What finds an interpreter that `framework` has builds for, or fetches one, as part of an install."""
+    oldest, newest, side = framework.oldest_python, framework.newest_python, folder()
 
-    Without `frameworks`, all of them. The process outlives the thread that asked for it; a second call while
-    one runs starts nothing. `stop_background_install` ends it; the next start goes on from there.
-    """
-    wanted = [name for name in frameworks or FRAMEWORKS if environment(name).state in ("missing", "failed")]
-    wanted = [name for name in wanted if not _users_own(_known(name))]
-    if wanted:
-        _worker.start(wanted, build)
-    return wanted
+    def find(work: Workbench) -> str:
+        found = find_python(oldest, newest, fetched_folder(side))
+        return found or fetch_python(framework.title, oldest, newest, side, work)
 
-
-def retry(framework: str, build: str | None = None) -> None:
-    """Try a failed or missing environment again, in the background."""
-    start_background_install([framework], build)
-
-
-def stop_background_install() -> None:
-    """Stop the install that this process started, if one runs; what it put in place stays."""
-    _worker.stop()
-
-
-class _Worker:
-    """The installing process of this server: at most one at a time."""
-
-    def __init__(self) -> None:
-        self._guard = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self, frameworks: list[str], build: str | None) -> None:
-        """Start it, and return once it installs (or has ended already), so that the state shows it."""
-        with self._guard:
-            if self._process is not None and self._process.poll() is None:
-                return
-            argv = [sys.executable, "-m", "runners.environments", *frameworks]
-            if build:
-                argv += ["--build", build]
-            self._process = subprocess.Popen(
-                argv,
-                cwd=ROOT,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
-            process = self._process
-        threading.Thread(target=process.wait, name="environment-install", daemon=True).start()
-        deadline = time.monotonic() + _WORKER_START_S
-        while process.poll() is None and time.monotonic() < deadline:
-            if any(_virtual(_known(name)).busy() for name in frameworks):
-                return
-            time.sleep(0.02)
-
-    def stop(self) -> None:
-        """Ask it to stop and wait for it: it ends its pip first."""
-        with self._guard:
-            process, self._process = self._process, None
-        if process is not None and process.poll() is None:
-            process.terminate()
-            process.wait()
-
-
-_worker = _Worker()
+    return find
 
 
 def _known(framework: str) -> Framework:
@@ -225,6 +185,11 @@ def _virtual(framework: Framework) -> VirtualEnvironment:
     return VirtualEnvironment(folder() / framework.name, folder(), framework.name)
 
 
+def is_users_own(framework: str) -> bool:
+    """Whether the user named an environment of their own, which nothing is installed into."""
+    return _users_own(_known(framework)) is not None
+
+
 def _users_own(framework: Framework) -> Environment | None:
     """The environment that the user named with $HOPSCOPE_TENSORFLOW (and so on), if any."""
     variable = f"HOPSCOPE_{framework.name.upper()}"
@@ -233,7 +198,7 @@ def _users_own(framework: Framework) -> Environment | None:
         return None
     path = Path(chosen).expanduser().absolute()
     python = path / "bin" / "python"
-    build = _look(python, framework.module)
+    build = build_in(python, framework)
     reason = f"named by ${variable}" if build else f"${variable} names {path}, which has no {framework.title}"
     return Environment(
         framework.name,
@@ -248,65 +213,51 @@ def _users_own(framework: Framework) -> Environment | None:
     )
 
 
-def _look(python: Path, module: str) -> str | None:
-    """Which build of `module` this interpreter has, or None; remembered while nothing changes."""
+def build_in(python: Path, framework: Framework) -> str | None:
+    """Which build of the framework an environment's interpreter has; None where it has none, or cannot tell.
+
+    Nothing is imported; remembered while nothing changes there.
+    """
     try:
         changed = max(
             entry.stat().st_mtime_ns for entry in python.parents[1].glob("lib/python*/site-packages")
         )
     except (OSError, ValueError):
         return None
-    return _look_once(python, module, changed) if python.exists() else None
+    return _look_once(python, (framework.module, *framework.gpu_sign), changed) if python.exists() else None
 
 
 @functools.lru_cache(maxsize=32)
-def _look_once(python: Path, module: str, changed: int) -> str | None:
-    answer = subprocess.run([python, "-I", "-c", _LOOK, module], capture_output=True, text=True, check=False)
+def _look_once(python: Path, words: tuple[str, ...], changed: int) -> str | None:
+    answer = subprocess.run([python, "-I", "-c", _LOOK, *words], capture_output=True, text=True, check=False)
     if answer.returncode != 0:
         return None
     found = json.loads(answer.stdout)
     if not found["found"]:
         return None
-    return "gpu" if found["cuda"] else "cpu"
+    return "gpu" if found["gpu"] else "cpu"
 
 
-def _slower_than_could_be(framework: Framework, build: str) -> str | None:
+def _about(framework: Framework, build: str) -> str | None:
+    """What the user should know of a ready environment: that it cannot be used here, or a faster one can."""
     if build == "gpu":
-        return None
-    suits, why = _suits()
+        return driver_problem(framework)
+    suits, why = _suits(framework.name)
     if suits == "cpu":
         return None
     return f"this is the CPU build, and {why}: python3 -m app setup --framework {framework.name} --build gpu"
 
 
-_suits: Callable[[], tuple[str, str]] = functools.lru_cache(maxsize=1)(choose_build)
+@functools.lru_cache(maxsize=8)
+def _suits(framework: str) -> tuple[str, str]:
+    return choose_build(FRAMEWORKS[framework])
+
+
+def _waits_for(framework: Framework) -> str:
+    """What stands before a framework in the queue."""
+    others = [one.title for one in FRAMEWORKS.values() if one is not framework and _virtual(one).busy()]
+    return f"waits for {' and '.join(others)}, which is installed first" if others else "starting"
 
 
 def _quiet(_step: object) -> None:
     pass
-
-
-def _main() -> NoReturn:
-    """Install the frameworks named as arguments, one after the other; what became of it is on the disk."""
-    names = sys.argv[1:]
-    build = None
-    if "--build" in names:
-        at = names.index("--build")
-        build = names[at + 1]
-        del names[at : at + 2]
-
-    def stop(_number: int, _frame: object) -> NoReturn:
-        sys.exit(143)
-
-    signal.signal(signal.SIGTERM, stop)
-    failed = False
-    for name in names:
-        try:
-            install(name, build)
-        except HopscopeError:
-            failed = True
-    sys.exit(1 if failed else 0)
-
-
-if __name__ == "__main__":
-    _main()

@@ -3,34 +3,62 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
-from runners.errors import HopscopeError
 from runners.virtualenv import Recipe
 
 BUILDS = ("cpu", "gpu")
-_REQUIREMENTS = Path(__file__).resolve().parent / "requirements"
+DRIVER_LIBRARY = "libcuda.so.1"
+_HERE = Path(__file__).resolve().parent
+_REQUIREMENTS = _HERE / "requirements"
+
+
+@dataclasses.dataclass(frozen=True)
+class CapabilityLimit:
+    """From which compute capability on a framework's build for GPUs holds no code for a card."""
+
+    first: tuple[int, int]
+    refused: bool
+    """Whether nothing at all can run there; else it may, and the user is only told."""
+    why: str
+    """Follows `which has compute capability 9.0, and`."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Framework:
-    """A framework that programs run in: its module, the Pythons it has builds for, and the disk it takes."""
+    """A framework that programs run in: its names, where it can run, and what its builds are made of."""
 
     name: str
     title: str
     module: str
     oldest_python: tuple[int, int]
     newest_python: tuple[int, int]
+    """An environment is made with a Python from the oldest to the newest."""
     disk_bytes: dict[str, int]
-    """By build."""
+    """By build: what is there once while it is installed, downloads included."""
+    gpu_sign: tuple[str, str]
+    """How a build for GPUs is known: files beside the module's folder, as a pattern, that hold this text."""
+    imported_as: tuple[str, ...] = ()
+    """The modules whose import says that a script uses it."""
+    other_packages: tuple[str, ...] = ()
+    """The names, or their beginnings, of packages other than `name` that hold it."""
+    shown_packages: tuple[str, ...] = ("numpy",)
+    """Which packages' versions are worth a look beside its own."""
+    newer_python: str | None = None
+    """Why it cannot run on a Python newer than the newest at all; None where it may, if the user has that."""
+    capability: CapabilityLimit | None = None
+    system_libraries: dict[str, tuple[str, str]] = dataclasses.field(default_factory=dict)
+    """What it needs of the system: library -> the packages that have it, apt's name and dnf's."""
+    needs_driver: bool = False
+    """Whether its build for GPUs cannot even be imported without the driver's library."""
+    preloaded: tuple[str, ...] = ()
+    """What its build for GPUs does not find by itself: libraries beside the module's folder, in order."""
 
     def recipe(self, build: str) -> Recipe:
         """What an environment of this build holds."""
         stem = self.name if build == "cpu" else f"{self.name}-{build}"
-        return read_recipe(stem, self.name, self.disk_bytes[build], build)
+        files = _preloading(self.module, self.preloaded) if build == "gpu" and self.preloaded else {}
+        return read_recipe(stem, self.name, self.disk_bytes[build], build, files)
 
 
 FRAMEWORKS = {
@@ -41,24 +69,69 @@ FRAMEWORKS = {
         (3, 10),
         (3, 13),
         {"cpu": 2_100_000_000, "gpu": 10_000_000_000},
+        ("tensorflow/python/platform/build_info.py", "'is_cuda_build', True"),
+        imported_as=("tensorflow", "keras", "tf_keras"),
+        other_packages=("tensorflow-cpu", "tf-nightly"),
+        shown_packages=("keras", "tf-keras", "numpy"),
+        capability=CapabilityLimit(
+            (12, 0), False, "TensorFlow's builds up to 2.21 hold no code for it: it may abort"
+        ),
+    ),
+    "mxnet": Framework(
+        "mxnet",
+        "MXNet",
+        "mxnet",
+        (3, 9),
+        (3, 11),
+        {"cpu": 400_000_000, "gpu": 6_800_000_000},
+        ("mxnet_cu*.dist-info/METADATA", "Name: mxnet-cu"),
+        imported_as=("mxnet", "gluonnlp", "gluoncv"),
+        other_packages=("mxnet-cu", "mxnet-mkl"),
+        newer_python="it needs numpy below 1.24, which has no builds for Python 3.12",
+        capability=CapabilityLimit(
+            (9, 0),
+            True,
+            "MXNet's CUDA 11.2 build has machine code up to 8.6 and no PTX: nothing of it can run there",
+        ),
+        system_libraries={
+            "libgomp.so.1": ("libgomp1", "libgomp"),
+            "libquadmath.so.0": ("libquadmath0", "libquadmath"),
+        },
+        needs_driver=True,
+        # Each stands behind those that it links with.
+        preloaded=(
+            "nvidia/cuda_runtime/lib/libcudart.so.11.0",
+            "nvidia/nvtx/lib/libnvToolsExt.so.1",
+            "nvidia/cuda_nvrtc/lib/libnvrtc.so.11.2",
+            "nvidia/cublas/lib/libcublasLt.so.11",
+            "nvidia/cublas/lib/libcublas.so.11",
+            "nvidia/cufft/lib/libcufft.so.10",
+            "nvidia/curand/lib/libcurand.so.10",
+            "nvidia/cusparse/lib/libcusparse.so.11",
+            "nvidia/cusolver/lib/libcusolver.so.11",
+            "nvidia/cudnn/lib/libcudnn.so.8",
+            "nvidia/nccl/lib/libnccl.so.2",
+        ),
     ),
 }
 
 
 # Older versions that the recorder is tested with; programs do not run in these.
 TESTED_BESIDE = {
-    "2.15": Framework(
-        "tensorflow-2.15",
-        "TensorFlow 2.15",
-        "tensorflow",
-        (3, 9),
-        (3, 11),
-        {"cpu": 1_400_000_000},
+    "2.15": dataclasses.replace(
+        FRAMEWORKS["tensorflow"],
+        name="tensorflow-2.15",
+        title="TensorFlow 2.15",
+        oldest_python=(3, 9),
+        newest_python=(3, 11),
+        disk_bytes={"cpu": 1_400_000_000},
     ),
 }
 
 
-def read_recipe(stem: str, label: str, disk_bytes: int, build: str) -> Recipe:
+def read_recipe(
+    stem: str, label: str, disk_bytes: int, build: str, files: dict[str, str] | None = None
+) -> Recipe:
     """The recipe in runners/requirements/`stem`.txt and, where there is one, `stem`.no-deps.txt."""
     alone = _REQUIREMENTS / f"{stem}.no-deps.txt"
     return Recipe(
@@ -67,31 +140,14 @@ def read_recipe(stem: str, label: str, disk_bytes: int, build: str) -> Recipe:
         (alone,) if alone.exists() else (),
         disk_bytes,
         {"build": build},
+        files or {},
     )
 
 
-def choose_build() -> tuple[str, str]:
-    """The build that suits this machine, `cpu` or `gpu`, and why: what NVML reports decides."""
-    from runners.gpus import list_gpus
-
-    found = list_gpus()
-    if not found.cards:
-        return "cpu", f"no GPU: {found.problem or 'NVML reports none'}"
-    count = len(found.cards)
-    return "gpu", f"NVML reports {count} GPU{'s' if count > 1 else ''}"
-
-
-def base_python(framework: Framework) -> str:
-    """An interpreter that `framework` has builds for: this one, or one on PATH."""
-    oldest, newest = framework.oldest_python, framework.newest_python
-    if oldest <= sys.version_info[:2] <= newest:
-        return sys.executable
-    for minor in range(newest[1], oldest[1] - 1, -1):
-        found = shutil.which(f"python3.{minor}")
-        ask = "import ensurepip, venv"
-        if found and subprocess.run([found, "-c", ask], capture_output=True, check=False).returncode == 0:
-            return found
-    raise HopscopeError(
-        f"{framework.title} has builds for Python 3.{oldest[1]} to 3.{newest[1]} and this is"
-        f" {sys.version_info[0]}.{sys.version_info[1]}; install one of them, with its venv module"
-    )
+def _preloading(module: str, libraries: tuple[str, ...]) -> dict[str, str]:
+    """The files that make an environment load `libraries` when `module` is imported, and not before."""
+    call = f"import _hopscope_preload; _hopscope_preload.before_import({module!r}, {libraries!r})\n"
+    return {
+        "_hopscope_preload.py": (_HERE / "preload.py").read_text(),
+        "hopscope-preload.pth": call,
+    }

@@ -1,41 +1,68 @@
-"""Which framework a script uses, read off its text: nothing of it is run."""
+"""Which framework a script uses, read off its text and that of its own modules: nothing of them is run."""
 
 from __future__ import annotations
 
 import ast
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
-_FRAMEWORK_OF = {
-    "tensorflow": "tensorflow",
-    "keras": "tensorflow",
-    "tf_keras": "tensorflow",
-    "mxnet": "mxnet",
-    "gluonnlp": "mxnet",
-    "gluoncv": "mxnet",
-}
+from runners.frameworks import FRAMEWORKS
+
+MOST_FILES = 100
+"""Of a script with more modules of its own only the nearest are read."""
+
+_FRAMEWORK_OF = {module: one.name for one in FRAMEWORKS.values() for module in one.imported_as}
 
 
-def framework_of(script: Path) -> str | None:
-    """Return the framework that the script's own import statements name first, None when they name none."""
+def framework_of(script: Path, folder: Path | None = None) -> str | None:
+    """Return the framework that the script imports first, itself or through modules of its own; None without.
+
+    `folder` is where its modules are looked for, by default where it lies.
+    """
+    files = [script / "__main__.py" if script.is_dir() else script]
+    for file in files:
+        imports = _imports(file)
+        for level, module, _ in imports:
+            framework = _FRAMEWORK_OF.get(module.partition(".")[0])
+            if framework and level == 0:
+                return framework
+        for found in _own_modules(imports, file, folder or files[0].parent):
+            if found not in files and len(files) < MOST_FILES:
+                files.append(found)
+    return None
+
+
+def _imports(script: Path) -> list[tuple[int, str, tuple[str, ...]]]:
+    """Return what a file's import statements name: (leading dots, module, names taken from it), in order."""
     try:
         with warnings.catch_warnings():
             # A user's invalid escape sequence is for the script's own run to complain about.
             warnings.simplefilter("ignore")
             tree = ast.parse(script.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    named: list[tuple[int, str]] = []
+        return []
+    found: list[tuple[int, int, str, tuple[str, ...]]] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            named += [(node.lineno, alias.name) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            named.append((node.lineno, node.module))
-    for _, module in sorted(named):
-        framework = _FRAMEWORK_OF.get(module.partition(".")[0])
-        if framework:
-            return framework
-    return None
+            found += [(node.lineno, 0, alias.name, ()) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = tuple(alias.name for alias in node.names)
+            found.append((node.lineno, node.level, node.module or "", names))
+    return [(level, module, names) for _, level, module, names in sorted(found)]
+
+
+def _own_modules(imports: list[tuple[int, str, tuple[str, ...]]], file: Path, folder: Path) -> Iterator[Path]:
+    """Yield the files among the script's own that these import statements would run."""
+    for level, module, names in imports:
+        start = file.parents[level - 1] if 0 < level <= len(file.parents) else folder
+        parts = module.split(".") if module else []
+        paths = [start.joinpath(*parts[:count]) for count in range(1, len(parts) + 1)]
+        paths += [start.joinpath(*parts, name) for name in names if name != "*"]
+        for path in paths:
+            for candidate in (path.with_name(path.name + ".py"), path / "__init__.py"):
+                if candidate.is_file():
+                    yield candidate
 
 
 def module_file(module: str, folder: Path) -> Path | None:

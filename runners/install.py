@@ -14,11 +14,12 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TextIO
+from typing import Protocol, TextIO
 
 from runners.errors import HopscopeError
+from runners.following import follow
 from runners.pip_output import PipOutput
 from runners.virtualenv import Recipe, VirtualEnvironment, python_folder, take, write_json
 
@@ -26,7 +27,6 @@ _POLL_S = 0.1
 _SAVE_EVERY_S = 0.5
 # A reader that looks whether the lock is held takes it for an instant; an installer tries for longer.
 _LOCK_PATIENCE_S = 1.0
-_STOP_GRACE_S = 10.0
 # Of smaller downloads nobody waits for the end.
 _LARGE_BYTES = 5_000_000
 
@@ -43,13 +43,37 @@ class Step:
 Report = Callable[[Step], None]
 
 
-def install(
-    environment: VirtualEnvironment, recipe: Recipe, base_python: str, report: Report, clear: bool = False
-) -> None:
-    """Bring `environment` to `recipe`, made from `base_python` where there is none.
+class Workbench(Protocol):
+    """An install under way, for what is done as a part of it."""
 
-    Waits while another process installs there. `clear` makes it anew in any case. HopscopeError with the
-    reason in one line where it fails. Interrupted or killed at any point, the next call goes on from there.
+    @property
+    def python(self) -> Path:
+        """The environment's interpreter."""
+
+    @property
+    def log(self) -> Path:
+        """What the commands that are run print."""
+
+    def tell(self, text: str, fraction: float | None) -> None:
+        """Say what is being done now, and how far it is."""
+
+    def run(self, argv: list[str], output: PipOutput, variables: Mapping[str, str] | None = None) -> int:
+        """Run a command, followed by `output`, and return its exit status."""
+
+
+def install(
+    environment: VirtualEnvironment,
+    recipe: Recipe,
+    base_python: str | Callable[[Workbench], str],
+    report: Report,
+    clear: bool = False,
+    check: Callable[[Workbench], None] | None = None,
+) -> None:
+    """Bring `environment` to `recipe`, made from `base_python`, or what that finds, where there is none.
+
+    Waits while another process installs there. `clear` makes it anew in any case. `check` is called when all
+    is in place; what it raises fails the install. HopscopeError with the reason in one line where it fails.
+    Interrupted or killed at any point, the next call goes on from there.
     """
     if environment.is_current(recipe) and not clear:
         return
@@ -62,6 +86,9 @@ def install(
         try:
             work.make(base_python, clear)
             work.fill()
+            if check is not None:
+                check(work)
+            work.clean()
             environment.write_stamp(recipe)
         except OSError as error:
             explained = _explain(error, environment)
@@ -124,7 +151,17 @@ class _Install:
         self._saved = 0.0
         self._step = Step("starting", None, 0.0)
 
-    def make(self, base_python: str, clear: bool) -> None:
+    @property
+    def python(self) -> Path:
+        """The environment's interpreter."""
+        return self._environment.python
+
+    @property
+    def log(self) -> Path:
+        """What the commands that are run print."""
+        return self._environment.log
+
+    def make(self, base_python: str | Callable[[Workbench], str], clear: bool) -> None:
         """Create the environment where there is no usable one."""
         environment = self._environment
         if not clear and self._usable():
@@ -132,37 +169,46 @@ class _Install:
             return
         self._refuse_foreign_folder()
         self._refuse_full_disk()
-        self._tell(f"making {environment.path}", None)
-        self._check_venv_module(base_python)
-        argv = [base_python, "-I", "-m", "venv", "--clear", str(environment.path)]
+        environment.log.write_text("")
+        self.tell(f"making {environment.path}", None)
+        base = base_python if isinstance(base_python, str) else base_python(self)
+        self._check_venv_module(base)
+        argv = [base, "-I", "-m", "venv", "--clear", str(environment.path)]
         self._forget_stamps()
-        output = PipOutput(self._step.text)
-        if self._run(argv, output, "w"):
+        output = PipOutput(f"making {environment.path}")
+        if self.run(argv, output):
             reason = output.failure() or _last_line(environment.log)
             raise HopscopeError(f"cannot make {environment.path}: {reason}; log: {environment.log}")
 
     def fill(self) -> None:
-        """Run pip until everything is installed."""
+        """Run pip until everything is installed, and add the recipe's own files."""
         self._pip(self._recipe.requirements)
         if self._recipe.without_dependencies:
             self._pip(self._recipe.without_dependencies, "--no-deps")
+        path = self._environment.path
+        for name, content in self._recipe.files.items():
+            (path / "lib" / python_folder(path) / "site-packages" / name).write_text(content)
 
     def _pip(self, files: tuple[Path, ...], *options: str) -> None:
         environment = self._environment
-        shutil.rmtree(environment.downloads, ignore_errors=True)
+        self.clean()
         argv = [str(environment.python), "-I", "-u", "-m", "pip", "install", "--no-input", *options]
         argv += ["--disable-pip-version-check", "--progress-bar", "off"]
         for file in files:
             argv += ["-r", str(file)]
         output = PipOutput()
-        code = self._run(argv, output, "a")
-        shutil.rmtree(environment.downloads, ignore_errors=True)
+        code = self.run(argv, output)
+        self.clean()
         if code:
             reason = output.failure() or _last_line(environment.log)
             raise HopscopeError(
                 f"cannot install the packages of {self._recipe.label}: {reason}; the next try goes on from"
                 f" here; log: {environment.log}"
             )
+
+    def clean(self) -> None:
+        """Remove what was downloaded."""
+        shutil.rmtree(self._environment.downloads, ignore_errors=True)
 
     def save(self, state: str, reason: str | None = None) -> None:
         """Write the progress file; a full disk must not hide the reason why the install ended."""
@@ -180,7 +226,8 @@ class _Install:
         with contextlib.suppress(OSError):
             write_json(self._environment.progress_file, progress)
 
-    def _tell(self, text: str, fraction: float | None) -> None:
+    def tell(self, text: str, fraction: float | None) -> None:
+        """Say what is being done now, and how far it is."""
         self._step = Step(text, fraction, time.monotonic() - self._started)
         self._report(self._step)
         if time.monotonic() - self._saved > _SAVE_EVERY_S:
@@ -236,42 +283,21 @@ class _Install:
         for stamp in self._environment.path.glob(".hopscope-*.json"):
             stamp.unlink()
 
-    def _run(self, argv: list[str], output: PipOutput, mode: str) -> int:
+    def run(self, argv: list[str], output: PipOutput, variables: Mapping[str, str] | None = None) -> int:
         """Run `argv` with its output in the log, following it there; returns its exit status."""
         environment = self._environment
-        variables = {**os.environ, "TMPDIR": str(environment.downloads), "PIP_USER": "0"}
+        environ = {**os.environ, "TMPDIR": str(environment.downloads), "PIP_USER": "0", **(variables or {})}
         for name in ("PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PYTHONHOME", "__PYVENV_LAUNCHER__"):
-            variables.pop(name, None)
+            environ.pop(name, None)
         environment.downloads.mkdir(exist_ok=True)
-        with environment.log.open(mode) as log, environment.log.open(errors="replace") as tail:
-            tail.seek(0, os.SEEK_END)
-            process = subprocess.Popen(
-                argv,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env=variables,
-                pass_fds=[self._lock.fileno()],
-            )
-            try:
-                self._follow(process, tail, output)
-            except BaseException:
-                _end(process)
-                raise
-        return process.returncode
-
-    def _follow(self, process: subprocess.Popen[bytes], tail: TextIO, output: PipOutput) -> None:
-        rest = ""
         began = time.time()
-        ended = False
-        while not ended:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(_POLL_S)
-            ended = process.returncode is not None
-            *lines, rest = (rest + tail.read()).split("\n")
-            for line in [*lines, rest] if ended else lines:
+
+        def heard(lines: list[str]) -> None:
+            for line in lines:
                 output.feed(line)
             self._tell_output(output, began)
+
+        return follow(argv, environ, environment.log, self._lock.fileno(), heard)
 
     def _tell_output(self, output: PipOutput, began: float) -> None:
         text, downloaded, installed = output.step, None, 0
@@ -284,23 +310,13 @@ class _Install:
                 1 for file in self._site_packages("*.dist-info/RECORD") if file.stat().st_mtime >= began - 1
             )
             text = f"installing {min(installed + 1, output.total)} of {output.total} packages"
-        self._tell(text, output.fraction(installed, downloaded))
+        self.tell(text, output.fraction(installed, downloaded))
 
     def _downloaded(self, name: str) -> int | None:
         for file in self._environment.downloads.glob(f"pip-*/{name}"):
             with contextlib.suppress(OSError):
                 return file.stat().st_size
         return None
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Stop a pip that is no longer wanted, so that it does not go on behind our back."""
-    process.terminate()
-    try:
-        process.wait(_STOP_GRACE_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 def _last_line(log: Path) -> str:

@@ -181,11 +181,6 @@ def cpu_build_words(framework: str) -> str:
     )
 
 
-def usable_cards(framework: str, cards: Sequence[Gpu]) -> list[Gpu]:
-    """Return the GPUs that the builds which Hopscope installs of this framework can use."""
-    return builds.usable_cards(FRAMEWORKS[framework], cards)
-
-
 def capability_notes(framework: str, cards: Sequence[Gpu]) -> list[str]:
     """Return a warning for each card that is newer than the framework's builds."""
     return builds.warnings(FRAMEWORKS[framework], cards) if framework in FRAMEWORKS else []

@@ -10,18 +10,19 @@ from pathlib import Path
 from runners.catalogue import did_you_mean
 from runners.devices import DeviceChoice, choose
 from runners.errors import UsageError
+from runners.frameworks import FRAMEWORKS
 from runners.gpus import known_gpus, visible_cards
 from runners.imports import framework_of, module_file
 from runners.plan import (
     Plan,
     capability_notes,
     choose_interpreter,
-    cpu_build_words,
     held_problems,
+    judge_cards,
     recorder_env,
 )
 
-DEFAULT_FRAMEWORK = "tensorflow"
+DEFAULT_FRAMEWORK = next(iter(FRAMEWORKS))
 
 
 def plan_script(
@@ -50,14 +51,15 @@ def plan_script(
     file = module_file(target, folder) if module else folder / target
     if not module:
         problems += _script_problems(target, folder / target)
-    chosen = framework or (framework_of(file) if file else None) or DEFAULT_FRAMEWORK
+    seen = framework_of(file, folder if module else None) if file and framework is None else None
+    chosen = framework or seen or DEFAULT_FRAMEWORK
     interpreter = choose_interpreter(chosen, python)
     problems += [interpreter.problem] if interpreter.problem else []
     gpus = known_gpus()
     choice = choose(devices, None, gpus)
     problems += choice.problems
-    if choice.cards and interpreter.build == "cpu":
-        problems.append(cpu_build_words(chosen))
+    refused, warned = judge_cards(chosen, choice.cards, interpreter)
+    problems += refused
     if choice.names and not choice.problems:
         _restrict_script(choice)
         problems += choice.problems
@@ -65,6 +67,8 @@ def plan_script(
     if devices is None and interpreter.build != "cpu":
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         cards = list(visible_cards(gpus, visible, os.environ.get("CUDA_DEVICE_ORDER")))
+        # It may do without them, so it is only told.
+        warned = capability_notes(chosen, cards)
     words = ["-m", *argv] if module else list(argv)
     return Plan(
         kind="script",
@@ -80,12 +84,23 @@ def plan_script(
         options={},
         problems=problems + held_problems(cards, share),
         unready=interpreter.problem if interpreter.installable else None,
-        notes=choice.notes + capability_notes(chosen, cards),
+        notes=choice.notes + warned + _default_notes(framework or seen, python),
         device_map=choice.map(),
         cards=cards,
         share=share,
         origin=origin,
     )
+
+
+def _default_notes(chosen: str | None, python: str | Path | None) -> list[str]:
+    """Say in whose environment a script runs that names no framework."""
+    if chosen or python is not None:
+        return []
+    others = " or ".join(name for name in FRAMEWORKS if name != DEFAULT_FRAMEWORK)
+    title = FRAMEWORKS[DEFAULT_FRAMEWORK].title
+    return [
+        f"it imports no framework by name, so it runs in {title}'s environment; else: --framework {others}"
+    ]
 
 
 def _restrict_script(choice: DeviceChoice) -> None:

@@ -8,9 +8,11 @@ import subprocess
 import threading
 from pathlib import Path
 
+from runners.frameworks import FRAMEWORKS
+
 TIMEOUT_S = 20.0
 
-# A build under another name (tensorflow-cpu, mxnet-cu112) is also given under the plain one.
+# A build under another name (its beginning is in argv) is also given under the framework's own.
 _ASK = """
 import importlib.metadata, json, sys
 found = {"python": "%d.%d.%d" % sys.version_info[:3]}
@@ -18,12 +20,14 @@ for package in importlib.metadata.distributions():
     name = (package.metadata["Name"] or "").lower().replace("_", "-")
     if name:
         found.setdefault(name, package.version)
-for plain, prefixes in (("tensorflow", ("tensorflow-cpu", "tf-nightly")), ("mxnet", ("mxnet-",))):
-    builds = sorted(name for name in found if name.startswith(prefixes))
+for plain, prefixes in json.loads(sys.argv[1]).items():
+    builds = sorted(name for name in found if name.startswith(tuple(prefixes)))
     if plain not in found and builds:
         found[plain] = found[builds[0]]
 json.dump({"versions": found, "path": sys.path}, sys.stdout)
 """
+
+_NAMES = json.dumps({one.name: one.other_packages for one in FRAMEWORKS.values()})
 
 _guard = threading.Lock()
 _known: dict[Path, tuple[tuple[str, ...], tuple[int, ...], dict[str, str]]] = {}
@@ -41,7 +45,7 @@ def package_versions(python: Path) -> dict[str, str]:
                 return dict(versions)
     try:
         answer = subprocess.run(
-            [python, "-c", _ASK],
+            [python, "-c", _ASK, _NAMES],
             cwd="/",
             env=os.environ | {"HOPSCOPE_TRACE": "0"},
             stdin=subprocess.DEVNULL,

@@ -1,23 +1,27 @@
 """One virtual environment and what is installed in it, known from the disk alone. Standard library only.
 
-Beside the environment's folder lie NAME.lock (held while an install runs), NAME.log (what pip said),
-NAME.json (how far it is) and NAME.tmp (pip's downloads). A stamp inside the environment says what it holds.
+Beside the environment's folder lie NAME.lock (held while an install runs), NAME.queue (held while one is yet
+to come), NAME.log (what pip said), NAME.json (how far it is) and NAME.tmp (pip's downloads). A stamp inside
+the environment says what it holds.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import fcntl
 import hashlib
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
 # An installer that lives saves its progress twice a second.
 _STALE_S = 10.0
+_LOCK_PATIENCE_S = 1.0
+_LOCK_POLL_S = 0.01
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,12 +36,16 @@ class Recipe:
     """About how much space an install takes, downloads included; checked before the first."""
     facts: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Kept in the stamp, for whoever asks what this environment is."""
+    files: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Put beside the packages when they are there: name -> content."""
 
     def fingerprint(self) -> str:
-        """Changes whenever a requirement file's content does."""
+        """Changes whenever the content of a requirement file does, or what is put beside the packages."""
         digest = hashlib.sha256()
         for file in (*self.requirements, *self.without_dependencies):
             digest.update(file.read_bytes() + b"\0")
+        for name, content in self.files.items():
+            digest.update(f"{name}\0{content}\0".encode())
         return digest.hexdigest()
 
 
@@ -49,6 +57,7 @@ class VirtualEnvironment:
         self.name = name
         self.python = path / "bin" / "python"
         self.lock_file = side / f"{name}.lock"
+        self.queue_file = side / f"{name}.queue"
         self.log = side / f"{name}.log"
         self.progress_file = side / f"{name}.json"
         self.downloads = side / f"{name}.tmp"
@@ -67,11 +76,22 @@ class VirtualEnvironment:
 
     def busy(self) -> bool:
         """Whether some process is installing into this environment now."""
-        try:
-            with self.lock_file.open("r") as lock:
-                return not take(lock, fcntl.LOCK_SH)
-        except OSError:
-            return False
+        return _held(self.lock_file)
+
+    def queued(self) -> bool:
+        """Whether some process is going to install into this environment."""
+        return _held(self.queue_file)
+
+    @contextlib.contextmanager
+    def in_queue(self) -> Iterator[TextIO]:
+        """Show that this process is going to install here, until the file that this yields is closed."""
+        self.queue_file.parent.mkdir(parents=True, exist_ok=True)
+        with self.queue_file.open("w") as place:
+            patience = time.monotonic() + _LOCK_PATIENCE_S
+            # A reader holds it for an instant; another process that is going to do the same, for long.
+            while not take(place, fcntl.LOCK_EX) and time.monotonic() < patience:
+                time.sleep(_LOCK_POLL_S)
+            yield place
 
     def progress(self) -> dict[str, Any] | None:
         """The last saved progress: {state: installing|failed|ready, step, fraction, started, reason, ..}."""
@@ -98,6 +118,14 @@ class VirtualEnvironment:
             **recipe.facts,
         }
         write_json(self._stamp_file(recipe.label), stamp)
+
+
+def _held(lock_file: Path) -> bool:
+    try:
+        with lock_file.open("r") as lock:
+            return not take(lock, fcntl.LOCK_SH)
+    except OSError:
+        return False
 
 
 def take(lock: TextIO, kind: int) -> bool:

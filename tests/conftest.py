@@ -1,4 +1,4 @@
-"""What tests of every kind share: where runs go, and the interpreter that has TensorFlow."""
+"""What tests of every kind share: where runs go, and the interpreters that have the frameworks."""
 
 from __future__ import annotations
 
@@ -13,11 +13,20 @@ from runners import environments
 @pytest.fixture(scope="session")
 def tf_python() -> Path:
     """The interpreter of TensorFlow's environment; $HOPSCOPE_TENSORFLOW names another environment."""
-    found = environments.environment("tensorflow")
+    return _interpreter("tensorflow")
+
+
+@pytest.fixture(scope="session")
+def mx_python() -> Path:
+    """The interpreter of MXNet's environment; $HOPSCOPE_MXNET names another environment."""
+    return _interpreter("mxnet")
+
+
+def _interpreter(framework: str) -> Path:
+    found = environments.environment(framework)
     if found.state != "ready":
-        pytest.skip(
-            f"TensorFlow's environment is {found.state}: {found.reason or 'python3 -m tests makes it'}"
-        )
+        why = found.reason or "python3 -m tests makes it"
+        pytest.skip(f"the environment of {framework} is {found.state}: {why}")
     return found.python
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from app.bootstrap import ConsoleProgress, dashboard_recipe, enter, tell_failure
 from runners import environments
 from runners.errors import HopscopeError, UsageError
-from runners.frameworks import TESTED_BESIDE, base_python
+from runners.frameworks import FRAMEWORKS, TESTED_BESIDE
 from runners.install import install
 from runners.virtualenv import VirtualEnvironment
 
@@ -25,20 +25,21 @@ def main(argv: list[str]) -> int:
     """Prepare, then become pytest; returns only where that failed."""
     try:
         arguments, older, prepare_only = _parse(argv)
+        whole = True
         again = [str(ROOT / "tests"), *argv]
         enter(dashboard_recipe(), again)
         enter(dashboard_recipe("tests", ROOT / "tests" / "requirements.txt"), again)
         if older:
             _use_older(older)
         else:
-            _prepare_tensorflow()
+            whole = _prepare_frameworks()
     except HopscopeError as error:
         return tell_failure(error)
     except KeyboardInterrupt:
         return 130
     if prepare_only:
         print(sys.executable)
-        return 0
+        return 0 if whole else 1
     os.chdir(ROOT)
     if older and not any(Path(argument.partition("::")[0]).exists() for argument in arguments):
         arguments.append("tests/integration")
@@ -62,11 +63,20 @@ def _parse(argv: list[str]) -> tuple[list[str], str | None, bool]:
     return rest, older, prepare_only
 
 
-def _prepare_tensorflow() -> None:
-    now = environments.environment("tensorflow")
-    if now.state != "ready":
-        with ConsoleProgress(f"Preparing {now.path} (once)") as console:
-            environments.install("tensorflow", report=console.tell)
+def _prepare_frameworks() -> bool:
+    """Make every framework's environment; False where one cannot be had: its tests then skip and say why."""
+    whole = True
+    for name in FRAMEWORKS:
+        now = environments.environment(name)
+        if now.state == "ready":
+            continue
+        try:
+            with ConsoleProgress(f"Preparing {now.path} (once)") as console:
+                environments.install(name, report=console.tell)
+        except HopscopeError as error:
+            tell_failure(error)
+            whole = False
+    return whole
 
 
 def _use_older(version: str) -> None:
@@ -76,5 +86,5 @@ def _use_older(version: str) -> None:
     recipe = framework.recipe("cpu")
     if not virtual.is_current(recipe):
         with ConsoleProgress(f"Preparing {virtual.path} (once)") as console:
-            install(virtual, recipe, base_python(framework), console.tell)
+            install(virtual, recipe, environments.base_python(framework), console.tell)
     os.environ["HOPSCOPE_TENSORFLOW"] = str(virtual.path)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import difflib
 
 from app.bootstrap import ConsoleProgress
-from app.cli.output import print_json
+from app.cli.output import print_json, tell
 from app.cli.parser import Parser, add_json
 from runners import environments
 from runners.environments import Environment
-from runners.errors import UsageError
+from runners.errors import HopscopeError, UsageError
 from runners.frameworks import FRAMEWORKS
 
 SUMMARY = "install the frameworks' environments now"
@@ -32,21 +32,35 @@ def execute(arguments: list[str], parser: Parser) -> int:
         hint = f"did you mean {alike[0]}?" if alike else f"there is {', '.join(FRAMEWORKS)}"
         raise UsageError(f"there is no framework {args.framework!r}; {hint}")
     names = [args.framework] if args.framework else list(FRAMEWORKS)
-    done = [make_ready(name, args.build) for name in names]
+    done, failed = [], False
+    for name in names:
+        try:
+            done.append(make_ready(name, args.build))
+        except UsageError:
+            raise
+        except HopscopeError as error:
+            # One that cannot be had does not keep the others from being made.
+            tell(str(error))
+            done.append(environments.environment(name))
+            failed = True
     if args.json:
-        print_json(
-            {
-                "environments": [
-                    {"name": one.name, "state": one.state, "build": one.build, "path": str(one.path)}
-                    for one in done
-                ]
-            }
-        )
+        print_json({"environments": [_described(one) for one in done]})
     else:
         for one in done:
-            note = f" ({one.reason})" if one.reason else ""
-            print(f"{one.name}: {one.state}, {one.build} build in {one.path}{note}")
-    return 0
+            if one.state == "ready":
+                note = f" ({one.reason})" if one.reason else ""
+                print(f"{one.name}: {one.state}, {one.build} build in {one.path}{note}")
+    return 1 if failed else 0
+
+
+def _described(one: Environment) -> dict[str, str | None]:
+    return {
+        "name": one.name,
+        "state": one.state,
+        "reason": one.reason,
+        "build": one.build,
+        "path": str(one.path),
+    }
 
 
 def make_ready(framework: str, build: str | None = None) -> Environment:

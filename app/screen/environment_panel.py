@@ -9,8 +9,9 @@ import streamlit as st
 from app import access
 from app.screen.launch_words import environment_words
 from app.views.text import escape_markdown
-from runners import environments
+from runners import background, environments
 from runners.environments import Environment
+from runners.frameworks import FRAMEWORKS
 from runners.versions import package_versions
 
 _POLL_S = 1.0
@@ -25,16 +26,20 @@ _ICONS = {
 
 
 def environment_panel(framework: str) -> None:
-    """Draws the environment's state and looks again until it is ready."""
-    state = environments.environment(framework).state
-    polling = st.fragment(_panel, run_every=None if state == "ready" else _POLL_S)
-    polling(framework, state)
+    """Draws the environment's state, and in short that of others; looks again until all are ready."""
+    ready = _ready()
+    polling = st.fragment(_panel, run_every=None if len(ready) == len(FRAMEWORKS) else _POLL_S)
+    polling(framework, ready)
 
 
-def _panel(framework: str, drawn: str) -> None:
-    found = environments.environment(framework)
-    if found.state != drawn and "ready" in (found.state, drawn):
+def _ready() -> set[str]:
+    return {found.name for found in environments.environments() if found.state == "ready"}
+
+
+def _panel(framework: str, drawn: set[str]) -> None:
+    if _ready() != drawn:
         st.rerun()  # what can be launched has changed
+    found = environments.environment(framework)
     versions = package_versions(found.python) if found.state == "ready" else {}
     words = environment_words(found, versions)
     with st.container(border=True, key="environment"):
@@ -47,6 +52,15 @@ def _panel(framework: str, drawn: str) -> None:
             _offer_install(found)
         if found.state in ("installing", "failed"):
             _log(found)
+    for other in environments.environments():
+        if other.name != framework and other.state != "ready":
+            _in_short(other)
+
+
+def _in_short(found: Environment) -> None:
+    words = environment_words(found, {})
+    detail = f" · {words.detail}" if words.detail else ""
+    st.caption(f"{_ICONS[words.tone]} {escape_markdown(words.title + detail)}")
 
 
 def _offer_install(found: Environment) -> None:
@@ -54,7 +68,7 @@ def _offer_install(found: Environment) -> None:
         return
     label = "Try again" if found.state == "failed" else "Install"
     if st.button(label, icon=":material/download:", key=f"install-{found.name}"):
-        environments.retry(found.name)
+        background.retry(found.name)
         st.rerun(scope="fragment")
 
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import shlex
 from collections.abc import Mapping
 from typing import Literal
 
+from app.screen.command_words import command_text
 from runners.catalogue import Option, Program, Value
 from runners.environments import Environment
 from runners.frameworks import FRAMEWORKS
 from runners.plan import Plan
 
 Tone = Literal["good", "busy", "alert", "quiet"]
-_SHOWN_PACKAGES = ("keras", "tf-keras", "numpy")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,7 +36,8 @@ def environment_words(found: Environment, versions: Mapping[str, str]) -> Enviro
     title = title_of(found.name)
     if found.state == "ready":
         build = f"{found.build.upper()} build" if found.build else ""
-        packages = [f"{name} {versions[name]}" for name in _SHOWN_PACKAGES if name in versions]
+        shown = FRAMEWORKS[found.name].shown_packages
+        packages = [f"{name} {versions[name]}" for name in shown if name in versions]
         python = f"Python {versions['python']}" if "python" in versions else ""
         head = f"{title} {versions.get(found.name, '')}".strip()
         detail = " · ".join(part for part in (build, python, *packages) if part)
@@ -55,12 +55,20 @@ def _joined(detail: str, reason: str | None) -> str:
 
 def plan_text(plan: Plan) -> str:
     """The plan as a shell would take it: what is changed of the environment, the folder, the command."""
-    lines = []
-    for name, value in sorted(plan.env.items()):
-        lines.append(f"unset {name}" if value is None else f"export {name}={shlex.quote(value)}")
-    lines.append(f"cd {shlex.quote(str(plan.cwd))}")
-    lines.append(shlex.join(plan.command))
-    return "\n".join(lines)
+    return command_text(plan.env, str(plan.cwd), plan.command, plan.stages)
+
+
+def plan_remarks(plan: Plan) -> list[str]:
+    """What the plan's text leaves open, and what else will happen, a sentence each."""
+    remarks = []
+    processes = max((len(stage.members) for stage in plan.stages), default=1)
+    if processes > 1:
+        remarks.append(f"{processes} processes, started in this order; if one fails, the others are ended.")
+    if "<port:" in plan_text(plan):
+        remarks.append("<port:..> is a free TCP port, chosen at the launch.")
+    if plan.time_limit_s is not None:
+        remarks.append(f"After {plan.time_limit_s:g} s all of it is ended.")
+    return remarks
 
 
 def blocking(plan: Plan) -> list[str]:

@@ -54,7 +54,7 @@ def bare_clone(tmp_path: Path) -> Path:
         shutil.copy(ROOT / "app" / name, clone / "app" / name)
     (clone / "app" / "cli.py").write_text(COMMAND)
     (clone / "runners").mkdir()
-    for name in ("__init__.py", "errors.py", "install.py", "pip_output.py", "virtualenv.py"):
+    for name in ("__init__.py", "errors.py", "following.py", "install.py", "pip_output.py", "virtualenv.py"):
         shutil.copy(ROOT / "runners" / name, clone / "runners" / name)
     (clone / "requirements.txt").write_text("left>=1,<2\nright>=1,<2\n")
     return clone

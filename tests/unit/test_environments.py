@@ -11,22 +11,36 @@ from pathlib import Path
 
 import pytest
 
-from runners import environments, frameworks
+from runners import background, builds, environments, frameworks
 from runners.errors import HopscopeError, UsageError
 from runners.install import install as install_into
 from runners.virtualenv import Recipe, VirtualEnvironment
+
+SIGNS = {
+    ("tensorflow", False): {
+        "tensorflow/python/platform/build_info.py": "build_info = OrderedDict([('is_cuda_build', False)])\n"
+    },
+    ("tensorflow", True): {
+        "tensorflow/python/platform/build_info.py": "build_info = OrderedDict([('is_cuda_build', True)])\n"
+    },
+    ("mxnet", False): {"mxnet-1.9.1.dist-info/METADATA": "Metadata-Version: 2.1\nName: mxnet\n"},
+    ("mxnet", True): {"mxnet_cu112-1.9.1.dist-info/METADATA": "Metadata-Version: 2.1\nName: mxnet-cu112\n"},
+}
+"""What tells the builds apart: framework, for GPUs or not -> files beside its module."""
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOPSCOPE_ENVS", str(tmp_path))
-    monkeypatch.delenv("HOPSCOPE_TENSORFLOW", raising=False)
-    monkeypatch.setattr(environments, "_suits", lambda: ("cpu", "no GPU here"))
+    for name in environments.FRAMEWORKS:
+        monkeypatch.delenv(f"HOPSCOPE_{name.upper()}", raising=False)
+    monkeypatch.setattr(environments, "_suits", lambda _name: ("cpu", "no GPU here"))
+    monkeypatch.setattr(builds, "_driver_found", lambda: True)
     return tmp_path
 
 
-def make(path: Path, module: str | None = None, cuda: bool = False) -> None:
-    """An environment around this interpreter, with a module of that name in it."""
+def make(path: Path, module: str | None = None, gpu: bool = False) -> None:
+    """An environment around this interpreter, with a build of the framework of that name in it."""
     site = path / "lib" / f"python3.{sys.version_info[1]}" / "site-packages"
     (path / "bin").mkdir(parents=True)
     (path / "bin" / "python").symlink_to(os.path.realpath(sys.executable))
@@ -34,10 +48,11 @@ def make(path: Path, module: str | None = None, cuda: bool = False) -> None:
     (path / "pyvenv.cfg").write_text(f"home = {home}\nversion = 3.{sys.version_info[1]}.0\n")
     site.mkdir(parents=True)
     if module:
-        info = site / module / "python" / "platform" / "build_info.py"
-        info.parent.mkdir(parents=True)
+        (site / module).mkdir()
         (site / module / "__init__.py").write_text("raise ImportError('must not be imported')\n")
-        info.write_text(f"build_info = OrderedDict([('is_cuda_build', {cuda})])\n")
+        for file, text in SIGNS[module, gpu].items():
+            (site / file).parent.mkdir(parents=True)
+            (site / file).write_text(text)
 
 
 def note(folder: Path, **progress: object) -> None:
@@ -121,22 +136,23 @@ def test_stamp_of_other_requirements_or_another_python_does_not_count(
 
 def test_cpu_build_beside_a_gpu_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     finish(folder)
-    monkeypatch.setattr(environments, "_suits", lambda: ("gpu", "NVML reports 2 GPUs"))
+    monkeypatch.setattr(environments, "_suits", lambda _name: ("gpu", "NVML reports 2 GPUs"))
     found = environments.environment("tensorflow")
     assert found.state == "ready"
     assert "NVML reports 2 GPUs" in (found.reason or "") and "--build gpu" in (found.reason or "")
 
 
-@pytest.mark.parametrize(("cuda", "build"), [(False, "cpu"), (True, "gpu")])
+@pytest.mark.parametrize("name", ["tensorflow", "mxnet"])
+@pytest.mark.parametrize(("gpu", "build"), [(False, "cpu"), (True, "gpu")])
 def test_environment_of_the_users_own_is_used_without_importing_it(
-    folder: Path, tmp_path: Path, cuda: bool, build: str
+    folder: Path, tmp_path: Path, name: str, gpu: bool, build: str
 ) -> None:
-    make(tmp_path / "own", "tensorflow", cuda)
-    (folder / "tensorflow").symlink_to(tmp_path / "own")
-    found = environments.environment("tensorflow")
+    make(tmp_path / "own", name, gpu)
+    (folder / name).symlink_to(tmp_path / "own")
+    found = environments.environment(name)
     assert (found.state, found.build) == ("ready", build)
     with pytest.raises(HopscopeError, match="left alone"):
-        environments.install("tensorflow", "gpu" if build == "cpu" else "cpu")
+        environments.install(name, "gpu" if build == "cpu" else "cpu")
 
 
 def test_environment_named_by_the_user(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +164,7 @@ def test_environment_named_by_the_user(folder: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("HOPSCOPE_TENSORFLOW", str(folder / "without"))
     found = environments.environment("tensorflow")
     assert found.state == "failed" and "has no TensorFlow" in (found.reason or "")
-    assert environments.start_background_install() == []
+    assert background.start(["tensorflow"]) == []
 
 
 def test_unknown_framework_and_build() -> None:
@@ -174,20 +190,28 @@ def test_python_without_venv_is_told(folder: Path, monkeypatch: pytest.MonkeyPat
         install_into(virtual, Recipe("x", (Path(__file__),)), sys.executable, lambda _step: None)
 
 
-def test_python_that_the_framework_has_no_build_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    future = frameworks.Framework("x", "X", "x", (3, 98), (3, 99), {"cpu": 0})
-    with pytest.raises(HopscopeError, match=r"builds for Python 3\.98 to 3\.99 and this is 3\."):
-        frameworks.base_python(future)
+def test_what_waits_for_another_install_shows_it(folder: Path) -> None:
+    with environments.in_queue("mxnet") as place, (folder / "tensorflow.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        found = environments.environment("mxnet")
+        assert (found.state, found.progress) == ("installing", None)
+        assert found.step == "waits for TensorFlow, which is installed first"
+        with pytest.raises(HopscopeError, match="being installed"):
+            environments.require("mxnet")
+        place.close()
+        assert environments.environment("mxnet").state == "missing"
 
 
-def test_build_follows_nvml(monkeypatch: pytest.MonkeyPatch) -> None:
-    from runners import gpus
-
-    card = gpus.Gpu(0, "GPU-1", "0:1", "H", (9, 0))
-    monkeypatch.setattr(gpus, "list_gpus", lambda: gpus.Gpus((card,)))
-    assert frameworks.choose_build() == ("gpu", "NVML reports 1 GPU")
-    monkeypatch.setattr(gpus, "list_gpus", lambda: gpus.Gpus(problem="no driver"))
-    assert frameworks.choose_build() == ("cpu", "no GPU: no driver")
+def test_build_that_needs_a_driver_says_where_there_is_none(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(folder / "mxnet")
+    virtual = VirtualEnvironment(folder / "mxnet", folder, "mxnet")
+    virtual.write_stamp(environments.FRAMEWORKS["mxnet"].recipe("gpu"))
+    assert environments.environment("mxnet").reason is None
+    monkeypatch.setattr(builds, "_driver_found", lambda: False)
+    found = environments.environment("mxnet")
+    assert found.state == "ready" and "libcuda.so.1" in (found.reason or "")
 
 
 def test_every_build_has_its_requirements() -> None:
@@ -195,3 +219,12 @@ def test_every_build_has_its_requirements() -> None:
         for build in framework.disk_bytes:
             recipe = framework.recipe(build)
             assert recipe.fingerprint() and recipe.facts == {"build": build}
+            assert bool(recipe.files) == (build == "gpu" and bool(framework.preloaded))
+
+
+def test_what_is_put_beside_the_packages_counts_as_a_requirement(tmp_path: Path) -> None:
+    file = tmp_path / "x.txt"
+    file.touch()
+    plain = Recipe("x", (file,))
+    with_one = Recipe("x", (file,), files={"x.pth": "import x"})
+    assert len({plain.fingerprint(), with_one.fingerprint(), Recipe("y", (file,)).fingerprint()}) == 2

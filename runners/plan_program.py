@@ -6,21 +6,23 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from runners import catalogue, leases
+from runners import builds, catalogue, leases
 from runners.catalogue import Program, Value
 from runners.devices import DeviceChoice, choose
 from runners.errors import UsageError
 from runners.fitting import program_problems
+from runners.frameworks import FRAMEWORKS
 from runners.gpus import Gpus, known_gpus, visible_cards
 from runners.plan import (
     ROOT,
     Plan,
-    capability_notes,
     choose_interpreter,
     cpu_build_words,
     held_problems,
+    judge_cards,
     recorder_env,
 )
+from runners.plan_stages import Script, plan_stages, share_out
 from runners.registry import home
 
 
@@ -49,31 +51,23 @@ def plan_program(
     if choice.names is None and not choice.problems:
         choice = _default_devices(program, values, gpus, interpreter.build, share)
     problems += choice.problems
-    if choice.cards and interpreter.build == "cpu":
-        problems.append(cpu_build_words(program.framework))
+    refused, warned = judge_cards(program.framework, choice.cards, interpreter)
+    problems += refused
     if not choice.problems:
         problems += program_problems(program, choice.names or [], values)
     if not program.script.is_file():
         problems.append(f"the program's script {program.script} is missing")
 
-    command = [str(interpreter.python), str(program.script)]
-    # Stand-ins alone are all used by default.
-    if devices is not None or choice.cards:
-        command += ["--devices", ",".join(choice.own_names.get(name, name) for name in choice.names or [])]
-    if choice.stand_ins is not None:
-        command += ["--stand-ins", str(choice.stand_ins)]
-    if steps is not None:
-        command += ["--steps", str(steps)]
-    for option in program.options:
-        value = values[option.name]
-        if option.name in (options or {}) and value is not None:
-            shown = choice.own_names.get(str(value), str(value)) if option.type == "device" else str(value)
-            command += [f"--{option.name}", shown]
+    given = frozenset(options or {})
+    script = Script(program, interpreter.python, values, given, steps, name_devices=devices is not None)
+    processes = share_out(program.cluster, values, choice, gpus) if program.cluster else None
+    if processes is not None and not choice.problems:
+        problems += processes.problems
     return Plan(
         kind="program",
         name=program.name,
         framework=program.framework,
-        command=command,
+        command=[str(interpreter.python), *script.words(choice)],
         env=recorder_env(record) | choice.env,
         cwd=ROOT,
         python=interpreter.python,
@@ -83,11 +77,13 @@ def plan_program(
         options=values,
         problems=problems + held_problems(choice.cards, share),
         unready=interpreter.problem if interpreter.installable else None,
-        notes=choice.notes + capability_notes(program.framework, choice.cards),
-        device_map=choice.map(),
+        notes=choice.notes + (processes.notes if processes else []) + warned,
+        device_map=processes.device_map() if processes else choice.map(),
         cards=choice.cards,
         share=share,
         origin=origin,
+        stages=plan_stages(script, choice, processes, record),
+        time_limit_s=program.cluster.limit_s(values) if program.cluster else None,
     )
 
 
@@ -108,7 +104,9 @@ def _default_devices(
     """Return free GPUs where there are enough, else stand-ins, with a note that says so."""
     wanted = [value for name, value in values.items() if program.option(name).type == "device" and value]
     count = program.default_devices
-    visible = visible_cards(gpus, os.environ.get("CUDA_VISIBLE_DEVICES"), os.environ.get("CUDA_DEVICE_ORDER"))
+    framework = FRAMEWORKS[program.framework]
+    shown = visible_cards(gpus, os.environ.get("CUDA_VISIBLE_DEVICES"), os.environ.get("CUDA_DEVICE_ORDER"))
+    visible = builds.usable_cards(framework, shown)
     stand_ins_wanted = any(str(name).startswith("cpu:") for name in wanted)
     if len(visible) >= program.min_devices and visible and build != "cpu" and not stand_ins_wanted:
         named = [card for card in visible if card.device in wanted]
@@ -124,7 +122,8 @@ def _default_devices(
     choice = choose(None, count, gpus)
     names = ", ".join(choice.names or [])
     if not visible:
-        why = gpus.problem or "CUDA_VISIBLE_DEVICES hides the GPUs"
+        refused = "; ".join(builds.refusals(framework, shown))
+        why = refused or gpus.problem or "CUDA_VISIBLE_DEVICES hides the GPUs"
         choice.notes.append(f"no GPU to use here: {why}; {names} are stand-ins that play GPUs")
     elif build == "cpu":
         choice.notes.append(f"{cpu_build_words(program.framework)}; {names} are stand-ins that play GPUs")

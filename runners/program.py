@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
+from runners.cluster import Cluster
 from runners.errors import UsageError
 
 FOLDER = Path(__file__).resolve().parent / "programs"
@@ -53,8 +54,10 @@ class Option:
 
     def _choose(self, text: str) -> str:
         values = self.values or ()
-        if text.lower() in values:
-            return text.lower()
+        # Some of a framework's own words have underscores: dist_sync is found by dist-sync too.
+        known = {value.replace("_", "-"): value for value in values}
+        if text.lower().replace("_", "-") in known:
+            return known[text.lower().replace("_", "-")]
         raise UsageError(
             f"{self.name}={text} is not possible: it takes {' | '.join(values)}{did_you_mean(text, values)}"
         )
@@ -80,6 +83,8 @@ class Program:
     default_steps: int = DEFAULT_STEPS
     timed: bool = False
     """Whether the claim is about time: then it is measured unrecorded, and a second run is recorded."""
+    cluster: Cluster | None = None
+    """How its processes are made; None where it is one."""
 
     def option(self, name: str) -> Option:
         """Return the option of this name; UsageError with the nearest one where there is none."""

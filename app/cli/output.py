@@ -51,6 +51,8 @@ def describe_run(run: Run) -> dict[str, Any]:
         "steps": run.spec.get("steps"),
         "options": run.spec.get("options"),
         "command": run.spec.get("command"),
+        "stage": run.stage,
+        "processes": run.members,
         "path": str(run.path),
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from app.live.table import Column
@@ -13,6 +13,7 @@ from app.screen.launch_words import title_of
 from app.screen.places import run_link
 from app.views import units
 from app.views.progress_data import RECENT_LINES, Progress
+from runners.processes import describe_signal
 from runners.run import Run
 from runners.status import LIVE_STATES
 
@@ -69,7 +70,7 @@ def run_row(run: Run, progress: Progress, operator: bool, now: float | None = No
     return {
         "id": run.id,
         "cells": {
-            "state": {"text": state, "tone": TONES.get(state, "quiet")},
+            "state": state_cell(run, state),
             "run": {
                 "text": run.name,
                 "href": run_link(run.id),
@@ -87,6 +88,30 @@ def run_row(run: Run, progress: Progress, operator: bool, now: float | None = No
             "actions": {"actions": buttons(run, state) if operator else []},
         },
     }
+
+
+def state_cell(run: Run, state: str) -> dict[str, Any]:
+    """A run's state; of one in stages also which is underway."""
+    stage = run.stage
+    tone = TONES.get(state, "quiet")
+    return {"text": f"{state} · {stage}" if stage else state, "tone": tone}
+
+
+def processes_cell(members: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """How many processes a run has, and in the title which, and how each that has ended did."""
+    running = sum(member.get("exit_code") is None and member.get("signal") is None for member in members)
+    count = units.count(len(members))
+    text = f"{count}, {running} running" if 0 < running < len(members) else count
+    return {"text": text, "title": "\n".join(map(_told_member, members)), "sort": len(members)}
+
+
+def _told_member(member: Mapping[str, Any]) -> str:
+    code, number = member.get("exit_code"), member.get("signal")
+    if number is not None:
+        end = describe_signal(number) if isinstance(number, int) else "signal"
+    else:
+        end = "running" if code is None else f"exited with status {code}"
+    return f"{member.get('name')}: {end} (pid {member.get('pid')})"
 
 
 def buttons(run: Run, state: str) -> list[dict[str, str]]:

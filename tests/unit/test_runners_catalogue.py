@@ -39,10 +39,17 @@ def declared(script: ModuleType) -> dict[str, argparse.Action]:
     return {name: action for name, action in actions.items() if name not in LAUNCHERS_OWN}
 
 
+def own_options(program: Program) -> list[Option]:
+    """The program's options without those that only say how many processes there are, and how long."""
+    launchers = program.cluster.options if program.cluster else frozenset()
+    assert launchers <= {option.name for option in program.options}
+    return [option for option in program.options if option.name not in launchers]
+
+
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 class TestAgainstTheScript:
     def test_options_values_and_defaults_are_the_scripts(self, program: Program, script: ModuleType) -> None:
-        told = {option.name: option for option in program.options}
+        told = {option.name: option for option in own_options(program)}
         found = declared(script)
         assert list(told) and set(told) == set(found)
         for name, action in found.items():
@@ -58,7 +65,7 @@ class TestAgainstTheScript:
     def test_what_the_catalogue_takes_the_script_takes(self, program: Program, script: ModuleType) -> None:
         sample = {"count": "7", "natural": "0", "device": "cpu:1", "counts": "1,3"}
         actions = declared(script)
-        for option in program.options:
+        for option in own_options(program):
             for text in option.values or (sample[option.type],):
                 parsed = vars(script.options().parse_args([f"--{option.name}={option.parse(text)}"]))
                 assert parsed[actions[option.name].dest] not in (None, "")

@@ -82,6 +82,10 @@ class Arrays:
         """Addresses of the arrays that gradients are wanted for."""
         self.totals: dict[str, list[int]] = {}
         """[bytes in use, most bytes ever in use] by device."""
+        self.gradients: dict[int, int] = {}
+        """Address of a gradient's array -> that of the array whose gradient it is."""
+        self._held: dict[int, Mark] = {}
+        """By the address of an array: its gradient, when only MXNet itself still holds that."""
         self.new_device: list[Callable[[str], None]] = []
         """Called with each device when it turns up for the first time."""
         self._context = _LIB.MXNDArrayGetContext
@@ -166,6 +170,25 @@ class Arrays:
             if total[0] > total[1]:  # noqa: PLR1730 - a call of max costs more than all the rest here
                 total[1] = total[0]
 
+    def gradient_of(self, address: int, gradient: int) -> None:
+        """The array at `gradient` becomes the gradient of that at `address`, which from now on holds it."""
+        self.gradient_let_go(address)
+        self.gradients[gradient] = address
+
+    def gradient_freed(self, gradient: int, mark: Mark) -> None:
+        """Python let go of a gradient; its memory stays in use as long as the array that it belongs to."""
+        address = self.gradients.pop(gradient)
+        if address in self.wanted:
+            self._held[address] = mark
+        else:
+            mark.total[0] -= mark.bytes
+
+    def gradient_let_go(self, address: int) -> None:
+        """The array at `address` is freed, or gets another gradient."""
+        held = self._held.pop(address, None)
+        if held is not None:
+            held.total[0] -= held.bytes
+
     def view(self, handle: Any, of: Any) -> None:
         """`handle` shares the memory of `of`."""
         known = self.marks.get(of.value)
@@ -181,7 +204,7 @@ def install(recording: Recording) -> Arrays:
     from mxnet.numpy import multiarray
 
     arrays = Arrays.of(recording)
-    marks, wanted = arrays.marks, arrays.wanted
+    marks, wanted, gradients = arrays.marks, arrays.wanted, arrays.gradients
     base: Any = ctypes_ndarray.NDArrayBase
     free: Callable[[Any], int] = _LIB.MXNDArrayFree
 
@@ -191,9 +214,13 @@ def install(recording: Recording) -> Arrays:
             address = handle.value
             mark = marks.pop(address, None)
             if mark is not None and mark.bytes:
-                mark.total[0] -= mark.bytes
+                if address in gradients:
+                    arrays.gradient_freed(address, mark)
+                else:
+                    mark.total[0] -= mark.bytes
             if address in wanted:
                 wanted.discard(address)
+                arrays.gradient_let_go(address)
         check_call(free(handle))  # all that the method did
 
     base.__del__ = __del__

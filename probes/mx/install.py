@@ -13,6 +13,7 @@ from . import (
     devices,
     executors,
     kvstores,
+    memory,
     ops,
     replicas,
     roles,
@@ -39,4 +40,5 @@ def install(recording: Recording, module: ModuleType) -> None:
     executors.install(recording, known, sites)
     cached_ops.install(recording, known, recorded, eager, sites)
     kvstores.install(recording, known, eager)
+    memory.install(recording, known)
     steps.install(recording, drift.stepped)

@@ -121,9 +121,11 @@ class PlacedGraph:
     def _hop(self, producer: str, output: int, device: str, consumers: list[Op]) -> int:
         source, first = self._ops[producer][1], consumers[0]
         shape = source.shape(output)
-        facts: dict[str, Any] = (
-            {"colocated_with": first.beside} if first.beside and not first.requested else {}
-        )
+        facts: dict[str, Any] = {}
+        if first.beside and not first.requested:
+            facts["colocated_with"] = first.beside
+        if source.beside and not source.requested:
+            facts["producer_colocated_with"] = source.beside
         fields = hop_fields(
             source.device,
             device,

@@ -98,7 +98,7 @@ def test_ops_share_a_device_up_to_a_copy() -> None:
     assert places(written, {"x": "cpu:1"}, {"second": "cpu:2"}, "cpu:0") == {
         "x": "cpu:1",
         "a": "cpu:1",
-        "a_0_copy": "cpu:0",
+        "a_0_copy": "cpu:2",  # a copy runs with those that it is for
         "b": "cpu:2",
     }
 

@@ -54,3 +54,23 @@ def test_an_unseen_end_is_a_failure_and_says_so() -> None:
     end = judge_end(None, stopped=False)
     assert (end["state"], end["exit_code"], end["signal"]) == ("failed", None, None)
     assert end["reason"] == "its end was not seen"
+
+
+def test_of_several_processes_the_one_that_ended_it_is_named() -> None:
+    killed = judge_end(signal.SIGKILL, stopped=False, member="server-0")
+    assert (killed["state"], killed["signal"]) == ("failed", 9)
+    assert killed["reason"] == "server-0 was killed by signal 9 (SIGKILL)"
+    left = judge_end(exited(3), stopped=False, member="worker-1", remarks=["and more"])
+    assert left["reason"] == "worker-1 exited with status 3; and more"
+    assert judge_end(None, stopped=False, member="worker-1")["reason"] == "the end of worker-1 was not seen"
+
+
+def test_a_time_limit_is_a_failure_whatever_the_status() -> None:
+    end = judge_end(exited(0), stopped=False, limit_s=60.0)
+    assert (end["state"], end["exit_code"]) == ("failed", 0)
+    assert end["reason"] == "ended at its time limit of 60 s; exited with status 0"
+
+
+def test_a_finished_run_may_have_a_remark() -> None:
+    end = judge_end(exited(0), stopped=False, remarks=["server-0 aborted after the others had finished"])
+    assert (end["state"], end["reason"]) == ("finished", "server-0 aborted after the others had finished")

@@ -1,0 +1,115 @@
+"""Runs of one workload under several conditions, in turn, and ratios of their step times round by round."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+WORKLOADS = Path(__file__).resolve().parent / "workloads"
+INJECT = WORKLOADS.parent.parent / "probes" / "inject"
+RESAMPLES = 5000
+
+
+class Condition(NamedTuple):
+    """What differs between the runs of a round."""
+
+    record: bool = False
+    env: Mapping[str, str] = {}
+
+
+class Run(NamedTuple):
+    """One process of a workload."""
+
+    median_ns: float
+    mean_ns: float
+    peak_bytes: int
+
+
+class Estimate(NamedTuple):
+    """A median over rounds, and its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+
+def parse(description: str | None, workloads: Sequence[str], framework: str) -> argparse.Namespace:
+    """The command line that all benchmarks of step times share."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=f"of {', '.join(workloads)}")
+    parser.add_argument("--pairs", type=int, default=10, help="rounds of one process under each condition")
+    parser.add_argument("--steps", type=int, default=1000, help="timed steps of one process")
+    parser.add_argument(
+        "--warmup", type=int, default=250, help="steps before them; the recorder writes more then"
+    )
+    parser.add_argument("--python", type=Path, help=f"an interpreter that has {framework}")
+    parser.add_argument("--json", action="store_true", help="print one object as the last line")
+    args = parser.parse_args()
+    unknown = set(args.workloads) - set(workloads)
+    if unknown:
+        parser.error(f"no workload {', '.join(sorted(unknown))}; there are {', '.join(workloads)}")
+    args.workloads = args.workloads or list(workloads)
+    return args
+
+
+def command(python: Path, workload: str, args: argparse.Namespace) -> list[str]:
+    """The command of one process of a workload."""
+    script = str(WORKLOADS / f"{workload}.py")
+    return [str(python.absolute()), script, "--steps", str(args.steps), "--warmup", str(args.warmup)]
+
+
+def rounds(command: Sequence[str], conditions: Mapping[str, Condition], count: int) -> list[dict[str, Run]]:
+    """Run the workload once under each condition, `count` times; each round begins with another one."""
+    names = list(conditions)
+    measured = []
+    for number in range(count):
+        first = number % len(names)
+        order = names[first:] + names[:first]
+        measured.append({name: run(command, conditions[name]) for name in order})
+    return measured
+
+
+def run(command: Sequence[str], condition: Condition) -> Run:
+    """Run a workload as the launcher would, recorded or with the recorder off."""
+    with tempfile.TemporaryDirectory(prefix="hopscope-benchmark-") as folder:
+        path = os.pathsep.join(filter(None, [str(INJECT), os.environ.get("PYTHONPATH")]))
+        env = {
+            "PYTHONPATH": path,
+            "HOPSCOPE_RUN_DIR": folder,
+            "HOPSCOPE_TRACE": "1" if condition.record else "0",
+        }
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+            child = subprocess.Popen(
+                command, stdout=out, stderr=err, cwd=folder, env={**os.environ, **env, **condition.env}
+            )
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+            out.seek(0)
+            err.seek(0)
+            if child.returncode != 0:
+                raise SystemExit(f"{' '.join(command)} ended with {child.returncode}:\n{err.read()[-2000:]}")
+            times = json.loads(out.read().splitlines()[-1])
+        if condition.record and not list(Path(folder, "trace").glob("*.jsonl")):
+            raise SystemExit("the recorded process left no trace: what was measured is not the recorder")
+    return Run(statistics.median(times), statistics.fmean(times), usage.ru_maxrss * 1024)
+
+
+def estimate(ratios: Sequence[float]) -> Estimate:
+    """The median of the rounds' ratios, with a percentile bootstrap over rounds."""
+    draw = random.Random(0)
+    resampled = sorted(statistics.median(draw.choices(ratios, k=len(ratios))) for _ in range(RESAMPLES))
+    low, high = resampled[int(0.025 * RESAMPLES)], resampled[int(0.975 * RESAMPLES)]
+    return Estimate(statistics.median(ratios), low, high)

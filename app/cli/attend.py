@@ -15,6 +15,7 @@ from typing import BinaryIO
 from app.cli.output import print_json, tell
 from app.cli.relay import program_input
 from app.cli.setup import make_ready
+from app.store.verdicts import read_verdicts
 from runners import registry
 from runners.errors import HopscopeError, UsageError
 from runners.launcher import Plan, launch
@@ -56,6 +57,9 @@ def attend(plan: Plan, as_json: bool) -> int:
         run = _follow(run, _Sink(sys.stderr.buffer if as_json else sys.stdout.buffer), requests)
     state, reason = run.judge()
     tell(f"{run.id} {state}{f': {reason}' if reason else ''}")
+    for verdict in read_verdicts(run.path):
+        # Said before, but then came the recorded stage, or what the other processes said.
+        tell(f"claim {verdict.verdict}: {verdict.text}")
     if as_json:
         from app.analysis.report import run_report
 
@@ -66,9 +70,10 @@ def attend(plan: Plan, as_json: bool) -> int:
 
 
 def exit_status(run: Run) -> int:
-    """Return the program's own status; 128 + signal where a signal ended it."""
+    """Return the program's own status; 128 + signal where a signal ended it. A failed run's is never 0."""
     if run.exit_code is not None:
-        return run.exit_code
+        # Past its time limit it may have ended well all the same.
+        return 1 if run.exit_code == 0 and run.state == "failed" else run.exit_code
     if run.signal is not None:
         return 128 + run.signal
     return 1 if run.state == "lost" else NOT_STARTED

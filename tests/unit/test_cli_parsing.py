@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from app.cli.output import duration
 from app.cli.parser import Parser, add_json, device_list, option_value
 from runners import registry
 from runners.catalogue import PROGRAMS
+from runners.processes import identify
 
 
 @pytest.fixture(autouse=True)
@@ -223,6 +225,7 @@ def test_stopping_an_ended_run_says_that_it_had(home: Path, capsys: pytest.Captu
     [
         ({"state": "finished", "exit_code": 0}, 0),
         ({"state": "failed", "exit_code": 3}, 3),
+        ({"state": "failed", "exit_code": 0}, 1),
         ({"state": "failed", "exit_code": None, "signal": 9}, 137),
         ({"state": "stopped", "exit_code": None, "signal": 15}, 143),
         ({"state": "failed", "exit_code": None, "signal": None}, 127),
@@ -233,6 +236,24 @@ def test_the_exit_status_is_the_programs(home: Path, status: dict[str, Any], exp
     folder = finished_run(home, "one")
     (folder / "status.json").write_text(json.dumps(status))
     assert attend.exit_status(registry.find("one")) == expected
+
+
+def test_the_stage_underway_and_its_processes_are_told(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = finished_run(home, "one")
+    me = identify(os.getpid())
+    assert me is not None
+    watched = {"supervisor_pid": me.pid, "supervisor_start": me.start, "boot_id": me.boot}
+    stage = {"stage": {"name": "measure", "number": 1, "of": 2}}
+    members = [{"name": "worker-0", "pid": 3, "exit_code": None, "signal": None}]
+    status = {"state": "running", "members": members} | watched | stage
+    (folder / "status.json").write_text(json.dumps(status))
+    assert cli.main(["runs"]) == 0
+    assert "running (measure, 1 of 2)" in capsys.readouterr().out
+    assert cli.main(["runs", "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (told["stage"], told["processes"]) == ("measure, 1 of 2", members)
 
 
 def test_durations_read_well() -> None:

@@ -1,0 +1,148 @@
+"""mx-dist-sync as scheduler, servers and workers: real MXNet processes on this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.analysis.report import run_report
+from app.store.verdicts import read_verdicts
+from runners import launcher, registry
+from runners.processes import started_with
+from runners.run import Run
+
+LIMIT_S = 90.0
+STEPS = 12
+WEIGHTS = 64 * 32 + 32 + 32 * 32 + 32 + 32 * 10 + 10
+"""Of the network with a width of 32 on digits of 64 pixels."""
+
+pytestmark = pytest.mark.usefixtures("hopscope_home")
+
+
+@pytest.fixture
+def start(mx_python: Path) -> Callable[..., Run]:
+    """Launch mx-dist-sync."""
+
+    def launch(steps: int = STEPS, stand_ins: int = 1, **options: str | int) -> Run:
+        plan = launcher.plan_program(
+            "mx-dist-sync",
+            stand_ins=stand_ins,
+            steps=steps,
+            options={"width": 32, "log-every": 1, "time-limit": 80, **options},
+            python=mx_python,
+        )
+        assert plan.problems == []
+        return launcher.launch(plan)
+
+    return launch
+
+
+def ended(run: Run) -> Run:
+    run = registry.wait(run, LIMIT_S)
+    assert run.ended, run.log.read_text()
+    return run
+
+
+def processes(run: Run) -> dict[str, dict[str, Any]]:
+    """The header of each process's trace by role and rank, facts included."""
+    found = {}
+    for path in (run.path / "trace").glob("*.jsonl"):
+        header: dict[str, Any] = {}
+        for line in path.read_bytes().split(b"\0", 1)[0].splitlines():
+            record = json.loads(line)
+            if record[0] in ("H", "I"):
+                header |= record[-1]
+        found[f"{header['role']}:{header['rank']}"] = header
+    return found
+
+
+def test_workers_hold_equal_weights_and_each_process_is_recorded(start: Callable[..., Run]) -> None:
+    run = ended(start(stand_ins=2, servers=2, kvstore="dist_device_sync"))
+    assert (run.state, run.exit_code, run.reason) == ("finished", 0, None), run.log.read_text()
+    log = run.log.read_text()
+    assert re.search(rf"^worker-0  \| step {STEPS}/{STEPS} loss [0-9.]+ ", log, re.MULTILINE)
+    assert not re.search(r"^worker-1  \| step", log, re.MULTILINE)
+    (verdict,) = read_verdicts(run.path)
+    assert verdict.verdict == "holds"
+    assert f"all {WEIGHTS:,} are the same, bit for bit" in verdict.text
+    told = processes(run)
+    assert set(told) == {"scheduler:0", "server:0", "server:1", "worker:0", "worker:1"}
+    # The rank in the kvstore is that of the launcher, or shares of the data would be somebody else's.
+    assert [told[name]["kvstore_rank"] for name in ("worker:0", "worker:1")] == [0, 1]
+    report = run_report(run.path)
+    assert (report["status"], report["steps"]) == ("finished", STEPS)
+    assert {"worker:0/cpu:1", "worker:0/cpu:2", "worker:1/cpu:1", "worker:1/cpu:2"} < set(report["devices"])
+    assert report["device_map"]["worker:1/cpu:2"]["stand_in"] is True
+    sent = [
+        hop
+        for hop in report["hops"]
+        if hop["src"].startswith("worker:") and hop["dst"].startswith("server:") and hop["count"] == STEPS
+    ]
+    for worker in ("worker:0", "worker:1"):
+        gradients = [hop["bytes"] for hop in sent if hop["src"].startswith(f"{worker}/")]
+        assert sum(gradients) == 4 * WEIGHTS
+
+
+def test_async_workers_need_not_be_together_and_the_servers_do_not_abort(start: Callable[..., Run]) -> None:
+    run = ended(start(kvstore="dist_async", batch=63, workers=3))
+    assert (run.state, run.exit_code) == ("finished", 0), run.log.read_text()
+    (verdict,) = read_verdicts(run.path)
+    assert verdict.verdict == "holds"
+    assert "dist_async promises no equal weights" in verdict.text
+    assert verdict.text.endswith(f"pulled once all were done, all {WEIGHTS:,} are the same, bit for bit")
+
+
+def test_a_killed_server_ends_the_run_and_every_trace_is_readable(start: Callable[..., Run]) -> None:
+    run = start(steps=1_000_000, servers=2)
+    deadline = time.monotonic() + LIMIT_S
+    while not re.search(r"step [0-9]{2,}/", run.log.read_text()):
+        assert time.monotonic() < deadline and not run.reload().ended, run.log.read_text()
+        time.sleep(0.05)
+    members = {member["name"]: member["pid"] for member in run.reload().members}
+    assert {address for pid in members.values() for address in listening(pid)} == {"127.0.0.1"}
+    before = time.monotonic()
+    os.kill(members["server-1"], signal.SIGKILL)
+    run = ended(run)
+    assert time.monotonic() - before < 20
+    assert (run.state, run.signal) == ("failed", signal.SIGKILL)
+    assert run.reason == "server-1 was killed by signal 9 (SIGKILL)"
+    assert "hopscope: server-1 was killed by signal 9 (SIGKILL); the 4 other processes are ended" in (
+        run.log.read_text()
+    )
+    assert started_with("HOPSCOPE_RUN_DIR", str(run.path)) == []
+    assert set(processes(run)) == {"scheduler:0", "server:0", "server:1", "worker:0", "worker:1"}
+    report = run_report(run.path)
+    assert report["status"] == "failed"
+    assert report["steps"] >= 10
+    # Written by the process that was killed, too.
+    placed = {row["device"]: row["ops"] for row in report["placement"]}
+    assert all(placed[f"{name}/cpu:0"] for name in ("server:0", "server:1", "worker:0", "worker:1"))
+
+
+def listening(pid: int) -> set[str]:
+    """The IPv4 addresses, and those of IPv6 as they stand in /proc, on which a process listens for TCP."""
+    own = set()
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            target = str(entry.readlink())
+        except OSError:
+            continue
+        if target.startswith("socket:["):
+            own.add(target[8:-1])
+    found = set()
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and fields[9] in own:
+                address = fields[1].partition(":")[0]
+                plain = ".".join(str(byte) for byte in reversed(bytes.fromhex(address)))
+                found.add(plain if table == "tcp" else address)
+    return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,6 +30,15 @@ def _interpreter(framework: str) -> Path:
         why = found.reason or "python3 -m tests makes it"
         pytest.skip(f"the environment of {framework} is {found.state}: {why}")
     return found.python
+
+
+@pytest.fixture(scope="session")
+def empty_environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A virtual environment with nothing but pip, to copy: making one takes seconds."""
+    path = tmp_path_factory.mktemp("environment") / "empty"
+    bare_python = getattr(sys, "_base_executable", sys.executable)
+    subprocess.run([bare_python, "-I", "-m", "venv", str(path)], check=True)
+    return path
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The framework's environment is installed while the dashboard serves, whatever becomes of the server."""
+"""The frameworks' environments are installed while the dashboard serves, whatever becomes of the server."""
 
 from __future__ import annotations
 
@@ -8,17 +8,30 @@ from pathlib import Path
 import pytest
 
 from runners import environments
+from runners.pythons import find_python
 from tests.e2e.conftest import start_server, wait_until
 from tests.integration.package_index import PackageIndex, make_wheel
+
+PACKAGES = (
+    ("tensorflow_cpu", "2.21.0", "tensorflow"),
+    ("tensorflow", "2.21.0", "tensorflow"),
+    ("tf_keras", "2.21.0", "tf_keras"),
+    ("mxnet", "1.9.1", "mxnet"),
+    ("numpy", "1.23.5", "numpy"),
+)
+ENDED = ("ready", "failed")
+FITS = find_python((3, 9), (3, 11), Path("/nowhere")) is not None
+"""Whether this machine has a Python that MXNet can be installed for: the index here has no uv."""
+WAITS = "waits for TensorFlow, which is installed first"
 
 
 @pytest.fixture
 def index(tmp_path: Path) -> Iterator[PackageIndex]:
-    """Packages with the names that the CPU build asks for, and nothing in them."""
+    """Packages with the names that the CPU builds ask for, and nothing in them."""
     folder = tmp_path / "wheels"
     folder.mkdir()
-    for name in ("tensorflow_cpu", "tensorflow", "tf_keras"):
-        make_wheel(folder, name, "2.21.0")
+    for name, version, module in PACKAGES:
+        make_wheel(folder, name, version, {f"{module}.py": ""})
     with PackageIndex(folder).serving() as serving:
         serving.held = {"tf_keras"}
         yield serving
@@ -27,14 +40,19 @@ def index(tmp_path: Path) -> Iterator[PackageIndex]:
 @pytest.fixture
 def variables(tmp_path: Path, index: PackageIndex, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """An empty environments folder, for the server and for this process."""
-    own = {"HOPSCOPE_ENVS": str(tmp_path / "envs"), "HOPSCOPE_TENSORFLOW": "", **index.variables}
+    own = {
+        "HOPSCOPE_ENVS": str(tmp_path / "envs"),
+        "HOPSCOPE_TENSORFLOW": "",
+        "HOPSCOPE_MXNET": "",
+        **index.variables,
+    }
     for name, value in own.items():
         monkeypatch.setenv(name, value)
     return own
 
 
-def state() -> str:
-    return environments.environment("tensorflow").state
+def state(framework: str = "tensorflow") -> str:
+    return environments.environment(framework).state
 
 
 def test_server_that_stops_ends_the_install_and_the_next_goes_on(
@@ -46,12 +64,17 @@ def test_server_that_stops_ends_the_install_and_the_next_goes_on(
         found = environments.environment("tensorflow")
         assert (found.state, found.build) == ("installing", "cpu")
         assert found.step and found.log.exists()
+        other = environments.environment("mxnet")
+        assert (other.state, other.step) == ("installing", WAITS)
+    assert environments.environment("mxnet").state == "missing"
     found = environments.environment("tensorflow")
     assert found.state == "missing" and "interrupted" in (found.reason or "")
 
     index.let_go()
     with start_server(tmp_path, tmp_path, "--build", "cpu", environment=variables):
         wait_until(lambda: state() == "ready", 60, found.log.read_text)
+        wait_until(lambda: state("mxnet") in ENDED, 60, environments.environment("mxnet").log.read_text)
+    assert state("mxnet") == ("ready" if FITS else "failed")
     found = environments.environment("tensorflow")
     assert (found.build, found.progress, found.step) == ("cpu", None, None)
     # The second start found what the first had put in place.

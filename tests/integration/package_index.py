@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import stat
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -23,7 +24,10 @@ def make_wheel(folder: Path, name: str, version: str, modules: dict[str, str] | 
     record = "".join(f"{member},,\n" for member in [*members, f"{info}/RECORD"])
     with zipfile.ZipFile(file, "w") as wheel:
         for member, content in {**members, f"{info}/RECORD": record}.items():
-            wheel.writestr(member, content)
+            entry = zipfile.ZipInfo(member)
+            mode = 0o755 if ".data/scripts/" in member else 0o644
+            entry.external_attr = (stat.S_IFREG | mode) << 16
+            wheel.writestr(entry, content)
     return file
 
 

@@ -30,14 +30,6 @@ def index(tmp_path: Path) -> Iterator[PackageIndex]:
         yield serving
 
 
-@pytest.fixture(scope="session")
-def empty_environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A virtual environment with nothing but pip, to copy: making one takes seconds."""
-    path = tmp_path_factory.mktemp("environment") / "empty"
-    subprocess.run([BARE_PYTHON, "-I", "-m", "venv", str(path)], check=True)
-    return path
-
-
 @pytest.fixture
 def clone(bare_clone: Path, empty_environment: Path) -> Path:
     """A bare clone in which the environment is made, but empty."""

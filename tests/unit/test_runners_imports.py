@@ -37,6 +37,44 @@ def test_other_encodings_are_read(tmp_path: Path) -> None:
     assert framework_of(script) == "mxnet"
 
 
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        file = folder / f"{name}.py"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("files", "framework"),
+    [
+        ({"train": "import model", "model": "import mxnet"}, "mxnet"),
+        ({"train": "from nets import model", "nets/model": "import mxnet"}, "mxnet"),
+        ({"train": "import nets.deep.model", "nets/deep/model": "from mxnet import gluon"}, "mxnet"),
+        ({"train": "import nets", "nets/__init__": "from . import a", "nets/a": "import mxnet"}, "mxnet"),
+        (
+            {"train": "import nets.a", "nets/a": "from ..other import b", "other/b": "import keras"},
+            "tensorflow",
+        ),
+        ({"train": "import a, b", "a": "import b", "b": "import a"}, None),
+        ({"train": "import model\nimport mxnet", "model": "import tensorflow"}, "mxnet"),
+        ({"train": "import missing"}, None),
+    ],
+)
+def test_the_scripts_own_modules_count_after_itself(
+    tmp_path: Path, files: dict[str, str], framework: str | None
+) -> None:
+    write(tmp_path, files)
+    assert framework_of(tmp_path / "train.py") == framework
+
+
+def test_a_folders_script_and_a_modules_root(tmp_path: Path) -> None:
+    write(tmp_path, {"pack/__main__": "from pack import net", "pack/net": "import mxnet"})
+    assert framework_of(tmp_path / "pack") is None
+    assert framework_of(tmp_path / "pack" / "__main__.py", tmp_path) == "mxnet"
+    write(tmp_path, {"pack/__main__": "import net"})
+    assert framework_of(tmp_path / "pack") == "mxnet"
+
+
 def test_what_cannot_be_read_names_none(tmp_path: Path) -> None:
     assert framework_of(tmp_path / "missing.py") is None
     assert framework_of(tmp_path) is None

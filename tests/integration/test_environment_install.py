@@ -1,0 +1,183 @@
+"""What an install does beside pip: it finds or fetches a Python, adds files, and tries the import once."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from runners import environments, frameworks
+from runners.environments import Environment, environment, install
+from runners.errors import HopscopeError
+from runners.install import Step
+from tests.integration.package_index import PackageIndex, make_wheel
+
+HERE = sys.version_info[:2]
+NEWER = (HERE[0], HERE[1] + 40)
+NO_LIBRARY = "raise OSError('{}: cannot open shared object file: No such file or directory')\n"
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty_environment: Path) -> Iterator[PackageIndex]:
+    """An index with an MXNet that can be imported, for this Python, and an environment with nothing in it."""
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    with PackageIndex(folder).serving() as serving:
+        variables = {**serving.variables, "HOPSCOPE_ENVS": str(tmp_path / "envs"), "HOPSCOPE_MXNET": ""}
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        set_mxnet(monkeypatch, oldest_python=HERE, newest_python=HERE, disk_bytes={"cpu": 0, "gpu": 0})
+        make_wheel(folder, "numpy", "1.23.5")
+        make_mxnet(serving, "")
+        shutil.copytree(empty_environment, tmp_path / "envs" / "mxnet", symlinks=True)
+        yield serving
+
+
+def set_mxnet(monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:
+    changed = dataclasses.replace(frameworks.FRAMEWORKS["mxnet"], **changes)  # type: ignore[arg-type]
+    monkeypatch.setitem(frameworks.FRAMEWORKS, "mxnet", changed)
+
+
+def make_mxnet(index: PackageIndex, text: str, name: str = "mxnet", version: str = "1.9.1") -> None:
+    make_wheel(index.folder, name, version, {"mxnet/__init__.py": text})
+
+
+def fail() -> Environment:
+    """Install, which fails, and return what is then shown."""
+    with pytest.raises(HopscopeError) as caught:
+        install("mxnet", "cpu")
+    found = environment("mxnet")
+    assert (found.state, found.reason) == ("failed", str(caught.value))
+    assert "\n" not in str(caught.value)
+    return found
+
+
+@pytest.mark.usefixtures("index")
+def test_it_is_ready_when_it_can_be_imported() -> None:
+    steps: list[Step] = []
+    found = install("mxnet", "cpu", steps.append)
+    assert (found.state, found.build, found.reason) == ("ready", "cpu", None)
+    assert steps[-1].text == "importing MXNet once"
+    assert not list(found.path.parent.glob("*.tmp"))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            NO_LIBRARY.format("libquadmath-none.so.0"),
+            "lacks libquadmath-none.so.0: apt-get install libquadmath0, or dnf install libquadmath, and try",
+        ),
+        (NO_LIBRARY.format("libother.so.7"), "cannot be imported: this machine lacks libother.so.7; log: "),
+        (
+            NO_LIBRARY.format("libcuda.so.1") + "# with the others",
+            "this machine lacks libquadmath-none.so.0 and libcuda.so.1: apt-get install libquadmath0",
+        ),
+        ("raise ValueError('first line\\nsecond')", "cannot be imported: ValueError: first line; log: "),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGILL)", "that ends with SIGILL"),
+        ("import os; os._exit(3)", "that ends Python with status 3"),
+        ("import sys; sys.exit('no')", "cannot be imported: SystemExit: no"),
+    ],
+)
+def test_what_keeps_it_from_being_imported_is_told(
+    index: PackageIndex, monkeypatch: pytest.MonkeyPatch, text: str, words: str
+) -> None:
+    set_mxnet(
+        monkeypatch,
+        system_libraries={
+            "libc.so.6": ("libc6", "glibc"),
+            "libquadmath-none.so.0": ("libquadmath0", "libquadmath"),
+        }
+        if "libquadmath" in words
+        else {},
+    )
+    make_mxnet(index, text)
+    found = fail()
+    assert words in (found.reason or "")
+    assert str(found.log) in (found.reason or "")
+
+
+def test_it_is_tried_again_without_asking_for_the_packages_again(index: PackageIndex) -> None:
+    make_mxnet(index, "import os; assert os.environ.get('MENDED'), 'not mended'")
+    assert "not mended" in (fail().reason or "")
+    fetched = len([path for path in index.asked if "/files/" in path])
+    os.environ["MENDED"] = "1"
+    try:
+        assert install("mxnet", "cpu").state == "ready"
+    finally:
+        del os.environ["MENDED"]
+    assert len([path for path in index.asked if "/files/" in path]) == fetched
+
+
+def test_a_missing_driver_fails_no_install(index: PackageIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    set_mxnet(monkeypatch, system_libraries={}, preloaded=("nvidia/one/lib/libc.so.6",))
+    make_mxnet(index, NO_LIBRARY.format("libcuda.so.1"), "mxnet_cu112")
+    requirements = index.folder / "mxnet-gpu.txt"
+    requirements.write_text("mxnet-cu112==1.9.*\nnumpy>=1.21,<1.24\n")
+    monkeypatch.setattr(frameworks, "_REQUIREMENTS", index.folder)
+    found = install("mxnet", "gpu")
+    assert (found.state, found.build) == ("ready", "gpu")
+    (site,) = found.path.glob("lib/python*/site-packages")
+    assert (site / "_hopscope_preload.py").exists() and (site / "hopscope-preload.pth").exists()
+
+
+class TestWithoutAPythonThatFits:
+    """The framework has builds only for a Python that is not on this machine."""
+
+    @pytest.fixture(autouse=True)
+    def machine(self, index: PackageIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        set_mxnet(monkeypatch, oldest_python=NEWER, newest_python=NEWER)
+        shutil.rmtree(tmp_path / "envs")
+        (tmp_path / "bin").mkdir()
+        monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.defpath}")
+
+    def test_uv_fetches_one(self, tmp_path: Path) -> None:
+        fetched = tmp_path / "envs" / "pythons" / f"cpython-{NEWER[0]}.{NEWER[1]}.0-x" / "bin"
+        script(
+            tmp_path / "bin" / "uv",
+            f'[ "$*" = "python install {NEWER[0]}.{NEWER[1]}" ] || exit 9\n'
+            f'[ "$UV_PYTHON_INSTALL_DIR" = "{tmp_path}/envs/pythons" ] || exit 8\n'
+            f'mkdir -p "{fetched}"; cp "{tmp_path}/python" "{fetched}/python{NEWER[0]}.{NEWER[1]}"\n'
+            f'echo "Downloading cpython-{NEWER[0]}.{NEWER[1]}.0-x (download) (21.2MiB)" >&2',
+        )
+        # It says that it is the newer one, and else is this.
+        script(
+            tmp_path / "python",
+            f'case "$3" in *ensurepip*) echo {NEWER[0]} {NEWER[1]};; *) exec {sys.executable} "$@";; esac',
+        )
+        steps: list[Step] = []
+        assert install("mxnet", "cpu", steps.append).state == "ready"
+        assert f"downloading Python {NEWER[0]}.{NEWER[1]}.0, 21.2MiB" in [step.text for step in steps]
+        assert "Downloading cpython" in environment("mxnet").log.read_text()
+
+    def test_without_network_it_says_what_to_install(self, tmp_path: Path) -> None:
+        script(
+            tmp_path / "bin" / "uv",
+            "echo 'error: Failed to install cpython' >&2\n"
+            "echo '  cause: error sending request for url (https://example.org/x.tar.gz)' >&2\n"
+            "echo '  cause: dns error' >&2\nexit 1",
+        )
+        version = f"{NEWER[0]}.{NEWER[1]}"
+        reason = fail().reason or ""
+        assert reason.startswith(f"MXNet needs Python {version} to {version}, and none that works")
+        assert "no network" in reason
+        assert f"apt-get install python{version} python{version}-venv" in reason
+
+    def test_uv_itself_comes_from_the_index(self, index: PackageIndex) -> None:
+        reason = fail().reason or ""
+        assert "uv, which would fetch one, could not be had" in reason and "no uv" in reason
+        # A wheel whose uv says why it fetches nothing.
+        program = "#!/bin/sh\necho 'error: no such version' >&2\nexit 2\n"
+        make_wheel(index.folder, "uv", "0.9.0", {"uv-0.9.0.data/scripts/uv": program})
+        assert "uv could not fetch one (no such version)" in (fail().reason or "")
+        assert (environments.folder() / "uv" / "bin" / "uv").exists()
+
+
+def script(file: Path, text: str) -> None:
+    file.write_text(f"#!/bin/sh\n{text}\n")
+    file.chmod(0o755)

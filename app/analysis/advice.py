@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from app.analysis.devices import in_order
 from app.analysis.hops import Hop
 
+MOST_NAMED = 4
+"""Devices, or ways between them, that a sentence names before it counts them."""
 _FIXES = {
     "default-device": "Put the op into the device scope of its inputs.",
     "gradient-outside-scope": "Compute the gradients in the device scope of {wanted}, like the forward ops.",
@@ -28,7 +30,10 @@ _FIXES_OF_CALLS = {
     "redundant-copy": "Drop the copy, or call as_in_context, which returns the same array where it is there"
     " already.",
 }
-_FIXES_OF_KVSTORES = {"reduce-on-host": "Choose the kvstore 'device', which sums on the devices."}
+_FIXES_OF_KVSTORES = {
+    "reduce-on-host": "Choose the kvstore 'device' ('dist_device_sync' for several workers): it sums on the"
+    " devices.",
+}
 
 
 def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
@@ -55,7 +60,7 @@ def summary(
 ) -> str:
     """One sentence without its cost and full stop; `consumers` are the types of the consuming ops."""
     at = first.blamed_site or "an unknown line"
-    way = ", ".join(f"{src} to {dst}" for src, dst in pairs)
+    way = some_of((f"{src} to {dst}" for src, dst in pairs), "ways", ", ")
     tell = _SENTENCES.get(code, _SENTENCES["unknown"])
     words = {
         "at": at,
@@ -63,8 +68,8 @@ def summary(
         "consumers": consumers or "an op",
         "src": first.src,
         "dst": first.dst,
-        "srcs": " and ".join(dict.fromkeys(src for src, _ in pairs)),
-        "dsts": " and ".join(dict.fromkeys(dst for _, dst in pairs)),
+        "srcs": some_of((src for src, _ in pairs), "devices"),
+        "dsts": some_of((dst for _, dst in pairs), "devices"),
         "default": _one(evidence.get("default_device") or evidence.get("producer_default_device")),
         "producer": first.producer_op,
         "variable": _one(evidence.get("variable")) or "A variable",
@@ -130,6 +135,16 @@ def _summed(evidence: Mapping[str, Any]) -> str:
     """`` (summed on cpu:1 and cpu:2)``, '' where it is not known."""
     devices = in_order(_each(evidence.get("summed_on")))
     return f" (summed on {' and '.join(devices)})" if devices else ""
+
+
+def some_of(names: Iterable[str], what: str, last: str = " and ") -> str:
+    """``a, b and c``: each name once; of many the first few and the number of the others, named `what`."""
+    each = list(dict.fromkeys(names))
+    if len(each) > MOST_NAMED:
+        left = len(each) - MOST_NAMED + 1
+        each = [*each[: MOST_NAMED - 1], f"{left} other {what}"]
+        last = " and "
+    return last.join(filter(None, (", ".join(each[:-1]), *each[-1:])))
 
 
 def _each(value: Any) -> list[str]:

@@ -37,17 +37,23 @@ def is_gpu(name: str) -> bool:
 
 
 def in_order(names: Iterable[str], host_last: bool = False) -> list[str]:
-    """Each name once: by role, CPUs before GPUs, by number; with `host_last` the hosts at the end."""
+    """Each name once: by process, CPUs before GPUs, by number; with `host_last` a process's host at its end.
 
-    def position(name: str) -> tuple[bool, tuple[str, int], str, int, str]:
-        device = parse(name)
+    Processes go by role and rank, those that have nothing but their host after the others.
+    """
+    found = {name: parse(name) for name in names}
+    busy = {device.role for name, device in found.items() if device and not is_host(name)}
+
+    def position(name: str) -> tuple[bool, tuple[str, int], bool, str, int, str]:
+        device = found[name]
         if device is None:
-            return (False, ("~", 0), "", 0, name)
+            return (True, ("~", 0), False, "", 0, name)
         role, _, rank = device.role.rpartition(":")
-        order = (role or device.role, int(rank) if rank.isdigit() else 0)
-        return (host_last and is_host(name), order, device.type, device.index, name)
+        process = (role or device.role, int(rank) if rank.isdigit() else 0)
+        idle = device.role not in busy
+        return (idle, process, host_last and is_host(name), device.type, device.index, name)
 
-    return sorted(set(names), key=position)
+    return sorted(found, key=position)
 
 
 def default_device(devices: Iterable[str], like: str, told: Mapping[str, str] | None = None) -> str:

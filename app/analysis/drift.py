@@ -110,8 +110,9 @@ def _finding(tables: Tables, replicas: _Replicas, checks: list[Check]) -> Findin
     }
     what = f" ({last.parameter})" if last.parameter else ""
     grew = "up from" if last.largest_ppb > first.largest_ppb else "after"
+    where = advice.some_of(devices, "devices") or "several devices"
     summary = (
-        f"The replicas on {' and '.join(devices) or 'several devices'} drift apart: {last.differing} of"
+        f"The replicas on {where} drift apart: {last.differing} of"
         f" {units.plural(last.parameters, 'parameter')} differ, by up to {units.relative(last.largest_ppb)}"
         f"{what}{_at(last)}, {grew} {units.relative(first.largest_ppb)}{_at(first)}; no gradients are"
         f" exchanged between them at {site or 'an unknown line'}."

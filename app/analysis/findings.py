@@ -140,7 +140,8 @@ def _of_syncs(syncs: Sequence[Sync], telling: _Telling) -> Finding:
     sources = in_order(sync.source for sync in syncs)
     evidence = {"kind": first.kind, "device": _alone(sources), "count": count} | _waited(syncs)
     does = "takes a value from" if first.takes else "waits for"
-    summary = f"Python {does} {' and '.join(sources)} by {first.kind} at {first.site or 'an unknown line'}"
+    named = advice.some_of(sources, "devices")
+    summary = f"Python {does} {named} by {first.kind} at {first.site or 'an unknown line'}"
     severity = SEVERITY["host-sync"] if often else "info"
     text = f"{summary}: {units.times(count)}{_standstill(syncs)}."
     change = advice.fix("host-sync", evidence | {"takes": first.takes}) if often else None

@@ -67,18 +67,24 @@ def placement_diagram(
     known = {choice.id for choice in choices}
     wanted = [name for name in graphs or () if name in known] or _weightiest(choices)
     by_id = {str(graph.id): graph for graph in tables.own_graphs}
-    parts = []
-    for name in wanted:
-        drawable = of_eager(tables, hops) if name == EAGER else of_graph(tables, by_id[name], hops)
-        share = max(1, target // len(wanted))
-        parts.append(_Part(drawable, hops, expanded, depth, share))
-    return _joined(tables, parts, choices, wanted)
+    drawables = [
+        of_eager(tables, hops) if name == EAGER else of_graph(tables, by_id[name], hops) for name in wanted
+    ]
+    made: dict[str, _Part] = {}
+    room = target
+    # What the smaller ones do not need is left to the larger.
+    for drawable in sorted(drawables, key=lambda one: len(one.items)):
+        share = max(1, room // (len(drawables) - len(made)))
+        part = made[drawable.id] = _Part(drawable, hops, expanded, depth, share)
+        room -= len(part.clusters)
+    return _joined(tables, [made[name] for name in wanted], choices, wanted)
 
 
 def _weightiest(choices: Sequence[GraphChoice]) -> list[str]:
     """Ids of what executed nine tenths of the ops, as many as can be read in one drawing; at least one."""
     executed = [choice.calls * (1 if choice.id == EAGER else choice.ops) for choice in choices]
-    done, ops, chosen = 0, 0, []
+    done, ops = 0, 0
+    chosen: list[str] = []
     for choice, number in zip(choices, executed, strict=True):
         ops += choice.ops
         if chosen and (done >= NEARLY_ALL * sum(executed) or ops > 2 * TARGET):
@@ -400,7 +406,10 @@ def _lanes(tables: Tables, groups: Sequence[Group]) -> Iterable[Lane]:
     of_device: dict[str, list[Group]] = {device: [] for device in tables.devices}
     for group in groups:
         of_device.setdefault(group.device, []).append(group)
+    several = sum(is_host(device) for device in of_device) > 1
     for device in in_order(of_device, host_last=True):
+        if several and is_host(device) and not of_device[device]:
+            continue  # a process that only directs the others
         rows = sorted(of_device[device], key=lambda group: (group.rank, group.id))
         stand_in = device in tables.stand_ins and not is_host(device)
         yield Lane(device, stand_in, tuple(group.id for group in rows), sum(group.ops for group in rows))

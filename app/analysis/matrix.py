@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from app.analysis import wire
 from app.analysis.basis import weakest
 from app.analysis.collectives import Collective
-from app.analysis.devices import in_order
+from app.analysis.devices import in_order, is_host
 from app.analysis.hops import Hop
 from app.analysis.severity import RANK
 from app.views.matrix_data import Cell, CollectiveShare, Matrix
@@ -34,7 +34,11 @@ def device_matrix(
             pairs.setdefault((hop.src, hop.dst), []).append(index)
     shares = _shares(collectives)
     met = {**pairs, **shares}
-    order = in_order([*devices, *(device for pair in met for device in pair)], host_last=True)
+    ends = {device for pair in met for device in pair}
+    order = in_order([*devices, *ends], host_last=True)
+    if sum(is_host(device) for device in order) > 1:
+        # A process that exchanges nothing with others, and has nothing but its host, only directs them.
+        order = [device for device in order if device in ends or not is_host(device)]
     cells = [_cell(*pair, pairs.get(pair, []), hops, shares.get(pair, ())) for pair in met]
     cells.sort(key=lambda cell: (order.index(cell.src), order.index(cell.dst)))
     return Matrix(tuple(order), tuple(cells), frozenset(stand_ins))

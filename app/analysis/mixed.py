@@ -65,7 +65,10 @@ def _refused(site: str | None, keys: Sequence[Key]) -> str:
 def _where(keys: Sequence[Key]) -> tuple[str, str]:
     ran_on = _devices(key.fields.get("device") for key in keys)
     reads = _devices(device for key in keys for device in key.fields.get("reads") or ())
-    return " and ".join(ran_on) or "an unknown device", " and ".join(reads) or "another device"
+    return (
+        advice.some_of(ran_on, "devices") or "an unknown device",
+        advice.some_of(reads, "devices") or "another device",
+    )
 
 
 def _devices(names: Iterable[str | None]) -> list[str]:

@@ -12,6 +12,7 @@ from app.views.figures import Figure, axis, base_layout, empty_figure, muted, pl
 from app.views.matrix_data import Cell, CollectiveShare, Matrix
 
 HEAD_PX = 58
+LINE_PX = 16
 HEADS_PX = 130
 WIDEST_CELL_PX = 170
 TALLEST_CELL_PX = 64
@@ -56,12 +57,14 @@ def matrix_figure(
             data.append(alerts)
     span = [-0.5, number - 0.5]
     heads = [_head(device, hues[device], device in matrix.stand_ins, theme) for device in order]
+    tops = [_head(device, hues[device], device in matrix.stand_ins, theme, "/<br>") for device in order]
+    head_px = HEAD_PX + (LINE_PX if any("/" in device for device in order) else 0)
     return {
         "data": data,
         "layout": base_layout(
             theme,
-            HEAD_PX + number * cell_px + 12,
-            margin={"l": HEADS_PX, "r": 12, "t": HEAD_PX, "b": 12},
+            head_px + number * cell_px + 12,
+            margin={"l": HEADS_PX, "r": 12, "t": head_px, "b": 12},
             dragmode=False,
             meta={"max_width": HEADS_PX + number * WIDEST_CELL_PX},
             xaxis=axis(
@@ -69,7 +72,7 @@ def matrix_figure(
                 side="top",
                 range=span,
                 tickvals=positions,
-                ticktext=heads,
+                ticktext=tops,
                 showgrid=False,
                 showline=False,
                 fixedrange=True,
@@ -93,12 +96,16 @@ def matrix_figure(
 def cell_text(cell: Cell, devices: int = 2) -> str:
     """What stands in a cell of a matrix of so many devices: hops on two lines, then collectives.
 
+    The basis stands with them where there is room, else it is under the pointer.
+
     ``?`` where neither bytes nor count of the hops are known.
     """
     lines = []
     if cell.hops or not cell.collectives:
         total, _, number = units.transfer(cell.bytes, cell.count, cell.bytes_known).partition(" · ")
         lines = [total, number] if number else [total]
+        if devices <= WIDE_CELLS and number:
+            lines[1] += f' <span style="font-size:10.5px">{plain(cell.basis)}</span>'
     for share in cell.collectives:
         size = f"+ {units.size(share.bytes)}"
         if devices <= WIDE_CELLS:
@@ -110,9 +117,11 @@ def cell_text(cell: Cell, devices: int = 2) -> str:
     return "<br>".join(lines)
 
 
-def _head(device: str, hue: str, stand_in: bool, theme: Theme) -> str:
+def _head(device: str, hue: str, stand_in: bool, theme: Theme, between: str = "/") -> str:
+    """A row's or column's name; `between` stands between process and device."""
     remark = "host" if is_host(device) else "stand-in" if stand_in else ""
-    return f"{swatch(hue)} {plain(device)}" + (f"<br>{muted(remark, theme)}" if remark else "")
+    name = plain(device).replace("/", between)
+    return f"{swatch(hue)} {name}" + (f"<br>{muted(remark, theme)}" if remark else "")
 
 
 def _ground(

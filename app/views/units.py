@@ -67,9 +67,9 @@ def short(number: int) -> str:
     return f"{number:,}"
 
 
-def plural(number: int | None, noun: str) -> str:
-    """``1 op``, ``12 ops``, ``? ops``."""
-    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
+def plural(number: int | None, noun: str, several: str = "") -> str:
+    """``1 op``, ``12 ops``, ``? ops``; `several` is the plural where an s does not make it."""
+    return f"{count(number)} {noun if number == 1 else several or noun + 's'}"
 
 
 def transfer(total: int | None, number: int | None, known: int = 0) -> str:

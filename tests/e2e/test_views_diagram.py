@@ -189,7 +189,7 @@ def test_opening_keeps_the_place_and_closing_comes_back(small: Any) -> None:
 def test_a_double_click_opens(small: Any) -> None:
     small.locator('[data-testid="group"][data-label="stage_2"] .label').dblclick()
     playwright.expect(small.locator('[data-testid="group"][data-scope="stage_2/dense_1"]')).to_have_count(1)
-    assert [event["type"] for event in small.evaluate("window.hopscopeEvents()")][-1] == "toggle"
+    small.wait_for_function("() => window.hopscopeEvents().at(-1)?.type === 'toggle'")
 
 
 def test_new_data_changes_the_drawing_in_place(small: Any) -> None:

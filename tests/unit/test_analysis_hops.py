@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.analysis.devices import in_order
 from app.analysis.hops import Hop, hop_table
 from app.analysis.matrix import device_matrix
 from app.analysis.tables import Tables
@@ -166,5 +167,24 @@ def test_the_matrix_of_one_cause_or_site() -> None:
 
 def test_an_empty_matrix_still_has_its_devices() -> None:
     matrix = device_matrix([], ["gpu:10", "gpu:2", "cpu:0", "worker:1/gpu:0", "worker:0/gpu:0"])
-    assert matrix.devices == ("gpu:2", "gpu:10", "worker:0/gpu:0", "worker:1/gpu:0", "cpu:0")
+    assert matrix.devices == ("gpu:2", "gpu:10", "cpu:0", "worker:0/gpu:0", "worker:1/gpu:0")
     assert matrix.cells == ()
+
+
+def test_the_devices_of_several_processes_stand_by_process() -> None:
+    names = ["server:0/cpu:0", "worker:1/cpu:0", "worker:0/cpu:1", "scheduler:0/cpu:0"]
+    names += ["worker:0/cpu:0", "worker:10/cpu:1", "worker:1/cpu:1", "?"]
+    assert in_order(names, host_last=True) == [
+        "worker:0/cpu:1",
+        "worker:0/cpu:0",
+        "worker:1/cpu:1",
+        "worker:1/cpu:0",
+        "worker:10/cpu:1",
+        "scheduler:0/cpu:0",
+        "server:0/cpu:0",
+        "?",
+    ]
+    # A process that only directs the others has no row in the matrix.
+    pull = hop(1, "server:0/cpu:0", "worker:0/cpu:0", 1)
+    devices = device_matrix(hop_table(tables(pull)), names[:5]).devices
+    assert devices == ("worker:0/cpu:1", "worker:0/cpu:0", "server:0/cpu:0")

@@ -46,8 +46,9 @@ def test_matrix_cells_heads_and_colours() -> None:
     assert sizes["z"] == [[None, 4, None], [None, None, None], [0, None, None]]
     assert sizes["customdata"][0][1] == ["cpu:1", "cpu:2"]
     texts = trace(figure, "scatter")
+    basis = ' <span style="font-size:10.5px">estimated</span>'
     assert list(zip(texts["x"], texts["y"], texts["text"], texts["customdata"], strict=True)) == [
-        (1, 0, f"6.25 MiB<br>100{TIMES}", ["cpu:1", "cpu:2"]),
+        (1, 0, f"6.25 MiB<br>100{TIMES}{basis}", ["cpu:1", "cpu:2"]),
         (0, 2, "?", ["cpu:0", "cpu:1"]),
     ]
     assert texts["textfont"]["color"] == [LIGHT.bright, LIGHT.text]
@@ -240,7 +241,8 @@ def test_matrix_tells_collectives_apart_from_hops() -> None:
     alone = Cell("cpu:2", "cpu:1", 0, 0, collectives=(share,))
     figure = matrix_figure(Matrix(("cpu:1", "cpu:2"), (both, alone)), theme=LIGHT)
     added = "+ 6.49 MiB<br>all-reduce, estimated"
-    assert trace(figure, "scatter")["text"] == [f"1 KiB<br>3{TIMES}<br>{added}", added]
+    basis = ' <span style="font-size:10.5px">estimated</span>'
+    assert trace(figure, "scatter")["text"] == [f"1 KiB<br>3{TIMES}{basis}<br>{added}", added]
     assert trace(figure, "heatmap", 1)["z"] == [[None, 4], [None, None]]
     assert [shape["line"]["dash"] for shape in figure["layout"]["shapes"]] == ["4px,3px", "4px,3px"]
     assert trace(figure, "heatmap")["hovertext"][1][0] == (

@@ -92,3 +92,12 @@ def test_counts_rates_and_shares() -> None:
 def test_units_of_axes() -> None:
     assert [units.size_unit(0), units.size_unit(2**20), units.size_unit(5e9)] == ["B", "MiB", "GiB"]
     assert units.size_factor("KiB") == 1024
+
+
+def test_relative_differences() -> None:
+    told = [units.relative(ppb) for ppb in (0, 12, 3_400, 99_999, 1_200_000, 120_000_000, 2_000_000_000)]
+    assert told == ["0", "12 ppb", "3.4 ppm", "100 ppm", "0.12 %", "12 %", "200 %"]
+
+
+def test_a_plural_of_its_own() -> None:
+    assert [units.plural(number, "process", "processes") for number in (1, 2)] == ["1 process", "2 processes"]

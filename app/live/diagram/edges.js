@@ -31,7 +31,7 @@ function routeCrossings(crossings, boxes, layout, ty, k) {
       entry.route[entry.end] = (index + 1) / (entries.length + 1) - 0.5;
     });
   }
-  const turn = Math.max(7, Math.min(34, layout.gap * k * 0.62));
+  const turn = Math.max(7, Math.min(TURN_MAX, layout.gap * k * TURN_SHARE));
   for (const route of routes) ends(route, turn);
   for (const route of routes) route.bow = route.crossing.collective && route.from.column === route.to.column;
   assignChannels(routes.filter((route) => !route.direct && !route.bow), layout, ty);

@@ -18,6 +18,8 @@ const GAP_MIN = 34;
 const GAP_TIGHT = 12;
 const GAP_SHARE = 0.26;
 const GAP_MAX = 150;
+const TURN_SHARE = 0.62;
+const TURN_MAX = 34;
 const PITCH_MIN = 9;
 const PITCH_READABLE = 20;
 const PITCH_GOOD = 30;
@@ -48,12 +50,13 @@ function layoutDiagram(data, measure, viewWidth, maxHeight) {
   const spare = ranks.length > 1 ? (viewWidth - bars - 1.5 * least) / (ranks.length - 1) : 0;
   const gap = Math.max(least, Math.min(GAP_MAX, spare));
   const lefts = [];
-  let x = least / 2;
+  const outer = outerTurns(data, places, ranks.length, gap);
+  let x = least / 2 + outer.left;
   for (const width of widths) {
     lefts.push(x);
     x += width + gap;
   }
-  const width = Math.max(1, x - gap + least);
+  const width = Math.max(1, x - gap + least + outer.right);
   const laneRows = packRows(data, places, ranks.length);
   for (const place of places.values()) {
     place.x = lefts[place.column];
@@ -71,6 +74,21 @@ function layoutDiagram(data, measure, viewWidth, maxHeight) {
   const layout = { places, tight: cap < BAR_TIGHT, byId, width, gap, fitPitch, columns: ranks.length, laneRows, gaps, lanes: [], channels: [] };
   stackLanes(layout, data.lanes, fitPitch);
   return layout;
+}
+
+// Room for what turns round at the outer sides: into a bar of the first column, out of one of the last, when
+// it comes from or goes to no column beyond.
+function outerTurns(data, places, columns, gap) {
+  const room = Math.max(0, Math.min(TURN_MAX, gap * TURN_SHARE) - GAP_TIGHT);
+  let left = 0;
+  let right = 0;
+  for (const crossing of data.crossings) {
+    const [from, to] = [places.get(crossing.src), places.get(crossing.dst)];
+    if (!from || !to || crossing.collective) continue;
+    if (to.column === 0) left = room;
+    if (from.column === columns - 1) right = room;
+  }
+  return { left, right };
 }
 
 // Long labels give way first: the largest limit on a column's width with which all columns are in view.

@@ -57,6 +57,7 @@ const CELLS = {
   },
   badge: (target, cell) => {
     target.replaceChildren();
+    target.title = cell.title ?? "";
     if (!cell.text) return;
     const badge = node("span", { class: `badge ${cell.tone ?? "quiet"}`, "data-badge": cell.text }, target);
     if (cell.tone === "busy") node("span", { class: "pulse", "aria-hidden": "true" }, badge);

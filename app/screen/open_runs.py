@@ -20,6 +20,7 @@ from app.analysis.syncs import Sync, sync_table
 from app.analysis.tables import Tables, tables_of
 from app.store.progress import ProgressReader
 from app.store.run import RunStore, open_run
+from app.store.verdicts import Verdict, VerdictReader
 from app.views.matrix_data import Matrix
 from app.views.placement_data import Diagram
 from app.views.progress_data import Progress
@@ -110,6 +111,7 @@ class OpenRun:
         self.seen = time.monotonic()
         self._lock = threading.Lock()
         self._progress = ProgressReader(path)
+        self._verdicts = VerdictReader(path)
         self._snapshot = Snapshot(self.store)
         self._next = 0.0
         self._at_its_end = False
@@ -124,6 +126,7 @@ class OpenRun:
                 self._at_its_end = ended
                 self.store.refresh()
                 self._progress.refresh()
+                self._verdicts.refresh()
                 if self._snapshot.generation != self.store.generation:
                     self._snapshot = Snapshot(self.store)
                 took = time.monotonic() - self.seen
@@ -137,6 +140,11 @@ class OpenRun:
         """The program's own progress lines, as of the last look."""
         with self._lock:
             return self._progress.progress()
+
+    def verdicts(self) -> list[Verdict]:
+        """What the program has said of its claim, as of the last look."""
+        with self._lock:
+            return self._verdicts.verdicts()
 
     def _seal(self) -> None:
         try:

@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
-import shlex
+import contextlib
 import time
+from collections import Counter
 from typing import Any
 
 import streamlit as st
 
+from app.analysis.notes import run_notes
 from app.analysis.tables import Tables
 from app.live.facts import Fact, facts
 from app.live.table import Column, table
+from app.screen import command_words
 from app.screen.devices import badges, devices_cell, devices_of, without_host
 from app.screen.run_rows import (
     SPEED_HELP,
-    TONES,
     ago,
     buttons,
     clock,
     framework_text,
     last,
+    members_title,
     progress_cell,
+    state_cell,
 )
 from app.store.log import read_tail
 from app.views import units
 from app.views.progress_data import Progress
 from app.views.text import escape_markdown
 from runners.catalogue import PROGRAMS
+from runners.errors import HopscopeError
+from runners.frameworks import FRAMEWORKS
+from runners.members import Stage, read_stages
 from runners.run import Run
 from runners.status import LIVE_STATES
 
 _LAST_LINES = 12
-_SHOWN_VERSIONS = ("python", "tensorflow", "keras", "tf-keras", "mxnet", "numpy")
 _ORIGINS = {"page": "from the Launch page", "cli": "from the command line"}
 _MAP_COLUMNS = (
     Column("device", "Device", "devices"),
@@ -60,7 +66,7 @@ def run_facts(run: Run, progress: Progress, tables: Tables, operator: bool) -> d
         told = {"text": f"{units.count(steps)} so far" if not ended else units.count(steps), "fraction": None}
     told = told if told["text"] else {**told, "text": "-"}
     values = [
-        Fact("state", "State", "badge", {"text": state, "tone": TONES.get(state, "quiet")}),
+        Fact("state", "State", "badge", state_cell(run, state)),
         Fact("progress", "Steps", "progress", told, wide=True),
         Fact("loss", "Loss", "number", {"text": "-" if loss is None else f"{loss:.4g}"}),
         Fact(
@@ -80,9 +86,27 @@ def run_facts(run: Run, progress: Progress, tables: Tables, operator: bool) -> d
     ]
     if devices:
         values.append(Fact("devices", "Devices", "devices", devices_cell(devices, stand_ins)))
+    if several := processes_text(tables):
+        cell = {"text": several, "title": members_title(run.members)}
+        values.append(Fact("processes", "Processes", "label", cell))
+    for note in run_notes(tables):
+        cell = {"text": note.label, "tone": "odd", "title": note.text}
+        values.append(Fact(f"note-{note.label}", "Note", "badge", cell))
     if operator:
         values.append(Fact("actions", "", "actions", {"actions": buttons(run, state)}))
     return facts(values, "run")
+
+
+def processes_text(tables: Tables) -> str:
+    """``1 scheduler, 2 servers, 2 workers``; '' where there is one process."""
+    members = {(process.role, process.rank or 0) for process in tables.processes if process.role}
+    if not members:
+        number = len(tables.processes)
+        return units.plural(number, "process", "processes") if number > 1 else ""
+    roles = Counter(role for role, _ in sorted(members))
+    return ", ".join(
+        units.plural(number, role, role if role.endswith("s") else "") for role, number in roles.items()
+    )
 
 
 def ending(run: Run) -> None:
@@ -109,7 +133,7 @@ def command(run: Run) -> None:
     host = _mapping(spec.get("host")).get("name") or "an unknown host"
     st.caption(escape_markdown(f"Launched {where} on {host}; kept in {run.path}"))
     versions = _mapping(spec.get("versions"))
-    first = [f"{name} {versions[name]}" for name in _SHOWN_VERSIONS if name in versions]
+    first = [f"{name} {versions[name]}" for name in _shown_packages(run.framework) if name in versions]
     if first:
         rest = len(versions) - len(first)
         more = f" and {units.plural(rest, 'more package')} in spec.json" if rest else ""
@@ -118,16 +142,21 @@ def command(run: Run) -> None:
         table(_MAP_COLUMNS, map_rows(run), "device-map", label="Device map")
 
 
+def _shown_packages(framework: str | None) -> list[str]:
+    known = FRAMEWORKS.get(framework or "")
+    return ["python", *((known.name, *known.shown_packages) if known else ())]
+
+
 def command_text(spec: dict[str, Any]) -> str:
     """What was run, as a shell would take it."""
-    lines = []
-    for name, value in sorted(_mapping(spec.get("env")).items()):
-        lines.append(f"unset {name}" if value is None else f"export {name}={shlex.quote(str(value))}")
-    if spec.get("cwd"):
-        lines.append(f"cd {shlex.quote(str(spec['cwd']))}")
+    env = {name: value if value is None else str(value) for name, value in _mapping(spec.get("env")).items()}
     words = spec.get("command")
-    lines.append(shlex.join(map(str, words)) if isinstance(words, list) and words else "?")
-    return "\n".join(lines)
+    stages: list[Stage] = []
+    if spec.get("stages"):
+        with contextlib.suppress(HopscopeError):
+            stages = read_stages(spec)
+    command = list(map(str, words)) if isinstance(words, list) else []
+    return command_words.command_text(env, str(spec.get("cwd") or ""), command, stages)
 
 
 def _mapping(value: object) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from app.screen.address import RunAddress
 from app.screen.finding_rows import finding_rows, fold_title, headline
 from app.screen.focus import focus_of
 from app.screen.open_runs import OpenRun, Snapshot, opened
+from app.screen.run_claim import draw_claim
 from app.screen.run_views import VIEWS, Page
 from app.screen.stage import stage_of
 from app.views.text import escape_markdown
@@ -114,6 +115,8 @@ def _head(run: Run, open_run: OpenRun, snapshot: Snapshot) -> None:
     event = run_header.run_facts(run, open_run.progress(), snapshot.tables, access.role() == "operator")
     if event and access.role() == "operator":
         _act(run, event["action"])
+    with st.container():
+        draw_claim(run, open_run.verdicts())
     with st.container():
         if message := st.session_state.pop("run-message", None):
             st.error(escape_markdown(message), icon=":material/block:")

@@ -97,12 +97,9 @@ def state_cell(run: Run, state: str) -> dict[str, Any]:
     return {"text": f"{state} · {stage}" if stage else state, "tone": tone}
 
 
-def processes_cell(members: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """How many processes a run has, and in the title which, and how each that has ended did."""
-    running = sum(member.get("exit_code") is None and member.get("signal") is None for member in members)
-    count = units.count(len(members))
-    text = f"{count}, {running} running" if 0 < running < len(members) else count
-    return {"text": text, "title": "\n".join(map(_told_member, members)), "sort": len(members)}
+def members_title(members: Sequence[Mapping[str, Any]]) -> str:
+    """Each process of a stage on a line, with how it ended; '' where it has one."""
+    return "\n".join(map(_told_member, members))
 
 
 def _told_member(member: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from pathlib import Path
@@ -18,14 +19,19 @@ from app.screen.devices import badges, devices_cell
 from app.screen.finding_rows import evidence_text, finding_rows, fold_title, headline
 from app.screen.focus import finding_id, focus_of
 from app.screen.rows import RunRows
+from app.screen.run_claim import claim_rows
 from app.screen.stage import Stage
+from app.store.verdicts import Verdict
 from app.views.colors import device_colors
 from app.views.placement_data import Crossing, Diagram, Group
 from app.views.progress_data import Progress
 from app.views.selection import Selection
 from app.views.timeline_data import Lane
+from probes.trace.rows import Process
+from runners.catalogue import PROGRAMS
 from runners.run import Run
 from tests.unit.test_analysis_hops import hop, tables
+from tests.unit.test_analysis_report import process
 from tests.unit.traces import Trace
 
 NOW = 1_800_000_000.0
@@ -155,6 +161,13 @@ def test_every_number_has_a_unit_and_every_estimate_its_basis() -> None:
     assert sync["cells"]["wait"]["text"] == "8 ms" and sync["cells"]["each"]["text"] == "2 ms"
     (waitless,) = made.syncs([Sync("cpu:1", "numpy", None, 4, None, None, "unknown")])
     assert waitless["cells"]["each"]["text"] == "?"
+    # Where copying was not told apart, it is in the wait; a wait may be for all devices.
+    assert sync["cells"]["copy"]["text"] == "in the wait" and waitless["cells"]["copy"]["text"] == "?"
+    (split,) = made.syncs([Sync("cpu:1", "asnumpy", "a.py:9", 4, 6_000_000, 2_000_000, "estimated")])
+    told = {name: split["cells"][name]["text"] for name in ("wait", "copy", "each", "basis")}
+    assert told == {"wait": "6 ms", "copy": "2 ms", "each": "2 ms", "basis": "estimated"}
+    (everything,) = made.syncs([Sync("", "waitall", "a.py:9", 1, 5, 0, "measured", takes=False)])
+    assert everything["cells"]["device"] == {"devices": [], "remark": "all devices"}
     one = Collective("AllReduce", ("cpu:1",), 3, 2048, None, "ring", 5, "a.py:1", "estimated")
     (row,) = made.collectives([one])
     assert (row["cells"]["payload"]["text"], row["cells"]["wire"]["text"]) == ("2 KiB", "?")
@@ -167,6 +180,43 @@ def test_every_number_has_a_unit_and_every_estimate_its_basis() -> None:
         "title": "by size",
     }
     assert silent["cells"]["peak"]["remark"] == "unsupported"
+
+
+def test_the_processes_of_a_run_are_told_by_role() -> None:
+    def member(role: str | None, rank: int | None, index: int) -> Process:
+        return process(index, role=role, rank=rank)
+
+    def told(*members: tuple[str | None, int | None]) -> str:
+        rows = [member(role, rank, index) for index, (role, rank) in enumerate(members)]
+        return run_header.processes_text(tables(processes=rows))
+
+    roles = ("worker", 1), ("scheduler", 0), ("worker", 0), ("server", 0)
+    assert told(*roles) == "1 scheduler, 1 server, 2 workers"
+    # A process that one of them forked is no further member.
+    assert told(("worker", 0), ("worker", 0)) == "1 worker"
+    assert told(("ps", 0), ("ps", 1)) == "2 ps"
+    assert told((None, None)) == ""
+    assert told((None, None), (None, None)) == "2 processes"
+
+
+def test_a_claim_is_told_with_what_was_measured() -> None:
+    verdicts = [
+        Verdict("holds", "3:1"),
+        Verdict("does not hold", "1.0 times"),
+        Verdict("not testable here", "x"),
+    ]
+    rows = claim_rows(None, verdicts, live=False)
+    assert rows == [
+        {"text": "holds", "tone": "good", "measured": "3:1"},
+        {"text": "does not hold", "tone": "odd", "measured": "1.0 times"},
+        {"text": "not testable here", "tone": "quiet", "measured": "x"},
+    ]
+    placed = next(iter(PROGRAMS.values()))
+    timed = dataclasses.replace(placed, timed=True)
+    assert [row["text"] for row in claim_rows(timed, [], live=True)] == ["measuring"]
+    assert claim_rows(timed, [], live=False) == []
+    assert claim_rows(dataclasses.replace(placed, timed=False), [], live=True) == []
+    assert claim_rows(timed, verdicts[:1], live=True) == rows[:1]
 
 
 def test_findings_tell_their_evidence() -> None:

@@ -48,7 +48,7 @@ operator = access.role() == "operator"
 with right:
     st.markdown("**What will run**")
     st.code(plan_text(plan), language="bash", wrap_lines=True)
-    for note in [*plan_remarks(plan), *plan.notes]:
+    for note in filter(None, [plan_remarks(plan), *plan.notes]):
         st.caption(escape_markdown(note))
     for problem in blocking(plan):
         st.error(escape_markdown(problem), icon=":material/block:")

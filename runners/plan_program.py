@@ -121,12 +121,13 @@ def _default_devices(
         return choice
     choice = choose(None, count, gpus)
     names = ", ".join(choice.names or [])
+    told = f"{names} are stand-ins that play GPUs" if count > 1 else f"{names} is a stand-in that plays a GPU"
     if not visible:
         refused = "; ".join(builds.refusals(framework, shown))
         why = refused or gpus.problem or "CUDA_VISIBLE_DEVICES hides the GPUs"
-        choice.notes.append(f"no GPU to use here: {why}; {names} are stand-ins that play GPUs")
+        choice.notes.append(f"no GPU to use here: {why}; {told}")
     elif build == "cpu":
-        choice.notes.append(f"{cpu_build_words(program.framework)}; {names} are stand-ins that play GPUs")
+        choice.notes.append(f"{cpu_build_words(program.framework)}; {told}")
     else:
-        choice.notes.append(f"{names} are stand-ins that play GPUs")
+        choice.notes.append(told)
     return choice

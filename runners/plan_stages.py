@@ -94,8 +94,11 @@ def share_out(
             alike, problems=[f"batch={batch} leaves some of {replicas} replicas without an image"]
         )
     cards = [name for name in choice.names or [] if name.startswith("gpu:")]
-    if not cards or len(trainers) == 1:
+    if not choice.names or len(trainers) == 1:
         return alike
+    if not cards:
+        own = f"each of {', '.join(trainers)} has its own {', '.join(choice.names)}"
+        return dataclasses.replace(alike, notes=[own])
     shown = ", ".join(cards)
     if len(cards) < len(trainers):
         return dataclasses.replace(alike, notes=[f"each of {', '.join(trainers)} uses {shown}"])

@@ -58,8 +58,8 @@ def plan_text(plan: Plan) -> str:
     return command_text(plan.env, str(plan.cwd), plan.command, plan.stages)
 
 
-def plan_remarks(plan: Plan) -> list[str]:
-    """What the plan's text leaves open, and what else will happen, a sentence each."""
+def plan_remarks(plan: Plan) -> str:
+    """What the plan's text leaves open, and what else will happen; '' where it says all."""
     remarks = []
     processes = max((len(stage.members) for stage in plan.stages), default=1)
     if processes > 1:
@@ -68,7 +68,7 @@ def plan_remarks(plan: Plan) -> list[str]:
         remarks.append("<port:..> is a free TCP port, chosen at the launch.")
     if plan.time_limit_s is not None:
         remarks.append(f"After {plan.time_limit_s:g} s all of it is ended.")
-    return remarks
+    return " ".join(remarks)
 
 
 def blocking(plan: Plan) -> list[str]:

@@ -118,6 +118,7 @@ class TestProcesses:
             options={"workers": 3, "limit": 9, "batch": 60},
         )
         assert (made.problems, made.time_limit_s) == ([], 9.0)
+        assert made.notes == ["each of worker:0, worker:1, worker:2 has its own cpu:1, cpu:2"]
         (stage,) = made.stages
         assert [member.name for member in stage.members] == ["ps", "worker-0", "worker-1", "worker-2"]
         assert [member.serves for member in stage.members] == [True, False, False, False]

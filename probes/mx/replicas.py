@@ -47,15 +47,18 @@ class Drift:
 
     def _compare(self, replicas: Replicas, exchange: Optional[str], loc: int) -> None:
         start = clock()
-        differing, largest, which = 0, 0.0, None
+        differing, largest, which, scale = 0, 0.0, None, 0.0
         for name, copies in replicas:
             values = [self._values(copy) for copy in copies]
             if any(value is None for value in values):
                 continue
-            apart = max(_relative(values[0], value) for value in values[1:])
+            scale = max(scale, *map(_largest, values))
+            apart = max(_apart(values[0], value) for value in values[1:])
             differing += apart > 0
             if apart > largest:
                 largest, which = apart, name
+        # In relation to the largest value of all: a bias that starts at zero would be 100 % apart at once.
+        largest = largest / scale if scale else 0.0
         devices = [self._arrays.device(copy.handle) for copy in replicas[0][1]]
         for what, value in (("differing", differing), ("largest_ppb", min(round(largest * _PARTS), 1 << 62))):
             identity = ("drift", what, loc, tuple(devices), which, exchange)
@@ -98,17 +101,18 @@ class Drift:
         return values
 
 
-def _relative(first: Any, second: Any) -> float:
-    """The largest difference in relation to the largest value; 0 where all bits are equal."""
-    import numpy
-
+def _apart(first: Any, second: Any) -> float:
+    """The largest difference of two values; 0 where all bits are equal, or where one is not finite."""
     if first.tobytes() == second.tobytes():
         return 0.0
-    scale = float(numpy.max(numpy.abs(first.astype("float64")), initial=0.0))
-    apart = float(numpy.max(numpy.abs(first.astype("float64") - second.astype("float64")), initial=0.0))
-    if not numpy.isfinite(apart) or not numpy.isfinite(scale):
-        return 0.0
-    return apart / scale if scale else float(apart > 0)
+    return _largest(first.astype("float64") - second.astype("float64"))
+
+
+def _largest(values: Any) -> float:
+    import numpy
+
+    largest = float(numpy.max(numpy.abs(values.astype("float64")), initial=0.0))
+    return largest if numpy.isfinite(largest) else 0.0
 
 
 def _replicas(owner: Any) -> tuple[Replicas, Optional[str]]:

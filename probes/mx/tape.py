@@ -120,7 +120,7 @@ class Tape(threading.local):
 
     def _op_key(self, node: Node, location: int) -> int:
         fields = {
-            "op": f"backward({node.name})",
+            "op": f"{node.name} (backward)",
             "device": node.copy[0] if node.copy else node.device,
             "requested": "",
             "loc": location,
@@ -140,9 +140,9 @@ class Tape(threading.local):
             fields = hop_fields(
                 dst,
                 src,
-                op=f"backward({producer})",
+                op=f"{producer} (backward)",
                 loc=location,
-                producer_op=f"backward({node.name})",
+                producer_op=f"{node.name} (backward)",
                 size=size,
                 dtype=dtype[0],
                 shape=shape,

@@ -41,9 +41,9 @@ node        graph, node, device: an op of a graph seen to run, basis sampled
 mixed       op, device, reads (devices of inputs that lay elsewhere), bytes, outcome (read: in place;
             raised: the framework refused), basis
 drift       what (differing: parameters that differ between replicas; largest_ppb: the largest
-            difference in parts per billion of the largest value), devices, parameters (compared), parameter (the
-            largest's name), exchange (how gradients are exchanged, null for not at all); one event a
-            comparison, its value the figure
+            difference in parts per billion of the largest value), devices, parameters (compared),
+            parameter (the largest's name), exchange (how gradients are exchanged, null for not at
+            all); one event a comparison, its value the figure
 copies      device, op, within: copies that the framework's own profiler saw while the call at that
             line was underway
 ==========  ========================================================================================

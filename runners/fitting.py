@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from runners.catalogue import Program, Value
 from runners.programs.shared.slices import cut
 
+HOST = "cpu:0"
+
 
 def program_problems(
     program: Program, devices: Sequence[str], options: Mapping[str, Value | None]
@@ -25,6 +27,12 @@ def program_problems(
         problems.append(
             f"device={device} is not one of the devices of this run: {', '.join(devices)}; name one of them, "
             "or choose others with --devices or --stand-ins"
+        )
+    # Without a choice the last one is taken.
+    if program.beside_host and HOST in (device, *(devices[-1:] if device is None else ())):
+        problems.append(
+            f"{program.name} compares its device with the host, {HOST}: name another one with --devices or "
+            "--stand-ins"
         )
     if "kvstore" in options:
         problems += _kvstore_problems(devices, options)

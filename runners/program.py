@@ -30,6 +30,8 @@ class Option:
     values: tuple[str, ...] | None = None
     """All allowed values of a choice."""
     type: OptionType = "choice"
+    least: int = 1
+    """How many different numbers a list of them must have."""
 
     def parse(self, text: str) -> Value:
         """Return the value that a user wrote; UsageError says what would be right."""
@@ -43,12 +45,15 @@ class Option:
         if self.type == "device" and re.fullmatch(r"(cpu|gpu):(0|[1-9][0-9]*)", text.lower()):
             return text.lower()
         if self.type == "counts" and re.fullmatch(r"[1-9][0-9]*( *, *[1-9][0-9]*)*", text):
-            return text.replace(" ", "")
+            numbers = text.replace(" ", "")
+            if len(set(numbers.split(","))) >= self.least:
+                return numbers
+        several = f", {self.least} different ones or more" if self.least > 1 else ""
         what = {
             "count": "a whole number of at least 1",
             "natural": f"a whole number from 0 to {2**31 - 1}",
             "device": "a device like cpu:1 or gpu:0",
-            "counts": "numbers of at least 1 with commas between them",
+            "counts": f"numbers of at least 1 with commas between them{several}",
         }[self.type]
         raise UsageError(f"{self.name}={text} is not possible: it takes {what}")
 
@@ -83,6 +88,8 @@ class Program:
     default_steps: int = DEFAULT_STEPS
     timed: bool = False
     """Whether the claim is about time: then it is measured unrecorded, and a second run is recorded."""
+    beside_host: bool = False
+    """Whether it compares its device with the host, so that the device cannot be the host itself."""
     cluster: Cluster | None = None
     """How its processes are made; None where it is one."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from runners.program import Option
 
 SEED = Option("seed", "seed of all that is random", 0, type="natural")
-TRAINING = (
+NETWORK = (
     Option("batch", "images a step, over all devices", 64, type="count"),
     Option("width", "units in a hidden layer", 256, type="count"),
     Option(
@@ -14,7 +14,11 @@ TRAINING = (
         "digits",
         ("digits", "mnist"),
     ),
+)
+TRAINING = (
+    *NETWORK,
     Option("log-every", "steps between two losses that are read and printed", 10, type="count"),
     SEED,
 )
 PINNED = Option("device", "the device to pin to (default: the last of the devices)", None, type="device")
+REPEATS = Option("repeats", "how often each time is measured; with 1 there is no verdict", 5, type="count")

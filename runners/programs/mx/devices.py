@@ -22,6 +22,7 @@ sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 from shared import command
 from shared.command import (
     Parser,
+    add_network,
     add_pinned_device,
     add_training,
     choose,
@@ -34,6 +35,7 @@ from shared.command import (
 __all__ = [
     "HOST",
     "Parser",
+    "add_network",
     "add_pinned_device",
     "add_training",
     "context",

@@ -86,8 +86,8 @@ def parser(program: str, lesson: str, steps: int = 100, step: str = "training st
     return options
 
 
-def add_training(options: Parser, width: int = 256) -> None:
-    """Add the options of the programs that train on the digits; `width` is the default one."""
+def add_network(options: Parser, width: int = 256) -> None:
+    """Add the options of a network and its data, the digits; `width` is the default one."""
     options.add_argument(
         "--batch", type=positive, default=64, metavar="N", help="images a step (default: 64)"
     )
@@ -104,6 +104,11 @@ def add_training(options: Parser, width: int = 256) -> None:
         default="digits",
         help="the digits kept with the program, or an MNIST that was fetched for you earlier",
     )
+
+
+def add_training(options: Parser, width: int = 256) -> None:
+    """Add the options of the programs that train and print losses; `width` is the default one."""
+    add_network(options, width)
     options.add_argument(
         "--log-every", type=positive, default=10, metavar="N", help="steps between losses read (default: 10)"
     )

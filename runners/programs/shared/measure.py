@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Callable, Mapping, Sequence
 
 from shared.command import Parser, positive
 from shared.progress import Progress
+from shared.verdict import Repeats
 
 
 def add_repeats(options: Parser) -> None:
@@ -20,9 +22,18 @@ def add_repeats(options: Parser) -> None:
     )
 
 
-def in_turn(
-    ways: Mapping[str, Callable[[], object]], repeats: int, steps: int = 1
-) -> dict[str, list[float]]:
+def add_variant(options: Parser, variants: Sequence[str], what: str) -> None:
+    """Add the option that chooses one of several ways, which `what` tells, or all of them to compare."""
+    told = f"{what}; all: compare these ways (default: all)"
+    options.add_argument("--variant", choices=("all", *variants), default="all", help=told)
+
+
+def chosen(args: argparse.Namespace, variants: Sequence[str]) -> Sequence[str]:
+    """The variants to measure."""
+    return variants if args.variant == "all" else (args.variant,)
+
+
+def in_turn(ways: Mapping[str, Callable[[], object]], repeats: int, steps: int = 1) -> dict[str, Repeats]:
     """Do each way in turn, `repeats` times over, and return the seconds that each took each time.
 
     A way must wait for the device itself before it returns, and does `steps` steps. In turn, so that a
@@ -42,9 +53,14 @@ def in_turn(
             seconds[name].append(time.perf_counter() - start)
             done += steps
             watch.report(done)
-    return seconds
+    return {name: Repeats(tuple(values)) for name, values in seconds.items()}
 
 
-def ratios(seconds: Sequence[float], to: Sequence[float]) -> list[float]:
-    """How many times as long the one took as the other, for each repeat."""
-    return [one / other for one, other in zip(seconds, to)]
+def ratio(seconds: Repeats, to: Repeats) -> Repeats:
+    """How many times as long the one took as the other, in each repeat."""
+    return Repeats(tuple(one / other for one, other in zip(seconds.values, to.values)))
+
+
+def each(seconds: Repeats, steps: int) -> Repeats:
+    """The time of one of `steps` steps."""
+    return Repeats(tuple(value / steps for value in seconds.values))

@@ -13,17 +13,30 @@ import statistics
 from collections.abc import Sequence
 from typing import NamedTuple
 
+NEGLIGIBLE = 0.05
+"""The share by which two times may differ and be called the same."""
+MOST = 0.75
+"""The share of the repeats that must agree: on a machine with other work some are always off."""
+
 
 class Repeats(NamedTuple):
     """One figure, measured several times."""
 
-    median: float
-    least: float
-    most: float
+    values: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        """The figure to go by."""
+        return statistics.median(self.values)
+
+    def share_above(self, limit: float) -> float:
+        """Which share of the repeats, 0..1, gave more than `limit`."""
+        return sum(value > limit for value in self.values) / len(self.values)
 
     def told(self, unit: str, scale: float = 1.0) -> str:
-        """`12.3 ms (11.9..13.0)`; `scale` is how many of `unit` are in one of the figure's own."""
-        median, least, most = (f"{value * scale:.3g}" for value in self)
+        """`12.3 ms (11.9..13)`, the lowest and the highest; `scale` is how many of `unit` make one."""
+        scaled = [value * scale for value in (self.median, min(self.values), max(self.values))]
+        median, least, most = (f"{one:.3g}" if one < 1000 else f"{one:,.0f}" for one in scaled)
         return f"{median} {unit} ({least}..{most})"
 
     def ms(self) -> str:
@@ -35,14 +48,30 @@ class Repeats(NamedTuple):
         return self.told("times")
 
 
-def repeats(values: Sequence[float]) -> Repeats:
-    """The median and the spread of one figure's repeats."""
-    return Repeats(statistics.median(values), min(values), max(values))
-
-
 def say(holds: bool, measured: str) -> None:
     """Print that the claim holds, or does not."""
     print(f"verdict {'holds' if holds else 'does not hold'}: {measured}", flush=True)
+
+
+def decide(holds: bool, fails: bool, measured: str) -> None:
+    """Print that the claim holds, or that it fails; and where the repeats show neither, that."""
+    if holds or fails:
+        say(holds, measured)
+    else:
+        say_not_testable(
+            "the repeats do not agree; with more of them, or on an idle machine, they may", measured
+        )
+
+
+def say_longer(times: Sequence[Repeats], measured: str) -> None:
+    """Print whether one thing takes longer than each of some others; `times` says how many times as long.
+
+    It holds where most repeats say so, and fails where few of them say so by more than NEGLIGIBLE for one of
+    the others. In between, the machine was too busy with other things to tell.
+    """
+    holds = all(one.share_above(1) >= MOST for one in times)
+    fails = any(one.share_above(1 + NEGLIGIBLE) <= 1 - MOST for one in times)
+    decide(holds, fails, measured)
 
 
 def say_not_testable(why: str, measured: str) -> None:

@@ -1,0 +1,28 @@
+"""The square matrices that programs copy and multiply: their options, and how they are made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import devices
+
+_HELP = "rows, and columns, of the matrices (default: {})"
+
+
+def add_size(options: devices.Parser, default: int) -> None:
+    """Add the option of the programs with matrices of one size."""
+    told = _HELP.format(default)
+    options.add_argument("--size", type=devices.positive, default=default, metavar="N", help=told)
+
+
+def add_sizes(options: devices.Parser, default: str) -> None:
+    """Add the option of the programs that try several sizes."""
+    told, many = _HELP.format(default), devices.positive_list
+    options.add_argument("--sizes", type=many, default=default, metavar="N,M,..", help=told)
+
+
+def make(size: int, context: Any) -> Any:
+    """A matrix of random numbers on a context."""
+    import mxnet as mx
+
+    return mx.nd.random.uniform(shape=(size, size), ctx=context)

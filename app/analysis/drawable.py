@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from app.analysis import wire
+from app.analysis.flat_names import flat_paths, is_flat
 from app.analysis.hops import Hop
 from app.analysis.placement import BOUNDARY
 from app.analysis.ranks import longest_paths
@@ -73,15 +74,17 @@ class Drawable:
 def of_graph(tables: Tables, graph: Graph, hops: Sequence[Hop]) -> Drawable:
     """A placed graph: its nodes, its edges, its hops."""
     drawable = Drawable(str(graph.id), graph.name)
-    nodes = tables.nodes_of(graph.id)
+    nodes, edges = tables.nodes_of(graph.id), tables.edges_of(graph.id)
+    ops = [node for node in nodes if node.op not in BOUNDARY]
+    paths = flat_paths(ops, edges) if is_flat(ops) else {node.node: _path(node.name) for node in ops}
     for node in nodes:
         if node.op in BOUNDARY:
             ends = drawable.inputs if node.op == "_Arg" else drawable.outputs
             ends[node.node] = node.assigned
         else:
-            drawable.items.append(Item(node.node, _path(node.name), node.op, node.assigned))
+            drawable.items.append(Item(node.node, paths[node.node], node.op, node.assigned))
             drawable.members[node.node] = _member(tables, node)
-    drawable.edges = [(edge.src_node, edge.dst_node) for edge in tables.edges_of(graph.id)]
+    drawable.edges = [(edge.src_node, edge.dst_node) for edge in edges]
     drawable.rank = longest_paths([node.node for node in nodes], drawable.edges)
     by_name = {node.name: node.node for node in nodes}
     keys = {key.id: key for key in tables.of_kind("hop")}

@@ -109,7 +109,7 @@ def _finding(tables: Tables, replicas: _Replicas, checks: list[Check]) -> Findin
         "checks": len(checks),
     }
     what = f" ({last.parameter})" if last.parameter else ""
-    grew = "up from" if last.largest_ppb > first.largest_ppb else "after"
+    grew = "up from" if last.largest_ppb > first.largest_ppb else "and"
     where = advice.some_of(devices, "devices") or "several devices"
     summary = (
         f"The replicas on {where} drift apart: {last.differing} of"

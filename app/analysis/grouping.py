@@ -10,6 +10,7 @@ from app.analysis import wire
 from app.analysis.basis import weakest
 from app.analysis.devices import in_order, is_host
 from app.analysis.drawable import Drawable, Reduction, Transfer, of_eager, of_graph
+from app.analysis.flat_names import BACKWARD
 from app.analysis.hops import Hop
 from app.analysis.matrix import total, worst
 from app.analysis.placement import BOUNDARY
@@ -26,6 +27,10 @@ MOST_GROUPS = 300
 MOST_CROSSINGS = 150
 MOST_MEMBERS = 50
 MOST_TENSORS = 5
+GRADIENT = "\N{NABLA}"
+"""Stands before the name of what belongs to the backward pass of a graph without name scopes."""
+TELLING = 3
+"""Characters from which on a series' name says something by itself."""
 _REST = "(others)"
 
 
@@ -65,33 +70,50 @@ def placement_diagram(
     """
     choices = graph_choices(tables)
     known = {choice.id for choice in choices}
-    wanted = [name for name in graphs or () if name in known] or _weightiest(choices)
+    wanted = [name for name in graphs or () if name in known] or _weightiest(tables, choices)
     by_id = {str(graph.id): graph for graph in tables.own_graphs}
     drawables = [
         of_eager(tables, hops) if name == EAGER else of_graph(tables, by_id[name], hops) for name in wanted
     ]
     made: dict[str, _Part] = {}
-    room = target
-    # What the smaller ones do not need is left to the larger.
+    names = dict.fromkeys(drawable.name for drawable in drawables)
+    # Side by side there is room for fewer, each with its name.
+    room = target if len(names) == 1 else target * 3 // 4
+    shares: dict[str, int] = {}
+    # What the smaller ones do not need is left to the larger; replicas are cut alike.
     for drawable in sorted(drawables, key=lambda one: len(one.items)):
-        share = max(1, room // (len(drawables) - len(made)))
+        replica = drawable.name in shares
+        share = shares.setdefault(drawable.name, max(1, room // max(1, len(names) - len(shares))))
         part = made[drawable.id] = _Part(drawable, hops, expanded, depth, share)
-        room -= len(part.clusters)
+        room -= 0 if replica else len(part.clusters)
     return _joined(tables, [made[name] for name in wanted], choices, wanted)
 
 
-def _weightiest(choices: Sequence[GraphChoice]) -> list[str]:
-    """Ids of what executed nine tenths of the ops, as many as can be read in one drawing; at least one."""
+def _weightiest(tables: Tables, choices: Sequence[GraphChoice]) -> list[str]:
+    """Ids of what executed nine tenths of the ops, as many as can be read in one drawing; at least one.
+
+    Of the graphs of one name only those on different devices: replicas, which are drawn above one another.
+    """
     executed = [choice.calls * (1 if choice.id == EAGER else choice.ops) for choice in choices]
     done, ops = 0, 0
     chosen: list[str] = []
+    taken: dict[str, set[str]] = {}
     for choice, number in zip(choices, executed, strict=True):
-        ops += choice.ops
-        if chosen and (done >= NEARLY_ALL * sum(executed) or ops > 2 * TARGET):
+        if chosen and (done >= NEARLY_ALL * sum(executed) or ops + choice.ops > 2 * TARGET):
             break
-        chosen.append(choice.id)
         done += number
+        name = choice.function or choice.name
+        devices = set() if choice.id == EAGER else _devices_of(tables, int(choice.id))
+        if devices & taken.setdefault(name, set()):
+            continue
+        taken[name] |= devices
+        ops += choice.ops
+        chosen.append(choice.id)
     return chosen
+
+
+def _devices_of(tables: Tables, graph: int) -> set[str]:
+    return {node.assigned for node in tables.nodes_of(graph) if node.op not in BOUNDARY}
 
 
 @dataclasses.dataclass
@@ -356,14 +378,17 @@ class _Part:
             return words[cluster.kind], cluster.kind, ()
         depth = len(cluster.path)
         last = cluster.path[-1] if cluster.path else ""
+        back = GRADIENT if cluster.path[:1] == (BACKWARD,) and depth > 1 else ""
         if len(cluster.items) == 1:
             only = cluster.items[0]
-            return (only.op if last.startswith("_") else last), "op", ()
+            return back + (only.op if last.startswith("_") else last), "op", ()
         blocks = tuple(dict.fromkeys("/".join(item.path[:depth]) for item in cluster.items))
         if len(blocks) == 1 or last == _REST:
-            return last, "scope", ()
+            return back + last, "scope", ()
         stem, bracket, _ = last.rpartition("_[")
-        folded = f"{stem if bracket else last} \N{MULTIPLICATION SIGN}{len(blocks)}"
+        if bracket and len(stem) < TELLING and depth > 1:
+            stem = cluster.path[-2]  # of a layer's time steps, t0 to t7, the layer says more
+        folded = f"{back}{stem if bracket else last} \N{MULTIPLICATION SIGN}{len(blocks)}"
         return folded, "series" if bracket else "scope", blocks
 
 

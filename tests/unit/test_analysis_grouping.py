@@ -445,3 +445,59 @@ def test_a_reduction_whose_copies_are_hops_is_not_counted_twice() -> None:
     assert [one.cause for one in drawn.diagram().crossings] == ["explicit"]
     matrix = device_matrix(hop_table(drawn.tables), collectives=collective_table(drawn.tables))
     assert [(cell.bytes, cell.collectives) for cell in matrix.cells] == [(1000, ())]
+
+
+def replicas(*devices: str, eager: int = 0, calls: int = 10) -> Tables:
+    """One graph of three ops a device, all of one name, and some eager ops that ran ten times each."""
+    graphs, nodes, keys = [], {}, []
+    for number, device in enumerate(devices, 1):
+        names = ("fc1", "softmax", "softmax_backward", "fc1_backward")
+        graphs.append(Graph(number, "net", f"Executor {number}", 1, 0, None, calls))
+        nodes[number] = [Node(number, n, name, "Op", "", device, 1, 0) for n, name in enumerate(names, 1)]
+        keys.append(Key(number, "call", {"graph": number, "loc": 1}, calls))
+    keys += [
+        Key(100 + n, "op", {"op": f"op{n}", "device": "cpu:0", "loc": 1 + n % 8}, 10) for n in range(eager)
+    ]
+    edges = [Edge(1, n, 0, n + 1, 0, 4, "float32", "1") for n in range(1, 4)]
+    return Tables([], LOCATIONS, graphs, keys, [], {}, nodes.__getitem__, lambda graph: edges)
+
+
+def test_replicas_are_drawn_together_above_one_another() -> None:
+    diagram = placement_diagram(replicas("cpu:1", "cpu:2", "cpu:3"), [])
+    assert diagram.drawn == ("1", "2", "3")
+    ranks = {device: [] for device in ("cpu:1", "cpu:2", "cpu:3")}
+    for group in diagram.groups:
+        ranks[group.device].append((group.rank, group.label))
+    alike = [(0, "fc1"), (1, "softmax"), (2, "\u2207softmax"), (3, "\u2207fc1")]
+    assert ranks == {"cpu:1": alike, "cpu:2": alike, "cpu:3": alike}
+
+
+def test_a_graph_that_was_made_again_on_the_same_device_is_not() -> None:
+    assert placement_diagram(replicas("cpu:1", "cpu:1", "cpu:2"), []).drawn == ("1", "3")
+
+
+def test_what_executed_most_ops_is_drawn_together_while_it_can_be_read() -> None:
+    def drawn(eager: int, calls: int) -> tuple[str, ...]:
+        return placement_diagram(replicas("cpu:1", eager=eager, calls=calls), []).drawn
+
+    assert drawn(eager=0, calls=10) == ("1",)
+    # 40 of 100 executions are the graph's: both are needed for nine tenths.
+    assert drawn(eager=6, calls=10) == ("eager", "1")
+    assert drawn(eager=6, calls=1000) == ("1",)
+    assert drawn(eager=100, calls=1) == ("eager",)
+    # Too much for one drawing.
+    assert drawn(eager=95, calls=200) == ("eager",)
+    both = placement_diagram(replicas("cpu:1", eager=6), [])
+    of_graph = [group.rank for group in both.groups if group.graph == "1"]
+    assert min(of_graph) > max(group.rank for group in both.groups if group.graph == "eager")
+
+
+def test_an_exchange_at_a_line_has_ends_of_its_own() -> None:
+    """GIVEN a transfer for something that is no op THEN no op of its line is said to take it."""
+    op = Key(1, "op", {"op": "_zeros", "device": "cpu:0", "loc": 3}, 10)
+    named = hop_fields("cpu:1", "cpu:0", op="kvstore push", producer_op="gradient", loc=3, producer_loc=3)
+    nameless = hop_fields("cpu:1", "cpu:0", op="?", producer_op="?", loc=3, producer_loc=3)
+    run = Tables([], LOCATIONS, [], [op, Key(2, "hop", named, 10), Key(3, "hop", nameless, 10)], [])
+    crossings = placement_diagram(run, hop_table(run)).crossings
+    ends = {tuple(end.rpartition("/")[2] for end in (one.src_group, one.dst_group)) for one in crossings}
+    assert ends == {("gradient", "kvstore push"), ("?", "_zeros")}

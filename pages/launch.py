@@ -20,10 +20,12 @@ from runners.launcher import plan_program
 st.title("Launch a training run")
 left, right = st.columns([4, 9], gap="large")
 with left:
-    program = launch_form.choose_program()
-    st.caption(f"**The claim to check:** {escape_markdown(program.claim)}")
-    environment_panel(program.framework)
+    chosen = launch_form.choose_framework()
+    environment_panel(chosen)
+    program = launch_form.choose_program(chosen)
 with right:
+    st.markdown(f"**{escape_markdown(program.title)}** `{program.name}`")
+    st.caption(f"**The claim to check:** {escape_markdown(program.claim)}")
     gpus = known_gpus()
     framework = FRAMEWORKS[program.framework]
     usable = environment(program.framework).build != "cpu" and bool(usable_cards(framework, gpus.cards))

@@ -21,7 +21,7 @@ error, missing = None, []
 try:
     importlib.import_module(module)
 except BaseException as failure:
-    traceback.print_exc()
+    told = traceback.format_exc()
     error = "%s: %s" % (type(failure).__name__, failure)
 for library in libraries if error else ():
     try:
@@ -29,6 +29,8 @@ for library in libraries if error else ():
     except OSError:
         missing.append(library)
 print("\\nhopscope-import " + json.dumps({"error": error, "missing": missing}), flush=True)
+if error:
+    print(told)
 """
 
 
@@ -61,9 +63,7 @@ def check_import(framework: Framework, work: Workbench) -> None:
     )
     problem = _problem(framework, code, output)
     if problem:
-        raise HopscopeError(
-            f"{framework.title} is installed but cannot be imported: {problem}; log: {work.log}"
-        )
+        raise HopscopeError(f"{framework.title} cannot be imported: {problem}; log: {work.log}")
 
 
 def _problem(framework: Framework, code: int, output: _Answer) -> str | None:

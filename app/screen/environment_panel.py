@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+from typing import Any
 
 import streamlit as st
 
@@ -16,6 +17,8 @@ from runners.versions import package_versions
 
 _POLL_S = 1.0
 _LOG_LINES = 30
+_FEW_LINES = 4
+"""Where it failed: the last ones say why."""
 _LOG_BYTES = 100_000
 _ICONS = {
     "good": ":green[:material/check_circle:]",
@@ -50,7 +53,7 @@ def _panel(framework: str, drawn: set[str]) -> None:
             st.caption(escape_markdown(words.detail))
         if found.state in ("missing", "failed"):
             _offer_install(found)
-        if found.state in ("installing", "failed"):
+        if found.state in ("installing", "failed") and found.log.exists():
             _log(found)
     for other in environments.environments():
         if other.name != framework and other.state != "ready":
@@ -59,7 +62,7 @@ def _panel(framework: str, drawn: set[str]) -> None:
 
 def _in_short(found: Environment) -> None:
     words = environment_words(found, {})
-    detail = f" · {words.detail}" if words.detail else ""
+    detail = f" · {words.detail}" if words.detail and found.state == "installing" else ""
     st.caption(f"{_ICONS[words.tone]} {escape_markdown(words.title + detail)}")
 
 
@@ -73,16 +76,20 @@ def _offer_install(found: Environment) -> None:
 
 
 def _log(found: Environment) -> None:
-    with st.expander("Log", expanded=found.state == "failed"):
-        st.code(_tail(found) or "Nothing is written yet.", language=None, wrap_lines=True, height=220)
+    failed = found.state == "failed"
+    with st.expander("Log", expanded=failed):
+        tail = _tail(found, _FEW_LINES if failed else _LOG_LINES)
+        height: Any = "content" if failed else 220
+        st.code(tail or "Nothing is written yet.", language=None, wrap_lines=True, height=height)
         st.caption(escape_markdown(found.log))
 
 
-def _tail(found: Environment) -> str:
+def _tail(found: Environment, lines: int) -> str:
     try:
         with found.log.open("rb") as log:
             log.seek(max(0, found.log.stat().st_size - _LOG_BYTES))
             text = log.read(_LOG_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""
-    return "\n".join(collections.deque(text.replace("\r", "\n").splitlines(), _LOG_LINES))
+    written = (line for line in text.replace("\r", "\n").splitlines() if line.strip())
+    return "\n".join(collections.deque(written, lines))

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.screen.launch_words import option_help, option_label
+from app.screen.launch_words import option_help, option_label, title_of
 from app.views.text import escape_markdown
 from runners.catalogue import DEFAULT_STEPS, PROGRAMS, Option, Program, Value
 from runners.devices import MOST_STAND_INS
@@ -16,6 +16,8 @@ from runners.gpus import Gpu
 MOST_STEPS = 10_000_000
 STAND_INS, GPUS = "stand-ins", "gpus"
 _BOUND: Any = "query-params"
+_LIST_HEIGHT = 560
+"""Pixels: with it the page's other parts stand beside and above the list, not under it."""
 _LEAST = {"count": 1, "natural": 0}
 _PLACEHOLDERS = {"split": "even shares"}
 """What an option without a default does."""
@@ -37,21 +39,38 @@ class Devices:
         return [f"cpu:{index}" for index in range(1, self.stand_ins + 1)] if self.stand_ins else [*self.names]
 
 
-def choose_program() -> Program:
-    """The catalogue as a list of titles and summaries; returns the chosen program."""
-    programs = list(PROGRAMS.values())
+def choose_framework() -> str:
+    """Whose programs are shown: the framework of the program that the address names, or the first."""
+    names = list(dict.fromkeys(program.framework for program in PROGRAMS.values()))
+    wanted = PROGRAMS.get(st.query_params.get("program", ""))
+    return st.segmented_control(
+        "Framework",
+        names,
+        format_func=title_of,
+        default=wanted.framework if wanted else names[0],
+        required=True,
+        key="chosen-framework",
+        label_visibility="collapsed",
+        width="stretch",
+    )
+
+
+def choose_program(framework: str) -> Program:
+    """The framework's part of the catalogue as a list of titles and summaries; returns the chosen program."""
+    programs = [program for program in PROGRAMS.values() if program.framework == framework]
     names = [program.name for program in programs]
     wanted = st.query_params.get("program")
-    name = st.radio(
-        "Program",
-        names,
-        index=names.index(wanted) if wanted in names else 0,
-        format_func=lambda name: f"**{escape_markdown(PROGRAMS[name].title)}** `{name}`",
-        captions=[escape_markdown(program.summary) for program in programs],
-        key="chosen-program",
-        label_visibility="collapsed",
-    )
-    if name != names[0] or wanted:
+    with st.container(height=_LIST_HEIGHT, border=False, key="programs"):
+        name = st.radio(
+            "Program",
+            names,
+            index=names.index(wanted) if wanted in names else 0,
+            format_func=lambda name: f"**{escape_markdown(PROGRAMS[name].title)}** `{name}`",
+            captions=[escape_markdown(program.summary) for program in programs],
+            key=f"chosen-{framework}-program",
+            label_visibility="collapsed",
+        )
+    if wanted or name != next(iter(PROGRAMS)):
         st.query_params["program"] = name
     return PROGRAMS[name]
 

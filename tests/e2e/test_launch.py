@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from app.views import units
+from runners.virtualenv import VirtualEnvironment
 from tests.e2e.conftest import Server, settled, start_server, wait_until
 from tests.e2e.run_page import RunPage, expect
 
@@ -98,7 +99,7 @@ def test_what_cannot_work_is_said_and_not_launched(server: Server, page: Any) ->
 
 @pytest.fixture
 def installing(tmp_path: Path) -> Iterator[Callable[..., None]]:
-    """An environment that some process is installing: its lock is held; call it to tell how far it is."""
+    """Environments that some process is installing, TensorFlow's first; call it to tell how far it is."""
     folder = tmp_path / "envs"
     folder.mkdir()
 
@@ -107,7 +108,10 @@ def installing(tmp_path: Path) -> Iterator[Callable[..., None]]:
             json.dumps({"build": "cpu", "reason": None, "step": None, "fraction": None, **progress})
         )
 
-    with (folder / "tensorflow.lock").open("w") as lock:
+    with (
+        (folder / "tensorflow.lock").open("w") as lock,
+        VirtualEnvironment(folder / "mxnet", folder, "mxnet").in_queue(),
+    ):
         fcntl.flock(lock, fcntl.LOCK_EX)
         tell(state="installing", step="pip gets tensorflow", fraction=0.25, updated=time.time())
         tell.release = lambda: fcntl.flock(lock, fcntl.LOCK_UN)  # type: ignore[attr-defined]
@@ -118,7 +122,7 @@ def test_an_install_shows_how_far_it_is_and_why_it_failed(
     tmp_path: Path, page: Any, installing: Callable[..., None]
 ) -> None:
     (tmp_path / "envs" / "tensorflow.log").write_text("Collecting tensorflow\nERROR: disk is full\n")
-    variables = {"HOPSCOPE_ENVS": str(tmp_path / "envs"), "HOPSCOPE_TENSORFLOW": ""}
+    variables = {"HOPSCOPE_ENVS": str(tmp_path / "envs"), "HOPSCOPE_TENSORFLOW": "", "HOPSCOPE_MXNET": ""}
     with start_server(tmp_path / "home", tmp_path, environment=variables) as server:
         open_launch(page, server)
         panel = page.locator(".st-key-environment")
@@ -136,6 +140,34 @@ def test_an_install_shows_how_far_it_is_and_why_it_failed(
         expect(panel).to_contain_text("ERROR: disk is full")
         expect(panel.get_by_role("button", name="Try again")).to_be_visible()
         expect(page.get_by_role("button", name="Launch", exact=True)).to_be_disabled()
+
+
+def test_each_framework_has_its_programs_and_its_environment(
+    tmp_path: Path, page: Any, installing: Callable[..., None]
+) -> None:
+    folder = tmp_path / "envs"
+    variables = {"HOPSCOPE_ENVS": str(folder), "HOPSCOPE_TENSORFLOW": "", "HOPSCOPE_MXNET": ""}
+    with start_server(tmp_path / "home", tmp_path, environment=variables) as server:
+        open_launch(page, server)
+        panel = page.locator(".st-key-environment")
+        expect(panel).to_contain_text("TensorFlow is being installed")
+        expect(code(page)).to_contain_text("programs/tf/")
+
+        page.get_by_role("radio", name="MXNet").click()
+        expect(code(page)).to_contain_text("programs/mx/")
+        expect(code(page)).to_contain_text(str(folder / "mxnet" / "bin" / "python"))
+        expect(page).to_have_url(re.compile("program=mx-"))
+        expect(page.get_by_role("button", name="Launch", exact=True)).to_be_disabled()
+        expect(page.get_by_text("Launch waits for MXNet's environment")).to_be_visible()
+        expect(panel).to_contain_text("waits for TensorFlow, which is installed first")
+        in_short = page.get_by_text("TensorFlow is being installed · pip gets tensorflow")
+        expect(in_short).to_be_visible()
+        installing(state="installing", step="pip unpacks", fraction=0.75, updated=time.time())
+        expect(page.get_by_text("TensorFlow is being installed · pip unpacks")).to_be_visible()
+        page.reload()
+        settled(page)
+        expect(page.get_by_role("radio", name="MXNet")).to_be_checked()
+        expect(code(page)).to_contain_text("programs/mx/")
 
 
 def test_viewers_only_look(tf_python: Path, tmp_path: Path, page: Any) -> None:

@@ -8,6 +8,7 @@ import importlib
 import os
 import sys
 from types import ModuleType
+from typing import Any
 
 from .imports import Hook, after_import
 from .trace.recording import Recording
@@ -34,13 +35,30 @@ _RECORDERS = (
     Recorder("mxnet", "mxnet.kvstore.kvstore", "mx.serving", (_SERVING, "server")),
     Recorder("mxnet", "mxnet.kvstore.kvstore", "mx.serving", (_SERVING, "scheduler")),
 )
+_PREPARATIONS: dict[str, str] = {"mxnet.libinfo": "mx.room"}
+"""The module whose import comes before the framework's library -> the one whose `prepare` is called then."""
 
 
 def start(run_dir: str) -> None:
     """Record this process into `run_dir`/trace from the moment it imports a framework."""
+    for name, preparation in _PREPARATIONS.items():
+        after_import(name, _preparer(preparation))
     for recorder in _RECORDERS:
         if recorder.roles is None or os.environ.get(recorder.roles[0]) == recorder.roles[1]:
             after_import(recorder.after, _installer(run_dir, recorder))
+
+
+def _preparer(preparation: str) -> Hook:
+    def prepare(module: ModuleType) -> None:
+        _part(preparation).prepare(module)
+
+    return prepare
+
+
+def _part(name: str) -> Any:
+    """A module of this package, under whatever name the package is loaded."""
+    package = __name__.rsplit(".", 1)[0]
+    return importlib.import_module(f"{package}.{name}")
 
 
 def _installer(run_dir: str, recorder: Recorder) -> Hook:

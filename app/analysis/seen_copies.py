@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from probes.trace.rows import Key
 
@@ -14,19 +14,22 @@ Place = tuple[int, str]
 def confirmed(hops: Iterable[Key], copies: Iterable[Key]) -> frozenset[int]:
     """Ids of the inferred hop keys that the copies at their line agree with, in number and in place.
 
-    The copies of a line must be exactly as many as its inferred hops, on each device that sends or, where
-    the copies run at the receiving end, on each that receives. One that is missing or too many leaves all
+    The copies of a line must be exactly as many as its inferred hops, on each device that sends, or on each
+    that receives, or, since a copy between the host and a card may run on the card, on each of those. Copies
+    that stay on their device are no hops. One that is missing or too many leaves all
     of the line inferred: which of them ran cannot be told then.
     """
     ran: dict[Place, Counter[str]] = {}
     for key in copies:
+        if key.fields.get("stays"):
+            continue
         loc, device = key.fields.get("loc") or 0, key.fields.get("device") or ""
         for place in {(loc, key.fields.get("within") or ""), (loc, "")}:
             ran.setdefault(place, Counter())[device] += key.count or 0
     found: set[int] = set()
     for place, keys in _inferred(hops).items():
         counted = _nonzero(ran.get(place, Counter()))
-        if counted and counted in (_by_device(keys, "src"), _by_device(keys, "dst")):
+        if counted and counted in (_by_device(keys, end) for end in (_sender, _receiver, _card)):
             found.update(key.id for key in keys)
     return frozenset(found)
 
@@ -42,13 +45,27 @@ def _inferred(hops: Iterable[Key]) -> dict[Place, list[Key]]:
     return places
 
 
-def _by_device(keys: Iterable[Key], end: str) -> Counter[str] | None:
+def _sender(key: Key) -> str:
+    return key.fields.get("src") or ""
+
+
+def _receiver(key: Key) -> str:
+    return key.fields.get("dst") or ""
+
+
+def _card(key: Key) -> str:
+    """The end that is a card, where one is; else the sender."""
+    ends = (_sender(key), _receiver(key))
+    return next((end for end in ends if end.rsplit("/", 1)[-1].startswith("gpu:")), ends[0])
+
+
+def _by_device(keys: Iterable[Key], end: Callable[[Key], str]) -> Counter[str] | None:
     """Executions of some hops by one of their ends; None when one was not counted."""
     numbers: Counter[str] = Counter()
     for key in keys:
         if key.count is None:
             return None
-        numbers[key.fields.get(end) or ""] += key.count
+        numbers[end(key)] += key.count
     return _nonzero(numbers)
 
 

@@ -11,6 +11,7 @@ from . import (
     arrays,
     cached_ops,
     devices,
+    exact,
     executors,
     kvstores,
     memory,
@@ -33,12 +34,13 @@ def install(recording: Recording, module: ModuleType) -> None:
     known = arrays.install(recording)
     drift = replicas.install(recording, known)
     devices.install(recording, known)
-    recorded = tape.install(recording, known)
+    measured = exact.install(recording)
+    recorded = tape.install(recording, known, measured)
     eager = ops.install(recording, known, recorded)
     syncs.install(recording, known, eager)
     sites = symbols.install(recording)
     executors.install(recording, known, sites)
     cached_ops.install(recording, known, recorded, eager, sites)
-    kvstores.install(recording, known, eager)
-    memory.install(recording, known)
+    kvstores.install(recording, known, eager, measured)
+    memory.install(recording, known, measured)
     steps.install(recording, drift.stepped)

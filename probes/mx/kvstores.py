@@ -22,12 +22,25 @@ from ..trace.hop import HOST, hop_fields
 from ..trace.recording import Recording
 from . import steps
 from .arrays import Arrays, Mark
+from .exact import ExactLines
 from .ops import Ops
 
 _SERVER_PRIME = 9973
 """By which kvstore_dist.h spreads keys over servers."""
+_ON_THIS_MACHINE = frozenset({"summed_on", "within"})
+"""Facts that do not hold for what goes over the network."""
 Move = tuple[str, str, int]
-"""(source, destination, bytes)."""
+"""(source, destination, bytes); what is copied from an array of a device to another one there is no hop."""
+
+
+@dataclasses.dataclass
+class _Plan:
+    """What one key's exchange does every time."""
+
+    keys: list[int]
+    """The hops; below 0 a collective."""
+    stays: list[tuple[int, str, str]]
+    """Line, call and device of each copy that does not leave its device."""
 
 
 @dataclasses.dataclass
@@ -41,8 +54,11 @@ class _Store:
     """Where each key's gradients are summed."""
     seen: dict[Any, tuple[str, str]] = dataclasses.field(default_factory=dict)
     """What the updater saw: (where the sum is, where the stored value is) by key."""
-    plans: dict[Any, list[int]] = dataclasses.field(default_factory=dict)
-    pushed: bool = False
+    plans: dict[Any, _Plan] = dataclasses.field(default_factory=dict)
+    stored: dict[Any, str] = dataclasses.field(default_factory=dict)
+    """Where each key's value was left by a push that no updater took."""
+    summed: bool = False
+    """Whether the gradients of several contexts were ever handed in."""
 
     @property
     def on_devices(self) -> bool:
@@ -71,9 +87,10 @@ def spread(sizes: dict[Any, int], devices: Sequence[str]) -> dict[Any, str]:
 class Kvstores:
     """The hooks and their tables."""
 
-    def __init__(self, recording: Recording, arrays: Arrays, ops: Ops) -> None:
-        """Nothing was exchanged yet."""
+    def __init__(self, recording: Recording, arrays: Arrays, ops: Ops, exact: Optional[ExactLines]) -> None:
+        """Nothing was exchanged yet; `exact` counts the copies that are made, where it runs."""
         self._recording = recording
+        self._exact = exact
         self._arrays = arrays
         self._ops = ops
         self._stores: dict[int, _Store] = {}
@@ -87,38 +104,39 @@ class Kvstores:
                 self._recording.fact({"kvstore_rank": kvstore.rank})
         return known
 
-    def initialized(self, kvstore: Any, keys: Any, values: Any) -> None:
+    def initialized(self, kvstore: Any, keys: Any, values: Any, call: str) -> None:
         """Arrays got their place in the store: copied to the host."""
         store = self.store(kvstore)
         for key, group in _pairs(keys, values):
             self._elements(store, key, group[0])
             source = self._arrays.device(group[0].handle)
-            if source is not HOST and not store.distributed:
+            if not store.distributed:
                 size = self._arrays.size(group[0].handle)
                 loc = self._recording.sites.current(2)
-                identity = ("init", key, source, loc)
+                identity = ("init", key, source, loc, call)
                 plan = store.plans.get(identity)
                 if plan is None:
-                    facts = {"copy_call": "kvstore init"}
+                    facts = {"copy_call": "kvstore init", "within": call}
                     moves = [(source, HOST, size)]
                     plan = self._plan(identity, group[0], loc, "kvstore init", moves, facts)
                     store.plans[identity] = plan
                 self._count(plan)
 
-    def pushed(self, kvstore: Any, keys: Any, values: Any) -> None:
+    def pushed(self, kvstore: Any, keys: Any, values: Any, call: str) -> None:
         """Gradients were handed in."""
         store = self.store(kvstore)
         for key, group in _pairs(keys, values):
             self._elements(store, key, group[0])
-            store.pushed = True
             devices = [self._arrays.device(array.handle) for array in group]
+            store.summed = store.summed or len(devices) > 1
             loc = self._recording.sites.current(2)
-            identity = ("push", key, tuple(devices), loc)
+            identity = ("push", key, tuple(devices), loc, call)
             plan = store.plans.get(identity)
             if plan is None:
                 size = self._arrays.size(group[0].handle)
                 home = self._sum_at(store, key, devices)
-                moves = [(device, home, size) for device in devices if device is not home]
+                store.stored[key] = home
+                moves = [(device, home, size) for device in devices] if len(devices) > 1 else []
                 algorithm = f"kvstore {store.kind}, summed on {home}"
                 if store.distributed:
                     origin = home if len(devices) > 1 or home.startswith("cpu") else HOST
@@ -126,28 +144,31 @@ class Kvstores:
                     moves += [(origin, server, part) for server, part in self._servers(store, key, size)]
                     algorithm = f"kvstore {store.kind}, summed on {home}, then by the servers"
                 facts = {"collective": algorithm, "summed_on": home, "exchange_devices": devices}
+                facts["within"] = call
                 plan = self._plan(identity, group[0], loc, "kvstore push", moves, facts)
                 if len(devices) > 1 or store.distributed:
-                    plan.append(self._collective(identity, devices, size, moves, algorithm, loc))
+                    plan.keys.append(self._collective(identity, devices, size, moves, algorithm, loc))
                 store.plans[identity] = plan
             self._count(plan)
 
-    def pulled(self, kvstore: Any, keys: Any, outputs: Any) -> None:
+    def pulled(self, kvstore: Any, keys: Any, outputs: Any, call: str) -> None:
         """Sums or weights were handed out."""
         store = self.store(kvstore)
         for key, group in _pairs(keys, outputs):
             devices = [self._arrays.device(array.handle) for array in group]
             loc = self._recording.sites.current(2)
-            identity = ("pull", key, tuple(devices), loc, store.pushed)
+            seen = _seen(store, key)
+            origin = seen[1] if seen else store.stored.get(key, HOST)
+            identity = ("pull", key, tuple(devices), loc, call, origin, store.summed)
             plan = store.plans.get(identity)
             if plan is None:
                 size = self._arrays.size(group[0].handle)
                 moves: list[Move] = []
                 if store.distributed:
                     moves += [(server, HOST, part) for server, part in self._servers(store, key, size)]
-                moves += self._handed_out(store, key, devices, size)
+                moves += self._handed_out(store, key, HOST if store.distributed else origin, devices, size)
                 # Where it was summed does not make the way back a sum.
-                facts = {"collective": f"kvstore {store.kind}", "exchange_devices": devices}
+                facts = {"collective": f"kvstore {store.kind}", "exchange_devices": devices, "within": call}
                 plan = store.plans[identity] = self._plan(
                     identity, group[0], loc, "kvstore pull", moves, facts
                 )
@@ -184,26 +205,28 @@ class Kvstores:
             store.merged.update(spread(store.sizes, list(dict.fromkeys(devices))))
         return store.merged.get(key, devices[0])
 
-    def _handed_out(self, store: _Store, key: Any, devices: Sequence[str], size: int) -> list[Move]:
+    def _handed_out(
+        self, store: _Store, key: Any, origin: str, devices: Sequence[str], size: int
+    ) -> list[Move]:
+        """How a value that lies at `origin` gets to every context; a copy to itself is none."""
+        if not store.on_devices or store.distributed:
+            if not origin.startswith("gpu"):
+                return [(origin, device, size) for device in devices]
+            return [(origin, HOST, size)] + [(HOST, device, size) for device in devices]
+        if not store.summed:  # to one context by the key's number, and from it to the others
+            at = self._number(store, key) % len(devices)
+            others = [device for index, device in enumerate(devices) if index != at]
+            return [(origin, devices[at], size)] + [(devices[at], device, size) for device in others]
         seen = _seen(store, key)
-        merged = seen[0] if seen else store.merged.get(key)
-        if store.distributed or not store.on_devices or not store.pushed or merged is None:
-            origin = HOST if not seen or not store.on_devices else seen[1]
-            if store.on_devices and not store.pushed and len(devices) > 1:
-                return self._first_handed_out(store, key, devices, size)
-            if len(devices) == 1 and not store.on_devices and not seen and not store.distributed:
-                return []  # nothing was summed: the value is where it was pushed from
-            return [(origin, device, size) for device in devices if device is not origin]
-        stored = seen[1] if seen else merged
-        moves = [(stored, merged, size)] if stored is not merged else []
-        return moves + [(merged, device, size) for device in devices if device is not merged]
+        merged = seen[0] if seen else store.merged.get(key, origin)
+        moves = [(origin, merged, size)] if seen else []
+        return moves + [(merged, device, size) for device in devices]
 
-    def _first_handed_out(self, store: _Store, key: Any, devices: Sequence[str], size: int) -> list[Move]:
-        """Before the first push: to one context by the key's number, and from it to the others."""
-        number = key if isinstance(key, int) else list(store.sizes).index(key) if key in store.sizes else 0
-        first = devices[number % len(devices)]
-        moves = [(HOST, first, size)] if first is not HOST else []
-        return moves + [(first, device, size) for device in devices if device is not first]
+    def _number(self, store: _Store, key: Any) -> int:
+        """The number by which MXNet knows a key: its own, or for a text that of its init."""
+        if isinstance(key, int):
+            return key
+        return list(store.sizes).index(key) if key in store.sizes else 0
 
     def _servers(self, store: _Store, key: Any, size: int) -> list[tuple[str, int]]:
         """The servers that hold a key, and the bytes of it that each holds."""
@@ -211,20 +234,24 @@ class Kvstores:
         bound = int(os.environ.get("MXNET_KVSTORE_BIGARRAY_BOUND") or 1_000_000)
         if store.sizes.get(key, 0) >= bound and count > 1:
             return [(f"server:{rank}/{HOST}", size // count) for rank in range(count)]
-        number = key if isinstance(key, int) else list(store.sizes).index(key) if key in store.sizes else 0
+        number = self._number(store, key)
         return [(f"server:{number * _SERVER_PRIME % count}/{HOST}", size)]
 
     # -- what is written ---------------------------------------------------------------------------
 
     def _plan(
         self, identity: Any, array: Any, loc: int, op: str, moves: list[Move], facts: dict[str, Any]
-    ) -> list[int]:
+    ) -> _Plan:
         mark = self._arrays.mark(array.handle)
         name = steps.parameter_name(identity[1])
-        plan = []
+        plan = _Plan([], [(loc, facts["within"], src) for src, dst, _ in moves if src is dst])
         for src, dst, size in moves:
+            if src is dst:
+                continue
             served = "server:" in src + dst
-            known = {name: value for name, value in facts.items() if not (served and name == "summed_on")}
+            known = {
+                name: value for name, value in facts.items() if not (served and name in _ON_THIS_MACHINE)
+            }
             fields = hop_fields(
                 src,
                 dst,
@@ -242,7 +269,7 @@ class Kvstores:
             )
             if op != "kvstore push":
                 fields["producer_op"] = "kvstore"
-            plan.append(self._recording.key(("kvstore", op, identity, src, dst), "hop", fields))
+            plan.keys.append(self._recording.key(("kvstore", op, identity, src, dst), "hop", fields))
         return plan
 
     def _collective(
@@ -253,7 +280,7 @@ class Kvstores:
             "devices": devices,
             "tensors": 1,
             "payload_bytes": size,
-            "wire_bytes": sum(part for _, _, part in moves),
+            "wire_bytes": sum(part for src, dst, part in moves if src is not dst),
             "algorithm": algorithm,
             "loc": loc,
             "basis": "inferred",
@@ -262,9 +289,12 @@ class Kvstores:
         }
         return -self._recording.key(("collective", *identity), "collective", fields)
 
-    def _count(self, plan: list[int]) -> None:
-        for key in plan:
+    def _count(self, plan: _Plan) -> None:
+        for key in plan.keys:
             self._recording.happened(abs(key), "hop" if key > 0 else "collective")
+        if self._exact is not None:
+            for place in plan.stays:
+                self._exact.stays(*place)
 
 
 def _seen(store: _Store, key: Any) -> Optional[tuple[str, str]]:
@@ -285,12 +315,12 @@ def _pairs(keys: Any, values: Any) -> list[tuple[Any, list[Any]]]:
     return [(key, list(values[i * each : (i + 1) * each])) for i, key in enumerate(keys)]
 
 
-def install(recording: Recording, arrays: Arrays, ops: Ops) -> None:
+def install(recording: Recording, arrays: Arrays, ops: Ops, exact: Optional[ExactLines]) -> None:
     """Wrap the kvstore class of MXNet itself; other kinds of store are told as unseen."""
     from mxnet.kvstore import kvstore
 
     owner: Any = kvstore.KVStore
-    stores = Kvstores(recording, arrays, ops)
+    stores = Kvstores(recording, arrays, ops, exact)
 
     def wrap(name: str, after: Callable[..., None]) -> None:
         original = vars(owner).get(name)
@@ -306,21 +336,21 @@ def install(recording: Recording, arrays: Arrays, ops: Ops) -> None:
         setattr(owner, name, exchanged)
 
     def push(store: Any, key: Any, value: Any, priority: int = 0) -> None:
-        stores.pushed(store, key, value)
+        stores.pushed(store, key, value, "kvstore push")
 
     def pull(store: Any, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True) -> None:
-        stores.pulled(store, key, out)
+        stores.pulled(store, key, out, "kvstore pull")
 
     def pushpull(store: Any, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
-        stores.pushed(store, key, value)
-        stores.pulled(store, key, value if out is None else out)
+        stores.pushed(store, key, value, "kvstore pushpull")
+        stores.pulled(store, key, value if out is None else out, "kvstore pushpull")
 
     def init(store: Any, key: Any, value: Any) -> None:
-        stores.initialized(store, key, value)
+        stores.initialized(store, key, value, "kvstore init")
 
     def broadcast(store: Any, key: Any, value: Any, out: Any, priority: int = 0) -> None:
-        stores.initialized(store, key, value)
-        stores.pulled(store, key, out)
+        stores.initialized(store, key, value, "kvstore broadcast")
+        stores.pulled(store, key, out, "kvstore broadcast")
 
     def row_sparse_pull(
         store: Any, key: Any, out: Any = None, priority: int = 0, row_ids: Any = None

@@ -8,11 +8,11 @@ at no cost, but knows only the whole card.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any, Callable, NamedTuple, Optional
 
 from ..trace.recording import TICK_S, Recording, clock
 from .arrays import Arrays
+from .exact import ExactLines
 
 _EVERY = round(1 / TICK_S)
 _ARRAYS = (
@@ -20,8 +20,7 @@ _ARRAYS = (
     "what autograd keeps for the backward pass, nor what kvstores hold"
 )
 _CARD = "the whole card, once a second: other processes and what MXNet keeps for reuse are in it"
-Measured = Callable[[], Mapping[str, Sequence[int]]]
-"""Gives (bytes in use, most bytes ever in use) by device, for the devices that were measured."""
+_ALLOCATOR = "what MXNet's allocator has handed out, pinned and shared memory with the host's"
 
 
 class _Reading(NamedTuple):
@@ -34,28 +33,25 @@ class _Reading(NamedTuple):
 class Memory:
     """What was last written of each device."""
 
-    def __init__(self, recording: Recording, arrays: Arrays) -> None:
-        """`arrays` has the estimate."""
+    def __init__(self, recording: Recording, arrays: Arrays, exact: Optional[ExactLines]) -> None:
+        """`arrays` has the estimate; the exact-line mode measures as long as it runs."""
         self._recording = recording
         self._arrays = arrays
+        self._exact = exact
         self._ticks = 0
         self._written: dict[int, int] = {}
         self._card_peaks: dict[str, int] = {}
-        self.measured: Optional[Measured] = None
-        """Set by who measures; it may give fewer devices, or none any more."""
-        self.how = ""
-        """What `measured` counts."""
 
     def tick(self) -> None:
         """Sample once a second, and once more when the process ends."""
         self._ticks += 1
         if (self._ticks - 1) % _EVERY and not self._recording.ending:
             return
-        measured = self.measured() if self.measured is not None else {}
+        measured = self._exact.memory if self._exact is not None else {}
         for device, total in list(self._arrays.totals.items()):
             if device in measured:
                 in_use, peak = measured[device]
-                self._write(device, _Reading(in_use, peak, "measured", self.how))
+                self._write(device, _Reading(in_use, peak, "measured", _ALLOCATOR))
             else:
                 reading = self._card(device) or _Reading(total[0], total[1], "estimated", _ARRAYS)
                 self._write(device, reading)
@@ -86,12 +82,12 @@ class Memory:
                 recording.event("memory", clock(), 0, key, 1, value)
 
 
-def install(recording: Recording, arrays: Arrays) -> Memory:
+def install(recording: Recording, arrays: Arrays, exact: Optional[ExactLines]) -> None:
     """Sample from the recording's own thread, and follow which arrays are gradients of which."""
     from mxnet.base import _LIB
 
     lib: Any = _LIB
-    memory = Memory(recording, arrays)
+    memory = Memory(recording, arrays, exact)
     mark_variables: Callable[..., int] = lib.MXAutogradMarkVariables
 
     def MXAutogradMarkVariables(count: Any, handles: Any, kinds: Any, gradients: Any) -> int:
@@ -103,4 +99,3 @@ def install(recording: Recording, arrays: Arrays) -> Memory:
 
     lib.MXAutogradMarkVariables = MXAutogradMarkVariables
     recording.tickers.append(memory.tick)
-    return memory

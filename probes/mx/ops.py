@@ -16,9 +16,8 @@ from ..trace.hop import HOST, hop_fields
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from ..trace.sites import Sites
 from .arrays import Arrays, Mark, context_name
-from .tape import Copy, Tape
+from .tape import COPIES, Copy, Tape
 
-COPIES = frozenset({"_copyto", "_np_copyto", "_npi_copyto"})
 _COPY_CALLS = {
     "copyto": "copyto",
     "as_in_context": "as_in_context",

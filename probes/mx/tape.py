@@ -15,9 +15,11 @@ from typing import Any, Callable, Optional
 from ..trace.hop import hop_fields
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from .arrays import Arrays
+from .exact import BACKWARD, ExactLines
 
 MOST_NODES = 200_000
 """Recorded ops that are kept while no backward pass comes; then they are forgotten, and that is told."""
+COPIES = frozenset({"_copyto", "_np_copyto", "_npi_copyto"})
 _STOPS = frozenset({"BlockGrad", "stop_gradient", "zeros_like", "ones_like", "argmax", "argmin", "argsort"})
 """Ops that hand no gradient back."""
 Copy = tuple[str, str, tuple[int, ...], tuple[str, int], str]
@@ -40,11 +42,12 @@ class Node:
 class Tape(threading.local):
     """Of each thread, as autograd's is."""
 
-    def __init__(self, recording: Recording, arrays: Arrays) -> None:
-        """Nothing is recorded yet."""
+    def __init__(self, recording: Recording, arrays: Arrays, exact: Optional[ExactLines]) -> None:
+        """Nothing is recorded yet; `exact` measures what backward passes do, where it runs."""
         self.on = False
         """Autograd records now."""
         self._recording = recording
+        self._exact = exact
         self._wanted = arrays.wanted
         self._nodes: dict[int, Node] = {}
         """By the address of the array that the op made."""
@@ -92,24 +95,28 @@ class Tape(threading.local):
 
     def backward(self, heads: Sequence[int], location: int, retain: bool) -> None:
         """A backward pass from the arrays at these addresses was run by the code at `location`."""
-        recording, keys = self._recording, self._keys
+        recording, keys, exact = self._recording, self._keys, self._exact
         counts = recording.counts
+        inferred = exact is None or not exact.running
         waiting = [node for node in map(self._nodes.get, heads) if node is not None]
         seen = set(map(id, waiting))
         while waiting:
             node = waiting.pop()
-            identity = (node.name, node.loc, node.device, location)
-            key = keys.get(identity)
-            if key is None:
-                key = keys[identity] = self._op_key(node, location)
-                counts = recording.counts
-            count = counts[key] + 1
-            counts[key] = count
-            if count <= SINGLE_EVENTS:
-                recording.event("op", clock(), 0, key)
+            if inferred:
+                identity = (node.name, node.loc, node.device, location)
+                key = keys.get(identity)
+                if key is None:
+                    key = keys[identity] = self._op_key(node, location)
+                    counts = recording.counts
+                count = counts[key] + 1
+                counts[key] = count
+                if count <= SINGLE_EVENTS:
+                    recording.event("op", clock(), 0, key)
             if node.copy is not None:
                 self._copied_back(node, node.copy, location)
                 counts = recording.counts
+            elif exact is not None and node.name in COPIES:
+                exact.stays(location, BACKWARD, node.device)
             for parent in node.parents:
                 if id(parent) not in seen:
                     seen.add(id(parent))
@@ -149,18 +156,18 @@ class Tape(threading.local):
                 kind="copy",
                 forward_loc=node.loc,
                 basis="inferred",
-                facts={"copy_call": "the backward pass of a copy"},
+                facts={"copy_call": "the backward pass of a copy", "within": BACKWARD},
             )
             key = self._keys[identity] = self._recording.key(identity, "hop", fields)
         self._recording.happened(key, "hop")
 
 
-def install(recording: Recording, arrays: Arrays) -> Tape:
+def install(recording: Recording, arrays: Arrays, exact: Optional[ExactLines]) -> Tape:
     """Follow when autograd records, which arrays it wants gradients for, and when it runs backward."""
     from mxnet.base import _LIB
 
     lib: Any = _LIB
-    tape = Tape(recording, arrays)
+    tape = Tape(recording, arrays, exact)
     set_recording: Callable[..., int] = lib.MXAutogradSetIsRecording
     mark_variables: Callable[..., int] = lib.MXAutogradMarkVariables
     run_backward: Callable[..., int] = lib.MXAutogradBackwardEx

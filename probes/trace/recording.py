@@ -142,6 +142,11 @@ class Recording:
         )
         self.writer.append_bytes(line.encode("ascii"))
 
+    def past_event(self, kind: str, start: int, dur: int, key: int, step: Optional[int], thread: int) -> None:
+        """Write one event that became known later: of another step, and of another thread, than now."""
+        record = ["e", kind, start - self.mono, dur, key, 1, step, None, thread]
+        self.writer.append(record)
+
     def stepped(self, times: int = 1) -> None:
         """An optimizer was applied: later events belong to the next step."""
         key = self.key("step", "mark", {"name": "step"}, counted=False)

@@ -44,8 +44,8 @@ drift       what (differing: parameters that differ between replicas; largest_pp
             difference in parts per billion of the largest value), devices, parameters (compared),
             parameter (the largest's name), exchange (how gradients are exchanged, null for not at
             all); one event a comparison, its value the figure
-copies      device, op, within: copies that the framework's own profiler saw while the call at that
-            line was underway
+copies      device, op, within, stays: copies that the framework's own profiler saw while the call at
+            that line was underway; with stays, from an array of the device to another one there
 ==========  ========================================================================================
 
 Facts (I) that the analysis knows: framework_version, devices, device_map, role, rank, default_device

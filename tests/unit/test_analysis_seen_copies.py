@@ -19,13 +19,21 @@ def hop(number: int, src: str, dst: str, count: int | None, **fields: Any) -> Ke
     return Key(number, "hop", hop_fields(src, dst, **({"loc": LINE, "basis": "inferred"} | fields)), count)
 
 
-def copies(number: int, device: str, count: int, loc: int = LINE, within: str | None = "backward") -> Key:
+def copies(
+    number: int,
+    device: str,
+    count: int,
+    loc: int = LINE,
+    within: str | None = "backward",
+    stays: bool = False,
+) -> Key:
     fields = {"device": device, "op": "CopyCPU2CPU", "within": within, "loc": loc, "basis": "measured"}
-    return Key(number, "copies", fields, count)
+    return Key(number, "copies", fields | ({"stays": True} if stays else {}), count)
 
 
 BACK = hop(1, "cpu:2", "cpu:1", 30)
 AND_BACK = hop(2, "cpu:1", "cpu:2", 10)
+TO_CARD, FROM_CARD = hop(4, "cpu:0", "gpu:0", 5), hop(5, "gpu:1", "cpu:0", 7)
 TWICE = hop(3, "cpu:2", "cpu:1", 30, tensor="u")
 
 
@@ -38,6 +46,11 @@ TWICE = hop(3, "cpu:2", "cpu:1", 30, tensor="u")
         ([BACK, AND_BACK], [copies(8, "cpu:2", 30), copies(9, "cpu:1", 10)], {1, 2}),
         ([BACK, AND_BACK], [copies(8, "cpu:2", 10), copies(9, "cpu:1", 30)], {1, 2}),
         ([BACK, TWICE], [copies(9, "cpu:2", 60)], {1, 3}),
+        # Between the host and cards, on the cards.
+        ([TO_CARD, FROM_CARD], [copies(8, "gpu:0", 5), copies(9, "gpu:1", 7)], {4, 5}),
+        # From an array of a device to another one there.
+        ([BACK], [copies(8, "cpu:2", 30), copies(9, "cpu:2", 4, stays=True)], {1}),
+        ([BACK], [copies(8, "cpu:2", 26), copies(9, "cpu:2", 4, stays=True)], set()),
         # One too few, one too many, elsewhere, at another line, none at all.
         ([BACK], [copies(9, "cpu:2", 29)], set()),
         ([BACK], [copies(9, "cpu:2", 31)], set()),

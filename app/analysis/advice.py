@@ -78,7 +78,11 @@ def summary(
         "algorithm": _algorithms(evidence),
         "summed": _summed(evidence),
         "taken_by": _one(evidence.get("taken_by")),
-        "beside": _one(evidence.get("colocated_with") or evidence.get("producer_colocated_with")),
+        "beside": _one(
+            evidence.get("colocated_with")
+            or evidence.get("producer_colocated_with")
+            or evidence.get("producer_placed_beside")
+        ),
         "role": _one(evidence.get("kept_in_host_memory")),
         "made_by": _one(evidence.get("argument_made_by")),
         "kernel": _one(evidence.get("kernel")),

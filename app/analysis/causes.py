@@ -31,6 +31,7 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
     ("gradient-outside-scope", "producer", gradients.made_by_gradient),
     ("colocation", "consumer", placed.colocation),
     ("colocation", "producer", placed.made_beside_iterator),
+    ("colocation", "producer", placed.made_beside),
     ("default-device", "consumer", placed.default_placed),
     ("variable-home", "consumer", placed.variable_home),
     ("default-device", "producer", placed.default_producer),

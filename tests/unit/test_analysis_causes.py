@@ -272,3 +272,12 @@ def test_an_unknown_cause_says_what_is_known() -> None:
 
 def test_every_rule_gives_a_known_code() -> None:
     assert {code for code, _, _ in RULES} <= set(SEVERITY)
+
+
+def test_a_producer_without_a_request_stands_beside_the_op_that_placed_it() -> None:
+    fields = hop_fields(
+        "cpu:2", "cpu:1", requested="cpu:1", facts={"producer_colocated_with": "fc2_backward"}
+    )
+    cause = judge(fields, STAND_INS)
+    assert (cause.code, cause.blames) == ("colocation", "producer")
+    assert cause.evidence["producer_placed_beside"] == "fc2_backward"

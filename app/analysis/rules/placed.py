@@ -51,6 +51,12 @@ def made_beside_iterator(transfer: Transfer) -> dict[str, Any] | None:
     return {"producer_colocated_with": "the input pipeline's iterator"}
 
 
+def made_beside(transfer: Transfer) -> dict[str, Any] | None:
+    """The producer asked for no device and was put beside an op that did."""
+    beside = transfer.facts.get("producer_colocated_with")
+    return {"producer_placed_beside": beside} if beside and not transfer.producer_requested else None
+
+
 def default_placed(transfer: Transfer) -> dict[str, Any] | None:
     """Nobody asked for a device for the consumer, and it ran on the default one, away from its input."""
     if transfer.requested or not transfer.made_by_code or transfer.kind in ("upload", "pull"):

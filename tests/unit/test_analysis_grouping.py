@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from app.analysis.collectives import collective_table
-from app.analysis.grouping import MOST_CROSSINGS, MOST_GROUPS, graph_choices, placement_diagram
+from app.analysis.grouped import MOST_CROSSINGS, MOST_GROUPS
+from app.analysis.grouping import MOST_COLUMNS, graph_choices, placement_diagram
 from app.analysis.hops import hop_table
 from app.analysis.matrix import device_matrix
 from app.analysis.placement import placement
@@ -447,18 +448,19 @@ def test_a_reduction_whose_copies_are_hops_is_not_counted_twice() -> None:
     assert [(cell.bytes, cell.collectives) for cell in matrix.cells] == [(1000, ())]
 
 
-def replicas(*devices: str, eager: int = 0, calls: int = 10) -> Tables:
-    """One graph of three ops a device, all of one name, and some eager ops that ran ten times each."""
+def replicas(*devices: str, eager: int = 0, calls: int = 10, layers: int = 2) -> Tables:
+    """One graph a device, all of one name, and some eager ops that ran ten times each."""
     graphs, nodes, keys = [], {}, []
+    forward = [f"fc{layer}" for layer in range(1, layers + 1)]
+    names = [*forward, *(f"{name}_backward" for name in reversed(forward))]
     for number, device in enumerate(devices, 1):
-        names = ("fc1", "softmax", "softmax_backward", "fc1_backward")
         graphs.append(Graph(number, "net", f"Executor {number}", 1, 0, None, calls))
         nodes[number] = [Node(number, n, name, "Op", "", device, 1, 0) for n, name in enumerate(names, 1)]
         keys.append(Key(number, "call", {"graph": number, "loc": 1}, calls))
     keys += [
         Key(100 + n, "op", {"op": f"op{n}", "device": "cpu:0", "loc": 1 + n % 8}, 10) for n in range(eager)
     ]
-    edges = [Edge(1, n, 0, n + 1, 0, 4, "float32", "1") for n in range(1, 4)]
+    edges = [Edge(1, n, 0, n + 1, 0, 4, "float32", "1") for n in range(1, len(names))]
     return Tables([], LOCATIONS, graphs, keys, [], {}, nodes.__getitem__, lambda graph: edges)
 
 
@@ -468,7 +470,7 @@ def test_replicas_are_drawn_together_above_one_another() -> None:
     ranks = {device: [] for device in ("cpu:1", "cpu:2", "cpu:3")}
     for group in diagram.groups:
         ranks[group.device].append((group.rank, group.label))
-    alike = [(0, "fc1"), (1, "softmax"), (2, "\u2207softmax"), (3, "\u2207fc1")]
+    alike = [(0, "fc1"), (1, "fc2"), (2, "\u2207fc2"), (3, "\u2207fc1")]
     assert ranks == {"cpu:1": alike, "cpu:2": alike, "cpu:3": alike}
 
 
@@ -490,6 +492,18 @@ def test_what_executed_most_ops_is_drawn_together_while_it_can_be_read() -> None
     both = placement_diagram(replicas("cpu:1", eager=6), [])
     of_graph = [group.rank for group in both.groups if group.graph == "1"]
     assert min(of_graph) > max(group.rank for group in both.groups if group.graph == "eager")
+
+
+def test_several_graphs_side_by_side_leave_room_for_names() -> None:
+    """GIVEN a chain of many ops beside eager ones THEN its backward pass is one group, which opens."""
+    run = replicas("cpu:1", "cpu:2", eager=12, calls=10, layers=6)
+    diagram = placement_diagram(run, [])
+    assert diagram.drawn == ("1", "2", "eager") and diagram.ranks <= MOST_COLUMNS
+    labels = [group.label for group in diagram.groups if group.device == "cpu:2"]
+    assert labels == ["fc1", "fc2", "fc3", "fc4", "fc5", "fc6", "backward"]
+    opened = placement_diagram(run, [], expanded=["1|backward", "2|backward"])
+    labels = [group.label for group in opened.groups if group.device == "cpu:2"]
+    assert labels[-6:] == [f"\u2207fc{number}" for number in range(6, 0, -1)]
 
 
 def test_an_exchange_at_a_line_has_ends_of_its_own() -> None:

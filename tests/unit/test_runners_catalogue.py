@@ -57,6 +57,13 @@ class TestAgainstTheScript:
             assert (name, told[name].values) == (name, values)
             assert (name, told[name].default) == (name, action.default)
 
+    def test_the_script_calls_itself_by_the_programs_name(self, program: Program, script: ModuleType) -> None:
+        assert script.options().prog == program.name
+
+    def test_a_timed_program_can_be_measured_once(self, program: Program) -> None:
+        names = [option.name for option in program.options]
+        assert ("repeats" in names) == program.timed
+
     def test_every_default_is_a_value(self, program: Program) -> None:
         for option in program.options:
             if option.default is not None:
@@ -95,6 +102,7 @@ def test_an_unknown_program_and_option_name_the_nearest() -> None:
         (Option("x", "", 0, type="natural"), "0", 0),
         (Option("x", "", None, type="device"), "GPU:1", "gpu:1"),
         (Option("x", "", None, type="counts"), "1, 3", "1,3"),
+        (Option("x", "", None, type="counts", least=2), "3,1,3", "3,1,3"),
         (Option("x", "", "off", ("off", "on")), "ON", "on"),
     ],
 )
@@ -112,6 +120,7 @@ def test_values_are_read(option: Option, text: str, value: object) -> None:
         (Option("x", "", 0, type="natural"), "2147483648"),
         (Option("x", "", None, type="device"), "gpu"),
         (Option("x", "", None, type="counts"), "1,,2"),
+        (Option("x", "", None, type="counts", least=2), "3,3"),
         (Option("x", "", "off", ("off", "on")), "maybe"),
     ],
 )

@@ -15,7 +15,8 @@ block of another context stays on x's, and so does zeros_like(x). And it is the 
 started inside the block begins with cpu(0) again.
 
 What to expect: each step makes an array in every one of these ways. On stand-ins this can be tested as on
-GPUs, for the current context is cpu(0) there, and --device another one. Nothing crosses between devices.
+GPUs, for the current context is cpu(0) there, and --device another one. All that crosses is what nd.array is
+given: Python's numbers, 16 bytes, go from cpu:0 to the device.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ def main() -> None:
     for how, places in where.items():
         print(f"{how}: {', '.join(f'{count} on {place}' for place, count in places.items())}")
     measured = (
-        f"Of the arrays made in the with-block, or with ctx=, {right[device]} of {made[device]} are on "
+        f"of the arrays made in the with-block, or with ctx=, {right[device]} of {made[device]} are on "
         f"{device}; of those made after a bare name, outside the block, in another thread, or with cpu(0) "
         f"named inside, {right[devices.HOST]} of {made[devices.HOST]} are on cpu:0"
     )

@@ -92,8 +92,8 @@ def main() -> None:
 
     verdict.say(
         mx.gpu() == mx.gpu(0) and mx.gpu(0) != mx.gpu(1),
-        f"mx.gpu() == mx.gpu(0) is {mx.gpu() == mx.gpu(0)}, mx.gpu(0) == mx.gpu(1) is "
-        f"{mx.gpu(0) == mx.gpu(1)}: names, whether or not such GPUs are here ({gpus} are)",
+        f"mx.gpu() == mx.gpu(0) is {mx.gpu() == mx.gpu(0)}, and mx.gpu(0) == mx.gpu(1) is "
+        f"{mx.gpu(0) == mx.gpu(1)}; GPUs that are here: {gpus}",
     )
     fell_back = made[tried, devices.HOST]
     verdict.say(

@@ -12,7 +12,8 @@ where the input is there. What it returns may be x itself, though: writing into 
 copyto is what to write for a copy that may be changed. The program changes one of each and looks at x.
 
 What to expect: with devices A and B, each step makes four copies from A to B of size x size x 4 bytes, one
-for each way above, and one copy from A to A, by copyto. as_in_context and as_in_ctx to A make none.
+for each way above, and one copy from A to A, by copyto. as_in_context and as_in_ctx to A make none. At the
+end there is one more copy from A to A, the one that is changed.
 
 Between stand-ins these are copies in the host's memory: real ones, that cross no bus. How long a copy takes
 means something between a GPU and the host, or two GPUs, only.

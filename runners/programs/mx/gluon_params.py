@@ -15,8 +15,9 @@ net.save_parameters(file) writes the values without their context. net.load_para
 them on C, whichever context they came from, so a network that was trained on a GPU loads on a machine
 without one. Without ctx they go where the parameters of the loading network are, or cpu(0).
 
-What to expect, with D the device: in each step the images (batch x pixels x 4 bytes) and the labels
-(batch x 4 bytes) go from cpu:0 to D. Saving reads every parameter once.
+What to expect, with D the device: the first weights are drawn on the host, and go from cpu:0 to D once. In
+each step the images (batch x pixels x 4 bytes) and the labels (batch x 4 bytes) go from cpu:0 to D. At the
+end saving brings the parameters to cpu:0, and loading takes them from there to each device.
 """
 
 from __future__ import annotations
@@ -102,13 +103,13 @@ def main() -> None:
     held_out = mx.nd.array(images[train:], ctx=context)
     scores = net(held_out).asnumpy()
     print(f"accuracy {np.mean(scores.argmax(axis=1) == labels[train:]):.3f} on {len(scores)} held-out digits")
+    try_elsewhere(net, images[train:], device)
     gradients = {devices.name_of(parameter.grad(context).context) for parameter in parameters}
     verdict.say(
         homes(net) == gradients == results == {device},
         f"initialize(ctx={context}) put {len(parameters)} parameters on {told(homes(net))} and their "
         f"gradients on {told(gradients)}; in {args.steps} steps all results were on {told(results)}",
     )
-    try_elsewhere(net, images[train:], device)
     save_and_load(net, images[train:], scores, chosen, args.width)
 
 

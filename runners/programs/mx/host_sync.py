@@ -3,9 +3,9 @@
 Training is asynchronous: in each step Python enqueues forward, backward and update, and goes on to the next
 minibatch while the device computes. To look at the loss Python needs its value:
 
-    asscalar    loss.mean().asscalar() in every step: one number, 4 bytes
-    asnumpy     loss.asnumpy() in every step: the loss of each image, batch x 4 bytes
-    log         the mean losses stay on the device, and are fetched together after the last step
+    asscalar    loss.asscalar() in every step: a number, of 4 bytes
+    asnumpy     loss.asnumpy() in every step: the same 4 bytes, in an array of numpy's
+    log         the losses stay on the device, and are fetched together after the last step
 
 The first two stop Python in each step until the device has computed the loss. That stall has two parts:
 the wait until the value is there, which is as long as what is enqueued before it, and the copy of it, which
@@ -80,34 +80,34 @@ class Training:
         self.trainer = gluon.Trainer(self.net.collect_params(), "sgd", {"learning_rate": LEARNING_RATE})
 
     def step(self) -> Any:
-        """Enqueue one step, and return the loss of each image, on the device."""
+        """Enqueue one step, and return the mean loss of its images, on the device."""
         import mxnet as mx
 
         rows = self.rng.integers(len(self.images), size=self.batch)
         images = mx.nd.array(self.images[rows], ctx=self.context)
         labels = mx.nd.array(self.labels[rows], ctx=self.context)
         with mx.autograd.record():
-            loss = self.loss_of(self.net(images), labels)
-        loss.backward()
+            losses = self.loss_of(self.net(images), labels)
+        losses.backward()
         self.trainer.step(self.batch)
-        return loss
+        return losses.mean()
 
 
 def fetch_scalars(training: Training, steps: int) -> list[float]:
-    """Train, and fetch the mean loss in every step."""
-    return [float(training.step().mean().asscalar()) for _ in range(steps)]
+    """Train, and fetch the loss of every step as a number."""
+    return [float(training.step().asscalar()) for _ in range(steps)]
 
 
 def fetch_arrays(training: Training, steps: int) -> list[float]:
-    """Train, and fetch all losses in every step."""
-    return [float(training.step().asnumpy().mean()) for _ in range(steps)]
+    """Train, and fetch the loss of every step as an array."""
+    return [float(training.step().asnumpy()[0]) for _ in range(steps)]
 
 
 def keep_log(training: Training, steps: int) -> list[float]:
-    """Train, keep the mean losses on the device, and fetch them at the end."""
+    """Train, keep the losses on the device, and fetch them at the end."""
     import mxnet as mx
 
-    log = [training.step().mean() for _ in range(steps)]
+    log = [training.step() for _ in range(steps)]
     return [float(loss) for loss in mx.nd.concat(*log, dim=0).asnumpy()]
 
 
@@ -140,7 +140,7 @@ def split_stall(training: Training, steps: int) -> tuple[verdict.Repeats, verdic
     """The seconds a step that Python waited for the loss, and that its copy took then."""
     waits, copies = [], []
     for _ in range(steps):
-        loss = training.step().mean()
+        loss = training.step()
         start = time.perf_counter()
         loss.wait_to_read()
         there = time.perf_counter()
@@ -159,16 +159,16 @@ def judge_stall(
     """Print whether fetching the loss in each step makes training slower."""
     wait, copy = stall
     bus = " (which crosses no bus, the device is a stand-in)" if devices.stand_ins_only([device]) else ""
-    parts = f"The stall of asscalar() in a step is {wait.ms()} of waiting and {copy.ms()} of copying{bus}"
+    parts = f"the stall of asscalar() in a step is {wait.ms()} of waiting and {copy.ms()} of copying{bus}"
     if args.variant != "all":
         verdict.say_not_testable(f"{args.variant} alone has nothing to be compared with", parts)
         return
     scalars, arrays = (measure.ratio(seconds[name], seconds["log"]) for name in ("asscalar", "asnumpy"))
     verdict.say_longer(
         (scalars, arrays),
-        f"A step that fetches its loss took {scalars.ratio()} as long with asscalar(), and {arrays.ratio()} "
+        f"a step that fetches its loss took {scalars.ratio()} as long with asscalar(), and {arrays.ratio()} "
         f"with asnumpy(), as one that keeps it on {device} (median, lowest and highest of {args.repeats}). "
-        f"{parts}",
+        f"{parts[:1].upper()}{parts[1:]}",
     )
 
 
@@ -229,7 +229,7 @@ def judge_lock(share: verdict.Repeats) -> None:
     verdict.decide(
         went_on <= 1 - verdict.MOST,
         went_on >= verdict.MOST,
-        f"While asnumpy() waited, another Python thread ran at {share.told('%', 100)} of the speed it has "
+        f"while asnumpy() waited, another Python thread ran at {share.told('%', 100)} of the speed it has "
         "while Python sleeps",
     )
 

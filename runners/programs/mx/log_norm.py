@@ -13,8 +13,7 @@ Frobenius norm. That is one number a product, 4 bytes. What it costs depends on 
                   but a slice assignment is more operators, and MXNet's Python takes long for it.
     fetch-once    only the last value is fetched.
 
-What to expect: with fetch-each as many waits as products (asscalar, 4 bytes each), else one. assign-log also
-copies each value, 4 bytes, on the device itself.
+What to expect: with fetch-each as many waits as products (asscalar, 4 bytes each), else one.
 
 Waiting is as real on a stand-in as on a GPU, so the stall can be measured on both: MXNet computes in
 threads of its own, and Python's waits are pauses of these. What a GPU adds is that each of the small copies
@@ -122,7 +121,7 @@ def judge(args: argparse.Namespace, seconds: dict[str, verdict.Repeats], device:
     bus = "; no bus was crossed, the device is a stand-in" if devices.stand_ins_only([device]) else ""
     verdict.say_longer(
         (to_log, to_once),
-        f"Fetching each of {args.steps} values took {to_log.ratio()} as long as keeping them on {device} to "
+        f"fetching each of {args.steps} values took {to_log.ratio()} as long as keeping them on {device} to "
         f"the end, {to_once.ratio()} as long as fetching the last one only, and {to_assigned.ratio()} as "
         f"long as log[i] = value (median, lowest and highest of {args.repeats}){bus}",
     )

@@ -113,7 +113,7 @@ def judge(outcomes: dict[str, Counter[str]], chosen: list[str], steps: int, valu
         return
     verdict.say_not_testable(
         f"that x + y raises takes a GPU, and {first} and {second} are CPU contexts",
-        f"The hybridized block raised ValueError all the same, {hybridized} of {steps} times",
+        f"the hybridized block raised ValueError all the same, {hybridized} of {steps} times",
     )
     ran_on = dict.fromkeys(eager, first) | {"y + x": second}
     ran = {name: outcomes[name][f"ran on {place}"] for name, place in ran_on.items()}

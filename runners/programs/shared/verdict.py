@@ -76,4 +76,4 @@ def say_longer(times: Sequence[Repeats], measured: str) -> None:
 
 def say_not_testable(why: str, measured: str) -> None:
     """Print why the claim cannot be measured on this machine, and what was measured all the same."""
-    print(f"verdict not testable here: {why}. {measured}", flush=True)
+    print(f"verdict not testable here: {why}. {measured[:1].upper()}{measured[1:]}", flush=True)

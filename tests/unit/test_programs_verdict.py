@@ -1,0 +1,45 @@
+"""Verdicts from repeated measurements: when they hold, when they do not, and when nobody can tell."""
+
+from __future__ import annotations
+
+import pytest
+
+from runners.programs.shared import verdict
+from runners.programs.shared.verdict import Repeats
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> str:
+    return capsys.readouterr().out.removesuffix("\n")
+
+
+def test_a_figure_is_told_with_its_spread() -> None:
+    assert Repeats((0.0123, 0.0119, 0.01304)).ms() == "12.3 ms (11.9..13)"
+    assert Repeats((1.0, 4.57, 0.5, 2.0)).ratio() == "1.5 times (0.5..4.57)"
+    assert Repeats((12.3456,)).told("ms", 1000) == "12,346 ms (12,346..12,346)"
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        ([(1.2, 1.3, 1.1, 1.4)], "holds: x"),
+        # One repeat of four may be off.
+        ([(1.2, 0.4, 1.1, 1.4)], "holds: x"),
+        ([(0.9, 1.04, 0.8, 1.0)], "does not hold: x"),
+        ([(0.9, 1.04, 0.8, 3.0)], "does not hold: x"),
+        # Longer than one of the others only.
+        ([(1.2, 1.3, 1.1, 1.4), (0.9, 1.0, 1.0, 1.0)], "does not hold: x"),
+    ],
+)
+def test_longer_where_most_repeats_say_so(
+    capsys: pytest.CaptureFixture[str], times: list[tuple[float, ...]], expected: str
+) -> None:
+    verdict.say_longer([Repeats(values) for values in times], "x")
+    assert said(capsys) == f"verdict {expected}"
+
+
+def test_repeats_that_do_not_agree_decide_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    verdict.say_longer([Repeats((0.5, 1.5, 0.9, 2.0))], "a took 1.2 times as long")
+    assert said(capsys) == (
+        "verdict not testable here: the repeats do not agree; with more of them, or on an idle machine, they "
+        "may. A took 1.2 times as long"
+    )

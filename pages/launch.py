@@ -27,8 +27,7 @@ with right:
     st.markdown(f"**{escape_markdown(program.title)}** `{program.name}`")
     st.caption(f"**The claim to check:** {escape_markdown(program.claim)}")
     gpus = known_gpus()
-    framework = FRAMEWORKS[program.framework]
-    usable = environment(program.framework).build != "cpu" and bool(usable_cards(framework, gpus.cards))
+    usable = usable_cards(FRAMEWORKS[chosen], gpus.cards) if environment(chosen).build != "cpu" else []
     where, how_long, _ = st.columns([2, 1, 1])
     with where:
         devices = launch_form.choose_devices(program, gpus.cards, usable)
@@ -48,12 +47,12 @@ plan = plan_program(
 )
 operator = access.role() == "operator"
 with right:
+    for problem in blocking(plan):
+        st.error(escape_markdown(problem), icon=":material/block:")
     st.markdown("**What will run**")
     st.code(plan_text(plan), language="bash", wrap_lines=True)
     for note in filter(None, [plan_remarks(plan), *plan.notes]):
         st.caption(escape_markdown(note))
-    for problem in blocking(plan):
-        st.error(escape_markdown(problem), icon=":material/block:")
     if not operator:
         st.info("You can look; launching takes the operator's address.", icon=":material/visibility:")
     elif st.button(

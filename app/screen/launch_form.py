@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -75,15 +76,15 @@ def choose_program(framework: str) -> Program:
     return PROGRAMS[name]
 
 
-def choose_devices(program: Program, cards: tuple[Gpu, ...], usable: bool) -> Devices:
-    """GPUs in the order in which they are picked, where there are `usable` ones; else how many stand-ins."""
+def choose_devices(program: Program, cards: Sequence[Gpu], usable: Sequence[Gpu]) -> Devices:
+    """GPUs in the order in which they are picked, where enough are `usable`; else how many stand-ins."""
     kind = STAND_INS
     if cards:
         kind = st.segmented_control(
             "Devices",
             [GPUS, STAND_INS],
             format_func={GPUS: "GPUs", STAND_INS: "Stand-ins"}.__getitem__,
-            default=GPUS if usable and len(cards) >= program.min_devices else STAND_INS,
+            default=GPUS if usable and len(usable) >= program.min_devices else STAND_INS,
             required=True,
             key="on",
             bind=_BOUND,
@@ -94,7 +95,7 @@ def choose_devices(program: Program, cards: tuple[Gpu, ...], usable: bool) -> De
         chosen = st.multiselect(
             "GPUs, in the order in which the program gets them",
             list(names),
-            default=list(names)[: program.default_devices],
+            default=[card.device for card in usable or cards][: program.default_devices],
             format_func=lambda name: f"{name} · {names[name].name}" if name in names else name,
             key=f"devices-{program.name}",
             bind=_BOUND,

@@ -103,7 +103,7 @@ def test_gpus_are_given_in_the_order_in_which_they_are_picked() -> None:
         from runners.gpus import Gpu
 
         cards = tuple(Gpu(index, f"GPU-{index}", f"0:{index}", "H200", None) for index in range(3))
-        chosen = choose_devices(PROGRAMS["tf-mirrored"], cards, usable=True)
+        chosen = choose_devices(PROGRAMS["tf-mirrored"], cards, usable=cards)
         st.text(",".join(chosen.shown()))
 
     page = AppTest.from_function(script).run()
@@ -111,3 +111,20 @@ def test_gpus_are_given_in_the_order_in_which_they_are_picked() -> None:
     assert page.text[0].value == "gpu:0,gpu:1"
     page.multiselect[0].set_value(["gpu:2", "gpu:0"]).run()
     assert page.text[0].value == "gpu:2,gpu:0"
+
+
+@pytest.mark.parametrize(("usable", "chosen"), [(1, "gpu:1"), (0, "cpu:1,cpu:2")])
+def test_cards_that_the_framework_cannot_use_are_not_taken_unasked(usable: int, chosen: str) -> None:
+    def script(usable: int) -> None:
+        import streamlit as st
+
+        from app.screen.launch_form import choose_devices
+        from runners.catalogue import PROGRAMS
+        from runners.gpus import Gpu
+
+        cards = [Gpu(index, f"GPU-{index}", f"0:{index}", "H200", None) for index in range(2)]
+        st.text(",".join(choose_devices(PROGRAMS["mx-module"], cards, cards[2 - usable :]).shown()))
+
+    page = AppTest.from_function(script, args=(usable,)).run()
+    assert not page.exception
+    assert page.text[0].value == chosen

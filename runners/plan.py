@@ -167,7 +167,7 @@ def judge_cards(
     ours = not interpreter.named or interpreter.build == "gpu"
     refused = builds.refusals(known, cards) if ours else []
     if refused:
-        return [f"{line}; name another card, or leave --devices out" for line in refused], []
+        return [f"{line}; name another card, or none" for line in refused], []
     if interpreter.build == "cpu":
         return [cpu_build_words(framework)], []
     return [], capability_notes(framework, cards)

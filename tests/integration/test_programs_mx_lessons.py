@@ -168,11 +168,12 @@ def assert_follows(verdict: str, ratios: int) -> None:
     spreads = re.findall(rf"{FIGURE} times \(({FIGURE})\.\.({FIGURE})\)", verdict)[:ratios]
     assert len(spreads) == ratios, verdict
     lowest, highest = ([float(spread[end]) for spread in spreads] for end in (0, 1))
-    if min(lowest) > 1:
+    # The figures are rounded, so near a limit they do not tell.
+    if min(lowest) > 1.06:
         assert verdict.startswith("holds: ")
-    elif any(value < 1.05 for value in highest):
+    elif min(highest) < 1.04:
         assert verdict.startswith("does not hold: ")
-    elif not any(0.99 < value < 1.06 for value in (*lowest, *highest)):  # where rounding cannot decide it
+    elif min(lowest) < 0.99 and min(highest) > 1.06:
         assert verdict.startswith("not testable here: the repeats do not agree")
 
 

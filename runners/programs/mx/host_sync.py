@@ -48,12 +48,7 @@ def options() -> devices.Parser:
     parser = devices.parser("mx-host-sync", __doc__, step="training steps, each time")
     devices.add_network(parser)
     devices.add_pinned_device(parser)
-    parser.add_argument(
-        "--variant",
-        choices=("all", *VARIANTS),
-        default="all",
-        help="how the loss is fetched; all: compare these ways (default: all)",
-    )
+    measure.add_variant(parser, VARIANTS, "how the loss is fetched")
     measure.add_repeats(parser)
     return parser
 

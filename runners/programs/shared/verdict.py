@@ -66,11 +66,12 @@ def decide(holds: bool, fails: bool, measured: str) -> None:
 def say_longer(times: Sequence[Repeats], measured: str) -> None:
     """Print whether one thing takes longer than each of some others; `times` says how many times as long.
 
-    It holds where most repeats say so, and fails where few of them say so by more than NEGLIGIBLE for one of
-    the others. In between, the machine was too busy with other things to tell.
+    It holds where the median says so by more than NEGLIGIBLE, and most repeats agree. It fails where no
+    repeat says so by that much, for one of the others. Else the machine was too busy to tell.
     """
-    holds = all(one.share_above(1) >= MOST for one in times)
-    fails = any(one.share_above(1 + NEGLIGIBLE) <= 1 - MOST for one in times)
+    limit = 1 + NEGLIGIBLE
+    holds = all(one.median > limit and one.share_above(1) >= MOST for one in times)
+    fails = any(one.share_above(limit) == 0 for one in times)
     decide(holds, fails, measured)
 
 

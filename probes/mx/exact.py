@@ -101,8 +101,8 @@ class ExactLines:
 
     @property
     def memory(self) -> Mapping[str, Sequence[int]]:
-        """(bytes in use, most bytes ever in use) by device, as long as they are measured."""
-        return self._profiler.memory if self._profiler.running else {}
+        """(bytes in use, most bytes ever in use) by device; none any more once the profiler had to stop."""
+        return {} if self._profiler.why else self._profiler.memory
 
     def follow(self, lib: Any) -> None:
         """Note every call of the functions that run ops and copies."""

@@ -8,9 +8,11 @@ room. Its file is read as it grows, and what was read is given back to the disk.
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import re
 import time
+from collections.abc import Sequence
 from typing import Any, Callable, NamedTuple, Optional
 
 from ..trace.hop import HOST
@@ -35,6 +37,7 @@ _RECORD = re.compile(
     + rb'"args": \{ "[^"\n]*": (?P<value>\d+) \}'
 )
 _MEMORY = b"Memory: "
+_CONFIGURE, _DUMP = "MXSetProcessProfilerConfig", "MXDumpProcessProfile"
 
 
 class Ran(NamedTuple):
@@ -59,11 +62,15 @@ class Profiler:
         self._read_to = 0
         self._kept = 0
         self._devices: dict[bytes, str] = {}
+        self._heads: dict[bytes, str] = {}
+        """As the profiler names the devices."""
+        self._programs_own = _file_name(0, (), ())
         self._names: dict[bytes, str] = {}
         self._counters: dict[bytes, int] = {}
         self.memory: dict[str, list[int]] = {}
         """[bytes in use, most bytes ever in use] by device."""
         self.running = False
+        self._over_at = 0.0
         self.why = ""
         """Why it does not run any more."""
 
@@ -94,12 +101,7 @@ class Profiler:
         self.running = True
         os.register_at_fork(after_in_child=self._forked)
         self._watch_contexts()
-        for name in (
-            "MXSetProcessProfilerConfig",
-            "MXSetProcessProfilerState",
-            "MXDumpProcessProfile",
-            "MXProcessProfilePause",
-        ):
+        for name in (_CONFIGURE, "MXSetProcessProfilerState", _DUMP, "MXProcessProfilePause"):
             self._watch_use(lib, name)
 
     def _watch_contexts(self) -> None:
@@ -120,9 +122,32 @@ class Profiler:
 
         def used(*args: Any) -> int:
             self.stop("the program uses MXNet's profiler itself")
-            return original(*args)
+            status = original(*args)
+            # MXNet refuses to be configured anew until its thread that wrote our file has gone.
+            while status != 0 and time.monotonic() < self._over_at:
+                time.sleep(DUMP_S / 10)
+                status = original(*args)
+            if name == _CONFIGURE:
+                self._programs_own = _file_name(*args[:3])
+            elif name == _DUMP and self._over_at and os.path.exists(self._programs_own):
+                self._mend(self._programs_own)
+            return status
 
         setattr(lib, name, used)
+
+    def _mend(self, path: str) -> None:
+        """Give the program's own file the head that MXNet writes only once in a process, into ours."""
+        with open(path, "rb+") as file:
+            text = file.read()
+            if text.lstrip().startswith(b"{") or not text.rstrip().endswith(b"}"):
+                return
+            heads = [
+                {"ph": "M", "args": {"name": name}, "pid": int(pid), "name": "process_name"}
+                for pid, name in self._heads.items()
+            ]
+            head = json.dumps({"traceEvents": heads})
+            file.seek(0)
+            file.write(head.removesuffix("]}").encode() + text)
 
     def stop(self, why: str = "") -> None:
         """Stop it for good and finish its file; `why` is told where it stops before the process ends."""
@@ -132,6 +157,7 @@ class Profiler:
         self.why = why
         self._set_state(ctypes.c_int(0), 0, self._store)
         self._dump(1, 0, self._store)
+        self._over_at = time.monotonic() + 2 * DUMP_S
 
     def _forked(self) -> None:
         """In a forked child nothing may be waited for: the thread that holds a lock is not there."""
@@ -159,6 +185,7 @@ class Profiler:
                         counted.append((int(record["at"]), record["counter"], int(record["value"])))
                     elif record["device"] is not None:
                         self._devices[record["number"]] = _device_name(record["device"])
+                        self._heads[record["number"]] = record["device"].decode()
                     elif record["pid"] in self._devices:  # else the program made the event up itself
                         found.append(self._ran(record))
                 self._read_to += end
@@ -202,6 +229,12 @@ class Profiler:
             start, size = ctypes.c_long(0), ctypes.c_long(self._read_to)
             libc.fallocate(file, _PUNCH, start, size)
         self._kept = self._read_to
+
+
+def _file_name(count: int, names: Sequence[bytes], values: Sequence[bytes]) -> str:
+    """The file that a configuration of the profiler names."""
+    chosen = dict(zip(names[:count], values[:count]))
+    return os.path.abspath(os.fsdecode(chosen.get(b"filename", b"profile.json")))
 
 
 def _device_name(text: bytes) -> str:

@@ -20,6 +20,7 @@ const GAP_SHARE = 0.26;
 const GAP_MAX = 150;
 const TURN_SHARE = 0.62;
 const TURN_MAX = 34;
+const ARROW_ROOM = 12;
 const PITCH_MIN = 9;
 const PITCH_READABLE = 20;
 const PITCH_GOOD = 30;
@@ -51,12 +52,12 @@ function layoutDiagram(data, measure, viewWidth, maxHeight) {
   const gap = Math.max(least, Math.min(GAP_MAX, spare));
   const lefts = [];
   const outer = outerTurns(data, places, ranks.length, gap);
-  let x = least / 2 + outer.left;
+  let x = Math.max(least / 2, outer.left);
   for (const width of widths) {
     lefts.push(x);
     x += width + gap;
   }
-  const width = Math.max(1, x - gap + least + outer.right);
+  const width = Math.max(1, x - gap + Math.max(least, outer.right));
   const laneRows = packRows(data, places, ranks.length);
   for (const place of places.values()) {
     place.x = lefts[place.column];
@@ -79,7 +80,7 @@ function layoutDiagram(data, measure, viewWidth, maxHeight) {
 // Room for what turns round at the outer sides: into a bar of the first column, out of one of the last, when
 // it comes from or goes to no column beyond.
 function outerTurns(data, places, columns, gap) {
-  const room = Math.max(0, Math.min(TURN_MAX, gap * TURN_SHARE) - GAP_TIGHT);
+  const room = Math.min(TURN_MAX, gap * TURN_SHARE) + ARROW_ROOM;
   let left = 0;
   let right = 0;
   for (const crossing of data.crossings) {

@@ -28,11 +28,13 @@ with right:
     st.caption(f"**The claim to check:** {escape_markdown(program.claim)}")
     gpus = known_gpus()
     usable = usable_cards(FRAMEWORKS[chosen], gpus.cards) if environment(chosen).build != "cpu" else []
-    where, how_long, _ = st.columns([2, 1, 1])
+    where, how_long, how = st.columns([2, 1, 1], vertical_alignment="bottom")
     with where:
         devices = launch_form.choose_devices(program, gpus.cards, usable)
     with how_long:
         steps = launch_form.choose_steps()
+    with how:
+        exact_lines = launch_form.choose_exact_lines(chosen)
     if not gpus.cards:
         st.caption(f"No GPU here: {escape_markdown(gpus.problem)}. Stand-ins play them.")
     values = launch_form.choose_options(program, devices)
@@ -44,6 +46,7 @@ plan = plan_program(
     steps=steps,
     options=changed_options(program, values),
     origin="page",
+    exact_lines=exact_lines,
 )
 operator = access.role() == "operator"
 with right:

@@ -51,6 +51,8 @@ class Framework:
     """What it needs of the system: library -> the packages that have it, apt's name and dnf's."""
     needs_driver: bool = False
     """Whether its build for GPUs cannot even be imported without the driver's library."""
+    exact_lines: dict[str, str] = dataclasses.field(default_factory=dict)
+    """Variables with which the recorder can measure what it else infers of a line; none where it need not."""
     preloaded: tuple[str, ...] = ()
     """What its build for GPUs does not find by itself: libraries beside the module's folder, in order."""
 
@@ -98,6 +100,7 @@ FRAMEWORKS = {
             "libquadmath.so.0": ("libquadmath0", "libquadmath"),
         },
         needs_driver=True,
+        exact_lines={"MXNET_ENGINE_TYPE": "NaiveEngine", "HOPSCOPE_EXACT_LINES": "1"},
         # Each stands behind those that it links with.
         preloaded=(
             "nvidia/cuda_runtime/lib/libcudart.so.11.0",

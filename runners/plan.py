@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -126,7 +126,34 @@ def _too_new(framework: Framework, python: Path) -> str | None:
     )
 
 
-def recorder_env(record: bool) -> dict[str, str | None]:
+@dataclasses.dataclass(frozen=True)
+class ExactLines:
+    """Whether a run can have, and has, its framework's mode in which lines are exact."""
+
+    env: Mapping[str, str]
+    problems: list[str]
+    notes: list[str]
+
+
+def choose_exact_lines(framework: str, wanted: bool, record: bool) -> ExactLines:
+    """Return what the mode changes, where it was asked for."""
+    if not wanted or framework not in FRAMEWORKS:
+        return ExactLines({}, [], [])
+    known = FRAMEWORKS[framework]
+    if not known.exact_lines:
+        having = [other.title for other in FRAMEWORKS.values() if other.exact_lines]
+        words = (
+            f"--exact-lines is not possible: {known.title} has no such mode, only {' and '.join(having)} has"
+        )
+        return ExactLines({}, [words], [])
+    if not record:
+        words = "--exact-lines is for the recorder, and --no-record leaves that out; leave one of them out"
+        return ExactLines({}, [words], [])
+    words = "exact lines: one operation runs at a time, so times and overlap are not those of a normal run"
+    return ExactLines(known.exact_lines, [], [words])
+
+
+def recorder_env(record: bool, exact: ExactLines | None = None) -> dict[str, str | None]:
     """Return what brings the recorder in; without recording nothing but the run's folder is told."""
     env: dict[str, str | None] = {
         RUN_DIR_VARIABLE: str(home().resolve() / "runs" / RUN_PLACEHOLDER),
@@ -138,6 +165,7 @@ def recorder_env(record: bool) -> dict[str, str | None]:
         old = os.environ.get("PYTHONPATH", "")
         kept = [entry for entry in old.split(os.pathsep) if entry != str(INJECT)] if old else []
         env["PYTHONPATH"] = os.pathsep.join([str(INJECT), *kept])
+        env.update(exact.env if exact else {})
     return env
 
 

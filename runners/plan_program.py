@@ -16,6 +16,7 @@ from runners.gpus import Gpus, known_gpus, visible_cards
 from runners.plan import (
     ROOT,
     Plan,
+    choose_exact_lines,
     choose_interpreter,
     cpu_build_words,
     held_problems,
@@ -37,6 +38,7 @@ def plan_program(
     origin: str = "cli",
     share: bool = False,
     record: bool = True,
+    exact_lines: bool = False,
 ) -> Plan:
     """Plan a run of a catalogued program. UsageError for an unknown one; all else is in `problems`."""
     program = catalogue.program(name)
@@ -58,6 +60,8 @@ def plan_program(
     if not program.script.is_file():
         problems.append(f"the program's script {program.script} is missing")
 
+    exact = choose_exact_lines(program.framework, exact_lines, record)
+    problems += exact.problems
     given = frozenset(options or {})
     script = Script(program, interpreter.python, values, given, steps, name_devices=devices is not None)
     processes = share_out(program.cluster, values, choice, gpus) if program.cluster else None
@@ -68,7 +72,7 @@ def plan_program(
         name=program.name,
         framework=program.framework,
         command=[str(interpreter.python), *script.words(choice)],
-        env=recorder_env(record) | choice.env,
+        env=recorder_env(record, exact) | choice.env,
         cwd=ROOT,
         python=interpreter.python,
         devices=choice.names,
@@ -77,12 +81,12 @@ def plan_program(
         options=values,
         problems=problems + held_problems(choice.cards, share),
         unready=interpreter.problem if interpreter.installable else None,
-        notes=choice.notes + (processes.notes if processes else []) + warned,
+        notes=choice.notes + (processes.notes if processes else []) + warned + exact.notes,
         device_map=processes.device_map() if processes else choice.map(),
         cards=choice.cards,
         share=share,
         origin=origin,
-        stages=plan_stages(script, choice, processes, record),
+        stages=plan_stages(script, choice, processes, record, exact),
         time_limit_s=program.cluster.limit_s(values) if program.cluster else None,
     )
 

@@ -16,6 +16,7 @@ from runners.imports import framework_of, module_file
 from runners.plan import (
     Plan,
     capability_notes,
+    choose_exact_lines,
     choose_interpreter,
     held_problems,
     judge_cards,
@@ -36,6 +37,7 @@ def plan_script(
     module: bool = False,
     share: bool = False,
     record: bool = True,
+    exact_lines: bool = False,
 ) -> Plan:
     """Plan a run of any script, `argv` being its path and arguments, or a module's name and arguments.
 
@@ -55,6 +57,8 @@ def plan_script(
     chosen = framework or seen or DEFAULT_FRAMEWORK
     interpreter = choose_interpreter(chosen, python)
     problems += [interpreter.problem] if interpreter.problem else []
+    exact = choose_exact_lines(chosen, exact_lines, record)
+    problems += exact.problems
     gpus = known_gpus()
     choice = choose(devices, None, gpus)
     problems += choice.problems
@@ -75,7 +79,7 @@ def plan_script(
         name=_slug(target.rpartition(".")[2] if module else Path(target).stem),
         framework=chosen,
         command=[str(interpreter.python), *words],
-        env=recorder_env(record) | choice.env,
+        env=recorder_env(record, exact) | choice.env,
         cwd=folder,
         python=interpreter.python,
         devices=choice.names,
@@ -84,7 +88,7 @@ def plan_script(
         options={},
         problems=problems + held_problems(cards, share),
         unready=interpreter.problem if interpreter.installable else None,
-        notes=choice.notes + warned + _default_notes(framework or seen, python),
+        notes=choice.notes + warned + _default_notes(framework or seen, python) + exact.notes,
         device_map=choice.map(),
         cards=cards,
         share=share,

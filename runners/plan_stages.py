@@ -12,7 +12,7 @@ from runners.cluster import Cluster
 from runners.devices import DeviceChoice, choose
 from runners.gpus import Gpus
 from runners.members import ONLY_MEMBER, ONLY_STAGE, Member, Stage
-from runners.plan import recorder_env
+from runners.plan import ExactLines, recorder_env
 from runners.program import Program, Value
 
 REPEATS = "repeats"
@@ -116,11 +116,11 @@ def share_out(
 
 
 def plan_stages(
-    script: Script, choice: DeviceChoice, processes: Processes | None, record: bool
+    script: Script, choice: DeviceChoice, processes: Processes | None, record: bool, exact: ExactLines
 ) -> tuple[Stage, ...]:
-    """Return the stages of a run, () where it is just the one command."""
+    """Return the stages of a run, () where it is just the one command; times are measured without `exact`."""
     if script.program.timed and record:
-        bare = members(script, choice, processes, {}, _unrecorded())
+        bare = members(script, choice, processes, {}, _unrecorded(exact))
         seen = members(script, choice, processes, {REPEATS: 1}, {})
         return (
             Stage(MEASURE, bare, "without the recorder, which would take its own share of the time"),
@@ -151,10 +151,10 @@ def members(
     return cluster.members(script.values, python, trainer, {**(NO_GPU if choice.cards else {}), **env})
 
 
-def _unrecorded() -> dict[str, str | None]:
+def _unrecorded(exact: ExactLines) -> dict[str, str | None]:
     """Return what takes the recorder out again where the run's own variables bring it in."""
     without = recorder_env(record=False)
     changed: dict[str, str | None] = {
-        name: os.environ.get(name) for name in recorder_env(record=True) if name not in without
+        name: os.environ.get(name) for name in recorder_env(True, exact) if name not in without
     }
     return changed | {name: value for name, value in without.items() if name == "HOPSCOPE_TRACE"}

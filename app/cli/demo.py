@@ -48,6 +48,7 @@ def execute(arguments: list[str], parser: Parser) -> int:
             python=args.python,
             share=args.share,
             record=not args.no_record,
+            exact_lines=args.exact_lines,
         )
 
     return attend(planned(plan), as_json=args.json)

@@ -99,4 +99,9 @@ def add_launch_options(parser: Parser) -> None:
     parser.add_argument(
         "--no-record", action="store_true", help="run it without the recorder, for comparing times"
     )
+    parser.add_argument(
+        "--exact-lines",
+        action="store_true",
+        help="one operation at a time, to measure which line copies what the framework copies by itself",
+    )
     add_json(parser)

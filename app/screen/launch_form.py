@@ -12,6 +12,7 @@ from app.screen.launch_words import option_help, option_label, title_of
 from app.views.text import escape_markdown
 from runners.catalogue import DEFAULT_STEPS, PROGRAMS, Option, Program, Value
 from runners.devices import MOST_STAND_INS
+from runners.frameworks import FRAMEWORKS
 from runners.gpus import Gpu
 
 MOST_STEPS = 10_000_000
@@ -25,6 +26,10 @@ _PLACEHOLDERS = {"split": "even shares"}
 _STAND_INS = (
     "Stand-ins are parts of the host, cpu:1 and up, that play GPUs: the framework really places, copies and "
     "reduces across them. Copy times between them mean nothing."
+)
+_EXACT_LINES = (
+    "One operation runs at a time, so that copies which the framework makes by itself are measured at the "
+    "line that causes them, not inferred. Times and overlap are then not those of a normal run."
 )
 
 
@@ -116,6 +121,13 @@ def choose_devices(program: Program, cards: Sequence[Gpu], usable: Sequence[Gpu]
 def choose_steps() -> int:
     """How many training steps."""
     return int(st.number_input("Steps", 1, MOST_STEPS, DEFAULT_STEPS, key="steps", bind=_BOUND))
+
+
+def choose_exact_lines(framework: str) -> bool:
+    """Whether to have the framework's mode in which lines are exact; not asked where it has none."""
+    if not FRAMEWORKS[framework].exact_lines:
+        return False
+    return st.checkbox("Exact lines", key="exact-lines", bind=_BOUND, help=_EXACT_LINES)
 
 
 def choose_options(program: Program, devices: Devices, columns: int = 4) -> dict[str, Value | None]:

@@ -9,6 +9,8 @@ from app.store.log import LOG_NAME
 
 LONGEST_LINE = 1 << 12
 """Bytes of a line that are handed out: what readers look for stands at its beginning."""
+STAGE = b"hopscope: stage "
+"""How the line begins that its supervisor writes where a stage of the run does; then the stage's name."""
 _BLOCK = 1 << 20
 
 

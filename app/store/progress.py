@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from app.store.log import LOG_NAME
-from app.store.log_lines import LONGEST_LINE, LogLines
+from app.store.log_lines import LONGEST_LINE, STAGE, LogLines
 from app.views.progress_data import RECENT_LINES, Progress
 
 LAST_BYTES = 1 << 16
@@ -62,18 +62,25 @@ class ProgressReader:
         """Read what was appended; true when there was progress in it."""
         before = self._last
         for line in self._lines.read():
-            if b"step" in line.lower():
+            if line.startswith(STAGE):
+                self._begin()
+            elif b"step" in line.lower():
                 point = parse_line(line)
                 if point is not None:
                     self._add(point)
         return self._last is not before
 
     def progress(self) -> Progress:
-        """All progress so far; the last line is always in it."""
+        """All progress of the present stage so far; the last line is always in it."""
         points = list(self._points)
         if self._last is not None and (not points or points[-1] is not self._last):
             points.append(self._last)
         return _progress(points)
+
+    def _begin(self) -> None:
+        """A stage counts its own steps."""
+        self._points, self._last = [], None
+        self._every, self._skipped = 1, 0
 
     def _add(self, point: Point) -> None:
         if self._last is not None and point.step <= self._last.step:
@@ -102,6 +109,8 @@ def last_progress(folder: Path) -> Progress:
         return _progress([])
     points: list[Point] = []
     for line in reversed(lines):
+        if line.startswith(STAGE):
+            break
         point = parse_line(line[:LONGEST_LINE])
         if point is not None:
             points.insert(0, point)

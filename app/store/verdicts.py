@@ -13,7 +13,7 @@ from typing import Any
 
 from app.store.ended import read_json
 from app.store.log import shown_line
-from app.store.log_lines import LogLines
+from app.store.log_lines import STAGE, LogLines
 
 HOLDS, FAILS, UNTESTABLE = "holds", "does not hold", "not testable here"
 VERDICTS = (HOLDS, FAILS, UNTESTABLE)
@@ -21,7 +21,7 @@ MOST = 20
 """Different verdicts that are kept of one run."""
 LONGEST = 1000
 """Characters of one verdict."""
-_RECORDED = b"hopscope: stage record"
+_RECORDED = STAGE + b"record"
 _LINE = re.compile(rf"(?:[\w.:-]+ *\| )?verdict (?P<verdict>{'|'.join(VERDICTS)}): +(?P<text>\S.*)".encode())
 """Of several processes at once each line has the process's name before it: ``worker-0 | verdict ..``."""
 

@@ -49,6 +49,25 @@ def test_progress_is_followed_while_the_log_grows(tmp_path: Path) -> None:
     )
 
 
+def test_each_stage_of_a_run_counts_its_own_steps(tmp_path: Path) -> None:
+    log = tmp_path / "out.log"
+    log.write_text(
+        "hopscope: stage measure: without the recorder\nstep 1/20\nstep 20/20 loss 0.1 9 steps/s\n"
+    )
+    reader = ProgressReader(tmp_path)
+    reader.refresh()
+    assert reader.progress().steps == last_progress(tmp_path).steps == (1, 20)
+    with log.open("a") as file:
+        file.write("hopscope: stage record: once more\n")
+    reader.refresh()
+    assert reader.progress().steps == last_progress(tmp_path).steps == ()
+    with log.open("a") as file:
+        file.write("step 2/5 loss 0.9 3 steps/s\n")
+    assert reader.refresh()
+    for progress in (reader.progress(), last_progress(tmp_path)):
+        assert (progress.steps, progress.total, progress.loss) == ((2,), 5, (0.9,))
+
+
 def test_a_megabyte_without_a_newline_is_no_progress(tmp_path: Path) -> None:
     (tmp_path / "out.log").write_bytes(b"x" * (3 << 20) + b" step 7/9\nstep 8/9\n")
     reader = ProgressReader(tmp_path)

@@ -74,7 +74,7 @@ class _Installers:
         threading.Thread(target=process.wait, name="environment-install", daemon=True).start()
         deadline = time.monotonic() + _START_S
         while process.poll() is None and time.monotonic() < deadline:
-            if all(environments.environment(name).state in ("installing", "ready") for name in frameworks):
+            if any(environments.environment(name).state == "installing" for name in frameworks):
                 return
             time.sleep(_POLL_S)
 

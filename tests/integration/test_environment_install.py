@@ -73,7 +73,10 @@ def test_it_is_ready_when_it_can_be_imported() -> None:
             NO_LIBRARY.format("libquadmath-none.so.0"),
             "lacks libquadmath-none.so.0: apt-get install libquadmath0, or dnf install libquadmath, and try",
         ),
-        (NO_LIBRARY.format("libother.so.7"), "MXNet cannot be imported: this machine lacks libother.so.7; log: "),
+        (
+            NO_LIBRARY.format("libother.so.7"),
+            "MXNet cannot be imported: this machine lacks libother.so.7; log: ",
+        ),
         (
             NO_LIBRARY.format("libcuda.so.1") + "# with the others",
             "this machine lacks libquadmath-none.so.0 and libcuda.so.1: apt-get install libquadmath0",

@@ -18,7 +18,7 @@ host and back, and the accuracy reads the outputs of the held-out digits.
 With the same seed two runs end with the same weights, bit for bit, and print the same checksum of them. The
 seeds of MXNet and of numpy decide the first weights and the order of the images, and on one context the ops
 run in the order of their dependencies. The number of threads (OMP_NUM_THREADS) must be the same too: it
-decides how a long sum is cut.
+decides how a long sum is cut. Stand-ins have one thread each.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ It outlives a dashboard that is killed. What became of it is read off the disk: 
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from runners.frameworks import FRAMEWORKS
 
 _START_S = 5.0
 _POLL_S = 0.02
+_STOP_GRACE_S = 12.0
 
 
 def start(frameworks: Iterable[str] = (), build: str | None = None) -> list[str]:
@@ -86,7 +88,12 @@ class _Installers:
             if process.poll() is None:
                 process.terminate()
         for process in processes:
-            process.wait()
+            try:
+                process.wait(_STOP_GRACE_S)
+            except subprocess.TimeoutExpired:
+                # It leads its session, so this ends its pip too.
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
 
 
 _installers = _Installers()

@@ -62,6 +62,7 @@ def summary(
     at = first.blamed_site or "an unknown line"
     way = some_of((f"{src} to {dst}" for src, dst in pairs), "ways", ", ")
     tell = _SENTENCES.get(code, _SENTENCES["unknown"])
+    beside = next(filter(None, (evidence.get(name) for name in _BESIDE)), None)
     words = {
         "at": at,
         "way": way,
@@ -78,11 +79,7 @@ def summary(
         "algorithm": _algorithms(evidence),
         "summed": _summed(evidence),
         "taken_by": _one(evidence.get("taken_by")),
-        "beside": _one(
-            evidence.get("colocated_with")
-            or evidence.get("producer_colocated_with")
-            or evidence.get("producer_placed_beside")
-        ),
+        "beside": some_of(_each(beside), "ops"),
         "role": _one(evidence.get("kept_in_host_memory")),
         "made_by": _one(evidence.get("argument_made_by")),
         "kernel": _one(evidence.get("kernel")),
@@ -90,7 +87,7 @@ def summary(
     }
     if code == "unknown" and first.kind == "arg":
         tell = _ARGUMENT
-    if code == "collective" and "summed_on" not in evidence and first.op.endswith("pull"):
+    if code == "collective" and first.op.endswith("pull") and consumers == first.op:
         tell = _HANDED_OUT
     if code in _CALLED and evidence.get("call"):
         tell = _CALLED[code]
@@ -99,6 +96,7 @@ def summary(
     return tell.format(**words)
 
 
+_BESIDE = ("colocated_with", "producer_colocated_with", "producer_placed_beside")
 _ARGUMENT = "An argument made on {src} by {made_by} is used on {dst} by {consumers} at {at}"
 _HANDED_OUT = "What devices exchanged at {at} by {algorithm} is handed out, {way}"
 _CALLED = {
@@ -121,7 +119,7 @@ _SENTENCES = {
     "colocation": "{consumers} at {at} is kept beside {beside}, {way}",
     "variable-home": "{variable} lives on {src} and is read on {dst} at {at}",
     "host-sync": "Python takes a value from {srcs} by {taken_by} at {at}",
-    "host-upload": "Python or numpy data is sent to {dst} at {at}",
+    "host-upload": "Python or numpy data is sent to {dsts} at {at}",
     "redundant-copy": "The copy at {at} moves nothing to where it is not already, {way}",
     "collective": "Devices reduce their tensors at {at} by {algorithm}{summed}, {way}",
     "reduce-on-host": "Gradients are summed in host memory at {at} by {algorithm}, {way}",

@@ -180,6 +180,7 @@ def of_eager(tables: Tables, hops: Sequence[Hop]) -> Drawable:
             device,
             tables.site(loc),
             tables.site(key.fields.get("forward_loc")),
+            key.fields.get("basis") or "measured",
         )
         by_place.setdefault((op, loc, device), key.id)
         by_line.setdefault((loc, device), key.id)

@@ -21,7 +21,7 @@ from app.views import units
 from probes.trace.rows import Unseen
 
 _BY_LINE = frozenset(
-    {"gradient-outside-scope", "default-device", "collective", "reduce-on-host", "host-sync"}
+    {"gradient-outside-scope", "default-device", "collective", "reduce-on-host", "host-sync", "host-upload"}
 )
 """One line is the mistake, or the one act, whichever devices it sends between."""
 _NAMES_SHOWN = 3

@@ -191,7 +191,10 @@ class RunRows:
                     "name": {"text": member.name},
                     "type": {"text": member.op},
                     "requested": {"text": member.requested or NOT_REQUESTED},
-                    "assigned": {"devices": [self.badge(member.assigned, False)]},
+                    "assigned": {
+                        "devices": [self.badge(member.assigned, False)],
+                        "remark": "" if member.basis == "measured" else member.basis,
+                    },
                     "site": {"text": member.site or "?"},
                 },
             }

@@ -26,6 +26,8 @@ class Member:
     assigned: str
     site: str | None
     forward_site: str | None = None
+    basis: str = "measured"
+    """inferred where the op follows from others and was not itself seen to run."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from app.analysis.advice import some_of
 from app.analysis.causes import RULES, judge
 from app.analysis.severity import SEVERITY
 from app.analysis.transfer import Context, Reduction
@@ -262,6 +263,19 @@ def test_evidence_of_a_called_copy_and_of_a_sum() -> None:
         "cpu:0",
         ["cpu:1", "cpu:2"],
     )
+
+
+def test_a_sentence_names_few_and_counts_many() -> None:
+    assert [some_of(names, "ops") for names in ([], "a", "aab", "abc", "abcd", "abcde")] == [
+        "",
+        "a",
+        "a and b",
+        "a, b and c",
+        "a, b, c and d",
+        "a, b, c and 2 other ops",
+    ]
+    assert some_of("abc", "ways", ", ") == "a, b, c"
+    assert some_of("abcde", "ways", ", ") == "a, b, c and 2 other ways"
 
 
 def test_an_unknown_cause_says_what_is_known() -> None:

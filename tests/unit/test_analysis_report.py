@@ -179,7 +179,7 @@ def test_what_python_took_is_told_with_both_parts_of_its_standstill() -> None:
 
 
 def test_one_line_is_one_finding_however_many_devices_it_is_about() -> None:
-    """GIVEN a pull, a wait and a called copy on each of six devices THEN there are three findings."""
+    """GIVEN a pull, a wait, an upload and a called copy on each of six devices THEN there are four."""
     numbers = range(1, 7)
     pulls = [
         hop(n, f"cpu:{n}", "cpu:0", 30, kind="pull", op="Python", loc=3, facts={"sync": "asscalar"}, bytes=4)
@@ -188,17 +188,19 @@ def test_one_line_is_one_finding_however_many_devices_it_is_about() -> None:
     copies = [
         hop(10 + n, "cpu:0", f"cpu:{n}", 30, loc=4, facts={"copy_call": "split_and_load"}) for n in numbers
     ]
+    uploads = [hop(30 + n, "cpu:0", f"cpu:{n}", 30, kind="upload", op="Python", loc=6) for n in numbers]
     waits = [
         Key(20 + n, "sync", {"device": f"cpu:{n}", "kind": "wait_to_read", "loc": 5, "bytes": 0}, 30)
         for n in numbers
     ]
     totals = {20 + n: KeyTotals(30, 30, 1_000_000, 30) for n in numbers}
-    run = tables(*pulls, *copies, *waits, Key(99, "mark", {"name": "step"}, 30), totals=totals)
+    run = tables(*pulls, *copies, *waits, *uploads, Key(99, "mark", {"name": "step"}, 30), totals=totals)
     found = {row.site: row for row in run_findings(run, hop_table(run), sync_table(run))}
     assert {site: (row.code, len(row.hops)) for site, row in found.items()} == {
         "train.py:3": ("host-sync", 6),
         "train.py:4": ("explicit", 6),
         "train.py:5": ("host-sync", 0),
+        "train.py:6": ("host-upload", 6),
     }
     assert found["train.py:3"].summary.startswith(
         "Python takes a value from cpu:1, cpu:2, cpu:3 and 3 other devices by asscalar at train.py:3: 24 B"
@@ -257,7 +259,12 @@ def test_where_each_gradient_is_summed_is_told_in_one_breath() -> None:
     assert found.summary.startswith(
         "Devices reduce their tensors at train.py:3 by kvstore device (summed on cpu:1 and cpu:2), cpu:2 to"
     )
-    run = tables(exchanged(1, "cpu:0", "cpu:1", "kvstore pull", None))
+    # A line that also hands out is still one that sums.
+    handed_out = exchanged(1, "cpu:0", "cpu:1", "kvstore pull", None)
+    both = tables(handed_out, exchanged(2, "cpu:1", "server:0/cpu:0", "kvstore push", None))
+    (found,) = run_findings(both, hop_table(both), [])
+    assert found.summary.startswith("Devices reduce their tensors at train.py:3 by kvstore device, cpu:0 to")
+    run = tables(handed_out)
     (found,) = run_findings(run, hop_table(run), [])
     assert found.summary.startswith(
         "What devices exchanged at train.py:3 by kvstore device is handed out, cpu:0 to cpu:1: "

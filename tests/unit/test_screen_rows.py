@@ -23,7 +23,7 @@ from app.screen.run_claim import claim_rows
 from app.screen.stage import Stage
 from app.store.verdicts import Verdict
 from app.views.colors import device_colors
-from app.views.placement_data import Crossing, Diagram, Group
+from app.views.placement_data import Crossing, Diagram, Group, Member
 from app.views.progress_data import Progress
 from app.views.selection import Selection
 from app.views.timeline_data import Lane
@@ -217,6 +217,14 @@ def test_a_claim_is_told_with_what_was_measured() -> None:
     assert claim_rows(timed, [], live=False) == []
     assert claim_rows(dataclasses.replace(placed, timed=False), [], live=True) == []
     assert claim_rows(timed, verdicts[:1], live=True) == rows[:1]
+
+
+def test_an_op_that_was_not_seen_to_run_says_so() -> None:
+    seen = Member(1, "dot", "dot", "", "cpu:1", "a.py:1")
+    inferred = dataclasses.replace(seen, id=2, basis="inferred")
+    group = dataclasses.replace(_group("g", "cpu:1"), members=(seen, inferred))
+    rows = RunRows(["cpu:1"]).members(group)
+    assert [row["cells"]["assigned"]["remark"] for row in rows] == ["", "inferred"]
 
 
 def test_findings_tell_their_evidence() -> None:

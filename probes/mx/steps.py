@@ -32,8 +32,11 @@ def parameter_name(key: Any) -> str:
     return str(key)
 
 
-def install(recording: Recording, stepped: Stepped) -> None:
-    """Wrap gluon's Trainer and the symbolic Modules; a call inside another's is the other's step."""
+def install(recording: Recording, stepped: Stepped, in_kvstore: Callable[[], bool]) -> None:
+    """Wrap gluon's Trainer, the symbolic Modules, and updaters that a loop of one's own calls.
+
+    A call inside another's is the other's step, and so is one that a kvstore makes.
+    """
 
     def trainer(module: Any) -> None:
         for name in ("step", "update"):
@@ -44,7 +47,11 @@ def install(recording: Recording, stepped: Stepped) -> None:
             if "update" in vars(owner) and hasattr(owner, "init_optimizer"):
                 _wrap(recording, owner, "update", stepped)
 
+    def updaters(module: Any) -> None:
+        _count_rounds(recording, module.Updater, in_kvstore)
+
     after_import("mxnet.gluon.trainer", trainer)
+    after_import("mxnet.optimizer.optimizer", updaters)
     for name in ("module", "bucketing_module", "sequential_module", "python_module"):
         after_import(f"mxnet.module.{name}", modules)
 
@@ -70,3 +77,28 @@ def _wrap(recording: Recording, owner: Any, name: str, stepped: Stepped) -> None
         return result
 
     setattr(owner, name, applied)
+
+
+def _count_rounds(recording: Recording, owner: Any, in_kvstore: Callable[[], bool]) -> None:
+    """A loop of one's own updates parameter by parameter: a step begins where an index comes again.
+
+    Of several updaters, one a context, the first one counts.
+    """
+    original = owner.__call__
+    done: set[Any] = set()
+    leading: list[int] = []
+
+    @functools.wraps(original)
+    def __call__(self: Any, index: Any, *args: Any, **kwargs: Any) -> Any:
+        if _nesting.depth == 0 and not in_kvstore():
+            if not leading:
+                leading.append(id(self))
+            first = index[0] if isinstance(index, (list, tuple)) and index else index
+            if leading[0] == id(self):
+                if not done or first in done:
+                    done.clear()
+                    recording.stepped()
+                done.add(first)
+        return original(self, index, *args, **kwargs)
+
+    owner.__call__ = __call__

@@ -20,6 +20,7 @@ from typing import Any, Callable, Optional
 
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from . import room
+from .arrays import Arrays
 from .profiler import Profiler, Ran, thread_hash, wall
 
 ENGINE, NAIVE = "MXNET_ENGINE_TYPE", "NaiveEngine"
@@ -78,9 +79,10 @@ class _Call:
 class ExactLines:
     """The calls, and what ran in them."""
 
-    def __init__(self, recording: Recording, profiler: Profiler) -> None:
+    def __init__(self, recording: Recording, arrays: Arrays, profiler: Profiler) -> None:
         """Nothing was called yet."""
         self._recording = recording
+        self._devices = arrays.totals
         self._profiler = profiler
         self._pid = os.getpid()
         self._calls: list[tuple[int, _Call]] = []
@@ -161,7 +163,7 @@ class ExactLines:
         call = self._call_of(ran)
         copy = _COPY.fullmatch(ran.name) is not None
         if call is None:
-            if copy:
+            if copy and len(self._devices) > 1:  # with one device, as in a server, none has left it
                 self._recording.unseen("copies by MXNet itself", "they ran in no call that is followed")
         elif copy and call.within:
             self._copied(call, ran)
@@ -207,7 +209,7 @@ class ExactLines:
         return known is None or known == ran.thread
 
 
-def install(recording: Recording) -> Optional[ExactLines]:
+def install(recording: Recording, arrays: Arrays) -> Optional[ExactLines]:
     """Say so where MXNet runs one operation at a time; where the mode was asked for, measure.
 
     To be called before anything else hooks the calls, so that what is noted is MXNet's part of them alone.
@@ -224,7 +226,7 @@ def install(recording: Recording) -> Optional[ExactLines]:
         return None
     profiler = Profiler(recording, room.contexts())
     profiler.start()
-    exact = ExactLines(recording, profiler)
+    exact = ExactLines(recording, arrays, profiler)
     exact.follow(_LIB)
     recording.tickers.append(exact.tick)
     return exact

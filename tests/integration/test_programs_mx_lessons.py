@@ -172,9 +172,9 @@ def assert_follows(verdict: str, ratios: int) -> None:
     if min(lowest) > 1.06:
         assert verdict.startswith("holds: ")
     elif min(highest) < 1.04:
-        assert verdict.startswith("does not hold: ")
-    elif min(lowest) < 0.99 and min(highest) > 1.06:
-        assert verdict.startswith("not testable here: the repeats do not agree")
+        assert verdict.startswith(
+            ("does not hold: ", "not testable here: Python and its stand-in need a core")
+        )
 
 
 def test_log_norm(mx_python: Path) -> None:

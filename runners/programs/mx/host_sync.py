@@ -121,13 +121,14 @@ def main() -> None:
 
     ways: dict[str, Callable[[], object]] = {name: functools.partial(train, name) for name in chosen}
     print(f"model on {device}; {len(training.images)} {training.source}; {', '.join(chosen)}", flush=True)
+    crowded = measure.crowded() if devices.stand_ins_only([device]) else None
     seconds = measure.in_turn(ways, args.repeats, args.steps)
     for name, times in seconds.items():
         told = measure.each(times, args.steps).ms()
         print(f"{name}: {told} a step, last loss {losses[name][-1]:.4f}", flush=True)
     if args.repeats == 1:
         return
-    judge_stall(args, seconds, split_stall(training, args.steps), device)
+    judge_stall(args, seconds, split_stall(training, args.steps), device, crowded)
     judge_lock(count_meanwhile(devices.context(device), args.repeats))
 
 
@@ -150,6 +151,7 @@ def judge_stall(
     seconds: dict[str, verdict.Repeats],
     stall: tuple[verdict.Repeats, verdict.Repeats],
     device: str,
+    crowded: str | None,
 ) -> None:
     """Print whether fetching the loss in each step makes training slower."""
     wait, copy = stall
@@ -164,6 +166,7 @@ def judge_stall(
         f"a step that fetches its loss took {scalars.ratio()} as long with asscalar(), and {arrays.ratio()} "
         f"with asnumpy(), as one that keeps it on {device} (median, lowest and highest of {args.repeats}). "
         f"{parts[:1].upper()}{parts[1:]}",
+        crowded,
     )
 
 

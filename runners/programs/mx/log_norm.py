@@ -103,14 +103,17 @@ def main() -> None:
         name: functools.partial(functions[name], a, b, args.steps) for name in chosen
     }
     print(f"{args.steps} products of {args.size} x {args.size} on {device}: {', '.join(chosen)}", flush=True)
+    crowded = measure.crowded() if devices.stand_ins_only([device]) else None
     seconds = measure.in_turn(ways, args.repeats, args.steps)
     for name, times in seconds.items():
         print(f"{name}: {times.ms()}", flush=True)
     if args.repeats > 1:
-        judge(args, seconds, device)
+        judge(args, seconds, device, crowded)
 
 
-def judge(args: argparse.Namespace, seconds: dict[str, verdict.Repeats], device: str) -> None:
+def judge(
+    args: argparse.Namespace, seconds: dict[str, verdict.Repeats], device: str, crowded: str | None
+) -> None:
     """Print the verdict."""
     if args.variant != "all":
         why = f"{args.variant} alone has nothing to be compared with"
@@ -124,6 +127,7 @@ def judge(args: argparse.Namespace, seconds: dict[str, verdict.Repeats], device:
         f"fetching each of {args.steps} values took {to_log.ratio()} as long as keeping them on {device} to "
         f"the end, {to_once.ratio()} as long as fetching the last one only, and {to_assigned.ratio()} as "
         f"long as log[i] = value (median, lowest and highest of {args.repeats}){bus}",
+        crowded,
     )
 
 

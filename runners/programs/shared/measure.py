@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 
@@ -31,6 +32,14 @@ def add_variant(options: Parser, variants: Sequence[str], what: str) -> None:
 def chosen(args: argparse.Namespace, variants: Sequence[str]) -> Sequence[str]:
     """The variants to measure."""
     return variants if args.variant == "all" else (args.variant,)
+
+
+def crowded() -> str | None:
+    """Why Python and a stand-in could not work at the same time here, None where two cores seem free."""
+    cores, load = len(os.sched_getaffinity(0)), os.getloadavg()[0]
+    if cores - load > 1.5:
+        return None
+    return f"Python and its stand-in need a core each, and the load on {cores} was {load:.1f} already"
 
 
 def in_turn(ways: Mapping[str, Callable[[], object]], repeats: int, steps: int = 1) -> dict[str, Repeats]:

@@ -63,16 +63,20 @@ def decide(holds: bool, fails: bool, measured: str) -> None:
         )
 
 
-def say_longer(times: Sequence[Repeats], measured: str) -> None:
+def say_longer(times: Sequence[Repeats], measured: str, crowded: str | None = None) -> None:
     """Print whether one thing takes longer than each of some others; `times` says how many times as long.
 
     It holds where the median says so by more than NEGLIGIBLE, and most repeats agree. It fails where no
-    repeat says so by that much, for one of the others. Else the machine was too busy to tell.
+    repeat says so by that much, for one of the others. Else the machine was too busy to tell. Where it is
+    `crowded`, which says why things could not go on side by side, it does not fail.
     """
     limit = 1 + NEGLIGIBLE
     holds = all(one.median > limit and one.share_above(1) >= MOST for one in times)
     fails = any(one.share_above(limit) == 0 for one in times)
-    decide(holds, fails, measured)
+    if crowded and not holds:
+        say_not_testable(crowded, measured)
+    else:
+        decide(holds, fails, measured)
 
 
 def say_not_testable(why: str, measured: str) -> None:

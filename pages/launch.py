@@ -32,7 +32,7 @@ with right:
     with where:
         devices = launch_form.choose_devices(program, gpus.cards, usable)
     with how_long:
-        steps = launch_form.choose_steps()
+        steps = launch_form.choose_steps(program)
     with how:
         exact_lines = launch_form.choose_exact_lines(chosen)
     if not gpus.cards:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from app.screen.launch_words import option_help, option_label, title_of
 from app.views.text import escape_markdown
-from runners.catalogue import DEFAULT_STEPS, PROGRAMS, Option, Program, Value
+from runners.catalogue import PROGRAMS, Option, Program, Value
 from runners.devices import MOST_STAND_INS
 from runners.frameworks import FRAMEWORKS
 from runners.gpus import Gpu
@@ -118,9 +118,10 @@ def choose_devices(program: Program, cards: Sequence[Gpu], usable: Sequence[Gpu]
     return Devices(stand_ins=int(number))
 
 
-def choose_steps() -> int:
-    """How many training steps."""
-    return int(st.number_input("Steps", 1, MOST_STEPS, DEFAULT_STEPS, key="steps", bind=_BOUND))
+def choose_steps(program: Program) -> int:
+    """How many steps; what a step is, and how many there are by default, is the program's."""
+    key: Any = f"steps-{program.name}"
+    return int(st.number_input("Steps", 1, MOST_STEPS, program.default_steps, key=key, bind=_BOUND))
 
 
 def choose_exact_lines(framework: str) -> bool:

@@ -156,11 +156,13 @@ def _identity(hop: Hop) -> str:
 
 def _merged(first: Hop, more: Hop, context: Context, key: Key) -> Hop:
     count = None if first.count is None or more.count is None else first.count + more.count
+    # A forked child inherits keys: one that never happened in it makes nothing less certain.
+    bases = [hop.basis for hop in (first, more) if hop.count != 0] or [first.basis]
     return dataclasses.replace(
         first,
         count=count,
         cause=judge(key.fields, context, count),
-        basis=weakest((first.basis, more.basis)),
+        basis=weakest(bases),
         keys=first.keys + more.keys,
         graphs=tuple(dict.fromkeys(first.graphs + more.graphs)),
         per_call=first.per_call if first.per_call == more.per_call else None,

@@ -57,9 +57,8 @@ _CALLS = {
 }
 """C function -> what is underway while it runs."""
 _COPY = re.compile(r"(Copy|_copyto_)[CG]PU2[CG]PU")
-_BOOKKEEPING = frozenset({"DeleteVariable", "WaitForVar", "SetupExec", "ResourceParallelRandomSetSeed"})
-_MOST_CALLS = 100_000
-"""Calls that are remembered; MXNet writes what ran in one within a second."""
+_MOST_CALLS = 30_000
+"""Calls that are remembered at least; MXNet writes what ran in one within a second."""
 
 
 class _Call:
@@ -152,7 +151,7 @@ class ExactLines:
         self._read_at = now
         self._waiting = [one for one in ran if one.start > until]
         for one in ran:
-            if one.start <= until and one.name not in _BOOKKEEPING:
+            if one.start <= until:
                 self._charge(one)
         if ending:
             self._profiler.remove()

@@ -36,6 +36,8 @@ _RECORD = re.compile(
     + _NAME % (b"counter", b"C", b"at")
     + rb'"args": \{ "[^"\n]*": (?P<value>\d+) \}'
 )
+_BOOKKEEPING = frozenset({b"DeleteVariable", b"WaitForVar", b"SetupExec", b"ResourceParallelRandomSetSeed"})
+"""What the engine does for itself; for a custom op it stands behind its name and two colons."""
 _MEMORY = b"Memory: "
 _CONFIGURE, _DUMP = "MXSetProcessProfilerConfig", "MXDumpProcessProfile"
 
@@ -186,7 +188,7 @@ class Profiler:
                     elif record["device"] is not None:
                         self._devices[record["number"]] = _device_name(record["device"])
                         self._heads[record["number"]] = record["device"].decode()
-                    elif record["pid"] in self._devices:  # else the program made the event up itself
+                    elif record["pid"] in self._devices and not _bookkeeping(record["op"]):
                         found.append(self._ran(record))
                 self._read_to += end
                 if self.running and self._read_to - self._kept > 1 << 20:
@@ -229,6 +231,10 @@ class Profiler:
             start, size = ctypes.c_long(0), ctypes.c_long(self._read_to)
             libc.fallocate(file, _PUNCH, start, size)
         self._kept = self._read_to
+
+
+def _bookkeeping(op: bytes) -> bool:
+    return op.rpartition(b"::")[2] in _BOOKKEEPING
 
 
 def _file_name(count: int, names: Sequence[bytes], values: Sequence[bytes]) -> str:

@@ -28,9 +28,12 @@ class Recorded(NamedTuple):
         return sorted((tuple(hop[name] for name in names) for hop in found), key=str)
 
 
-def record(python: Path, script: Path, *args: str, framework: str = "tensorflow") -> Recorded:
+def record(
+    python: Path, script: Path, *args: str, framework: str = "tensorflow", exact_lines: bool = False
+) -> Recorded:
     """Run a script to its end in $HOPSCOPE_HOME."""
-    plan = plan_script([str(script), *args], framework=framework, python=str(python))
+    words = [str(script), *args]
+    plan = plan_script(words, framework=framework, python=str(python), exact_lines=exact_lines)
     run = registry.wait(launcher.launch(plan), LIMIT_S)
     assert run.ended, f"still {run.state} after {LIMIT_S} s"
     return Recorded(run, run_report(run.path), run.log.read_text(errors="replace"))

@@ -15,6 +15,7 @@ from probes.trace.rows import Key
 CODE = "mixed-context"
 _RAISED = "raised"
 _NAMES_SHOWN = 3
+_NOT_EVERYWHERE = "on devices with memory of their own this fails"
 
 
 def mixed_findings(tables: Tables) -> list[Finding]:
@@ -46,9 +47,12 @@ def _read(site: str | None, keys: Sequence[Key]) -> str:
     if not keys:
         return ""
     ran_on, reads = _where(keys)
+    elsewhere = next(
+        (key.fields["elsewhere"] for key in keys if key.fields.get("elsewhere")), _NOT_EVERYWHERE
+    )
     return (
         f"{_named(keys)} at {site or 'an unknown line'} ran on {ran_on} and read inputs in place that lie on"
-        f" {reads}, {units.times(_times(keys))}: on GPUs this raises."
+        f" {reads}, {units.times(_times(keys))}: {elsewhere}."
     )
 
 

@@ -30,6 +30,13 @@ _COPY_CALLS = {
 """Name of the library function that the code called -> how people know that copy."""
 
 
+# GetContext in src/imperative/imperative_utils.h compares the kinds of devices, not the devices.
+_ELSEWHERE = (
+    "between a CPU and a GPU this raises, and between two GPUs it is not even checked, so that one reads the "
+    "other's memory or fails"
+)
+
+
 class _Entry:
     """What is constant for an op at a line on a device."""
 
@@ -223,6 +230,7 @@ class Ops:
                 "bytes": sum(self.arrays.size(a.handle) for a in others),
                 "loc": location,
                 "outcome": outcome,
+                "elsewhere": _ELSEWHERE,
                 "basis": "measured",
             }
             key = self._mixed[identity] = self.recording.key(("mixed", *identity), "mixed", fields)

@@ -39,7 +39,7 @@ memory      device, what (in_use, peak), basis, why; an event's value is bytes
 mark        name; `step` is an optimizer application
 node        graph, node, device: an op of a graph seen to run, basis sampled
 mixed       op, device, reads (devices of inputs that lay elsewhere), bytes, outcome (read: in place;
-            raised: the framework refused), basis
+            raised: the framework refused), elsewhere (what happens on other devices, in words), basis
 drift       what (differing: parameters that differ between replicas; largest_ppb: the largest
             difference in parts per billion of the largest value), devices, parameters (compared),
             parameter (the largest's name), exchange (how gradients are exchanged, null for not at

@@ -14,7 +14,15 @@ SITES = {n: Location(n, f"mix.py:{n}", None, "/mix.py", n, "main") for n in (7, 
 
 
 def mixed(number: int, op: str, device: str, reads: list[str], count: int, **fields: Any) -> Key:
-    facts = {"op": op, "device": device, "reads": reads, "bytes": 40, "loc": 7, "outcome": "read"}
+    facts: dict[str, Any] = {
+        "op": op,
+        "device": device,
+        "reads": reads,
+        "bytes": 40,
+        "loc": 7,
+        "outcome": "read",
+    }
+    facts["elsewhere"] = "elsewhere it raises"
     return Key(number, "mixed", facts | {"basis": "measured"} | fields, count)
 
 
@@ -35,7 +43,7 @@ def test_inputs_that_were_read_in_place() -> None:
     assert (first.code, first.severity, first.site, first.hops) == ("mixed-context", "error", "mix.py:7", ())
     assert first.summary == (
         "broadcast_add, dot at mix.py:7 ran on cpu:1 and read inputs in place that lie on cpu:2 and cpu:3, "
-        "40\u00d7: on GPUs this raises."
+        "40\u00d7: elsewhere it raises."
     )
     assert first.evidence == {
         "ops": ["broadcast_add", "dot"],

@@ -128,3 +128,20 @@ def test_cards_that_the_framework_cannot_use_are_not_taken_unasked(usable: int, 
     page = AppTest.from_function(script, args=(usable,)).run()
     assert not page.exception
     assert page.text[0].value == chosen
+
+
+@pytest.mark.parametrize(("framework", "offered"), [("mxnet", 1), ("tensorflow", 0)])
+def test_exact_lines_are_offered_where_the_framework_has_them(framework: str, offered: int) -> None:
+    def script(framework: str) -> None:
+        import streamlit as st
+
+        from app.screen.launch_form import choose_exact_lines
+
+        st.text(choose_exact_lines(framework))
+
+    page = AppTest.from_function(script, args=(framework,)).run()
+    assert not page.exception
+    assert (len(page.checkbox), page.text[0].value) == (offered, "False")
+    for box in page.checkbox:
+        box.check()
+    assert page.run().text[0].value == str(bool(offered))

@@ -144,14 +144,15 @@ def test_a_program_may_use_mxnets_profiler_itself(run_exact: Run) -> None:
     run = run_exact(
         BACK
         + """
+import json, os
+own = os.path.join(os.path.dirname(__file__), "own.json")
 back(mx.cpu(1), mx.cpu(2))
-mx.profiler.set_config(profile_all=True, filename="own.json")
+mx.profiler.set_config(profile_all=True, filename=own)
 mx.profiler.set_state("run")
 back(mx.cpu(1), mx.cpu(2))
 mx.profiler.set_state("stop")
 mx.profiler.dump()
-import json
-events = json.load(open("own.json"))["traceEvents"]
+events = json.load(open(own))["traceEvents"]
 devices = {event["pid"]: event["args"]["name"] for event in events if event["ph"] == "M"}
 copies = [event for event in events if event["name"] == "CopyCPU2CPU" and event["ph"] == "B"]
 print("ran on", sorted(devices[event["pid"]] for event in copies))

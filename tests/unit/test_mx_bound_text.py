@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from probes.mx.executors import places, read_debug_text
+from probes.mx.bound_text import places, read_debug_text
 
 CHAIN = """Symbol Outputs:
 \toutput[0]=b(0)

@@ -144,6 +144,7 @@ def install(recording: Recording, arrays: Arrays, sites: SymbolSites) -> None:
 
     lib: Any = _LIB
     bound: dict[int, Bound] = {}
+    heads: dict[int, list[Mark]] = {}
 
     def made(executor: Any) -> None:
         loc = recording.sites.current(2)
@@ -151,7 +152,8 @@ def install(recording: Recording, arrays: Arrays, sites: SymbolSites) -> None:
             bound[executor.handle.value] = Bound(recording, arrays, sites, executor)
         except Exception as error:  # noqa: BLE001 - the program goes on without this graph being seen
             recording.unseen("graphs of executors", f"{type(error).__name__}: {error}")
-        _count_memory(arrays, sites, executor, loc)
+        _count_memory(arrays, executor, loc)
+        heads[executor.handle.value] = _heads(arrays, sites, executor)
 
     for name in ("bind", "_bind", "simple_bind", "_simple_bind"):
         _wrap_bind(symbol.Symbol, name, made)
@@ -159,6 +161,7 @@ def install(recording: Recording, arrays: Arrays, sites: SymbolSites) -> None:
 
     run_forward: Callable[..., int] = lib.MXExecutorForward
     run_backward: Callable[..., int] = lib.MXExecutorBackwardEx
+    list_outputs: Callable[..., int] = lib.MXExecutorOutputs
     free: Callable[..., int] = lib.MXExecutorFree
 
     def MXExecutorForward(handle: Any, train: Any) -> int:
@@ -176,12 +179,21 @@ def install(recording: Recording, arrays: Arrays, sites: SymbolSites) -> None:
             known.ran_backward(recording.sites.current())
         return status
 
+    def MXExecutorOutputs(handle: Any, count: Any, outputs: Any) -> int:
+        status = list_outputs(handle, count, outputs)
+        # What `byref` was given; each call makes new handles of the same arrays.
+        for address, mark in zip(outputs._obj[: count._obj.value], heads.get(handle.value, ())):
+            arrays.marks[address] = mark
+        return status
+
     def MXExecutorFree(handle: Any) -> int:
         bound.pop(handle.value, None)
+        heads.pop(handle.value, None)
         return free(handle)
 
     lib.MXExecutorForward = MXExecutorForward
     lib.MXExecutorBackwardEx = MXExecutorBackwardEx
+    lib.MXExecutorOutputs = MXExecutorOutputs
     lib.MXExecutorFree = MXExecutorFree
 
 
@@ -200,15 +212,21 @@ def _wrap_bind(owner: Any, name: str, made: Callable[[Any], None]) -> None:
     setattr(owner, name, bind)
 
 
-def _count_memory(arrays: Arrays, sites: SymbolSites, executor: Any, loc: int) -> None:
-    """The arrays of a bound graph are not made by ops; they count as memory all the same."""
-    heads = [name.rpartition("_output")[0] or name for name in executor._symbol.list_outputs()]
-    bound = (*executor.arg_arrays, *executor.grad_arrays, *executor.aux_arrays)
-    made = [
-        *((array, "Variable", loc) for array in bound if array is not None),
-        *((array, name, sites.of(name)) for array, name in zip(executor.outputs, heads)),
-    ]
-    for array, op, line in made:
+def _heads(arrays: Arrays, sites: SymbolSites, executor: Any) -> list[Mark]:
+    """What made each output of a bound graph, and where it is."""
+    names = [name.rpartition("_output")[0] or name for name in executor._symbol.list_outputs()]
+    marks = []
+    for array, name in zip(executor.outputs, names):
         device = arrays.device(array.handle)
-        size = arrays.mark(array.handle).bytes or arrays.size(array.handle)
-        arrays.made(array.handle, Mark(op, line, device, device, size, arrays.totals[device]))
+        marks.append(Mark(name, sites.of(name), device, device))
+        arrays.marks[array.handle.value] = marks[-1]
+    return marks
+
+
+def _count_memory(arrays: Arrays, executor: Any, loc: int) -> None:
+    """The arrays of a bound graph are not made by ops; they count as memory all the same."""
+    for array in (*executor.arg_arrays, *executor.grad_arrays, *executor.aux_arrays):
+        if array is not None:
+            device = arrays.device(array.handle)
+            size = arrays.mark(array.handle).bytes or arrays.size(array.handle)
+            arrays.made(array.handle, Mark("Variable", loc, device, device, size, arrays.totals[device]))

@@ -136,6 +136,8 @@ def test_a_graph_over_contexts_copies_at_its_boundary_only(mx_python: Path, hops
     sites = {hop["producer"]: hop["site"] for hop in graph}
     assert sites["act1"] == line("mx_groups.py", "boundary")
     assert sites["fc2_backward"] == line("mx_groups.py", "backward")
+    (pulled,) = by(run.report["hops"], cause="host-sync")
+    assert (pulled["producer"], pulled["producer_site"]) == ("softmax", line("mx_groups.py", "outputs"))
 
 
 MONITOR = """

@@ -9,7 +9,7 @@ with mx.AttrScope(ctx_group="first"):
     x = mx.sym.Activation(x, act_type="relu", name="act1")
 with mx.AttrScope(ctx_group="second"):
     x = mx.sym.FullyConnected(x, num_hidden=4, name="fc2")  # boundary
-out = mx.sym.SoftmaxOutput(x, label, name="softmax")
+out = mx.sym.SoftmaxOutput(x, label, name="softmax")  # outputs
 groups = {"first": mx.cpu(1), "second": mx.cpu(2)}
 requests = {name: "null" if name in ("data", "softmax_label") else "write" for name in out.list_arguments()}
 executor = out.simple_bind(mx.cpu(0), grad_req=requests, group2ctx=groups, data=(5, 6), softmax_label=(5,))

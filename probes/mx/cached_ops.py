@@ -12,7 +12,7 @@ from .arrays import Arrays, Mark
 from .graphs import ARGUMENT, Op, PlacedGraph, internal_shapes
 from .ops import Ops
 from .symbols import SymbolSites
-from .tape import Tape
+from .tape import Forward, Tape
 
 MOST_GRAPHS = 64
 """Graphs that one block gets for its different input shapes; further ones are counted with the last."""
@@ -24,6 +24,7 @@ class _Cached:
     graphs: dict[Any, PlacedGraph] = dataclasses.field(default_factory=dict)
     """By device and extents of the first input."""
     marks: dict[Any, Mark] = dataclasses.field(default_factory=dict)
+    forwards: dict[tuple[int, str], Forward] = dataclasses.field(default_factory=dict)
 
 
 class CachedOps:
@@ -72,7 +73,10 @@ class CachedOps:
                 known.marks[(identity, index, loc)] = mark
             self._arrays.made(output.handle, mark)
         if self._tape.on:
-            self._tape.made(inputs, outputs, name, loc, device)
+            forward = known.forwards.get((loc, device))
+            if forward is None:
+                forward = known.forwards[(loc, device)] = Forward(name, loc, device)
+            self._tape.made(inputs, outputs, forward)
 
     def refused(self, handle: int, inputs: Sequence[Any]) -> None:
         """The call raised: with inputs on several contexts it always does."""

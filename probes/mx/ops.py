@@ -8,7 +8,7 @@ is paid on every op, so the common case is look-ups in tables and one increment.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
 from ..trace.hop import HOST, hop_fields
@@ -16,7 +16,7 @@ from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from ..trace.sites import Sites
 from .arrays import Arrays, Mark, context_name
 from .op_names import op_names
-from .tape import COPIES, Copy, Tape
+from .tape import COPIES, Copy, Forward, Tape
 
 _COPY_CALLS = {
     "copyto": "copyto",
@@ -40,14 +40,14 @@ _ELSEWHERE = (
 class _Entry:
     """What is constant for an op at a line on a device."""
 
-    __slots__ = ("copies", "key", "made_from", "mark", "marks", "name", "slow")
+    __slots__ = ("copies", "forward", "key", "made_from", "mark", "marks", "name")
 
     def __init__(self, name: str, key: int, mark: Mark) -> None:
         self.name = name
         self.key = key
         self.mark = mark
         self.copies = name in COPIES
-        self.slow = self.copies
+        self.forward = Forward(name, mark.loc, mark.device)
         self.marks: dict[tuple[int, str], Mark] = {}
         """By size in bytes and device."""
         self.made_from: dict[Mark, Mark] = {}
@@ -69,48 +69,56 @@ class Ops:
         self._hops: dict[Any, int] = {}
         self._mixed: dict[Any, int] = {}
 
-    def invoked(self, name: Any, inputs: Sequence[Any], outputs: Any, out: Any) -> None:
-        """After an op: `name` is its C handle or its name, `out` what the caller gave to write into."""
-        recording, marks = self.recording, self.arrays.marks
-        location = recording.sites.current(2)
-        device: Any = None
-        mark: Any = None
-        mixed = False
-        for array in inputs:
-            mark = marks.get(array.handle.value)
-            if mark is None:
-                mark = self.arrays.mark(array.handle)
-            if device is None:
-                device = mark.device
-            elif mark.device is not device:
-                mixed = True
-        entry = None
-        if device is not None and out is None and not mixed:
-            entry = self._entries.get((name, location, device))
-        if entry is None or entry.slow or type(outputs) is list:
-            self._unusual(name, inputs, outputs, out, location, device, mixed)
-            return
-        # The rest is the common case: one new array from arrays of one device, and the line is known.
-        counts = recording.counts
-        key = entry.key
-        count = counts[key] + 1
-        counts[key] = count
-        if count <= SINGLE_EVENTS:
-            recording.event("op", clock(), 0, key)
-        if self.tape.on:
-            self.tape.made(inputs, (outputs,), entry.name, location, device)
-        made = entry.made_from.get(mark)
-        if made is None:
-            made = self._sized(entry, outputs.handle)
-            if mark.op != "?":  # an array that nothing is known of may have any size the next time
-                entry.made_from[mark] = made
-        marks[outputs.handle.value] = made
-        size = made.bytes
-        if size:
-            total = made.total
-            size += total[0]
-            total[0] = size
-            total[1] = max(total[1], size)
+    def hook(self) -> Callable[[Any, Sequence[Any], Any, Any], None]:
+        """What to call after an op: (C handle or name, inputs, what it returned, what it was given as out).
+
+        A closure, because it runs with every op and a closure's names cost less than attributes.
+        """
+        recording, arrays, tape = self.recording, self.arrays, self.tape
+        current, event, marks, entries = recording.sites.current, recording.event, arrays.marks, self._entries
+
+        def invoked(name: Any, inputs: Sequence[Any], outputs: Any, out: Any) -> None:
+            location = current(2)
+            device: Any = None
+            mark: Any = None
+            mixed = False
+            for array in inputs:
+                mark = marks.get(array.handle.value)
+                if mark is None:
+                    mark = arrays.mark(array.handle)
+                if device is None:
+                    device = mark.device
+                elif mark.device is not device:
+                    mixed = True
+            entry = None
+            if device is not None and out is None and not mixed:
+                entry = entries.get((name, location, device))
+            if entry is None or entry.copies or type(outputs) is list:
+                self._unusual(name, inputs, outputs, out, location, device, mixed)
+                return
+            # The rest is the common case: one new array from arrays of one device, and the line is known.
+            counts, key = recording.counts, entry.key
+            count = counts[key] + 1
+            counts[key] = count
+            if count <= SINGLE_EVENTS:
+                event("op", clock(), 0, key)
+            if tape.on:
+                tape.made(inputs, (outputs,), entry.forward)
+            made = entry.made_from.get(mark)
+            if made is None:
+                made = self._sized(entry, outputs.handle)
+                if mark.op != "?":  # an array that nothing is known of may have any size the next time
+                    entry.made_from[mark] = made
+            marks[outputs.handle.value] = made
+            size = made.bytes
+            if size:
+                total = made.total
+                size += total[0]
+                total[0] = size
+                if size > total[1]:  # noqa: PLR1730 - a call of max costs more than all the rest here
+                    total[1] = size
+
+        return invoked
 
     def _unusual(
         self,
@@ -141,7 +149,7 @@ class Ops:
         elif mixed:
             self._mixed_inputs(entry.name, inputs, device, location, "read")
         if self.tape.on:
-            self.tape.made(inputs, group, entry.name, location, device, copy)
+            self.tape.made(inputs, group, entry.forward, copy)
         for output in group:
             if out is None:
                 mark = self._sized(entry, output.handle)
@@ -304,7 +312,7 @@ def install(recording: Recording, arrays: Arrays, tape: Tape) -> Ops:
     from mxnet.ndarray import register
 
     ops = Ops(recording, arrays, tape)
-    invoked = ops.invoked
+    invoked = ops.hook()
     original = register._imperative_invoke
 
     def _imperative_invoke(

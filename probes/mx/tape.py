@@ -26,17 +26,22 @@ Copy = tuple[str, str, tuple[int, ...], tuple[str, int], str]
 """(source, destination, shape, (dtype, bytes an element), producer's op) of a forward copy."""
 
 
-class Node:
-    """One recorded execution of an op."""
+class Forward:
+    """What is constant for an op that autograd records at a line on a device."""
 
-    __slots__ = ("copy", "device", "loc", "name", "parents")
+    __slots__ = ("device", "keys", "loc", "name", "stops")
 
-    def __init__(self, name: str, loc: int, device: str, parents: list[Node], copy: Optional[Copy]) -> None:
+    def __init__(self, name: str, loc: int, device: str) -> None:
         self.name = name
         self.loc = loc
         self.device = device
-        self.parents = parents
-        self.copy = copy
+        self.stops = name in _STOPS
+        self.keys: dict[int, int] = {}
+        """Key of its backward op by the location that asked for the backward pass."""
+
+
+Node = tuple[Forward, list[Any], Optional[Copy]]
+"""One recorded execution of an op: (op, the nodes that it depends on, what it copied)."""
 
 
 class Tape(threading.local):
@@ -58,14 +63,12 @@ class Tape(threading.local):
         self,
         inputs: Sequence[Any],
         outputs: Sequence[Any],
-        name: str,
-        loc: int,
-        device: str,
+        forward: Forward,
         copy: Optional[Copy] = None,
     ) -> None:
         """An op ran while autograd recorded; only one that depends on a variable is of interest."""
         nodes, wanted = self._nodes, self._wanted
-        parents: list[Node] = []
+        parents: list[Any] = []
         depends = False
         for array in inputs:
             address = array.handle.value
@@ -75,10 +78,11 @@ class Tape(threading.local):
                 depends = True
             elif address in wanted:
                 depends = True
-        if depends and name not in _STOPS:
-            node = Node(name, loc, device, parents, copy)
-            self._made += 1
-            if self._made > MOST_NODES:
+        if depends and not forward.stops:
+            node = (forward, parents, copy)
+            made = self._made + 1
+            self._made = made
+            if made > MOST_NODES:
                 self._forget()
             for output in outputs:
                 nodes[output.handle.value] = node
@@ -95,29 +99,28 @@ class Tape(threading.local):
 
     def backward(self, heads: Sequence[int], location: int, retain: bool) -> None:
         """A backward pass from the arrays at these addresses was run by the code at `location`."""
-        recording, keys, exact = self._recording, self._keys, self._exact
+        recording, exact = self._recording, self._exact
         counts = recording.counts
         inferred = exact is None or not exact.running
         waiting = [node for node in map(self._nodes.get, heads) if node is not None]
         seen = set(map(id, waiting))
         while waiting:
-            node = waiting.pop()
+            forward, parents, copy = waiting.pop()
             if inferred:
-                identity = (node.name, node.loc, node.device, location)
-                key = keys.get(identity)
+                key = forward.keys.get(location)
                 if key is None:
-                    key = keys[identity] = self._op_key(node, location)
+                    key = forward.keys[location] = self._op_key(forward, copy, location)
                     counts = recording.counts
                 count = counts[key] + 1
                 counts[key] = count
                 if count <= SINGLE_EVENTS:
                     recording.event("op", clock(), 0, key)
-            if node.copy is not None:
-                self._copied_back(node, node.copy, location)
+            if copy is not None:
+                self._copied_back(forward, copy, location)
                 counts = recording.counts
-            elif exact is not None and node.name in COPIES:
-                exact.stays(location, BACKWARD, node.device)
-            for parent in node.parents:
+            elif exact is not None and forward.name in COPIES:
+                exact.stays(location, BACKWARD, forward.device)
+            for parent in parents:
                 if id(parent) not in seen:
                     seen.add(id(parent))
                     waiting.append(parent)
@@ -125,19 +128,21 @@ class Tape(threading.local):
             self._nodes.clear()
             self._made = 0
 
-    def _op_key(self, node: Node, location: int) -> int:
+    def _op_key(self, forward: Forward, copy: Optional[Copy], location: int) -> int:
         fields = {
-            "op": f"{node.name} (backward)",
-            "device": node.copy[0] if node.copy else node.device,
+            "op": f"{forward.name} (backward)",
+            "device": copy[0] if copy else forward.device,
             "requested": "",
             "loc": location,
-            "forward_loc": node.loc,
+            "forward_loc": forward.loc,
             "basis": "inferred",
         }
-        return self._recording.key(("backward", node.name, node.loc, node.device, location), "op", fields)
+        return self._recording.key(
+            ("backward", forward.name, forward.loc, forward.device, location), "op", fields
+        )
 
-    def _copied_back(self, node: Node, copy: Copy, location: int) -> None:
-        identity = ("reverse", copy, node.loc, location)
+    def _copied_back(self, forward: Forward, copy: Copy, location: int) -> None:
+        identity = ("reverse", copy, forward.loc, location)
         key = self._keys.get(identity)
         if key is None:
             src, dst, shape, dtype, producer = copy
@@ -149,12 +154,12 @@ class Tape(threading.local):
                 src,
                 op=f"{producer} (backward)",
                 loc=location,
-                producer_op=f"{node.name} (backward)",
+                producer_op=f"{forward.name} (backward)",
                 size=size,
                 dtype=dtype[0],
                 shape=shape,
                 kind="copy",
-                forward_loc=node.loc,
+                forward_loc=forward.loc,
                 basis="inferred",
                 facts={"copy_call": "the backward pass of a copy", "within": BACKWARD},
             )

@@ -111,10 +111,11 @@ def _finding(tables: Tables, replicas: _Replicas, checks: list[Check]) -> Findin
     what = f" ({last.parameter})" if last.parameter else ""
     grew = "up from" if last.largest_ppb > first.largest_ppb else "and"
     where = advice.some_of(devices, "devices") or "several devices"
+    now, before = units.relative(last.largest_ppb), units.relative(first.largest_ppb)
     summary = (
         f"The replicas on {where} drift apart: {last.differing} of"
-        f" {units.plural(last.parameters, 'parameter')} differ, by up to {units.relative(last.largest_ppb)}"
-        f"{what}{_at(last)}, {grew} {units.relative(first.largest_ppb)}{_at(first)}; no gradients are"
+        f" {units.plural(last.parameters, 'parameter')} differ, by up to {now} of the largest value{what}"
+        f"{_at(last)}, {grew} {before}{_at(first)}; no gradients are"
         f" exchanged between them at {site or 'an unknown line'}."
     )
     fix = advice.fix(CODE, evidence)

@@ -95,8 +95,9 @@ class _Telling:
             return f"at least {units.size(known)}, {unknown}" if known else f"bytes not known, {unknown}"
         recurring = self.recurring(hops)
         if recurring:
-            each = sum(hop.bytes_total or 0 for hop in recurring) / self.rounds
-            besides = moved - sum(hop.bytes_total or 0 for hop in recurring)
+            # What does not divide, such as an evaluation's share, is not of every step.
+            each = sum((hop.bytes or 0) * ((hop.count or 0) // self.rounds) for hop in recurring)
+            besides = moved - each * self.rounds
             more = f", {units.size(besides)} besides" if besides else ""
             return f"{units.size(each)} each {self.word}{more}"
         return f"{units.size(moved)} in the whole run, {units.plural(count, 'transfer')}"

@@ -92,12 +92,12 @@ class Tables:
 
     @functools.cached_property
     def steps(self) -> int | None:
-        """Optimizer applications in the run; of several processes the most. None when it has none."""
-        found: dict[int, int] = {}
-        for key in self.of_kind("mark"):
-            if key.fields.get("name") == "step":
-                found[key.id >> 32] = found.get(key.id >> 32, 0) + (key.count or 0)
-        return max(found.values()) if any(found.values()) else None
+        """Optimizer applications in the run; None when it has none.
+
+        Of several processes the most, and of several lines: optimizers that take turns make a step together.
+        """
+        found = [key.count or 0 for key in self.of_kind("mark") if key.fields.get("name") == "step"]
+        return max(found, default=0) or None
 
     @functools.cached_property
     def rounds(self) -> int:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any
 
 from ..trace.hop import HOST
 
@@ -86,7 +86,7 @@ class Store:
 
     def origin(self, key: Any) -> tuple[str, int]:
         """(device, address) of what a pull hands out; the address is 0 for an array of the store's own."""
-        seen = None if self.distributed else self._seen(key)
+        seen = None if self.distributed else self.seen.get(key)
         return (seen[1], 0) if seen is not None else self.kept.get(key, (HOST, 0))
 
     def pulled(self, key: Any, devices: Sequence[str], addresses: Sequence[int], size: int) -> list[Move]:
@@ -107,14 +107,14 @@ class Store:
                 moves.append((origin, devices[at], size))
             others = [device for index, device in enumerate(devices) if index != at]
             return moves + [(devices[at], device, size) for device in others]
-        seen = self._seen(key)
+        seen = self.seen.get(key)
         merged = seen[0] if seen is not None else self.merged.get(key, origin)
         if seen is not None or (self.distributed and origin != merged):
             moves.append((origin, merged, size))
         return moves + [(merged, device, size) for device in devices]
 
     def _summed_at(self, key: Any, devices: Sequence[str]) -> str:
-        seen = self._seen(key)
+        seen = self.seen.get(key)
         if seen is not None:
             return seen[0]
         if len(devices) == 1:
@@ -124,13 +124,6 @@ class Store:
         if key not in self.merged:
             self.merged.update(spread(self.sizes, list(dict.fromkeys(devices))))
         return self.merged.get(key, devices[0])
-
-    def _seen(self, key: Any) -> Optional[tuple[str, str]]:
-        """What the updater saw of a key; string keys reach it as text."""
-        known = self.seen.get(key)
-        if known is None and not isinstance(key, int) and key in self.sizes:
-            known = self.seen.get(str(key))
-        return known
 
     def _number(self, key: Any) -> int:
         """The number by which MXNet knows a key: its own, or for a text that of its init."""

@@ -124,7 +124,8 @@ class Kvstores:
     def updated(self, kvstore: Any, key: Any, merged: Any, stored: Any) -> None:
         """The updater runs on what was summed for a key."""
         store = self.store(kvstore)
-        store.seen[key] = (self._arrays.device(merged.handle), self._arrays.device(stored.handle))
+        name = key.decode() if isinstance(key, bytes) else key  # string keys come as C has them
+        store.seen[name] = (self._arrays.device(merged.handle), self._arrays.device(stored.handle))
 
     def _elements(self, store: Store, key: Any, array: Any) -> None:
         if key not in store.sizes:

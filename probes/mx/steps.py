@@ -72,8 +72,9 @@ def _wrap(recording: Recording, owner: Any, name: str, stepped: Stepped) -> None
             if _nesting.depth == 0:
                 _nesting.owner = None
         if _nesting.depth == 0:
-            recording.stepped()
-            stepped(self, recording.sites.current())
+            loc = recording.sites.current()
+            recording.stepped(loc=loc)
+            stepped(self, loc)
         return result
 
     setattr(owner, name, applied)
@@ -97,7 +98,7 @@ def _count_rounds(recording: Recording, owner: Any, in_kvstore: Callable[[], boo
             if leading[0] == id(self):
                 if not done or first in done:
                     done.clear()
-                    recording.stepped()
+                    recording.stepped(loc=recording.sites.current())
                 done.add(first)
         return original(self, index, *args, **kwargs)
 

@@ -58,14 +58,14 @@ class Syncs:
         if device is not HOST:
             self._pulled(handle, device, kind, location, shape, copy)
 
-    def waited(self, device: str, kind: str, dur: int) -> None:
-        """Python waited and took nothing."""
+    def waited(self, device: str, kind: str, wait: int, copy: int = 0) -> None:
+        """Python waited, and took nothing; to overwrite an array it waits until nobody reads it any more."""
         location = self._recording.sites.current(2)
         identity = (device, kind, location, None)
         key = self._syncs.get(identity)
         if key is None:
             key = self._syncs[identity] = self._key(device, kind, location, 0, split=True)
-        self._recording.happened(key, "sync", dur, 0)
+        self._recording.happened(key, "sync", wait + copy, copy)
 
     def _key(self, device: str, kind: str, location: int, size: int, split: bool) -> int:
         fields = {
@@ -140,8 +140,17 @@ def install(recording: Recording, arrays: Arrays, ops: Ops) -> None:
 
     def MXNDArraySyncCopyFromCPU(handle: Any, data: Any, size: Any) -> int:
         start = clock()
+        reused = handle.value in arrays.marks  # nothing can be waiting for an array that was just made
+        if reused:
+            status = wait_to_write(handle)
+            if status != 0:
+                return status
+        ready = clock()
         status = copy_in(handle, data, size)
-        ops.uploaded(handle, getattr(size, "value", size), clock() - start)
+        copied = clock() - ready
+        ops.uploaded(handle, getattr(size, "value", size), copied)
+        if reused:
+            syncs.waited(arrays.device(handle), "upload", ready - start, copied)
         return status
 
     def MXNDArrayWaitToRead(handle: Any) -> int:

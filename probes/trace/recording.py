@@ -147,9 +147,13 @@ class Recording:
         record = ["e", kind, start - self.mono, dur, key, 1, step, None, thread]
         self.writer.append(record)
 
-    def stepped(self, times: int = 1) -> None:
-        """An optimizer was applied: later events belong to the next step."""
-        key = self.key("step", "mark", {"name": "step"}, counted=False)
+    def stepped(self, times: int = 1, loc: int = 0) -> None:
+        """An optimizer was applied, at `loc` if the line is known: later events belong to the next step.
+
+        Lines are counted apart: two optimizers that take turns make one step together.
+        """
+        fields = {"name": "step", "loc": loc} if loc else {"name": "step"}
+        key = self.key(("step", loc), "mark", fields, counted=False)
         self.counts[key] += times
         self.step = (self.step or 0) + times
         self.event("mark", clock(), 0, key, times)

@@ -71,6 +71,13 @@ def test_a_pull_is_a_sync_and_a_hop(eager: Recorded) -> None:
     assert at(eager, "syncs", "wait for all", "kind", "count") == [("waitall", 1)]
 
 
+def test_an_upload_waits_for_those_who_use_the_array(eager: Recorded) -> None:
+    comment = "upload into what is in use"
+    assert at(eager, "syncs", comment, "device", "kind", "count") == [("cpu:2", "upload", 1)]
+    assert at(eager, "hops", comment, "src", "dst", "bytes", "count") == [("cpu:0", "cpu:2", 24, 1)]
+    assert at(eager, "syncs", "upload", "kind") == []
+
+
 def test_a_syncs_time_is_split_into_waiting_and_copying(eager: Recorded) -> None:
     (row,) = by(eager.report["syncs"], site=line("mx_eager.py", "scalar"))
     assert row["wait_ns"] > 0
@@ -200,6 +207,51 @@ def test_a_kvstore_sums_every_gradient_once_a_step(
     assert payload == sum(PARAMETERS.values())
     assert not by(run.report["findings"], code="replica-drift")
     assert not by(run.report["findings"], code="mixed-context")
+
+
+STRING_KEYS = """
+import mxnet as mx
+store = mx.kv.create("device")
+store.set_optimizer(mx.optimizer.SGD(learning_rate=0.1))
+contexts = [mx.cpu(1), mx.cpu(2)]
+store.init("weight", mx.nd.ones((4, 5)))
+for _ in range(3):
+    store.push("weight", [mx.nd.ones((4, 5), ctx=context) for context in contexts])
+    store.pull("weight", [mx.nd.zeros((4, 5), ctx=context) for context in contexts])
+"""
+
+
+def test_a_stores_string_keys_are_followed_like_numbers(
+    mx_python: Path, hopscope_home: Path, tmp_path: Path
+) -> None:
+    moves = []
+    for text in (STRING_KEYS, STRING_KEYS.replace('"weight"', "0")):
+        run = record(mx_python, written(tmp_path, text), framework="mxnet")
+        moves.append(run.hops("src", "dst", "op", "bytes", "count"))
+    assert moves[0] == moves[1]
+    assert ("cpu:0", "cpu:1", "kvstore pull", 80, 3) in moves[0]
+
+
+TURNS = """
+import mxnet as mx
+from mxnet import autograd, gluon
+nets = [gluon.nn.Dense(2, in_units=3) for _ in range(2)]
+for net in nets: net.initialize()
+first, second = [gluon.Trainer(net.collect_params(), "sgd") for net in nets]
+data = mx.nd.ones((4, 3))
+for _ in range(6):
+    with autograd.record():
+        losses = [net(data).sum() for net in nets]
+    autograd.backward(losses)
+    first.step(4)
+    second.step(4)
+"""
+
+
+def test_optimizers_that_take_turns_make_a_step_together(
+    mx_python: Path, hopscope_home: Path, tmp_path: Path
+) -> None:
+    assert record(mx_python, written(tmp_path, TURNS), framework="mxnet").report["steps"] == 6
 
 
 def test_replicas_that_exchange_nothing_are_found_to_drift(mx_python: Path, hopscope_home: Path) -> None:

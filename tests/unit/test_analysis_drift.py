@@ -60,8 +60,9 @@ def test_replicas_that_grow_apart() -> None:
         True,
     )
     assert found.summary == (
-        "The replicas on cpu:1 and cpu:2 drift apart: 3 of 4 parameters differ, by up to 12 % (weight) at"
-        " step 20, up from 0 at step 0; no gradients are exchanged between them at train.py:7."
+        "The replicas on cpu:1 and cpu:2 drift apart: 3 of 4 parameters differ, by up to 12 % of the"
+        " largest value (weight) at step 20, up from 0 at step 0; no gradients are exchanged between"
+        " them at train.py:7."
     )
     assert found.evidence == {
         "devices": ["cpu:1", "cpu:2"],

@@ -390,6 +390,19 @@ def test_one_mistake_is_one_finding_and_the_unseen_comes_first() -> None:
     assert found[5].fix is None
 
 
+def test_what_an_evaluation_adds_is_told_beside_the_cost_of_a_step() -> None:
+    run = tables(hop(1, "cpu:1", "cpu:0", 15, loc=3), Key(2, "mark", {"name": "step"}, 10))
+    (found,) = findings(hop_table(run), [], [], run.rounds, run.steps)
+    assert found.summary.endswith("100 B each step, 500 B besides.")
+
+
+def test_steps_are_those_of_the_line_with_most() -> None:
+    marks = [
+        Key(number, "mark", {"name": "step", "loc": number}, count) for number, count in ((1, 5), (2, 7))
+    ]
+    assert tables(*marks).steps == 7
+
+
 def test_a_cost_that_is_not_known_is_not_told_as_one() -> None:
     run = tables(hop(1, "cpu:1", "cpu:0", None, loc=3), hop(2, "cpu:1", "cpu:0", 3, loc=3, tensor="u"))
     (found,) = findings(hop_table(run), [], [])

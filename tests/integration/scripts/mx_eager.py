@@ -1,6 +1,7 @@
 """Copies, assignments, uploads, mixed contexts and syncs of eager MXNet code, each on a line of its own."""
 
 import mxnet as mx
+import numpy as np
 from mxnet import nd
 
 one, two = mx.cpu(1), mx.cpu(2)
@@ -21,5 +22,6 @@ for _ in range(3):
 text = str(moved)  # print
 numbers = mx.np.zeros((2, 2), ctx=two)  # newer interface
 product = mx.np.tensordot(numbers, numbers, axes=1)  # newer interface too
+target[:] = np.ones((2, 3))  # upload into what is in use
 moved.wait_to_read()  # wait
 nd.waitall()  # wait for all

@@ -25,12 +25,14 @@ _BY_LINE = frozenset(
 )
 """One line is the mistake, or the one act, whichever devices it sends between."""
 _NAMES_SHOWN = 3
+_MANY, _GOOD_PART = 50, 0.1
+"""Waits at one line, and the part of the run that they take, from which on they are worth a change."""
 
 
 def run_findings(tables: Tables, hops: Sequence[Hop], syncs: Sequence[Sync]) -> list[Finding]:
     """All findings of a run whose hops and syncs are these."""
     more = [*mixed_findings(tables), *drift_findings(tables)]
-    return findings(hops, syncs, tables.unseen, tables.rounds, tables.steps, more)
+    return findings(hops, syncs, tables.unseen, tables.rounds, tables.steps, more, tables.span_ns)
 
 
 def findings(
@@ -40,13 +42,15 @@ def findings(
     rounds: int = 0,
     steps: int | None = None,
     more: Iterable[Finding] = (),
+    span_ns: int = 0,
 ) -> list[Finding]:
     """All findings: first what could not be seen, then by severity; what recurs first, by bytes.
 
     `rounds` is how often "every step" is; with `steps` None it counts calls. `more` are findings about
-    something else than transfers and waits, to be ranked among them.
+    something else than transfers and waits, to be ranked among them. `span_ns` is how long the run was
+    recorded; 0 where that is not known.
     """
-    telling = _Telling(rounds, "step" if steps else "call")
+    telling = _Telling(rounds, "step" if steps else "call", span_ns)
     groups: dict[tuple[Any, ...], list[int]] = {}
     for index, hop in enumerate(hops):
         if hop.count != 0:
@@ -79,10 +83,19 @@ def _order(finding: Finding) -> tuple[int, bool, int]:
 class _Telling:
     rounds: int
     word: str
+    span_ns: int = 0
 
     def recurring(self, hops: Sequence[Hop]) -> list[Hop]:
         """Those of them that happen every step."""
         return [hop for hop in hops if self.rounds > 1 and (hop.count or 0) >= self.rounds]
+
+    def costly(self, syncs: Sequence[Sync]) -> str:
+        """``, 38 % of the run`` for many waits that are a good part of it; '' for others."""
+        stood = sum(sync.stood_ns or 0 for sync in syncs)
+        if not self.span_ns or sum(sync.count for sync in syncs) < _MANY:
+            return ""
+        share = stood / self.span_ns
+        return f", {units.percent(share)} of the run" if share >= _GOOD_PART else ""
 
     def cost(self, hops: Sequence[Hop]) -> str:
         """``4.2 MiB each step``, or in the whole run where it does not happen every step."""
@@ -119,13 +132,16 @@ def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], tellin
     pairs = list(dict.fromkeys((hop.src, hop.dst) for hop in part))
     summary = advice.summary(code, first, _named(part), pairs, evidence)
     recurs = bool(telling.recurring(part))
+    share = telling.costly(waits)
+    if share and severity == "info":
+        severity = SEVERITY[code]
     # What happens once, at the start, needs no change.
     wrong = recurs or severity != "info"
     return Finding(
         code,
         severity,
         first.blamed_site,
-        f"{summary}: {telling.cost(part)}{_standstill(waits)}.",
+        f"{summary}: {telling.cost(part)}{_standstill(waits)}{share}.",
         evidence,
         advice.fix(code, evidence) if wrong else None,
         tuple(rows),
@@ -137,14 +153,15 @@ def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], tellin
 def _of_syncs(syncs: Sequence[Sync], telling: _Telling) -> Finding:
     """Waits of one kind at one line, for one device or several."""
     first, count = syncs[0], sum(sync.count for sync in syncs)
-    often = telling.rounds > 1 and count >= telling.rounds
+    share = telling.costly(syncs)
+    often = bool(share) or (telling.rounds > 1 and count >= telling.rounds)
     sources = in_order(sync.source for sync in syncs)
     evidence = {"kind": first.kind, "device": _alone(sources), "count": count} | _waited(syncs)
     does = "takes a value from" if first.takes else "waits for"
     named = advice.some_of(sources, "devices")
     summary = f"Python {does} {named} by {first.kind} at {first.site or 'an unknown line'}"
     severity = SEVERITY["host-sync"] if often else "info"
-    text = f"{summary}: {units.times(count)}{_standstill(syncs)}."
+    text = f"{summary}: {units.times(count)}{_standstill(syncs)}{share}."
     change = advice.fix("host-sync", evidence | {"takes": first.takes}) if often else None
     return Finding("host-sync", severity, first.site, text, evidence, change, (), often)
 

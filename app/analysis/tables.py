@@ -100,6 +100,13 @@ class Tables:
         return max(found, default=0) or None
 
     @functools.cached_property
+    def span_ns(self) -> int:
+        """From the first recorded event to the end of the last; 0 where there is none."""
+        with_events = [sums for sums in self.totals.values() if sums.events]
+        first = min((sums.first_ns for sums in with_events), default=0)
+        return max((sums.end_ns for sums in with_events), default=0) - first
+
+    @functools.cached_property
     def rounds(self) -> int:
         """How often "every step" is: the steps, else the calls of the most called graph, else 0."""
         return self.steps or max((graph.calls for graph in self.graphs), default=0)

@@ -390,6 +390,26 @@ def test_one_mistake_is_one_finding_and_the_unseen_comes_first() -> None:
     assert found[5].fix is None
 
 
+def test_waits_that_are_a_good_part_of_the_run_are_a_warning_without_steps_too() -> None:
+    def found(count: int, waited: int) -> tuple[str, str]:
+        run = tables(
+            hop(1, "cpu:1", "cpu:0", count, kind="pull", op="Python", loc=3, facts={"sync": "asscalar"}),
+            Key(2, "sync", {"device": "cpu:1", "kind": "asscalar", "loc": 3, "bytes": 4}, count),
+            Key(3, "op", {"op": "dot", "device": "cpu:1", "loc": 3}, 9),
+            totals={
+                2: KeyTotals(count, count, waited, count, first_ns=5, end_ns=900),
+                3: KeyTotals(9, 9, 0, 0, first_ns=0, end_ns=1000),
+            },
+        )
+        (row,) = run_findings(run, hop_table(run), sync_table(run))
+        return row.severity, row.summary
+
+    severity, summary = found(50, 400)
+    assert severity == "warning"
+    assert summary.endswith("400 ns waited (measured), 40 % of the run.")
+    assert found(49, 400)[0] == found(50, 99)[0] == "info"
+
+
 def test_what_an_evaluation_adds_is_told_beside_the_cost_of_a_step() -> None:
     run = tables(hop(1, "cpu:1", "cpu:0", 15, loc=3), Key(2, "mark", {"name": "step"}, 10))
     (found,) = findings(hop_table(run), [], [], run.rounds, run.steps)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Sequence
 from typing import Any
@@ -12,6 +13,7 @@ from app.screen.launch_words import option_help, option_label, title_of
 from app.views.text import escape_markdown
 from runners.catalogue import PROGRAMS, Option, Program, Value
 from runners.devices import MOST_STAND_INS
+from runners.errors import UsageError
 from runners.frameworks import FRAMEWORKS
 from runners.gpus import Gpu
 
@@ -76,7 +78,12 @@ def choose_program(framework: str) -> Program:
             key=f"chosen-{framework}-program",
             label_visibility="collapsed",
         )
-    if wanted or name != next(iter(PROGRAMS)):
+    first = next(iter(PROGRAMS))
+    if name != (wanted or first):
+        # The options in the address are another program's.
+        for option in {option.name for program in PROGRAMS.values() for option in program.options}:
+            st.query_params.pop(option, None)
+    if wanted or name != first:
         st.query_params["program"] = name
     return PROGRAMS[name]
 
@@ -132,45 +139,59 @@ def choose_exact_lines(framework: str) -> bool:
 
 
 def choose_options(program: Program, devices: Devices, columns: int = 4) -> dict[str, Value | None]:
-    """One widget an option, in columns; returns all values."""
+    """One widget an option, in columns; returns all values. In the address are those that are no defaults."""
     values: dict[str, Value | None] = {}
     row: list[Any] = []
     for option in program.options:
         row = row or list(st.columns(columns))
         with row.pop(0):
-            values[option.name] = _option(option, devices)
+            values[option.name] = _option(program, option, devices)
     return values
 
 
-def _option(option: Option, devices: Devices) -> Value | None:
-    label, note = option_label(option), escape_markdown(option_help(option))
-    key: Any = option.name
+def _option(program: Program, option: Option, devices: Devices) -> Value | None:
+    """The option's widget, which is the program's own: other programs' options may have the same name."""
+    key = f"{program.name}-{option.name}"
+    if key not in st.session_state:
+        st.session_state[key] = _start(option)
+    value = _widget(option, devices, key)
+    if value in (None, "") or str(value) == str(option.default):
+        st.query_params.pop(option.name, None)
+    elif st.query_params.get(option.name) != str(value):
+        st.query_params[option.name] = str(value)
+    return value
+
+
+def _start(option: Option) -> Value | None:
+    """What the address says, where that is possible; else the default."""
+    text = st.query_params.get(option.name, "")
+    if option.type == "counts":
+        # Free text: what is wrong with it is said beside the command.
+        return text or str(option.default or "")
+    if text:
+        with contextlib.suppress(UsageError):
+            return option.parse(text)
     if option.type == "choice":
-        values = list(option.values or ())
-        index = values.index(str(option.default)) if option.default in values else 0
-        return st.selectbox(label, values, index=index, key=key, bind=_BOUND, help=note)
+        return str(option.default) if option.default in (option.values or ()) else (option.values or ("",))[0]
     if option.type == "device":
-        return st.selectbox(
-            label,
-            ["", *devices.shown()],
-            format_func=lambda name: name or "the last one",
-            key=key,
-            bind=_BOUND,
-            help=note,
-        )
+        return ""
+    return None if option.default is None else int(option.default)
+
+
+def _widget(option: Option, devices: Devices, key: str) -> Value | None:
+    label, note = option_label(option), escape_markdown(option_help(option))
+    if option.type == "choice":
+        return st.selectbox(label, list(option.values or ()), key=key, help=note)
+    if option.type == "device":
+        names = ["", *devices.shown()]
+        if st.session_state[key] not in names:
+            st.session_state[key] = ""
+        return st.selectbox(label, names, format_func=lambda name: name or "the last one", key=key, help=note)
+    words = _PLACEHOLDERS.get(option.name)
     if option.type in _LEAST:
-        least = _LEAST[option.type]
-        start = None if option.default is None else int(option.default)
-        words = _PLACEHOLDERS.get(option.name)
+        empty: Any = None if option.default is None else "min"
         chosen = st.number_input(
-            label, least, None, start, key=key, bind=_BOUND, help=note, placeholder=words
+            label, _LEAST[option.type], None, empty, key=key, help=note, placeholder=words
         )
         return None if chosen is None else int(chosen)
-    return st.text_input(
-        label,
-        "" if option.default is None else str(option.default),
-        key=key,
-        bind=_BOUND,
-        placeholder=_PLACEHOLDERS.get(option.name),
-        help=note,
-    )
+    return st.text_input(label, key=key, placeholder=words, help=note)

@@ -35,10 +35,10 @@ def code(page: Any) -> Any:
 def test_launches_a_real_run_and_shows_what_crossed(server: Server, page: Any) -> None:
     open_launch(page, server)
     page.get_by_text("Layers over devices").click()
+    expect(code(page)).to_contain_text("model_parallel.py")
     page.get_by_label("Steps").fill(str(STEPS))
     page.get_by_label("Steps").press("Enter")
     expect(code(page)).to_contain_text(f"--stand-ins 3 --steps {STEPS}")
-    expect(code(page)).to_contain_text("model_parallel.py")
     expect(code(page)).to_contain_text("export HOPSCOPE_TRACE=1")
     page.get_by_role("button", name="Launch", exact=True).click()
 
@@ -81,7 +81,7 @@ def test_a_prepared_launch_is_in_the_address(server: Server, page: Any) -> None:
     expect(code(page)).to_contain_text("--batch 32 --gradients inside")
     page.get_by_text("A Keras model on one device").click()
     expect(code(page)).to_contain_text("pin_model.py")
-    expect(page).to_have_url(re.compile("program=tf-pin-model"))
+    expect(page).to_have_url(re.compile("program=tf-pin-model$"))
     page.reload()
     settled(page)
     expect(code(page)).to_contain_text("pin_model.py")

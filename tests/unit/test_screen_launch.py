@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -145,3 +146,54 @@ def test_exact_lines_are_offered_where_the_framework_has_them(framework: str, of
     for box in page.checkbox:
         box.check()
     assert page.run().text[0].value == str(bool(offered))
+
+
+def options_page(**address: str) -> AppTest:
+    def script() -> None:
+        import streamlit as st
+
+        from app.screen.launch_form import Devices, choose_framework, choose_options, choose_program
+
+        program = choose_program(choose_framework())
+        values = choose_options(program, Devices(stand_ins=2))
+        st.json({"program": program.name, **values})
+
+    page = AppTest.from_function(script)
+    for name, value in address.items():
+        page.query_params[name] = value
+    return page.run()
+
+
+def chosen(page: AppTest) -> dict[str, Any]:
+    assert not page.exception
+    values: dict[str, Any] = json.loads(page.json[0].value)
+    return values
+
+
+def address(page: AppTest) -> dict[str, list[str]]:
+    return {name: value if isinstance(value, list) else [value] for name, value in page.query_params.items()}
+
+
+def test_a_program_starts_with_its_own_defaults_whatever_was_shown_before() -> None:
+    page = options_page()
+    first = chosen(page)
+    assert first["width"] == 256
+    page.number_input(key=f"{first['program']}-width").set_value(512).run()
+    assert chosen(page)["width"] == 512 and address(page) == {"width": ["512"]}
+    page.button_group(key="chosen-framework").set_value("mxnet").run()
+    page.radio(key="chosen-mxnet-program").set_value("mx-model-parallel-lstm").run()
+    assert (chosen(page)["program"], chosen(page)["width"]) == ("mx-model-parallel-lstm", 64)
+    assert address(page) == {"program": ["mx-model-parallel-lstm"]}
+
+
+def test_the_address_holds_for_the_program_that_it_names_alone() -> None:
+    page = options_page(program="mx-copy", size="512")
+    assert chosen(page)["size"] == 512
+    assert chosen(page.run())["size"] == 512
+    page.radio(key="chosen-mxnet-program").set_value("mx-log-norm").run()
+    assert chosen(page)["size"] == 100 and "size" not in address(page)
+    page.number_input(key="mx-log-norm-size").set_value(7).run()
+    page.radio(key="chosen-mxnet-program").set_value("mx-copy").run()
+    assert chosen(page)["size"] == 256 and address(page) == {"program": ["mx-copy"]}
+    wrong = options_page(program="mx-copy", size="many", seed="-1")
+    assert chosen(wrong)["size"] == 256 and address(wrong) == {"program": ["mx-copy"]}

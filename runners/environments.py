@@ -135,7 +135,8 @@ def install(framework: str, build: str | None = None, report: Report | None = No
     """Install `framework`'s environment and return it when it is ready; waits for another process's install.
 
     `build` is `cpu`, `gpu` or, None, what the machine calls for; what is ready then stays as it is.
-    `report` is called a few times a second. HopscopeError with the reason in one line where it fails.
+    `report` is called a few times a second. HopscopeError with the reason in one line where it fails, and
+    before anything is done where the build could not be imported here.
     """
     known = _known(framework)
     if build is not None and build not in BUILDS:
@@ -149,6 +150,7 @@ def install(framework: str, build: str | None = None, report: Report | None = No
         what = now.reason or "not made by Hopscope"
         raise HopscopeError(f"{now.path} is left alone: {what}")
     wanted = build or choose_build(known)[0]
+    refuse_useless(framework, wanted)
     # Builds share module names, so one is never laid over the other.
     another = now.build is not None and now.build != wanted
     install_into(
@@ -160,6 +162,16 @@ def install(framework: str, build: str | None = None, report: Report | None = No
         check=functools.partial(check_import, known),
     )
     return environment(framework)
+
+
+def refuse_useless(framework: str, build: str | None) -> None:
+    """HopscopeError where a build is wanted that could not even be imported on this machine."""
+    known = _known(framework)
+    if build == "gpu" and (problem := driver_problem(known)):
+        raise HopscopeError(
+            f"{problem}: install the driver first, or take the CPU build with --build cpu;"
+            f" nothing is installed, and {_virtual(known).path} is left as it is"
+        )
 
 
 def base_python(framework: Framework) -> Callable[[Workbench], str]:

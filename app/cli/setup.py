@@ -68,5 +68,6 @@ def make_ready(framework: str, build: str | None = None) -> Environment:
     now = environments.environment(framework)
     if now.state == "ready" and build in (None, now.build):
         return now
+    environments.refuse_useless(framework, build)
     with ConsoleProgress(f"Installing {FRAMEWORKS[framework].title} in {now.path} (once)") as console:
         return environments.install(framework, build, console.tell)

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from app.cli import setup
+from app.cli.parser import Parser
 from runners import background, builds, environments, frameworks
 from runners.errors import HopscopeError, UsageError
 from runners.install import install as install_into
@@ -212,6 +214,37 @@ def test_build_that_needs_a_driver_says_where_there_is_none(
     monkeypatch.setattr(builds, "_driver_found", lambda: False)
     found = environments.environment("mxnet")
     assert found.state == "ready" and "libcuda.so.1" in (found.reason or "")
+
+
+@pytest.mark.parametrize("name", list(frameworks.FRAMEWORKS))
+def test_build_that_could_not_be_imported_is_refused_before_the_download(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    make(folder / name)
+    known = environments.FRAMEWORKS[name]
+    virtual = VirtualEnvironment(folder / name, folder, name)
+    virtual.write_stamp(known.recipe("cpu"))
+    (folder / f"{name}.json").write_text(json.dumps({"updated": 0.0, "build": "cpu", "state": "ready"}))
+    before = sorted(folder.rglob("*"))
+    installed: list[str] = []
+    monkeypatch.setattr(
+        environments,
+        "install_into",
+        lambda _virtual, recipe, *_, **__: installed.append(recipe.facts["build"]),
+    )
+    monkeypatch.setattr(builds, "_driver_found", lambda: False)
+    parser = Parser("setup", "")
+    setup.add_arguments(parser)
+    status = setup.execute(["--framework", name, "--build", "gpu"], parser)
+    out, err = capsys.readouterr()
+    if not known.needs_driver:
+        assert status == 0 and installed == ["gpu"]
+        return
+    assert status == 1 and not installed and sorted(folder.rglob("*")) == before
+    (line,) = err.splitlines()
+    assert "cannot even be imported without the NVIDIA driver's libcuda.so.1" in line
+    assert "install the driver first" in line
+    assert out.startswith(f"{name}: ready, cpu build") and environments.environment(name).build == "cpu"
 
 
 def test_every_build_has_its_requirements() -> None:

@@ -45,16 +45,16 @@ def judge_end(
     elif wait_status is not None:
         exit_code = os.WEXITSTATUS(wait_status)
     words = describe_end(wait_status, member)
+    killed = signal_number == signal.SIGKILL and killed_after is not None
+    # A signal that was sent to end it is no news; how it ended by itself is.
+    own_end = [] if killed or signal_number == signal.SIGTERM else [words]
 
     if stopped:
-        state = "stopped"
-        overdue = signal_number == signal.SIGKILL and killed_after is not None
-        asked = (
-            f"did not end within {killed_after:g} s of being asked to" if overdue else "stopped on request"
-        )
-        parts = [asked, words]
+        why = f": it did not end within {killed_after:g} s, so it was killed" if killed else ""
+        state, parts = "stopped", [f"stopped on request{why}", *own_end]
     elif limit_s is not None:
-        state, parts = "failed", [f"ended at its time limit of {limit_s:g} s", words]
+        why = ": it did not end when asked to, so it was killed" if killed else ""
+        state, parts = "failed", [f"the time limit of {limit_s:g} s ended it{why}", *own_end]
     elif exit_code == 0:
         state, parts = "finished", []
     else:

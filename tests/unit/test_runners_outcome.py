@@ -34,11 +34,11 @@ def test_a_signal_is_named() -> None:
 
 def test_a_stop_says_whether_it_took_a_kill() -> None:
     obeyed = judge_end(signal.SIGTERM, stopped=True)
-    assert obeyed["reason"] == "stopped on request; killed by signal 15 (SIGTERM)"
+    assert obeyed["reason"] == "stopped on request"
     clean = judge_end(exited(0), stopped=True)
     assert (clean["state"], clean["reason"]) == ("stopped", "stopped on request; exited with status 0")
     forced = judge_end(signal.SIGKILL, stopped=True, killed_after=0.5)
-    assert forced["reason"] == "did not end within 0.5 s of being asked to; killed by signal 9 (SIGKILL)"
+    assert forced["reason"] == "stopped on request: it did not end within 0.5 s, so it was killed"
 
 
 def test_what_it_left_behind_is_told_beside_its_own_end() -> None:
@@ -68,7 +68,22 @@ def test_of_several_processes_the_one_that_ended_it_is_named() -> None:
 def test_a_time_limit_is_a_failure_whatever_the_status() -> None:
     end = judge_end(exited(0), stopped=False, limit_s=60.0)
     assert (end["state"], end["exit_code"]) == ("failed", 0)
-    assert end["reason"] == "ended at its time limit of 60 s; exited with status 0"
+    assert end["reason"] == "the time limit of 60 s ended it; exited with status 0"
+
+
+def test_a_signal_that_was_sent_to_end_it_is_not_told_as_the_reason() -> None:
+    sent = judge_end(signal.SIGTERM, stopped=False, member="worker-0", limit_s=60.0)
+    assert (sent["state"], sent["signal"]) == ("failed", 15)
+    assert sent["reason"] == "the time limit of 60 s ended it"
+    forced = judge_end(signal.SIGKILL, stopped=False, killed_after=5.0, member="worker-0", limit_s=60.0)
+    assert forced["reason"] == (
+        "the time limit of 60 s ended it: it did not end when asked to, so it was killed"
+    )
+    assert judge_end(signal.SIGTERM, stopped=True, member="worker-0")["reason"] == "stopped on request"
+    crashed = judge_end(signal.SIGSEGV, stopped=True, member="worker-0")
+    assert crashed["reason"] == "stopped on request; worker-0 was killed by signal 11 (SIGSEGV)"
+    by_another = judge_end(signal.SIGTERM, stopped=False, member="worker-0")
+    assert by_another["reason"] == "worker-0 was killed by signal 15 (SIGTERM)"
 
 
 def test_a_finished_run_may_have_a_remark() -> None:

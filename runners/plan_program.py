@@ -43,7 +43,9 @@ def plan_program(
     """Plan a run of a catalogued program. UsageError for an unknown one; all else is in `problems`."""
     program = catalogue.program(name)
     problems: list[str] = []
-    values = _values(program, options or {}, problems)
+    # A keyword of the framework's own, work_load_list, is the option work-load-list.
+    options = {name.replace("_", "-"): value for name, value in (options or {}).items()}
+    values = _values(program, options, problems)
     if steps is not None and steps < 1:
         problems.append(f"--steps {steps} is not possible: it takes a whole number of at least 1")
     interpreter = choose_interpreter(program.framework, python)

@@ -65,6 +65,12 @@ def test_stand_ins_and_options_are_the_scripts_own_words() -> None:
     assert (made.cwd, made.cards, made.unready) == (ROOT, [], None)
 
 
+def test_an_options_name_may_have_underscores() -> None:
+    made = plan("mx-module-data-parallel", stand_ins=2, options={"work_load_list": "3,1"})
+    assert (made.problems, made.options["work-load-list"]) == ([], "3,1")
+    assert made.command[-2:] == ["--work-load-list", "3,1"]
+
+
 def test_named_stand_ins_keep_their_order() -> None:
     made = plan("tf-model-parallel", devices=["cpu:2", "cpu:1"])
     assert made.command[2:] == ["--devices", "cpu:2,cpu:1", "--stand-ins", "2"]

@@ -66,9 +66,9 @@ def test_stand_ins_and_options_are_the_scripts_own_words() -> None:
 
 
 def test_an_options_name_may_have_underscores() -> None:
-    made = plan("mx-module-data-parallel", stand_ins=2, options={"work_load_list": "3,1"})
-    assert (made.problems, made.options["work-load-list"]) == ([], "3,1")
-    assert made.command[-2:] == ["--work-load-list", "3,1"]
+    made = plan("tf-mirrored", stand_ins=2, options={"cross_device_ops": "reduction-to-one-device"})
+    assert (made.problems, made.options["cross-device-ops"]) == ([], "reduction-to-one-device")
+    assert made.command[-2:] == ["--cross-device-ops", "reduction-to-one-device"]
 
 
 def test_named_stand_ins_keep_their_order() -> None:

@@ -87,7 +87,13 @@ class _Telling:
 
     def recurring(self, hops: Sequence[Hop]) -> list[Hop]:
         """Those of them that happen every step."""
-        return [hop for hop in hops if self.rounds > 1 and (hop.count or 0) >= self.rounds]
+        return [hop for hop in hops if self.times_a_step(hop)]
+
+    def times_a_step(self, hop: Hop) -> int:
+        """How often in every step, 0 for less; processes that are ended differ by a few steps."""
+        if self.rounds <= 1:
+            return 0
+        return ((hop.count or 0) + self.rounds // 100) // self.rounds
 
     def costly(self, syncs: Sequence[Sync]) -> str:
         """``, 38 % of the run`` for many waits that are a good part of it; '' for others."""
@@ -109,8 +115,9 @@ class _Telling:
         recurring = self.recurring(hops)
         if recurring:
             # What does not divide, such as an evaluation's share, is not of every step.
-            each = sum((hop.bytes or 0) * ((hop.count or 0) // self.rounds) for hop in recurring)
-            besides = moved - each * self.rounds
+            parts = [(hop.bytes or 0, hop.count or 0, self.times_a_step(hop)) for hop in hops]
+            each = sum(size * times for size, _, times in parts)
+            besides = sum(size * max(0, count - times * self.rounds) for size, count, times in parts)
             more = f", {units.size(besides)} besides" if besides else ""
             return f"{units.size(each)} each {self.word}{more}"
         return f"{units.size(moved)} in the whole run, {units.plural(count, 'transfer')}"

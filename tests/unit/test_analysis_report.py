@@ -416,6 +416,16 @@ def test_what_an_evaluation_adds_is_told_beside_the_cost_of_a_step() -> None:
     assert found.summary.endswith("100 B each step, 500 B besides.")
 
 
+def test_a_process_that_was_ended_a_step_earlier_took_part_in_every_step() -> None:
+    run = tables(
+        hop(1, "cpu:1", "cpu:0", 1000, loc=3),
+        hop(2, "cpu:2", "cpu:0", 999, loc=3),
+        Key(3, "mark", {"name": "step"}, 1000),
+    )
+    (found,) = findings(hop_table(run), [], [], run.rounds, run.steps)
+    assert found.summary.endswith("200 B each step.")
+
+
 def test_steps_are_those_of_the_line_with_most() -> None:
     marks = [
         Key(number, "mark", {"name": "step", "loc": number}, count) for number, count in ((1, 5), (2, 7))

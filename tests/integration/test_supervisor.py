@@ -10,7 +10,6 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
@@ -19,9 +18,7 @@ from runners.errors import HopscopeError, UsageError
 from runners.plan import ROOT
 from runners.processes import Identity, identify, is_alive, read_stat
 from runners.run import Run
-
-LONG_S = 30.0
-T = TypeVar("T")
+from tests.integration.waiting import LONG_S, ended, until
 
 
 @pytest.fixture(autouse=True)
@@ -48,21 +45,6 @@ def start(tmp_path: Path) -> Callable[..., Run]:
         return launcher.launch(plan, stdin)
 
     return launch
-
-
-def until(read: Callable[[], T], timeout_s: float = LONG_S) -> T:
-    """Wait until `read` gives something true, and return it."""
-    deadline = time.monotonic() + timeout_s
-    while not (value := read()):
-        assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.01)
-    return value
-
-
-def ended(run: Run) -> Run:
-    run = registry.wait(run, LONG_S)
-    assert run.ended, run.log.read_text()
-    return run
 
 
 def printed_pids(run: Run, count: int) -> list[Identity]:

@@ -7,10 +7,8 @@ import os
 import signal
 import sys
 import textwrap
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
@@ -19,9 +17,8 @@ from runners import launcher, registry
 from runners.members import Member, Stage
 from runners.processes import Identity, identify, is_alive, read_stat, started_with
 from runners.run import Run
+from tests.integration.waiting import ended, until
 
-LONG_S = 30.0
-T = TypeVar("T")
 # In one piece, since several processes write to one pipe.
 WAIT = "os.write(1, b'%d\\n' % os.getpid())\nwhile True: signal.pause()"
 STUBBORN = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + WAIT
@@ -69,21 +66,6 @@ def start(tmp_path: Path) -> Callable[..., Run]:
         return launch(tmp_path, Stage("run", members), limit_s=limit_s, stdin=stdin)
 
     return one_stage
-
-
-def until(read: Callable[[], T], timeout_s: float = LONG_S) -> T:
-    """Wait until `read` gives something true, and return it."""
-    deadline = time.monotonic() + timeout_s
-    while not (value := read()):
-        assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.01)
-    return value
-
-
-def ended(run: Run) -> Run:
-    run = registry.wait(run, LONG_S)
-    assert run.ended, run.log.read_text()
-    return run
 
 
 def printed(run: Run, count: int) -> list[tuple[str, Identity]]:

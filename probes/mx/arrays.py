@@ -8,6 +8,7 @@ a question, so the hot path looks into the table and asks only what it does not 
 from __future__ import annotations
 
 import ctypes
+import functools
 import sys
 from typing import Any, Callable, ClassVar, Optional
 
@@ -235,6 +236,7 @@ def _pass_on(arrays: Arrays, owner: Any, name: str) -> None:
     if original is None:
         return
 
+    @functools.wraps(original)
     def viewed(self: Any, *args: Any, **kwargs: Any) -> Any:
         result = original(self, *args, **kwargs)
         handle = getattr(result, "handle", None)
@@ -242,6 +244,4 @@ def _pass_on(arrays: Arrays, owner: Any, name: str) -> None:
             arrays.view(handle, self.handle)
         return result
 
-    viewed.__name__, viewed.__doc__ = name, original.__doc__
-    viewed.__wrapped__ = original  # type: ignore[attr-defined]
     setattr(owner, name, viewed)

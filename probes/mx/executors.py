@@ -7,6 +7,7 @@ group a member's context is known: an argument's, from its array, or that of the
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Optional
 
@@ -202,13 +203,12 @@ def _wrap_bind(owner: Any, name: str, made: Callable[[Any], None]) -> None:
     if original is None:
         return
 
+    @functools.wraps(original)
     def bind(self: Any, *args: Any, **kwargs: Any) -> Any:
         executor = original(self, *args, **kwargs)
         made(executor)
         return executor
 
-    bind.__name__, bind.__doc__ = name, original.__doc__
-    bind.__wrapped__ = original  # type: ignore[attr-defined]
     setattr(owner, name, bind)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from probes.nvml.missing import is_missing
+from runners import monitor
 from runners.errors import HopscopeError
 
 KNOWN_FOR_S = 5.0
@@ -42,8 +43,11 @@ _last: tuple[float, Gpus] | None = None
 
 
 def known_gpus() -> Gpus:
-    """Return what `list_gpus` gave a few seconds ago at most: asking the driver anew may take a while."""
+    """Return the GPUs as they were a few seconds ago at most: asking the driver anew may take a while."""
     global _last
+    watching = monitor.shared()
+    if watching.state == "live" and watching.snapshot is not None:
+        return gpus_of(watching.snapshot)
     now = time.monotonic()
     if _last is None or now - _last[0] > KNOWN_FOR_S:
         _last = (now, list_gpus())
@@ -51,68 +55,36 @@ def known_gpus() -> Gpus:
 
 
 def list_gpus() -> Gpus:
-    """Return this machine's GPUs in NVML's order; never raises, the reason is in `problem`."""
-    try:
-        import pynvml
-    except ImportError:
-        return Gpus(problem="nvidia-ml-py is not installed, so GPUs cannot be looked for")
-    # Not an NVMLError: a driver and a library of different versions.
-    failures: tuple[type[Exception], ...] = (pynvml.NVMLError, pynvml.NVMLLibraryMismatchError)
-    try:
-        pynvml.nvmlInit()
-    except failures as error:
-        return Gpus(problem=_why(error))
-    try:
-        return _read_all(pynvml, failures)
-    except failures as error:
-        return Gpus(problem=_why(error))
-    finally:
-        # Where the driver went away meanwhile, what was read stands.
-        with contextlib.suppress(*failures):
-            pynvml.nvmlShutdown()
+    """Return this machine's GPUs in NVML's order; never raises, the reason is in `problem`.
+
+    A process of its own asks: the driver's library stays in the one that loaded it, and a call may hang.
+    """
+    return gpus_of(monitor.read_once(between_s=0.0))
 
 
-def _read_all(pynvml: Any, failures: tuple[type[Exception], ...]) -> Gpus:
+def gpus_of(snapshot: Mapping[str, Any]) -> Gpus:
+    """Return the GPUs that a snapshot of the machine tells."""
+    nvml = snapshot["nvml"]
+    if nvml != "ok":
+        return Gpus(problem=nvml["text"])
     cards, problems = [], []
-    for index in range(int(pynvml.nvmlDeviceGetCount())):
-        try:
-            handle = pynvml.nvmlDeviceGetHandleByIndex(index)
-            uuid = _text(pynvml.nvmlDeviceGetUUID(handle))
-            bus = _text(pynvml.nvmlDeviceGetPciInfo(handle).busId)
-            name = _text(pynvml.nvmlDeviceGetName(handle))
-        except failures as error:
-            problems.append(f"gpu:{index} cannot be read: {_why(error)}")
+    for row in snapshot["gpus"]:
+        uuid, bus, name = row["uuid"], row["pci_bus_id"], row["name"]
+        unread = row["unreadable"] or next((one for one in (uuid, bus, name) if is_missing(one)), None)
+        if unread:
+            problems.append(f"gpu:{row['index']} cannot be read: {unread['reason']}")
             continue
-        cards.append(Gpu(index, uuid, bus, name, _capability(pynvml, handle, failures)))
+        cards.append(Gpu(row["index"], uuid, bus, name, _capability(row["compute_capability"])))
     if not cards and not problems:
         problems.append("NVML reports no GPU")
     return Gpus(tuple(cards), "; ".join(problems) or None)
 
 
-def _capability(pynvml: Any, handle: Any, failures: tuple[type[Exception], ...]) -> tuple[int, int] | None:
-    read: Callable[[Any], Sequence[int]] = pynvml.nvmlDeviceGetCudaComputeCapability
-    try:
-        major, minor = read(handle)
-    except failures:
+def _capability(told: Any) -> tuple[int, int] | None:
+    if is_missing(told):
         return None
+    major, _, minor = str(told).partition(".")
     return int(major), int(minor)
-
-
-def _text(value: str | bytes) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-
-
-def _why(error: Exception) -> str:
-    code = getattr(error, "value", None)
-    words = str(error).strip() or type(error).__name__
-    plain_words = {
-        9: "no NVIDIA driver is loaded",
-        12: "no NVIDIA driver is installed",
-        18: "the NVIDIA driver and its library differ in version; reload the driver or restart the machine",
-        4: "access to the NVIDIA driver was denied",
-    }
-    plain = plain_words.get(code) if isinstance(code, int) else None
-    return f"{plain} (NVML: {words})" if plain else f"NVML: {words}"
 
 
 def visible_cards(gpus: Gpus, visible: str | None, order: str | None) -> tuple[Gpu, ...]:

@@ -25,10 +25,10 @@ _INIT_STATES = {
 }
 _INIT_WORDS = {
     LIBRARY_NOT_FOUND: "no NVIDIA driver is installed: its library libnvidia-ml.so.1 was not found",
-    DRIVER_NOT_LOADED: "no NVIDIA driver is loaded: load it (modprobe nvidia); a container must be started with"
-    " its GPUs",
-    LIB_RM_VERSION_MISMATCH: "the NVIDIA driver and its library differ in version: reload the driver or restart"
-    " the machine",
+    DRIVER_NOT_LOADED: "no NVIDIA driver is loaded: load it (modprobe nvidia); a container must be started"
+    " with its GPUs",
+    LIB_RM_VERSION_MISMATCH: "the NVIDIA driver and its library differ in version: reload the driver or"
+    " restart the machine",
     NO_PERMISSION: "access to the NVIDIA driver is denied: this user may not open /dev/nvidiactl",
     UNINITIALIZED: "the NVIDIA driver was reloaded",
 }

@@ -79,7 +79,7 @@ class Card:
     def _lose(self, why: dict[str, str]) -> None:
         self.handle = None
         self._watch.forget(self.index)
-        known = {name: self.row[name] for name in _IDENTITY if not is_missing(self.row.get(name, why))}
+        known = {name: row for name in _IDENTITY if not is_missing(row := self.row.get(name, why))}
         xid = self._events.of(self.index)
         self.row = {
             "index": self.index,

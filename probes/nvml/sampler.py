@@ -10,10 +10,12 @@ ask it: this one then starts itself anew in its own place, pipes and process id 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import math
 import os
 import select
+import signal
 import sys
 import time
 from typing import Optional
@@ -26,6 +28,7 @@ MODULE = "probes.nvml.sampler"
 _ANEW_AFTER_S = (1.0, 2.0, 5.0, 10.0)
 """How long to wait before starting anew, the first time and from then on: a reload takes a while."""
 _LONGEST_COMMAND = 4096
+_PR_SET_PDEATHSIG = 1
 
 
 class Sampler:
@@ -101,6 +104,14 @@ class Sampler:
             os.execv(sys.executable, [sys.executable, "-m", MODULE, *options])
 
 
+def _die_with_parent() -> None:
+    """End when the parent does, even in the middle of a call that hangs (Linux's PR_SET_PDEATHSIG)."""
+    parent = os.getppid()
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:
+        sys.exit(0)
+
+
 def bounded(hz: float) -> float:
     """Return a rate that the sampler takes, in samples a second: 0.1 to 10."""
     return 1.0 if math.isnan(hz) else min(max(hz, SLOWEST_HZ), FASTEST_HZ)
@@ -122,6 +133,7 @@ def main(arguments: list[str]) -> int:
         if options.once:
             sampler.once()
         else:
+            _die_with_parent()
             sampler.run()
     except (BrokenPipeError, KeyboardInterrupt):
         # Nobody listens any more; Python would complain again when it closes standard output.

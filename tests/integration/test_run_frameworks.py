@@ -27,7 +27,7 @@ nvmlInit = nvmlShutdown = lambda: None
 nvmlDeviceGetCount = lambda: 1
 nvmlDeviceGetHandleByIndex = lambda index: index
 nvmlDeviceGetUUID = lambda handle: "GPU-aaaa"
-nvmlDeviceGetPciInfo = lambda handle: SimpleNamespace(busId="00000000:01:00.0")
+nvmlDeviceGetPciInfo_v3 = lambda handle: SimpleNamespace(busId="00000000:01:00.0")
 nvmlDeviceGetName = lambda handle: "NVIDIA H200"
 nvmlDeviceGetCudaComputeCapability = lambda handle: (9, 0)
 """

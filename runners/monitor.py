@@ -182,11 +182,11 @@ class Monitor:
 
     def _take(self, line: bytes) -> None:
         try:
-            message = json.loads(line)
+            message = dict(json.loads(line))
             snapshot = merge(self.snapshot, message)
             with self._guard:
                 self._history.add(snapshot)
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, AttributeError):
             # Not a whole message: the next one that is full sets all right.
             return
         self._heard = time.monotonic()

@@ -10,7 +10,7 @@ from typing import Any, Callable, NamedTuple
 
 from . import words
 from .calls import Nvml, text_of
-from .missing import absent, is_missing
+from .missing import FUNCTION_NOT_FOUND, absent, is_missing, missing
 
 _GPU_SENSOR = 0
 _GRAPHICS, _SM, _MEMORY, _VIDEO = 0, 1, 2, 3
@@ -20,6 +20,7 @@ _VOLATILE, _AGGREGATE = 0, 1
 _CPU_WORDS = 16
 """64-bit words asked for of a card's CPU affinity: 1,024 processors."""
 _NUMA_UNKNOWN = 0xFFFFFFFF
+_NOT_FOUND = missing(FUNCTION_NOT_FOUND)
 
 Convert = Callable[[Any], Any]
 
@@ -31,6 +32,8 @@ class Field(NamedTuple):
     call: str
     arguments: tuple[Any, ...] = ()
     convert: Convert = text_of
+    newer: str = ""
+    """The call that takes the place of an old one which a driver may have dropped."""
 
 
 class Several(NamedTuple):
@@ -106,13 +109,24 @@ FAST = (
         (),
         lambda rates: (rates.gpu, rates.memory),
     ),
-    Field("temperature_celsius", "nvmlDeviceGetTemperature", (_GPU_SENSOR,)),
+    # The older names of these two calls are there from the first drivers on; the newer need a recent one.
+    Field(
+        "temperature_celsius",
+        "nvmlDeviceGetTemperature",
+        (_GPU_SENSOR,),
+        newer="nvmlDeviceGetTemperatureV",
+    ),
     Field("power_watts", "nvmlDeviceGetPowerUsage", (), _milli),
     Field("clock_sm_mhz", "nvmlDeviceGetClockInfo", (_SM,)),
     Field("clock_memory_mhz", "nvmlDeviceGetClockInfo", (_MEMORY,)),
     Field("performance_state", "nvmlDeviceGetPerformanceState", (), words.performance_state),
-    # The older name of nvmlDeviceGetCurrentClocksEventReasons, which drivers have from 319 on.
-    Field("throttle_reasons", "nvmlDeviceGetCurrentClocksThrottleReasons", (), words.throttle_reasons),
+    Field(
+        "throttle_reasons",
+        "nvmlDeviceGetCurrentClocksThrottleReasons",
+        (),
+        words.throttle_reasons,
+        newer="nvmlDeviceGetCurrentClocksEventReasons",
+    ),
 )
 """Asked at each tick."""
 
@@ -182,6 +196,8 @@ def read(nvml: Nvml, handle: Any, fields: Sequence[Any], into: dict[str, Any]) -
     """Ask for fields of one card and put each value, or why there is none, into `into`."""
     for field in fields:
         answer = nvml.ask(field.call, handle, *field.arguments)
+        if isinstance(field, Field) and field.newer and answer == _NOT_FOUND:
+            answer = nvml.ask(field.newer, handle, *field.arguments)
         if is_missing(answer):
             for name in field.names if isinstance(field, Several) else (field.name,):
                 into[name] = answer

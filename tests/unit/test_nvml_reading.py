@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from probes.nvml import words
+from probes.nvml import fields, words
 from probes.nvml.counters import Counters
 from probes.nvml.host import Host
 from probes.nvml.links import read_links, shared_links
@@ -203,6 +203,17 @@ def test_a_card_without_counters_of_its_link_is_watched_instead() -> None:
     assert counters.pcie_by_watching
     assert found["energy_joules"] == {"state": "unsupported", "reason": "NVML_ERROR_FUNCTION_NOT_FOUND"}
     assert is_missing(found["nvlink_rx_bytes_per_second"])
+
+
+# -- fields ----------------------------------------------------------------------------------------
+
+
+def test_a_call_that_a_driver_dropped_has_a_successor() -> None:
+    nvml = Answers(nvmlDeviceGetTemperatureV=55, nvmlDeviceGetCurrentClocksEventReasons=0x4)
+    row: dict[str, Any] = {}
+    fields.read(nvml, None, fields.FAST, row)  # type: ignore[arg-type]
+    assert (row["temperature_celsius"], row["throttle_reasons"]) == (55, ["power cap (software)"])
+    assert row["utilization_gpu_percent"] == row["power_watts"] == missing(13)
 
 
 # -- links and host --------------------------------------------------------------------------------

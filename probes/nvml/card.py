@@ -39,7 +39,7 @@ class Card:
         self._begin()
 
     def read(self, now: float) -> dict[str, Any]:
-        """Return all fields at `now`, seconds of the monotonic clock; the same row where nothing was asked."""
+        """Return all fields at `now`, seconds of the monotonic clock; the same row where none was asked."""
         if self.handle is None and not self._is_due("lost", LOST_S, now):
             return self.row
         try:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from runners import environments
+from tests.nvml import NvmlDouble, why_not
 
 
 @pytest.fixture(scope="session")
@@ -39,6 +40,20 @@ def empty_environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     bare_python = getattr(sys, "_base_executable", sys.executable)
     subprocess.run([bare_python, "-I", "-m", "venv", str(path)], check=True)
     return path
+
+
+@pytest.fixture(scope="session")
+def nvml_makeable() -> None:
+    """Skips where the double of NVIDIA's driver cannot be made."""
+    if reason := why_not():
+        pytest.skip(reason)
+
+
+@pytest.fixture
+def nvml_double(nvml_makeable: None, tmp_path: Path) -> Iterator[NvmlDouble]:
+    """NVIDIA's driver with eight GPUs, for child processes that get its `environment()`."""
+    with NvmlDouble(tmp_path, gpus=8) as double:
+        yield double
 
 
 @pytest.fixture

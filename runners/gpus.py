@@ -87,41 +87,6 @@ def _capability(told: Any) -> tuple[int, int] | None:
     return int(major), int(minor)
 
 
-def visible_cards(gpus: Gpus, visible: str | None, order: str | None) -> tuple[Gpu, ...]:
-    """Return the cards that a process with these CUDA variables may use, for leasing them.
-
-    `visible` is CUDA_VISIBLE_DEVICES, None when unset; `order` is CUDA_DEVICE_ORDER. CUDA's own numbers
-    cannot be told where cards differ and the order is by speed: then all of them count as used.
-    """
-    if visible is None:
-        return gpus.cards
-    ordered = order == "PCI_BUS_ID" or len({card.name for card in gpus.cards}) <= 1
-    chosen: list[Gpu] = []
-    for entry in visible.split(","):
-        card = _named(gpus, entry.strip(), ordered)
-        if card is None:
-            # CUDA ends the list at the first entry that it cannot use.
-            break
-        if not ordered and not entry.strip().startswith("GPU-"):
-            return gpus.cards
-        if card in chosen:
-            # CUDA shows no device at all when one is named twice.
-            return ()
-        chosen.append(card)
-    return tuple(chosen)
-
-
-def _named(gpus: Gpus, entry: str, ordered: bool) -> Gpu | None:
-    if entry.startswith("GPU-"):
-        matches = [card for card in gpus.cards if card.uuid.startswith(entry)]
-        return matches[0] if len(matches) == 1 else None
-    digits = entry[: len(entry) - len(entry.lstrip("0123456789"))]
-    by_bus = sorted(gpus.cards, key=lambda card: card.pci_bus_id)
-    if not digits or int(digits) >= len(by_bus):
-        return None
-    return by_bus[int(digits)]
-
-
 def require_gpu(gpus: Gpus, index: int) -> Gpu:
     """Return the card with this NVML index; HopscopeError says which there are, or why there are none."""
     for card in gpus.cards:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from runners import builds, catalogue, leases
 from runners.catalogue import Program, Value
+from runners.cuda_order import may_use
 from runners.devices import DeviceChoice, choose
 from runners.errors import UsageError
 from runners.fitting import program_problems
 from runners.frameworks import FRAMEWORKS
-from runners.gpus import Gpus, known_gpus, visible_cards
+from runners.gpus import Gpus, known_gpus
 from runners.plan import (
     ROOT,
     Plan,
@@ -111,7 +112,7 @@ def _default_devices(
     wanted = [value for name, value in values.items() if program.option(name).type == "device" and value]
     count = program.default_devices
     framework = FRAMEWORKS[program.framework]
-    shown = visible_cards(gpus, os.environ.get("CUDA_VISIBLE_DEVICES"), os.environ.get("CUDA_DEVICE_ORDER"))
+    shown = may_use(gpus, os.environ)
     visible = builds.usable_cards(framework, shown)
     stand_ins_wanted = any(str(name).startswith("cpu:") for name in wanted)
     if len(visible) >= program.min_devices and visible and build != "cpu" and not stand_ins_wanted:

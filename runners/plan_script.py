@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from runners.catalogue import did_you_mean
+from runners.cuda_order import may_use
 from runners.devices import DeviceChoice, choose
 from runners.errors import UsageError
 from runners.frameworks import FRAMEWORKS
-from runners.gpus import known_gpus, visible_cards
+from runners.gpus import known_gpus
 from runners.imports import framework_of, module_file
 from runners.plan import (
     Plan,
@@ -69,8 +70,7 @@ def plan_script(
         problems += choice.problems
     cards = choice.cards
     if devices is None and interpreter.build != "cpu":
-        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-        cards = list(visible_cards(gpus, visible, os.environ.get("CUDA_DEVICE_ORDER")))
+        cards = list(may_use(gpus, os.environ))
         # It may do without them, so it is only told.
         warned = capability_notes(chosen, cards)
     words = ["-m", *argv] if module else list(argv)

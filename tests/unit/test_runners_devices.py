@@ -6,7 +6,7 @@ import pytest
 
 from runners.devices import choose, parse_device, parse_devices
 from runners.errors import UsageError
-from runners.gpus import Gpu, Gpus, visible_cards
+from runners.gpus import Gpu, Gpus
 
 A = Gpu(0, "GPU-aaaa", "00000000:01:00.0", "Card X", (9, 0))
 B = Gpu(1, "GPU-bbbb", "00000000:02:00.0", "Card X", (9, 0))
@@ -70,30 +70,3 @@ def test_tensorflows_own_spelling_is_understood() -> None:
     assert parse_devices(["/GPU:1", " cpu:2"]) == ["gpu:1", "cpu:2"]
     with pytest.raises(UsageError):
         parse_device("gpu:01x")
-
-
-@pytest.mark.parametrize(
-    ("visible", "order", "cards"),
-    [
-        (None, None, (A, B, C)),
-        ("", "PCI_BUS_ID", ()),
-        ("-1", "PCI_BUS_ID", ()),
-        ("2,0", "PCI_BUS_ID", (C, A)),
-        ("0,2,-1,1", "PCI_BUS_ID", (A, C)),
-        ("0,0", "PCI_BUS_ID", ()),
-        ("1abc", "PCI_BUS_ID", (B,)),
-        ("GPU-bb", None, (B,)),
-        ("GPU-", None, ()),
-        # By speed, and the cards differ: CUDA's 0 could be any of them.
-        ("0", None, (A, B, C)),
-        ("9", "PCI_BUS_ID", ()),
-    ],
-)
-def test_which_cards_the_environment_shows(
-    visible: str | None, order: str | None, cards: tuple[Gpu, ...]
-) -> None:
-    assert visible_cards(THREE, visible, order) == cards
-
-
-def test_like_cards_have_no_order_to_doubt() -> None:
-    assert visible_cards(Gpus((A, B)), "1", None) == (B,)

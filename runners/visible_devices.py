@@ -1,0 +1,285 @@
+"""What CUDA makes of a CUDA_VISIBLE_DEVICES value: each entry explained, and the devices in their order.
+
+NVIDIA documents (CUDA Programming Guide, "CUDA Environment Variables"; MIG User Guide, "CUDA Device
+Enumeration"): unset shows all, empty none; numbers count in CUDA's order; a UUID may be cut short as long as
+one card alone begins so; the first invalid entry ends the list; of MIG instances one is seen, and nothing
+beside it. What the guides leave open is told as such: there it follows what PyTorch's tests say of drivers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+
+from runners.gpus import Gpu
+
+_SPACE = " \t\n\v\f\r"
+_NUMBER = re.compile(r"[ \t\n\v\f\r]*(?P<digits>[+-]?[0-9]+)")
+_PLAIN = re.compile(r"[0-9]+")
+_HUGE = 10**20
+_OLD_MIG = re.compile(r"MIG-(?P<card>GPU-[^/]+)/(?P<gpu>[0-9]+)/(?P<compute>[0-9]+)")
+_OPEN = "; NVIDIA's guides leave this open"
+
+
+@dataclasses.dataclass(frozen=True)
+class MigInstance:
+    """A slice of a card in MIG mode."""
+
+    uuid: str
+    gpu_instance: int
+    compute_instance: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """One entry of the list, as it was written between the commas."""
+
+    text: str
+    verdict: str
+    """What becomes of it and why, for people."""
+    ordinal: int | None = None
+    """The number by which CUDA, and so a framework, counts the device; None where the entry gives none."""
+    card: Gpu | None = None
+    """The card; None where the entry gives none, and where CUDA's order is not known."""
+    mig: str | None = None
+    """The UUID of the MIG instance, where it is one."""
+    documented: bool = True
+    """Whether NVIDIA's guides say so; else it is what others saw drivers do."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Visible:
+    """What a process sees."""
+
+    entries: tuple[Entry, ...]
+    devices: tuple[Gpu | None, ...]
+    """The cards by CUDA's number; None for one that is there, while CUDA's order is not known."""
+    note: str
+    """What the whole value comes to, in a sentence."""
+    mig: str | None = None
+    """The UUID of the one MIG instance, where that is what is seen; `devices` then is its card."""
+
+
+def visible(
+    cards: Sequence[Gpu],
+    value: str | None,
+    ordinals: Mapping[str, int] | None,
+    mig: Mapping[str, Sequence[MigInstance]] | None = None,
+) -> Visible:
+    """Return what CUDA shows of `cards` with CUDA_VISIBLE_DEVICES set to `value`; None: it is not set.
+
+    `ordinals` is CUDA's own count by UUID, with the variable unset; None where that is not known. `mig` holds
+    the instances of each card in MIG mode, by the card's UUID.
+    """
+    return _Reading(cards, ordinals, mig or {}).read(value)
+
+
+class _Reading:
+    def __init__(
+        self,
+        cards: Sequence[Gpu],
+        ordinals: Mapping[str, int] | None,
+        mig: Mapping[str, Sequence[MigInstance]],
+    ) -> None:
+        self.cards = list(cards)
+        known = ordinals is not None and all(card.uuid in ordinals for card in cards)
+        self.counted: list[Gpu | None] = [None] * len(cards)
+        if ordinals is not None and known:
+            self.counted = [*sorted(cards, key=lambda card: ordinals[card.uuid])]
+        self.mig = mig
+
+    def read(self, value: str | None) -> Visible:
+        if value is None:
+            every = [Entry("", "", ordinal, card) for ordinal, card in enumerate(self.counted)]
+            seen = _taken(self._beside_mig(every))
+            note = "CUDA_VISIBLE_DEVICES is not set, so every GPU is visible, in CUDA's own order"
+            if any(entry.mig for entry in seen):
+                note = (
+                    "CUDA_VISIBLE_DEVICES is not set; of MIG instances CUDA shows one, and no GPU beside it"
+                )
+            return _result((), seen, note if self.cards else "there is no GPU")
+        if not value:
+            return Visible((), (), "CUDA_VISIBLE_DEVICES is set and empty, so no GPU is visible")
+        entries, names = self._list(value)
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            why = f"{twice} is named twice, and then CUDA shows no device at all{_OPEN}"
+            told = [_said(entry, why) if entry.ordinal is not None else entry for entry in entries]
+            return Visible(tuple(told), (), why)
+        entries = self._beside_mig(entries)
+        return _result(entries, _taken(entries), _sentence(entries))
+
+    def _list(self, value: str) -> tuple[list[Entry], list[str]]:
+        """Each entry by itself, and what the taken ones name; behind the list's end nothing is looked at."""
+        entries: list[Entry] = []
+        names: list[str] = []
+        ended: str | None = None
+        by_uuid: bool | None = None
+        for text in value.split(","):
+            if ended is not None:
+                entries.append(Entry(text, f"not looked at: the list ended at {ended}"))
+                continue
+            bare = text.strip(_SPACE)
+            named = bare.startswith(("GPU-", "MIG-"))
+            entry = self._uuid(text, len(names)) if named else self._number(text, len(names))
+            if by_uuid is not None and named != by_uuid and (named or entry.ordinal is not None):
+                kinds = "a UUID behind numbers" if named else "a number behind UUIDs"
+                entry = Entry(text, f"ends the list: {kinds} is not taken{_OPEN}", documented=False)
+            by_uuid = named
+            entries.append(entry)
+            if entry.ordinal is None:
+                ended = _quoted(text)
+            elif entry.card is not None:
+                names.append(entry.mig or entry.card.device)
+            else:
+                names.append(f"CUDA's number {_index(text)}")
+        return entries, names
+
+    def _number(self, text: str, ordinal: int) -> Entry:
+        index = _index(text)
+        if index is None:
+            return Entry(text, _no_number(text))
+        if index < 0:
+            return Entry(text, f"ends the list: {index} is no GPU's number")
+        if index >= len(self.cards):
+            there = f"0 to {len(self.cards) - 1}" if len(self.cards) > 1 else "0 only"
+            why = f"ends the list: CUDA counts {there}" if self.cards else "ends the list: there is no GPU"
+            # Beyond 32 bits a driver may wrap it round.
+            return Entry(text, why + ("" if index < 2**31 else _OPEN), documented=index < 2**31)
+        odd = not _PLAIN.fullmatch(text.strip(_SPACE))
+        card = self.counted[index]
+        which = f"is {card.device}" if card is not None else "is not known: CUDA's order here is not"
+        told = f"{f'read as {index}: ' if odd else ''}CUDA's {index} {which}"
+        return Entry(text, told + (_OPEN if odd else ""), ordinal, card, documented=not odd)
+
+    def _uuid(self, text: str, ordinal: int) -> Entry:
+        name = text.strip(_SPACE)
+        spaced = name != text
+        if name.startswith("MIG-"):
+            entry = self._slice(text, name, ordinal)
+        else:
+            matches = [card for card in self.cards if card.uuid.startswith(name)]
+            if len(matches) != 1:
+                return Entry(
+                    text,
+                    self._unclear(name, matches),
+                    documented=bool(matches) or not _other_case(name, self.cards),
+                )
+            whole = "the UUID" if matches[0].uuid == name else "the beginning of the UUID"
+            entry = Entry(text, f"{whole} of {matches[0].device}", ordinal, matches[0])
+        if spaced and entry.ordinal is not None:
+            told = f"{entry.verdict}; space beside a UUID is left open by NVIDIA's guides: leave it out"
+            return dataclasses.replace(entry, verdict=told, documented=False)
+        return entry
+
+    def _unclear(self, name: str, matches: Sequence[Gpu]) -> str:
+        if matches:
+            several = " and ".join(card.device for card in matches)
+            return f"ends the list: the UUIDs of {several} begin so, and CUDA does not choose"
+        if _other_case(name, self.cards):
+            return f"ends the list: UUIDs are compared as nvidia-smi writes them, in lower case{_OPEN}"
+        return "ends the list: no GPU here has a UUID that begins so"
+
+    def _slice(self, text: str, name: str, ordinal: int) -> Entry:
+        """A MIG instance by its UUID, or as drivers before R470 name it."""
+        old = _OLD_MIG.fullmatch(name)
+        found: list[tuple[Gpu, MigInstance]] = []
+        for card in self.cards:
+            for instance in self.mig.get(card.uuid, ()):
+                numbers = (instance.gpu_instance, instance.compute_instance)
+                if old is None:
+                    matches = instance.uuid.startswith(name)
+                else:
+                    matches = card.uuid.startswith(old["card"])
+                    matches = matches and numbers == (int(old["gpu"]), int(old["compute"]))
+                if matches:
+                    found.append((card, instance))
+        if len(found) != 1:
+            why = "several MIG instances' UUIDs begin so" if found else "there is no such MIG instance here"
+            return Entry(text, f"ends the list: {why}")
+        card, instance = found[0]
+        told = f"a MIG instance of {card.device}"
+        return Entry(text, told, ordinal, card, instance.uuid)
+
+    def _beside_mig(self, entries: list[Entry]) -> list[Entry]:
+        """One MIG instance alone, where the list has one or has a card that is cut into such."""
+        cut = [
+            self._first_of(entry, entry.card)
+            if entry.card is not None and entry.mig is None and entry.card.uuid in self.mig
+            else entry
+            for entry in entries
+        ]
+        only = next((entry for entry in cut if entry.mig is not None), None)
+        count = 0
+        result = []
+        for entry in cut:
+            if entry.ordinal is None:
+                result.append(entry)
+            elif only is not None and entry is not only:
+                hidden = "hidden: CUDA shows one MIG instance, and no other GPU beside it"
+                result.append(Entry(entry.text, hidden))
+            else:
+                result.append(dataclasses.replace(entry, ordinal=count))
+                count += 1
+        return result
+
+    def _first_of(self, entry: Entry, card: Gpu) -> Entry:
+        instances = self.mig[card.uuid]
+        if not instances:
+            told = f"{card.device} is in MIG mode and has no instance, so CUDA has nothing of it to show"
+            return Entry(entry.text, told)
+        told = f"{card.device} is in MIG mode: CUDA shows the first of its instances"
+        return dataclasses.replace(entry, verdict=told, mig=instances[0].uuid)
+
+
+def _taken(entries: Sequence[Entry]) -> list[Entry]:
+    return [entry for entry in entries if entry.ordinal is not None]
+
+
+def _result(entries: Sequence[Entry], taken: Sequence[Entry], note: str) -> Visible:
+    slices = [entry.mig for entry in taken if entry.mig]
+    devices = tuple(entry.card for entry in taken)
+    return Visible(tuple(entries), devices, note, slices[0] if slices else None)
+
+
+def _said(entry: Entry, why: str) -> Entry:
+    return Entry(entry.text, why, documented=False)
+
+
+def _index(text: str) -> int | None:
+    """The number that an entry begins with, as C reads it; None where it begins with none."""
+    match = _NUMBER.match(text)
+    if match is None:
+        return None
+    digits = match["digits"]
+    sign = -1 if digits[0] == "-" else 1
+    digits = digits.lstrip("+-0")
+    # Python refuses to read numbers of thousands of digits.
+    return sign * (int(digits or "0") if len(digits) <= 20 else _HUGE)
+
+
+def _quoted(text: str) -> str:
+    bare = text.strip(_SPACE)
+    return f"{bare!r}" if bare else "an empty entry"
+
+
+def _no_number(text: str) -> str:
+    if not text.strip(_SPACE):
+        return "ends the list: it is empty"
+    return "ends the list: it is no number and no UUID (those begin with GPU- or MIG-)"
+
+
+def _other_case(name: str, cards: Sequence[Gpu]) -> bool:
+    """Whether a card's UUID begins so but for upper and lower case."""
+    return any(card.uuid.lower().startswith(name.lower()) for card in cards)
+
+
+def _sentence(entries: Sequence[Entry]) -> str:
+    taken = _taken(entries)
+    number = len(taken)
+    if not taken:
+        return "no GPU is visible"
+    if any(entry.mig for entry in taken):
+        return "1 MIG instance is visible, and no GPU beside it"
+    return "1 GPU is visible" if number == 1 else f"{number} GPUs are visible"

@@ -14,7 +14,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +28,8 @@ from runners.processes import Identity, identify, is_alive, require_proc
 from runners.registry import home, runs_folder
 from runners.run import ID_TIME_FORMAT, LOG_NAME, SPEC_NAME, Run, read_run
 from runners.status import StatusFile
+from runners.supervisor import BESIDE, READY, SUPERVISOR_MODULE
 from runners.supervisor import LOG_NAME as SUPERVISOR_LOG_NAME
-from runners.supervisor import READY, SUPERVISOR_MODULE
 from runners.version import VERSION
 from runners.versions import package_versions
 
@@ -37,7 +37,8 @@ __all__ = ["Plan", "launch", "plan_program", "plan_script"]
 
 SUPERVISOR_START_S = 60.0
 
-_supervisors: list[Identity] = []
+_orphans: list[Identity] = []
+"""Supervisors of former runs and the processes that sample them, which have left this process's tree."""
 
 
 def launch(plan: Plan, stdin: int | None = None) -> Run:
@@ -56,23 +57,22 @@ def launch(plan: Plan, stdin: int | None = None) -> Run:
         try:
             path = _make_folder(plan, run_id, versions)
             try:
-                _start_supervisor(path, stdin, held)
+                beside = _start_supervisor(path, stdin, held)
             except (OSError, HopscopeError) as error:
                 _write_failure(path, error)
                 raise
         finally:
             leases.release(held)
     run = read_run(path)
-    _reap_former(run)
+    _reap_former([run.supervisor, beside])
     return run
 
 
-def _reap_former(run: Run) -> None:
-    """Reap former runs' supervisors that have ended, which a container's process 1 has to do itself."""
+def _reap_former(started: Iterable[Identity | None]) -> None:
+    """Reap former runs' processes that have ended, which a container's process 1 has to do itself."""
     # Looking whether it is alive reaps one that has ended and is this process's to reap.
-    _supervisors[:] = [supervisor for supervisor in _supervisors if is_alive(supervisor)]
-    if run.supervisor is not None:
-        _supervisors.append(run.supervisor)
+    _orphans[:] = [orphan for orphan in _orphans if is_alive(orphan)]
+    _orphans.extend(orphan for orphan in started if orphan is not None)
 
 
 def _new_id(name: str) -> str:
@@ -146,6 +146,7 @@ def _spec(plan: Plan, run_id: str, path: Path, versions: dict[str, str]) -> dict
         "devices": plan.devices,
         "stand_ins": plan.stand_ins,
         "device_map": plan.device_map,
+        "sampled_gpus": [card.uuid for card in plan.cards],
         "steps": plan.steps,
         "options": plan.options,
         "versions": versions,
@@ -156,8 +157,11 @@ def _spec(plan: Plan, run_id: str, path: Path, versions: dict[str, str]) -> dict
     }
 
 
-def _start_supervisor(path: Path, stdin: int | None, held: list[int]) -> None:
-    """Start the run's supervisor and return when its program runs, or could not be started."""
+def _start_supervisor(path: Path, stdin: int | None, held: list[int]) -> Identity | None:
+    """Start the run's supervisor and return when its program runs, or could not be started.
+
+    Returns the process that samples the run, None where there is none.
+    """
     readable, writable = os.pipe()
     try:
         with (path / SUPERVISOR_LOG_NAME).open("wb") as errors:
@@ -179,25 +183,27 @@ def _start_supervisor(path: Path, stdin: int | None, held: list[int]) -> None:
         os.close(readable)
         if writable >= 0:
             os.close(writable)
-    if answer != READY:
+    if READY not in answer:
         log = (path / SUPERVISOR_LOG_NAME).read_text(errors="replace").strip().splitlines()
         raise HopscopeError(f"the run's supervisor did not start: {log[-1] if log else 'it said nothing'}")
+    beside = next((line for line in answer if line.startswith(BESIDE)), None)
+    return identify(int(beside.removeprefix(BESIDE))) if beside else None
 
 
-def _read_answer(descriptor: int) -> bytes:
-    """Return what the supervisor writes, up to its end; b"" when nothing comes for long."""
+def _read_answer(descriptor: int) -> list[bytes]:
+    """Return the lines that the supervisor writes; none when nothing comes for long."""
     answer = b""
     deadline = time.monotonic() + SUPERVISOR_START_S
     # Not select, which a server with a thousand open files cannot use.
     waiting = select.poll()
     waiting.register(descriptor, select.POLLIN)
-    while answer != READY:
+    while READY not in answer:
         ready = waiting.poll(max(0.0, deadline - time.monotonic()) * 1000)
-        piece = os.read(descriptor, len(READY)) if ready else b""
+        piece = os.read(descriptor, 1024) if ready else b""
         if not piece:
             break
         answer += piece
-    return answer
+    return answer.splitlines(keepends=True)
 
 
 def _write_failure(path: Path, error: Exception) -> None:

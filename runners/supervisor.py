@@ -29,6 +29,7 @@ from runners.members import Stage, read_stages
 from runners.outcome import judge_end
 from runners.processes import identify
 from runners.run_log import RunLog
+from runners.run_samples import Companion
 from runners.signals import SignalQueue
 from runners.status import StatusBoard, read_object
 from runners.watch import KILL_AGAIN_S, TimeLimit, Watch
@@ -40,14 +41,24 @@ STOP_NAME = "stop.json"
 LOG_NAME = "supervisor.log"
 """Where its own complaints go, seldom any; removed at the end when there were none."""
 READY = b"ready\n"
+BESIDE = b"beside "
+"""Stands before the pid of the process that samples the run, in what the launcher is told."""
 DEFAULT_GRACE_S = 10.0
 
 
 class Supervisor:
     """One run from the start of its program to the end of the last process of it."""
 
-    def __init__(self, folder: Path, libc: ctypes.CDLL, signals: SignalQueue, leases: list[int]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        libc: ctypes.CDLL,
+        signals: SignalQueue,
+        leases: list[int],
+        companion: Companion,
+    ) -> None:
         self.folder = folder
+        self.companion = companion
         self.libc = libc
         self.signals = signals
         self.leases = leases
@@ -193,6 +204,8 @@ class Supervisor:
 
     def _conclude(self) -> None:
         """Keep what the program said last, and write the status down for good."""
+        if lost := self.companion.end():
+            self.board.values["samples_lost"] = lost
         with contextlib.suppress(OSError):
             # A killed process may have left standard error beside its trace (probes/trace/stderr_rest).
             rest = take_rest(str(self.folder / "trace"))
@@ -216,29 +229,38 @@ def _null_input() -> None:
     os.close(descriptor)
 
 
-def _leave_launcher() -> None:
-    """Become a process of its own: the first process ends, so the launcher has nothing left to reap."""
-    if os.fork():
+def _leave_launcher(companion: Companion, ready: int | None) -> None:
+    """Become a process of its own: the first process ends, so the launcher has nothing left to reap.
+
+    Before it does, it starts the companion, which thereby is the supervisor's sibling and not its child.
+    """
+    if supervisor := os.fork():
+        pid = companion.start(supervisor)
+        if pid is not None and ready is not None:
+            with contextlib.suppress(OSError):
+                os.write(ready, BESIDE + b"%d\n" % pid)
         os._exit(0)
     os.setsid()
+    companion.keep()
 
 
 def main(arguments: list[str]) -> int:
     """Supervise the run in the folder `arguments[0]` until nothing of it runs any more.
 
-    `arguments[1]` may name an open descriptor, to which "ready" is written once the program runs; the rest
-    name the descriptors of its leases.
+    `arguments[1]` may name an open descriptor, to which "ready" is written once the program runs, and the pid
+    of the process that samples it; the rest name the descriptors of its leases.
     """
     folder = Path(arguments[0]).absolute()
     ready = int(arguments[1]) if len(arguments) > 1 else None
     leases = [int(descriptor) for descriptor in arguments[2:]]
-    _leave_launcher()
+    companion = Companion(folder)
+    _leave_launcher(companion, ready)
     libc = ctypes.CDLL(None, use_errno=True)
     # First of all: a request to stop is never lost, not even an early one.
     signals = SignalQueue(libc)
     if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         print("PR_SET_CHILD_SUBREAPER failed; orphans of this run are not tracked", file=sys.stderr)
-    Supervisor(folder, libc, signals, leases).run(ready)
+    Supervisor(folder, libc, signals, leases, companion).run(ready)
     return 0
 
 

@@ -82,6 +82,7 @@ def test_a_run_keeps_its_output_and_command_and_versions(start: Callable[..., Ru
     until(lambda: not is_alive(supervisor_of(run)))
     assert sorted(entry.name for entry in run.path.iterdir()) == [
         "out.log",
+        "samples.jsonl",
         "spec.json",
         "status.json",
         "trace",

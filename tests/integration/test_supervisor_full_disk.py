@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from runners import launcher, registry
 from runners.errors import HopscopeError
 from runners.plan import Plan
+from runners.run import Run
+from runners.sample_rows import SAMPLES_NAME
+from tests.integration.waiting import until
 
 FILL = """
 import sys
@@ -97,3 +102,43 @@ def test_without_a_spare_the_end_is_written_when_there_is_room_again(disk: Path,
     assert run.reload().state == "running"
     (disk / "fill").unlink()
     assert registry.wait(run, 30).state == "stopped"
+
+
+def sampled(run: Run) -> list[dict[str, Any]]:
+    lines = (run.path / SAMPLES_NAME).read_text().splitlines()
+    return [json.loads(line) for line in lines if line]
+
+
+def fill(disk: Path, run: Run) -> None:
+    """Leave no byte, not even in the last block of the run's samples."""
+    with (disk / "fill").open("wb", buffering=0) as file, pytest.raises(OSError, match="No space left"):
+        while True:
+            file.write(bytes(4096))
+    with (run.path / SAMPLES_NAME).open("ab", buffering=0) as rows, pytest.raises(OSError, match="No space"):
+        while True:
+            rows.write(b"\n")
+
+
+def test_samples_that_find_no_room_are_counted_in_the_next_row(disk: Path, tmp_path: Path) -> None:
+    run = launcher.launch(plan(tmp_path, "import signal; signal.pause()"))
+    until(lambda: sampled(run))
+    fill(disk, run)
+    last = sampled(run)[-1]
+    until(lambda: time.time() - last["t"] > 3)
+    assert run.reload().state == "running"
+    (disk / "fill").unlink()
+    (after,) = until(lambda: [row for row in sampled(run) if row["t"] > last["t"]][:1])
+    assert after["full"] is True
+    assert after["lost"] >= 2
+    assert registry.stop(run).status.get("samples_lost") is None
+
+
+def test_samples_that_found_no_room_to_the_end_are_counted_in_the_status(disk: Path, tmp_path: Path) -> None:
+    run = launcher.launch(plan(tmp_path, "import signal; signal.pause()"))
+    until(lambda: sampled(run))
+    fill(disk, run)
+    last = sampled(run)[-1]
+    until(lambda: time.time() - last["t"] > 3)
+    run = registry.stop(run)
+    assert run.state == "stopped"
+    assert run.status["samples_lost"] >= 2

@@ -1,0 +1,285 @@
+"""The samples of real runs: a row a second, whatever becomes of the sampler, and nothing left of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from probes.nvml.snapshot import merge
+from runners import launcher, registry
+from runners.members import Member, Stage
+from runners.plan import ROOT
+from runners.processes import PROC, Identity, command_line, identify, is_alive, read_stat, send
+from runners.run import Run
+from runners.run_samples import MODULE, SAMPLER_MODULE
+from runners.sample_rows import SAMPLES_NAME
+from tests.integration.waiting import ended, until
+
+PAUSE = "import signal; signal.pause()"
+BUSY = "while True: pass"
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    home = tmp_path / "home"
+    monkeypatch.setenv("HOPSCOPE_HOME", str(home))
+    yield home
+    for run in registry.runs():
+        if not run.ended:
+            registry.stop(run, grace_s=0)
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Callable[..., Run]:
+    """Launch a script given as text, or stages."""
+
+    def launch(text: str = "", *stages: Stage) -> Run:
+        script = tmp_path / "script.py"
+        script.write_text(textwrap.dedent(text))
+        plan = launcher.plan_script([str(script)], python=sys.executable, cwd=tmp_path, record=False)
+        assert plan.problems == []
+        return launcher.launch(dataclasses.replace(plan, stages=stages) if stages else plan)
+
+    return launch
+
+
+def rows(run: Run) -> list[dict[str, Any]]:
+    """The rows so far, each with all that the rows before it said."""
+    merged: list[dict[str, Any]] = []
+    for line in (run.path / SAMPLES_NAME).read_text().splitlines():
+        row = json.loads(line)
+        merged.append(merge(merged[-1] if merged else None, row))
+        merged[-1]["run"] = {**(merged[-2]["run"] if len(merged) > 1 else {}), **row.get("run", {})}
+        merged[-1]["lost"] = row.get("lost", 0)
+    return merged
+
+
+def until_row(run: Run, wanted: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+    """Wait for a row that is as wanted."""
+    return until(lambda: [row for row in rows(run) if wanted(row)])[-1]
+
+
+def companion_of(run: Run) -> Identity:
+    """The process that samples the run."""
+
+    def find() -> Identity | None:
+        for entry in PROC.iterdir():
+            words = command_line(int(entry.name)) if entry.name.isdigit() else []
+            if MODULE in words and str(run.path) in words:
+                return identify(int(entry.name))
+        return None
+
+    found = until(find)
+    assert found is not None
+    return found
+
+
+def sampler_of(companion: Identity) -> Identity:
+    """The sampler that it has at the moment."""
+
+    def find() -> Identity | None:
+        for entry in PROC.iterdir():
+            stat = read_stat(int(entry.name)) if entry.name.isdigit() else None
+            if stat and stat.parent == companion.pid and SAMPLER_MODULE in command_line(stat.pid):
+                return stat.identity
+        return None
+
+    found = until(find)
+    assert found is not None
+    return found
+
+
+def test_a_row_a_second_with_the_host_and_the_runs_own_processes(start: Callable[..., Run]) -> None:
+    run = start(f"import os\nos.fork()\n{BUSY}")
+    row = until_row(run, lambda row: row["run"].get("cpu_percent"))
+    assert row["run"]["processes"] == 2
+    assert 0 < row["run"]["cpu_percent"] <= 100
+    assert row["run"]["memory_bytes"] > 1_000_000
+    assert row["host"]["cpu_cores"] == os.cpu_count()
+    assert row["unsampled"] is None
+    assert row["every"] == 1.0
+    until(lambda: len(rows(run)) >= 4)
+    registry.stop(run, grace_s=0)
+    seen = rows(run)
+    # Never two in one tick, which would be one of a sampler too many.
+    assert all(after["mono"] - before["mono"] > 0.5 for before, after in itertools.pairwise(seen))
+
+
+def test_with_the_run_ends_its_sampler(start: Callable[..., Run]) -> None:
+    run = start(PAUSE)
+    companion = companion_of(run)
+    sampler = sampler_of(companion)
+    until(lambda: rows(run))
+    run = registry.stop(run)
+    assert (run.state, run.signal) == ("stopped", signal.SIGTERM)
+    until(lambda: not is_alive(companion) and not is_alive(sampler))
+
+
+def test_a_run_that_ends_at_once_leaves_no_sampler(start: Callable[..., Run], tmp_path: Path) -> None:
+    ended_runs = [ended(start("pass")) for _ in range(5)]
+    assert [(run.state, run.exit_code) for run in ended_runs] == [("finished", 0)] * 5
+    until(lambda: not left_of(tmp_path))
+    for run in ended_runs:
+        registry.remove(run)
+    assert list(registry.runs_folder().iterdir()) == []
+
+
+def left_of(home: Path) -> list[list[str]]:
+    """The command lines that name something below a folder."""
+    pids = [int(entry.name) for entry in PROC.iterdir() if entry.name.isdigit()]
+    return [words for words in map(command_line, pids) if any(str(home) in word for word in words)]
+
+
+def test_a_program_that_cannot_be_started_leaves_no_sampler(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.symlink_to(sys.executable)
+    (tmp_path / "script.py").touch()
+    plan = launcher.plan_script([str(tmp_path / "script.py")], python=python, record=False)
+    python.unlink()
+    assert launcher.launch(plan).state == "failed"
+    until(lambda: not left_of(tmp_path))
+
+
+def test_a_sampler_that_was_killed_is_started_again(start: Callable[..., Run]) -> None:
+    run = start(PAUSE)
+    companion = companion_of(run)
+    until(lambda: rows(run))
+    sampler = sampler_of(companion)
+    send(sampler, signal.SIGKILL)
+    until(lambda: not is_alive(sampler))
+    before = len(rows(run))
+    assert sampler_of(companion) != sampler
+    until(lambda: len(rows(run)) > before + 1)
+    assert rows(run)[-1]["unsampled"] is None
+    assert run.reload().state == "running"
+
+
+def test_a_sampler_that_hangs_is_told_and_replaced(start: Callable[..., Run]) -> None:
+    run = start(PAUSE)
+    companion = companion_of(run)
+    until(lambda: rows(run))
+    sampler = sampler_of(companion)
+    send(sampler, signal.SIGSTOP)
+    silent = until_row(run, lambda row: row["unsampled"])
+    assert (silent["gpus"], silent["host"]) == ([], {})
+    assert silent["run"]["processes"] == 1
+    until(lambda: not is_alive(sampler))
+    again = until_row(run, lambda row: row["mono"] > silent["mono"] and row["unsampled"] is None)
+    assert again["host"]["memory_used_bytes"] > 0
+
+
+def test_a_stop_does_not_wait_for_a_sampler_that_hangs(start: Callable[..., Run]) -> None:
+    run = start(PAUSE)
+    companion = companion_of(run)
+    sampler = sampler_of(companion)
+    for process in (sampler, companion):
+        send(process, signal.SIGSTOP)
+    run = registry.stop(run)
+    assert (run.state, run.reason) == ("stopped", "stopped on request")
+    send(companion, signal.SIGCONT)
+    until(lambda: not is_alive(companion) and not is_alive(sampler))
+
+
+def test_a_killed_supervisor_takes_the_sampler_with_it(start: Callable[..., Run]) -> None:
+    run = start(PAUSE)
+    companion = companion_of(run)
+    sampler = sampler_of(companion)
+    send(sampler, signal.SIGSTOP)
+    supervisor = run.reload().supervisor
+    assert supervisor is not None
+    send(supervisor, signal.SIGKILL)
+    until(lambda: not is_alive(companion) and not is_alive(sampler))
+    until(lambda: run.reload().state == "lost")
+
+
+def test_without_the_process_that_samples_the_run_goes_on(start: Callable[..., Run], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "go")
+    run = start(f"open({str(tmp_path / 'go')!r}).read(); raise SystemExit(5)")
+    companion = companion_of(run)
+    sampler = sampler_of(companion)
+    send(companion, signal.SIGKILL)
+    until(lambda: not is_alive(companion) and not is_alive(sampler))
+    (tmp_path / "go").write_text("go")
+    run = ended(run)
+    assert (run.state, run.exit_code) == ("failed", 5)
+
+
+def test_it_is_none_of_the_runs_processes(start: Callable[..., Run]) -> None:
+    run = start(PAUSE)
+    companion = companion_of(run)
+    sampler = sampler_of(companion)
+    supervisor = run.reload().supervisor
+    assert supervisor is not None
+    ancestors = []
+    pid = sampler.pid
+    while pid > 1:
+        stat = read_stat(pid)
+        assert stat is not None
+        ancestors.append(pid := stat.parent)
+    assert companion.pid in ancestors
+    assert supervisor.pid not in ancestors
+    # A stop signals all that the run forked, whatever group it is in.
+    send(supervisor, signal.SIGTERM)
+    assert ended(run).reason == "stopped on request"
+
+
+def test_it_holds_neither_input_nor_leases_nor_the_log_open(start: Callable[..., Run]) -> None:
+    run = start(PAUSE)
+    companion = companion_of(run)
+    sampler = sampler_of(companion)
+    until(lambda: rows(run))
+    held = set()
+    for process in (companion, sampler):
+        for entry in (PROC / str(process.pid) / "fd").iterdir():
+            held.add(str(entry.readlink()).partition(":")[0])
+    assert held <= {str(run.path / SAMPLES_NAME), str(run.path / "supervisor.log"), "/dev/null", "pipe"}, held
+
+
+def test_stages_and_members_are_one_runs_samples(start: Callable[..., Run], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "go")
+    wait = f"open({str(tmp_path / 'go')!r}).read()"
+    one = Stage("one", tuple(Member(name, [sys.executable, "-c", PAUSE], serves=True) for name in "ab"))
+    first = Stage("one", (Member("only", [sys.executable, "-c", wait]), *one.members))
+    second = Stage("two", (Member("only", [sys.executable, "-c", PAUSE]),))
+    run = start("", first, second)
+    companion = companion_of(run)
+    assert until_row(run, lambda row: row["run"].get("processes") == 3)
+    (tmp_path / "go").write_text("go")
+    assert until_row(run, lambda row: row["run"].get("processes") == 1)
+    assert companion_of(run) == companion
+    registry.stop(run, grace_s=0)
+    until(lambda: not is_alive(companion))
+
+
+def test_a_dead_server_leaves_no_gap(tmp_path: Path, own_home: Path) -> None:
+    (tmp_path / "script.py").write_text(PAUSE)
+    # In the place of the server, which is killed together with all of its group.
+    launcher_text = f"""
+import os, signal, sys
+from runners import launcher
+plan = launcher.plan_script([{str(tmp_path / "script.py")!r}], python=sys.executable, record=False)
+launcher.launch(plan)
+print("launched", flush=True)
+signal.pause()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", launcher_text], stdout=subprocess.PIPE, process_group=0, cwd=ROOT
+    ) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline() == b"launched\n"
+        os.killpg(server.pid, signal.SIGKILL)
+    (run,) = registry.runs()
+    before = len(rows(run))
+    until(lambda: len(rows(run)) >= before + 3)
+    registry.stop(run, grace_s=0)

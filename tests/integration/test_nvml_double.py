@@ -263,7 +263,7 @@ def test_faults_of_starting(nvml_double: NvmlDouble) -> None:
         assert reader.error("nvmlDeviceGetCount") == pynvml.NVML_ERROR_UNINITIALIZED
         nvml_double.fail_init(0)
         reader.value("nvmlInit")
-    with Reader(nvml_double.environment(library=False)) as reader:
+    with Reader(nvml_double.environment(nvml=False)) as reader:
         assert reader.error("nvmlInit") == pynvml.NVML_ERROR_LIBRARY_NOT_FOUND
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from tests.nvml import layout
-from tests.nvml.build import NVML, build, functions
+from tests.nvml.build import CUDA, NVML, build, functions
 from tests.nvml.groups import HANDLES, INIT, PROCESS_LISTS
 from tests.nvml.layout import NONE, SWITCH
 from tests.nvml.machine import GPU, gpu_strings, p2p_default, topology_default
@@ -32,16 +32,16 @@ class NvmlDouble:
     def __init__(self, folder: Path, gpus: int = 8, *, without: frozenset[str] = frozenset()) -> None:
         assert 0 <= gpus <= layout.MAX_GPUS
         self.folder = folder / "nvml-double"
-        self.libraries = self.folder / "lib"
         self.control_file = self.folder / "control"
         self.gpus = gpus
         self._without = without
         self._numbers = {name: number for number, name in enumerate(functions())}
 
     def __enter__(self) -> Self:
-        self.libraries.mkdir(parents=True)
         for name, content in build(self._without).items():
-            (self.libraries / name).write_bytes(content)
+            library = self._place(name)
+            library.parent.mkdir(parents=True)
+            library.write_bytes(content)
         kind = layout.control_type(len(self._numbers))
         self.control_file.write_bytes(bytes(ctypes.sizeof(kind)))
         with self.control_file.open("r+b") as file:
@@ -56,16 +56,16 @@ class NvmlDouble:
         del self.control
         self._memory.close()
 
-    def environment(self, *, library: bool = True) -> dict[str, str]:
-        """The variables for a child process; without `library` it finds no driver at all."""
-        if not library:
-            (self.folder / "empty").mkdir(exist_ok=True)
-        folder = self.libraries if library else self.folder / "empty"
-        there = os.environ.get("LD_LIBRARY_PATH")
-        return {
-            "LD_LIBRARY_PATH": f"{folder}:{there}" if there else str(folder),
-            CONTROL_VARIABLE: str(self.control_file),
-        }
+    def environment(self, *, nvml: bool = True, cuda: bool = True) -> dict[str, str]:
+        """The variables for a child process; without `nvml` or `cuda` it does not find that library.
+
+        A framework that finds the double of CUDA would try to compute on it: leave that out there.
+        """
+        wanted = [name for name, there in ((NVML, nvml), (CUDA, cuda)) if there]
+        folders = [str(self._place(name).parent) for name in wanted]
+        if there := os.environ.get("LD_LIBRARY_PATH"):
+            folders.append(there)
+        return {"LD_LIBRARY_PATH": ":".join(folders), CONTROL_VARIABLE: str(self.control_file)}
 
     # What the GPUs are like
 
@@ -273,10 +273,8 @@ class NvmlDouble:
         counts = {name: self.calls(name) for name in self._numbers}
         return {name: count for name, count in counts.items() if count}
 
-    @property
-    def nvml_library(self) -> Path:
-        """Where the double of NVML lies."""
-        return self.libraries / NVML
+    def _place(self, library: str) -> Path:
+        return self.folder / library.partition(".")[0] / library
 
     def _function(self, name: str) -> Any:
         return self.control.function[self._numbers[name]]

@@ -153,7 +153,6 @@ GLOBAL_NUMBERS = (
     "animated",
     "cuda_version",
     "xid_count",  # ever raised; the ring holds the last of them
-    "cuda_missing_driver",  # cuInit's status
 )
 
 GLOBAL_STRINGS = {"driver_version": 80, "nvml_version": 80}

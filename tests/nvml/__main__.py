@@ -23,6 +23,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument(
         "--slow-pcie", action="store_true", help="20 ms a reading of the PCIe throughput, as real"
     )
+    parser.add_argument("--no-cuda", action="store_true", help="without the double of CUDA's driver")
     parser.add_argument("--old-driver", action="store_true", help="a driver of the 470 series")
     parser.add_argument(
         "--lost", type=int, action="append", default=[], metavar="GPU", help="a GPU that is lost"
@@ -44,7 +45,8 @@ def main(argv: list[str]) -> int:
                 double.delay("nvmlDeviceGetPcieThroughput", 0.02)
             for gpu in options.lost:
                 double.lose(gpu)
-            with subprocess.Popen(command, env=os.environ | double.environment()) as child:
+            variables = double.environment(cuda=not options.no_cuda)
+            with subprocess.Popen(command, env=os.environ | variables) as child:
                 if options.processes:
                     for gpu in range(min(2, options.gpus)):
                         double.add_process(gpu, child.pid)

@@ -20,6 +20,8 @@ from typing import Any
 
 from runners import leases
 from runners.errors import HopscopeError, UsageError
+from runners.gpus import known_gpus
+from runners.machine_map import machine_map
 from runners.plan import ROOT, RUN_PLACEHOLDER, Plan, held_message
 from runners.plan_program import plan_program
 from runners.plan_script import plan_script
@@ -146,6 +148,7 @@ def _spec(plan: Plan, run_id: str, path: Path, versions: dict[str, str]) -> dict
         "devices": plan.devices,
         "stand_ins": plan.stand_ins,
         "device_map": plan.device_map,
+        "machine": machine_map(known_gpus(), os.environ),
         "sampled_gpus": [card.uuid for card in plan.cards],
         "steps": plan.steps,
         "options": plan.options,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from app.analysis import advice
 from app.analysis.basis import weakest
+from app.analysis.device_order import order_findings
 from app.analysis.devices import in_order, is_host
 from app.analysis.drift import drift_findings
 from app.analysis.finding import Finding
@@ -29,9 +30,11 @@ _MANY, _GOOD_PART = 50, 0.1
 """Waits at one line, and the part of the run that they take, from which on they are worth a change."""
 
 
-def run_findings(tables: Tables, hops: Sequence[Hop], syncs: Sequence[Sync]) -> list[Finding]:
-    """All findings of a run whose hops and syncs are these."""
-    more = [*mixed_findings(tables), *drift_findings(tables)]
+def run_findings(
+    tables: Tables, hops: Sequence[Hop], syncs: Sequence[Sync], spec: Mapping[str, Any] | None = None
+) -> list[Finding]:
+    """All findings of a run whose hops and syncs are these, and that was launched by this `spec`."""
+    more = [*mixed_findings(tables), *drift_findings(tables), *order_findings(spec or {}, tables)]
     return findings(hops, syncs, tables.unseen, tables.rounds, tables.steps, more, tables.span_ns)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app.analysis.collectives import collective_table
+from app.analysis.device_order import device_map
 from app.analysis.devices import in_order
 from app.analysis.findings import run_findings
 from app.analysis.hops import hop_table
@@ -26,13 +27,14 @@ VERSION = 1
 def build_report(run: Mapping[str, Any], tables: Tables, ops: bool = False) -> dict[str, Any]:
     """The report as plain data, ready for JSON.
 
-    `run` says run, framework, status, exit_code, device_map and verdicts as the run's folder does; all
-    may be absent. With `ops` there is one row an op too.
+    `run` says run, framework, status, exit_code and verdicts as the run's folder does, and in `spec` what it
+    was launched with; all may be absent. With `ops` there is one row an op too.
     """
+    spec = run.get("spec") or {}
     hops = hop_table(tables)
     syncs = sync_table(tables)
     frameworks = [process.framework for process in tables.processes if process.framework]
-    device_map = _device_map(run.get("device_map") or {}, tables)
+    mapped = device_map(spec, tables)
     report: dict[str, Any] = {
         "version": VERSION,
         "run": run.get("run"),
@@ -40,8 +42,8 @@ def build_report(run: Mapping[str, Any], tables: Tables, ops: bool = False) -> d
         "status": run.get("status"),
         "exit_code": run.get("exit_code"),
         "steps": tables.steps,
-        "devices": in_order([*tables.devices, *device_map]),
-        "device_map": device_map,
+        "devices": in_order([*tables.devices, *mapped]),
+        "device_map": mapped,
         "notes": [note.text for note in run_notes(tables)],
         "verdicts": list(run.get("verdicts") or ()),
         "unseen": [dataclasses.asdict(row) for row in tables.unseen],
@@ -50,7 +52,7 @@ def build_report(run: Mapping[str, Any], tables: Tables, ops: bool = False) -> d
         "collectives": [row.row() for row in collective_table(tables)],
         "syncs": [row.row() for row in syncs],
         "memory": [row.row() for row in memory_table(tables)],
-        "findings": [row.row() for row in run_findings(tables, hops, syncs)],
+        "findings": [row.row() for row in run_findings(tables, hops, syncs, spec)],
     }
     if ops:
         report["ops"] = [row.row() for row in op_table(tables)]
@@ -65,7 +67,7 @@ def run_info(path: Path) -> dict[str, Any]:
         "framework": run.framework,
         "status": run.state,
         "exit_code": run.exit_code,
-        "device_map": run.spec.get("device_map"),
+        "spec": run.spec,
         "verdicts": [verdict.row() for verdict in read_verdicts(path)],
     }
 
@@ -81,14 +83,3 @@ def run_report(path: Path, ops: bool = False) -> dict[str, Any]:
         return build_report(run_info(path), tables_of(store), ops)
     finally:
         store.close()
-
-
-def _device_map(chosen: Any, tables: Tables) -> dict[str, dict[str, Any]]:
-    """The launcher's facts of each device with what the process itself saw laid over them."""
-    result: dict[str, dict[str, Any]] = {}
-    if isinstance(chosen, Mapping):
-        result = {str(name): dict(facts) for name, facts in chosen.items() if isinstance(facts, Mapping)}
-    for process in tables.processes:
-        for device, facts in process.device_map.items():
-            result[device] = {**result.get(device, {}), **facts}
-    return {device: result[device] for device in in_order(result)}

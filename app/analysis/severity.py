@@ -5,6 +5,7 @@ from __future__ import annotations
 SEVERITY = {
     "explicit": "info",
     "default-device": "warning",
+    "device-order": "warning",
     "gradient-outside-scope": "warning",
     "no-kernel": "warning",
     "host-memory": "info",

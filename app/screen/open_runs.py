@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from app.analysis.collectives import Collective, collective_table
 from app.analysis.finding import Finding
@@ -24,7 +25,7 @@ from app.store.verdicts import Verdict, VerdictReader
 from app.views.matrix_data import Matrix
 from app.views.placement_data import Diagram
 from app.views.progress_data import Progress
-from runners.run import Run
+from runners.run import Run, read_run
 
 _LEAST_PAUSE_S = 0.5
 _SHARE_OF_TIME = 4.0
@@ -36,7 +37,9 @@ _MOST_DIAGRAMS = 16
 class Snapshot:
     """What a run is at one moment; every figure of a page comes from the same one."""
 
-    def __init__(self, store: RunStore) -> None:
+    def __init__(self, store: RunStore, spec: Mapping[str, Any]) -> None:
+        """`spec` is what the run was launched with."""
+        self.spec = spec
         self.generation = store.generation
         self.tables: Tables = tables_of(store)
         self._guard = threading.RLock()
@@ -84,7 +87,7 @@ class Snapshot:
 
     @functools.cached_property
     def _findings(self) -> list[Finding]:
-        return run_findings(self.tables, self.hops, self.syncs)
+        return run_findings(self.tables, self.hops, self.syncs, self.spec)
 
     @functools.cached_property
     def matrix(self) -> Matrix:
@@ -112,7 +115,8 @@ class OpenRun:
         self._lock = threading.Lock()
         self._progress = ProgressReader(path)
         self._verdicts = VerdictReader(path)
-        self._snapshot = Snapshot(self.store)
+        self._spec = read_run(path).spec
+        self._snapshot = Snapshot(self.store, self._spec)
         self._next = 0.0
         self._at_its_end = False
         self._sealing: threading.Thread | None = None
@@ -128,7 +132,7 @@ class OpenRun:
                 self._progress.refresh()
                 self._verdicts.refresh()
                 if self._snapshot.generation != self.store.generation:
-                    self._snapshot = Snapshot(self.store)
+                    self._snapshot = Snapshot(self.store, self._spec)
                 took = time.monotonic() - self.seen
                 self._next = time.monotonic() + max(_LEAST_PAUSE_S, took * _SHARE_OF_TIME)
             if ended and not self.store.sealed and self._sealing is None:

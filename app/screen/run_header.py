@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
+from app.analysis.device_order import device_map
+from app.analysis.devices import is_gpu, is_host
 from app.analysis.notes import run_notes
 from app.analysis.tables import Tables
 from app.live.facts import Fact, facts
@@ -41,7 +44,12 @@ _LAST_LINES = 12
 _ORIGINS = {"page": "from the Launch page", "cli": "from the command line"}
 _MAP_COLUMNS = (
     Column("device", "Device", "devices"),
-    Column("is", "Is", "text"),
+    Column("name", "Card", "label"),
+    Column("nvml_index", "nvidia-smi", "number", help="Its number in nvidia-smi"),
+    Column("cuda_ordinal", "CUDA", "number", help="CUDA's number of it in the process"),
+    Column("uuid", "UUID", "code"),
+    Column("pci_bus_id", "PCI bus id", "code"),
+    Column("source", "Told by", "text", help="Who in the process said which card it is"),
 )
 
 
@@ -125,7 +133,7 @@ def ending(run: Run) -> None:
         st.code("\n".join(lines), language=None, wrap_lines=True)
 
 
-def command(run: Run) -> None:
+def command(run: Run, tables: Tables) -> None:
     """The exact command, environment, versions and device map."""
     spec = run.spec
     st.code(command_text(spec), language="bash", wrap_lines=True)
@@ -138,8 +146,10 @@ def command(run: Run) -> None:
         rest = len(versions) - len(first)
         more = f" and {units.plural(rest, 'more package')} in spec.json" if rest else ""
         st.markdown(f"**Versions** {escape_markdown(', '.join(first) + more)}")
-    if _mapping(spec.get("device_map")):
-        table(_MAP_COLUMNS, map_rows(run), "device-map", label="Device map")
+    mapped = {name: known for name, known in device_map(spec, tables).items() if not is_host(name)}
+    if mapped:
+        shown = _MAP_COLUMNS if any(map(is_gpu, mapped)) else _MAP_COLUMNS[:2]
+        table(shown, map_rows(mapped), "device-map", label="Device map")
 
 
 def _shown_packages(framework: str | None) -> list[str]:
@@ -164,23 +174,29 @@ def _mapping(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def map_rows(run: Run) -> list[dict[str, Any]]:
-    """What each of the process's devices is."""
-    devices, stand_ins = devices_of(run)
+def map_rows(mapped: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What each of the process's devices is, as far as the launcher and the process told."""
+    stand_ins = {name for name, known in mapped.items() if known.get("stand_in")}
     rows = []
-    for badge in badges(devices, (), stand_ins):
-        known = _mapping(run.spec["device_map"].get(badge["device"]))
-        told = ", ".join(
-            f"{name.replace('_', ' ')} {value}" for name, value in known.items() if name != "stand_in"
+    for badge in badges(list(mapped), (), stand_ins):
+        known = mapped[badge["device"]]
+        part = "a part of it" if known.get("parent_uuid") else ""
+        role = ""
+        if not is_gpu(badge["device"]):
+            in_stead = badge["device"] in stand_ins
+            role = "a part of the host that plays a GPU" if in_stead else ""
+        others = known.get("also") or []
+        also = (
+            f"in other processes {', '.join(map(str, others))}" if isinstance(others, list) and others else ""
         )
-        role = "a stand-in: a part of the host that plays a GPU" if known.get("stand_in") else ""
-        rows.append(
-            {
-                "id": badge["device"],
-                "cells": {
-                    "device": {"devices": [badge]},
-                    "is": {"text": "; ".join(filter(None, (role, told)))},
-                },
-            }
-        )
+        cells: dict[str, Any] = {
+            name: {"text": str(known.get(name, "")), "sort": known.get(name, -1)}
+            for name in ("nvml_index", "cuda_ordinal")
+        }
+        cells["device"] = {"devices": [badge]}
+        cells["name"] = {"text": str(known.get("name") or role), "remark": part}
+        cells["uuid"] = {"text": str(known.get("uuid") or known.get("parent_uuid") or ""), "remark": also}
+        cells["pci_bus_id"] = {"text": str(known.get("pci_bus_id") or "")}
+        cells["source"] = {"text": str(known.get("source") or ("the launcher" if known.get("uuid") else ""))}
+        rows.append({"id": badge["device"], "cells": cells})
     return rows

@@ -289,7 +289,7 @@ def training_view(page: Page) -> None:
 
 def command_view(page: Page) -> None:
     """Exactly what was run, and with what."""
-    run_header.command(page.run)
+    run_header.command(page.run, page.snapshot.tables)
 
 
 def log_view(page: Page) -> None:

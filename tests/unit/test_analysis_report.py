@@ -458,7 +458,8 @@ def test_an_op_on_the_wrong_device_is_one_mistake_wherever_its_inputs_are() -> N
 
 
 def test_the_report_has_exactly_the_parts_that_are_agreed() -> None:
-    info = {"run": "r1", "status": "finished", "exit_code": 0, "device_map": {"cpu:1": {"uuid": "u", "x": 1}}}
+    spec = {"device_map": {"cpu:1": {"uuid": "u", "x": 1}}}
+    info = {"run": "r1", "status": "finished", "exit_code": 0, "spec": spec}
     run = pinned_outside()
     run.processes[0].device_map["cpu:1"] = {"stand_in": True, "x": 2}
     report = build_report(info, run)

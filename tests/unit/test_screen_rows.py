@@ -114,11 +114,20 @@ def test_stand_ins_are_always_said_to_be_such() -> None:
     assert alike["remark"] == "stand-ins"
     hues = device_colors(["cpu:0", "cpu:1", "cpu:2"])
     assert {badge["device"]: badge["hue"] for badge in badges(["cpu:2"], hues)} == {"cpu:2": hues["cpu:2"]}
-    told = {row["id"]: row["cells"]["is"]["text"] for row in run_header.map_rows(run("finished", spec))}
-    assert told == {
-        "cpu:1": "a stand-in: a part of the host that plays a GPU",
-        "gpu:0": "uuid GPU-1, name H200",
+
+
+def test_the_device_map_says_which_card_and_who_told() -> None:
+    mapped = {
+        "cpu:1": {"stand_in": True},
+        "gpu:0": {"uuid": "GPU-1", "name": "H200", "nvml_index": 2, "cuda_ordinal": 0, "source": "CUDA"},
+        "gpu:1": {"stand_in": True, "parent_uuid": "GPU-2", "name": "H200", "also": ["GPU-3"]},
     }
+    rows = {row["id"]: row["cells"] for row in run_header.map_rows(mapped)}
+    assert rows["cpu:1"]["name"]["text"] == "a part of the host that plays a GPU"
+    first = [rows["gpu:0"][name]["text"] for name in ("name", "nvml_index", "cuda_ordinal", "uuid", "source")]
+    assert first == ["H200", "2", "0", "GPU-1", "CUDA"]
+    assert (rows["gpu:1"]["name"]["remark"], rows["gpu:1"]["uuid"]["text"]) == ("a part of it", "GPU-2")
+    assert rows["gpu:1"]["uuid"]["remark"] == "in other processes GPU-3"
 
 
 def test_the_command_is_what_a_shell_would_take() -> None:

@@ -17,6 +17,7 @@ from typing import Literal
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -98,6 +99,11 @@ def role() -> Role | None:
     if _policy is None:
         return None
     return _policy.role_of(streamlit.context.cookies.get(_policy.cookie))
+
+
+def role_of(connection: HTTPConnection) -> Role | None:
+    """The role of who asks on one of our own routes; None for one without a valid token."""
+    return _policy.role_of(connection.cookies.get(_policy.cookie)) if _policy else None
 
 
 class AccessCheck:

@@ -14,7 +14,8 @@ _PAGES = Path(__file__).resolve().parents[1] / "pages"
 st.set_page_config(page_icon=Path(__file__).with_name("icon.svg"), layout="wide")
 page = st.navigation(
     [
-        st.Page(_PAGES / "launch.py", title="Launch", icon=":material/rocket_launch:", default=True),
+        st.Page(_PAGES / "machine.py", title="Machine", icon=":material/memory:", default=True),
+        st.Page(_PAGES / "launch.py", title="Launch", icon=":material/rocket_launch:", url_path="launch"),
         st.Page(_PAGES / "runs.py", title="Runs", icon=":material/list:", url_path="runs"),
         st.Page(_PAGES / "run.py", title="Run", icon=":material/account_tree:", url_path="run"),
     ],

@@ -24,18 +24,27 @@ import plotly
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
-from starlette.routing import Route
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
 
 from app import access
-from runners import background
+from app.analysis.alerts import Watcher
+from app.live.going_on import GoingOn
+from app.live.stream import Hub
+from app.views.smi_text import smi_text
+from runners import background, monitor
 from runners.errors import HopscopeError, UsageError
 
 DEFAULT_ADDRESS = "127.0.0.1"
 DEFAULT_PORT = 8501
 _PLOTLY_JS = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 
+_NO_SAMPLE = "No sample has been taken yet; ask again in a second.\n"
+_FRESH = {"Cache-Control": "no-store"}
+
 _build: str | None = None
+_hub = Hub(monitor.shared(), Watcher().look, GoingOn().look)
 
 
 async def _health(_request: Request) -> Response:
@@ -49,6 +58,31 @@ async def _plotly_js(_request: Request) -> Response:
     )
 
 
+async def _machine(socket: WebSocket) -> None:
+    """The Machine page's stream."""
+    try:
+        since = float(socket.query_params.get("since", 0))
+    except ValueError:
+        since = 0.0
+    await _hub.serve(socket, since, access.role_of(socket) == "operator")
+
+
+async def _devices_json(_request: Request) -> Response:
+    """The newest sample, as `devices --json` has it."""
+    snapshot = monitor.shared().snapshot
+    if snapshot is None:
+        return PlainTextResponse(_NO_SAMPLE, 503, _FRESH)
+    return JSONResponse(snapshot, headers=_FRESH)
+
+
+async def _devices_text(_request: Request) -> Response:
+    """The newest sample as nvidia-smi's table."""
+    snapshot = monitor.shared().snapshot
+    if snapshot is None:
+        return PlainTextResponse(_NO_SAMPLE, 503, _FRESH)
+    return PlainTextResponse(await asyncio.to_thread(smi_text, snapshot), headers=_FRESH)
+
+
 @contextlib.asynccontextmanager
 async def _lifespan(_app: st.App) -> AsyncIterator[dict[str, Any]]:
     """Print the address, install what is missing meanwhile, and stop that install with the server."""
@@ -59,9 +93,13 @@ async def _lifespan(_app: st.App) -> AsyncIterator[dict[str, Any]]:
     for line in _addresses(address, policy):
         print(line, flush=True)
     installing = asyncio.create_task(asyncio.to_thread(_install_meanwhile))
+    _hub.start()
+    monitor.shared().start()
     try:
         yield {}
     finally:
+        await _hub.stop()
+        await asyncio.to_thread(monitor.shared().stop)
         await installing
         await asyncio.to_thread(background.stop)
 
@@ -89,7 +127,13 @@ def _addresses(address: str, policy: access.Policy) -> list[str]:
 app = st.App(
     Path(__file__).with_name("main.py"),
     lifespan=_lifespan,
-    routes=[Route("/hopscope/health", _health), Route("/hopscope/plotly.min.js", _plotly_js)],
+    routes=[
+        Route("/hopscope/health", _health),
+        Route("/hopscope/plotly.min.js", _plotly_js),
+        Route("/hopscope/devices.json", _devices_json),
+        Route("/hopscope/devices.txt", _devices_text),
+        WebSocketRoute("/hopscope/machine", _machine),
+    ],
     middleware=[Middleware(access.AccessCheck)],
 )
 

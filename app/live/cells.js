@@ -158,5 +158,6 @@ function drawCell(target, kind, cell, send) {
     target.replaceChildren();
     target.classList.add(`cell-${kind}`);
   }
+  target.classList.toggle("faint", Boolean(cell.faint));
   CELLS[kind](target, cell, send);
 }

@@ -1,18 +1,6 @@
 // Any Plotly figure, changed in place: no remount, zoom kept through uirevision, events back to Python.
 
-const SOURCE = "/hopscope/plotly.min.js";
 const figures = new WeakMap();
-
-function loadPlotly() {
-  window.hopscopePlotly ??= new Promise((done, fail) => {
-    const tag = document.createElement("script");
-    tag.src = SOURCE;
-    tag.onload = () => (window.Plotly ? done(window.Plotly) : fail(new Error("no Plotly in it")));
-    tag.onerror = () => fail(new Error("it could not be loaded"));
-    document.head.append(tag);
-  });
-  return window.hopscopePlotly;
-}
 
 // `var(--hs-NAME)` and `var(--hs-NAME,ALPHA)` become colours that Plotly understands.
 function resolveColors(value, palette) {

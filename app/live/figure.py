@@ -18,7 +18,7 @@ _component = st.components.v2.component(
     "hopscope_figure",
     html='<div class="hopscope-figure" role="group"></div>',
     css=style("figure"),
-    js=script(("figure",)),
+    js=script(("plotly", "figure")),
     isolate_styles=False,
 )
 

@@ -16,7 +16,7 @@ _component = st.components.v2.component(
     "hopscope_table",
     html='<div class="hopscope"></div>',
     css=style("cells") + style("table"),
-    js=script(("cells", "table")),
+    js=script(("cells", "rows", "table")),
 )
 
 

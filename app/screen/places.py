@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 _PAGES = Path(__file__).resolve().parents[2] / "pages"
 
+MACHINE = _PAGES / "machine.py"
 LAUNCH = _PAGES / "launch.py"
 RUNS = _PAGES / "runs.py"
 RUN = _PAGES / "run.py"

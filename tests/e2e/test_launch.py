@@ -23,7 +23,7 @@ ACTIVATION = BATCH * WIDTH * 4
 
 
 def open_launch(page: Any, server: Server, query: str = "") -> None:
-    page.goto(f"{server.url}/{query}")
+    page.goto(f"{server.url}/launch{query}")
     settled(page)
 
 

@@ -81,7 +81,7 @@ def test_pages_open_and_fetch_nothing_from_outside(
     server: Server, open_page: Callable[..., Any], scheme: str
 ) -> None:
     page = open_page(color_scheme=scheme)
-    for path, title in (("/", "Launch"), ("/runs", "Runs"), ("/run", "Run")):
+    for path, title in (("/", "Machine"), ("/launch", "Launch"), ("/runs", "Runs"), ("/run", "Run")):
         page.goto(server.url + path)
         settled(page)
         page.wait_for_function("title => document.title === title", arg=f"{title} · Hopscope")

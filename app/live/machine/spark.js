@@ -1,0 +1,85 @@
+// A small curve over the last two minutes; where nothing was sampled there is no line.
+
+const SPARK_S = 120;
+
+class Spark {
+  constructor(parent, label) {
+    this.canvas = node("canvas", { class: "spark", role: "img", "aria-label": label, title: label }, parent);
+    this.observer = new ResizeObserver(([entry]) => {
+      const { width, height } = entry.contentRect;
+      if (width === this.width && height === this.height) return;
+      [this.width, this.height] = [width, height];
+      this.draw();
+    });
+    this.observer.observe(this.canvas);
+  }
+
+  // Values from 0 to `most`, at times `t` in seconds; the right end is the newest of all samples.
+  set(t, values, most, color, palette, hz) {
+    Object.assign(this, { t, values, most, color, grid: palette.grid, faint: palette.quiet, gap: Math.max(2.5, 3.2 / (hz || 1)) });
+    this.draw();
+  }
+
+  draw() {
+    if (!this.t || !this.width) return;
+    const { canvas, width, height } = this;
+    const ratio = window.devicePixelRatio || 1;
+    const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (canvas.width !== wide || canvas.height !== high) [canvas.width, canvas.height] = [wide, high];
+    const pen = canvas.getContext("2d");
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    pen.strokeStyle = this.grid;
+    pen.lineWidth = 1;
+    pen.beginPath();
+    for (const part of [0, 0.5, 1]) {
+      const y = Math.round((height - 2) * part) + 0.5;
+      pen.moveTo(0, y);
+      pen.lineTo(width, y);
+    }
+    pen.stroke();
+    pen.fillStyle = this.faint;
+    pen.font = "10px sans-serif";
+    pen.fillText("2 min", 2, height - 6);
+    const end = this.t.at(-1) ?? 0;
+    const x = (at) => width - 1 - ((end - this.t[at]) / SPARK_S) * width;
+    const y = (at) => 1.5 + (height - 3) * (1 - Math.min(1, Math.max(0, this.values[at] / this.most)));
+    for (const [from, to] of this.stretches()) {
+      pen.beginPath();
+      for (let at = from; at <= to; at += 1) pen.lineTo(x(at), y(at));
+      if (from === to) pen.lineTo(x(from) + 1.5, y(from));
+      pen.strokeStyle = this.color;
+      pen.lineWidth = 1.5;
+      pen.lineJoin = "round";
+      pen.stroke();
+      pen.lineTo(x(to) + (from === to ? 1.5 : 0), height);
+      pen.lineTo(x(from), height);
+      pen.globalAlpha = 0.16;
+      pen.fillStyle = this.color;
+      pen.fill();
+      pen.globalAlpha = 1;
+    }
+  }
+
+  // From where to where samples follow one another.
+  stretches() {
+    const found = [];
+    const first = (this.t.at(-1) ?? 0) - SPARK_S - 2;
+    let from = -1;
+    for (let at = 0; at < this.t.length; at += 1) {
+      const known = this.values[at] !== null && this.values[at] !== undefined && this.t[at] >= first;
+      const broken = from >= 0 && (!known || this.t[at] - this.t[at - 1] > this.gap);
+      if (broken) {
+        found.push([from, at - 1]);
+        from = -1;
+      }
+      if (known && from < 0) from = at;
+    }
+    if (from >= 0) found.push([from, this.t.length - 1]);
+    return found;
+  }
+
+  destroy() {
+    this.observer.disconnect();
+  }
+}

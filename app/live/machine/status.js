@@ -1,0 +1,87 @@
+// How fresh all this is, how often it comes; and throughout a replay, that it is one.
+
+const TICK_MS = 500;
+const RATES = [1, 2, 5, 10];
+const SPEEDS = [1, 4, 16];
+const PHASES = {
+  connecting: () => "connecting",
+  starting: () => "starting: no sample yet",
+  live: (stream) => `live · ${stream.snapshot.hz} Hz · ${stream.age.toFixed(1)} s ago`,
+  stale: (stream) => `stale: no sample for ${Math.floor(stream.age)} s`,
+  reconnecting: () => "reconnecting",
+  refused: () => "refused: open the address that the server printed when it started",
+  paused: () => "paused (tab hidden)",
+  recording: (stream) => `RECORDING of ${recorded(stream)}`,
+};
+
+function recorded({ snapshot }) {
+  const { host, made } = snapshot.recording;
+  return `${host}, ${dateOf(made)}`;
+}
+
+function dateOf(t) {
+  return new Date(t * 1000).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
+}
+
+class Status {
+  constructor(parent, stream, act) {
+    this.stream = stream;
+    this.root = node("div", { class: "status" }, parent);
+    node("h1", {}, this.root).textContent = "Machine";
+    const badge = (this.badge = node("div", { class: "phase", role: "status", "data-testid": "machine-status" }, this.root));
+    node("span", { class: "dot", "aria-hidden": "true" }, badge);
+    this.text = span(badge, "");
+    this.calm = span(this.root, "", "calm");
+    this.rates = this.choice("Samples a second", RATES, (hz) => `${hz} Hz`, (hz) => stream.send({ hz }));
+    this.speeds = this.choice("Speed of the replay", SPEEDS, (speed) => `${speed}×`, (speed) => stream.send({ speed }));
+    this.back = node("button", { type: "button", class: "back", "data-action": "live" }, this.root);
+    this.back.textContent = "End the replay";
+    this.back.addEventListener("click", () => act({ type: "live" }));
+    this.timer = setInterval(() => this.tick(), TICK_MS);
+  }
+
+  choice(label, values, word, choose) {
+    const box = node("div", { class: "choice", role: "group", "aria-label": label, title: label }, this.root);
+    const buttons = values.map((value) => {
+      const button = node("button", { type: "button", "data-value": value }, box);
+      button.textContent = word(value);
+      button.addEventListener("click", () => choose(value));
+      return button;
+    });
+    return { box, buttons };
+  }
+
+  update(operator) {
+    const { snapshot } = this.stream;
+    const replay = Boolean(snapshot?.recording);
+    this.rates.box.hidden = replay || !operator || !snapshot;
+    this.speeds.box.hidden = !replay;
+    this.back.hidden = !this.stream.replay;
+    for (const { buttons } of [this.rates, this.speeds]) {
+      for (const button of buttons) {
+        const on = Number(button.dataset.value) === (replay ? snapshot.recording.speed ?? 1 : snapshot?.hz);
+        const pressed = String(on);
+        if (button.getAttribute("aria-pressed") !== pressed) button.setAttribute("aria-pressed", pressed);
+      }
+    }
+    this.tick();
+  }
+
+  tick() {
+    const { phase, snapshot } = this.stream;
+    mark(this.root, "phase", phase);
+    put(this.text, PHASES[phase](this.stream));
+    put(this.calm, this.remark(phase, snapshot));
+    this.changed?.(phase);
+  }
+
+  remark(phase, snapshot) {
+    if (phase === "recording") return `at ${clockOf(snapshot.t)}`;
+    if (phase === "stale") return snapshot.sampler?.text ?? "";
+    return phase === "live" && snapshot.gpus?.length && !snapshot.alerts?.length ? "nothing needs attention" : "";
+  }
+
+  destroy() {
+    clearInterval(this.timer);
+  }
+}

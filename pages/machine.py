@@ -1,0 +1,7 @@
+"""Machine: what the GPUs and the host do now and did of late; which card is which, and what it can do."""
+
+from __future__ import annotations
+
+from app.screen.machine_panel import machine_panel
+
+machine_panel()

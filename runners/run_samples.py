@@ -34,8 +34,6 @@ BEGUN = b"begun\n"
 LATE_S = 1.6
 """So many ticks after the last sample the next one is missing, and a row says so."""
 MOST_CARDS = 16
-NO_CARD = "none"
-"""Stands where the sampler takes UUIDs: a run without GPUs has none to look at."""
 END_WAIT_S = 0.2
 """How long the supervisor waits at most for the last samples."""
 
@@ -173,8 +171,8 @@ class Companion:
 
 def sampler_command(uuids: Sequence[str]) -> list[str]:
     """Return the command of a sampler for these cards."""
-    only = ",".join(uuids) or NO_CARD
-    return [sys.executable, "-E", "-m", SAMPLER_MODULE, "--hz", f"{HZ:g}", "--only", only]
+    only = ["--only", ",".join(uuids)] if uuids else ["--no-gpus"]
+    return [sys.executable, "-E", "-m", SAMPLER_MODULE, "--hz", f"{HZ:g}", *only]
 
 
 def cards_of(spec: dict[str, Any]) -> list[str]:

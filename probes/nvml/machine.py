@@ -19,19 +19,23 @@ from .xid import XidEvents
 RETRY_S = 5.0
 """How often to look again for a driver that is not there."""
 _NOT_THERE = absent("there is no driver to ask")
+_NOT_ASKED = {"state": "not-asked", "reason": "no GPU was to be read", "text": "no GPU was to be read"}
 
 
 class Machine:
     """What `read` tells at each call; it never raises for what the driver does."""
 
     def __init__(self, only: Optional[Collection[str]] = None, host: bool = True) -> None:
-        """`only`: the UUIDs of the cards to read, all without it; `host`: whether to read the host too."""
+        """`only`: the UUIDs of the cards to read, all without it; `host`: whether to read the host too.
+
+        With no UUID in `only` the driver is not asked at all, which would wake cards that sleep.
+        """
         self._only = only
         self._host = Host() if host else None
         self._people = People()
         self._nvml: Optional[Nvml] = None
         self._cards: list[Card] = []
-        self._problem: dict[str, str] = {}
+        self._problem: dict[str, str] = dict(_NOT_ASKED) if only is not None and not only else {}
         self._retry_at = 0.0
         self._connected: tuple[Any, ...] = ()
         self._known: dict[str, Any] = {}
@@ -48,7 +52,7 @@ class Machine:
 
     def _read_nvml(self) -> dict[str, Any]:
         now = time.monotonic()
-        if self._nvml is None and now >= self._retry_at:
+        if self._nvml is None and now >= self._retry_at and self._problem != _NOT_ASKED:
             self._start(now)
         if self._nvml is None:
             return self._without()

@@ -1,6 +1,6 @@
 """The sampler: a process of its own that prints what NVML and the host say, a message a line.
 
-    python -m probes.nvml.sampler [--hz 1] [--once] [--only UUID,UUID] [--no-host]
+    python -m probes.nvml.sampler [--hz 1] [--once] [--only UUID,UUID | --no-gpus] [--no-host]
 
 Messages are those of `snapshot`. On standard input it takes lines such as ``{"hz": 5}``, and ends where that
 ends. nvidia-ml-py never unloads the driver's library, so after the driver was reloaded only a new process can
@@ -38,7 +38,8 @@ class Sampler:
         self._options = options
         self._hz = bounded(options.hz)
         self._seq = options.seq
-        self._machine = Machine(options.only.split(",") if options.only else None, not options.no_host)
+        only = [] if options.no_gpus else options.only.split(",") if options.only else None
+        self._machine = Machine(only, not options.no_host)
         self._before: Optional[Snapshot] = None
         self._input = b""
         self._gone_at: Optional[float] = None
@@ -124,6 +125,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--once", action="store_true")
     parser.add_argument("--between", type=float, default=0.1, help="seconds between the two reads of --once")
     parser.add_argument("--only", default="", help="UUIDs of the cards to read")
+    parser.add_argument("--no-gpus", action="store_true", help="leave the driver alone")
     parser.add_argument("--no-host", action="store_true")
     parser.add_argument("--seq", type=int, default=0, help=argparse.SUPPRESS)
     parser.add_argument("--anew", type=int, default=0, help=argparse.SUPPRESS)

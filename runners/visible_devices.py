@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"[ \t\n\v\f\r]*(?P<digits>[+-]?[0-9]+)")
 _PLAIN = re.compile(r"[0-9]+")
 _HUGE = 10**20
 _OLD_MIG = re.compile(r"MIG-(?P<card>GPU-[^/]+)/(?P<gpu>[0-9]+)/(?P<compute>[0-9]+)")
-_OPEN = "; NVIDIA's guides leave this open"
+_OPEN = " (NVIDIA's guides leave this open)"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,23 +115,24 @@ class _Reading:
         entries: list[Entry] = []
         names: list[str] = []
         ended: str | None = None
-        by_uuid: bool | None = None
+        first = _kind(value)
         for text in value.split(","):
             if ended is not None:
-                entries.append(Entry(text, f"not looked at: the list ended at {ended}"))
+                entries.append(Entry(text, ended))
                 continue
-            bare = text.strip(_SPACE)
-            named = bare.startswith(("GPU-", "MIG-"))
-            entry = self._uuid(text, len(names)) if named else self._number(text, len(names))
-            if by_uuid is not None and named != by_uuid and (named or entry.ordinal is not None):
-                kinds = "a UUID behind numbers" if named else "a number behind UUIDs"
-                entry = Entry(text, f"ends the list: {kinds} is not taken{_OPEN}", documented=False)
-            by_uuid = named
+            kind = _kind(text)
+            entry = self._number(text, len(names)) if kind == "number" else self._uuid(text, len(names))
+            if kind != first and (kind != "number" or entry.ordinal is not None):
+                told = f"ends the list: a {kind} in a list that begins with a {first}{_OPEN}"
+                entry = Entry(text, told, documented=False)
             entries.append(entry)
             if entry.ordinal is None:
-                ended = _quoted(text)
+                ended = f"not looked at: the list ended at {_quoted(text)}"
+            elif entry.mig is not None:
+                ended = "not looked at: CUDA shows one MIG instance only"
+                names.append(entry.mig)
             elif entry.card is not None:
-                names.append(entry.mig or entry.card.device)
+                names.append(entry.card.device)
             else:
                 names.append(f"CUDA's number {_index(text)}")
         return entries, names
@@ -155,31 +156,29 @@ class _Reading:
 
     def _uuid(self, text: str, ordinal: int) -> Entry:
         name = text.strip(_SPACE)
-        spaced = name != text
-        if name.startswith("MIG-"):
-            entry = self._slice(text, name, ordinal)
-        else:
-            matches = [card for card in self.cards if card.uuid.startswith(name)]
-            if len(matches) != 1:
-                return Entry(
-                    text,
-                    self._unclear(name, matches),
-                    documented=bool(matches) or not _other_case(name, self.cards),
-                )
-            whole = "the UUID" if matches[0].uuid == name else "the beginning of the UUID"
-            entry = Entry(text, f"{whole} of {matches[0].device}", ordinal, matches[0])
-        if spaced and entry.ordinal is not None:
-            told = f"{entry.verdict}; space beside a UUID is left open by NVIDIA's guides: leave it out"
-            return dataclasses.replace(entry, verdict=told, documented=False)
-        return entry
+        entry = (
+            self._slice(text, name, ordinal) if name.startswith("MIG-") else self._card(text, name, ordinal)
+        )
+        if name == text or entry.ordinal is None:
+            return entry
+        told = f"{entry.verdict}; space beside a UUID{_OPEN}: leave it out"
+        return dataclasses.replace(entry, verdict=told, documented=False)
 
-    def _unclear(self, name: str, matches: Sequence[Gpu]) -> str:
-        if matches:
+    def _card(self, text: str, name: str, ordinal: int) -> Entry:
+        matches = [card for card in self.cards if card.uuid.lower().startswith(name.lower())]
+        if not matches:
+            return Entry(text, "ends the list: no GPU here has a UUID that begins so")
+        if len(matches) > 1:
             several = " and ".join(card.device for card in matches)
-            return f"ends the list: the UUIDs of {several} begin so, and CUDA does not choose"
-        if _other_case(name, self.cards):
-            return f"ends the list: UUIDs are compared as nvidia-smi writes them, in lower case{_OPEN}"
-        return "ends the list: no GPU here has a UUID that begins so"
+            return Entry(text, f"ends the list: the UUIDs of {several} begin so, and CUDA does not choose")
+        (card,) = matches
+        told = (
+            f"{'the UUID' if len(name) == len(card.uuid) else 'the beginning of the UUID'} of {card.device}"
+        )
+        if card.uuid.startswith(name):
+            return Entry(text, told, ordinal, card)
+        told = f"{told} but for upper and lower case{_OPEN}: write it as nvidia-smi does"
+        return Entry(text, told, ordinal, card, documented=False)
 
     def _slice(self, text: str, name: str, ordinal: int) -> Entry:
         """A MIG instance by its UUID, or as drivers before R470 name it."""
@@ -270,9 +269,10 @@ def _no_number(text: str) -> str:
     return "ends the list: it is no number and no UUID (those begin with GPU- or MIG-)"
 
 
-def _other_case(name: str, cards: Sequence[Gpu]) -> bool:
-    """Whether a card's UUID begins so but for upper and lower case."""
-    return any(card.uuid.lower().startswith(name.lower()) for card in cards)
+def _kind(text: str) -> str:
+    """What an entry, or the first one of a list, is: the first one's kind holds for all."""
+    bare = text.lstrip(_SPACE)
+    return "MIG UUID" if bare.startswith("MIG-") else "UUID" if bare.startswith("GPU-") else "number"
 
 
 def _sentence(entries: Sequence[Entry]) -> str:

@@ -13,10 +13,11 @@ from typing import IO
 
 from runners.errors import HopscopeError, UsageError
 from runners.playback import Playback
-from runners.recording_file import Header, Recorder, Recording, read_header, read_recording
+from runners.recording_file import HOLDS, Header, Recorder, Recording, read_header, read_recording
 from runners.registry import home
 
 __all__ = [
+    "HOLDS",
     "Entry",
     "Header",
     "Playback",

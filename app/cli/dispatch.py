@@ -6,7 +6,7 @@ import os
 import sys
 from typing import Protocol
 
-from app.cli import demo, programs, report, rm, run, runs, serve, setup, stop
+from app.cli import demo, devices, programs, report, rm, run, runs, serve, setup, stop
 from app.cli.parser import Parser
 from runners.catalogue import did_you_mean
 from runners.errors import HopscopeError, UsageError
@@ -30,6 +30,7 @@ class Command(Protocol):
 
 COMMANDS: dict[str, Command] = {
     "serve": serve,
+    "devices": devices,
     "programs": programs,
     "demo": demo,
     "run": run,

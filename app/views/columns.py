@@ -32,6 +32,16 @@ def cut(text: str, room: int) -> str:
     return ("".join(kept).rstrip() + CUT)[:room]
 
 
+def clip(text: str, room: int) -> str:
+    """`text` as far as `room` columns go, and nothing to show that it went on."""
+    used = 0
+    for place, letter in enumerate(text):
+        used += _columns(letter)
+        if used > room:
+            return text[:place]
+    return text
+
+
 def left(text: str, room: int) -> str:
     """`text` cut to `room` columns and filled up to it on the right."""
     shown = cut(text, room)

@@ -11,6 +11,8 @@ from app.views.columns import plain
 from app.views.gaps import NOTHING, field, why
 from probes.nvml.snapshot import is_missing
 
+_HARD_SPACE = "\N{NO-BREAK SPACE}"
+
 
 def host_line(host: Mapping[str, Any], room: int) -> list[str]:
     """What a snapshot says of the host, wrapped to `room` columns."""
@@ -36,7 +38,10 @@ def host_line(host: Mapping[str, Any], room: int) -> list[str]:
     if not is_missing(up):
         parts.append(f"up {uptime(up)}")
     head = "Host:" if is_missing(name) else f"Host {plain(name)}:"
-    return textwrap.wrap(f"{head} {', '.join(parts)}", room, subsequent_indent="  ")
+    # A figure stays beside its unit.
+    whole = ", ".join(part.replace(" ", _HARD_SPACE) for part in parts)
+    lines = textwrap.wrap(f"{head} {whole}", room, subsequent_indent="  ")
+    return [line.replace(_HARD_SPACE, " ") for line in lines]
 
 
 def uptime(seconds: float) -> str:

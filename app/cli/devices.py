@@ -1,0 +1,145 @@
+"""`devices`: this machine's GPUs as nvidia-smi shows them, and which card is which."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+from pathlib import Path
+
+from app.cli.machine_samples import Samples
+from app.cli.output import duration, print_json, tell
+from app.cli.parser import Parser, add_json, seconds
+from app.cli.redraw import Screen, can_redraw
+from app.views import units
+from app.views.index_map import index_map
+from app.views.smi_text import nvml_problem, smi_text
+from probes.nvml.sampler import FASTEST_HZ, SLOWEST_HZ
+from probes.nvml.snapshot import Snapshot
+from runners.cuda_order import with_ordinals
+from runners.errors import HopscopeError, UsageError
+from runners.monitor import read_once
+from runners.recordings import HOLDS, Recorder
+
+SUMMARY = "show this machine's GPUs, and which card is which; or record them"
+
+
+def add_arguments(parser: Parser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("--watch", action="store_true", help="show it again and again, until Ctrl-C")
+    parser.add_argument(
+        "--record",
+        type=Path,
+        metavar="FILE",
+        help=f"write what is sampled into FILE (.jsonl.gz), to be replayed elsewhere; {HOLDS}",
+    )
+    parser.add_argument("--overwrite", action="store_true", help="let --record replace a file that exists")
+    parser.add_argument(
+        "--hz",
+        type=rate,
+        metavar="N",
+        help=f"samples a second of --watch and --record, {SLOWEST_HZ:g} to {FASTEST_HZ:g} (default: 1)",
+    )
+    parser.add_argument(
+        "--for",
+        type=seconds,
+        dest="seconds",
+        metavar="SECONDS",
+        help="how long --watch or --record go on (default: until Ctrl-C)",
+    )
+    add_json(parser)
+
+
+def rate(text: str) -> float:
+    """Return a rate that the sampler can keep."""
+    try:
+        hz = float(text)
+    except ValueError:
+        hz = math.nan
+    if not SLOWEST_HZ <= hz <= FASTEST_HZ:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a rate: {SLOWEST_HZ:g} to {FASTEST_HZ:g} a second")
+    return hz
+
+
+def execute(arguments: list[str], parser: Parser) -> int:
+    """Show the devices, also where there are none: then it says why."""
+    args = parser.parse(arguments)
+    _refuse_contradictions(args)
+    hz = 1.0 if args.hz is None else args.hz
+    if args.record is not None:
+        return _record(args.record, args.overwrite, hz, args.seconds, args.json)
+    if args.watch:
+        return _watch(hz, args.seconds, args.json)
+    snapshot = with_ordinals(read_once())
+    if args.json:
+        print_json(snapshot)
+    else:
+        print(_text(snapshot), end="")
+    return 0
+
+
+def _refuse_contradictions(args: argparse.Namespace) -> None:
+    if args.watch and args.record is not None:
+        raise UsageError("--watch and --record are two things: give one of them")
+    if args.overwrite and args.record is None:
+        raise UsageError("--overwrite goes with --record FILE")
+    if not args.watch and args.record is None:
+        for name, value in (("--hz", args.hz), ("--for", args.seconds)):
+            if value is not None:
+                raise UsageError(f"{name} goes with --watch or --record FILE")
+
+
+def _text(snapshot: Snapshot) -> str:
+    """The table and, where there are GPUs, the map below it."""
+    told = index_map(snapshot, os.environ)
+    return smi_text(snapshot) + (f"\n{told}" if told else "")
+
+
+def _watch(hz: float, how_long_s: float | None, as_json: bool) -> int:
+    with Samples(hz, how_long_s) as samples:
+        try:
+            if as_json:
+                for _, snapshot in samples:
+                    print_json(with_ordinals(snapshot))
+            elif can_redraw():
+                with Screen(samples.again) as screen:
+                    for _, snapshot in samples:
+                        screen.draw(_text(with_ordinals(snapshot)))
+            else:
+                for _, snapshot in samples:
+                    print(_text(with_ordinals(snapshot)), flush=True)
+        except KeyboardInterrupt:
+            # That is how it is meant to end.
+            pass
+    return 0
+
+
+def _record(path: Path, overwrite: bool, hz: float, how_long_s: float | None, as_json: bool) -> int:
+    recorder = Recorder(path, overwrite)
+    tell(f"recording into {path}{'' if how_long_s is not None else ' until Ctrl-C'}; {HOLDS}")
+    problem: str | None = None
+    with Samples(hz, how_long_s) as samples:
+        try:
+            for message, snapshot in samples:
+                recorder.add(message, snapshot)
+                now = nvml_problem(snapshot)
+                if now != problem:
+                    tell("the GPUs are back" if now is None else f"{now}; only the host is recorded")
+                    problem = now
+        except KeyboardInterrupt:
+            pass
+        finally:
+            recorder.close()
+    if not recorder.samples:
+        raise HopscopeError(f"nothing was recorded, so {path} was not made: no sample came")
+    length_s = recorder.last_t - recorder.first_t
+    if as_json:
+        made = {"samples": recorder.samples, "seconds": round(length_s, 3), "bytes": recorder.bytes}
+        print_json({"recording": str(path)} | made)
+    else:
+        samples_told = units.plural(recorder.samples, "sample")
+        print(
+            f"{path}: {samples_told} in {duration(length_s)}, {units.size(recorder.bytes)}", file=sys.stdout
+        )
+    return 0

@@ -14,15 +14,19 @@ import pyarrow as pa
 from app.store import schemas, sealing, timeline
 from app.store.coarse import BINS, overview_table
 from app.store.database import Database
-from app.store.ended import has_ended
+from app.store.ended import has_ended, read_json
 from app.store.lanes import lane_of
 from app.store.live import LiveRun
+from app.store.sample_parsing import Numbers, SampleTable
+from app.store.samples import PARQUET_NAME, SampleReader, positions, read_samples, samples_table
 from app.store.sealed import SealedRun
 from app.store.totals import EventTotals, KeyTotals
 from app.views.memory_data import MemorySeries
 from app.views.timeline_data import Lane, Overview, Window
 from probes.trace.rows import Edge, Event, Graph, Key, Location, Node, Process, Unseen
 from runners.errors import HopscopeError
+from runners.run import SPEC_NAME
+from runners.status import STATUS_NAME
 
 _RETRY_SEAL_S = 60.0
 _Value = TypeVar("_Value")
@@ -76,6 +80,7 @@ class RunStore:
         self._lane_of_key: dict[int, Lane] = {}
         self._synced = -1
         self._no_seal_before = 0.0
+        self._samples = SampleReader(path)
         self._rows: _Rows
         if not self._use_sealed():
             self._rows = LiveRun(path, self._database.add_events, self._totals)
@@ -90,6 +95,8 @@ class RunStore:
         with self._lock:
             if not isinstance(self._rows, LiveRun):
                 return False
+            # They have a table of their own, and change nothing in what is worked out from the others.
+            self._samples.refresh()
             before = self._rows.definitions
             if not self._rows.refresh():
                 return False
@@ -130,6 +137,7 @@ class RunStore:
         """Release files and memory; the store is of no use then."""
         with self._lock:
             self._rows.close()
+            self._samples.close()
             self._database.close()
 
     # -- rows --------------------------------------------------------------------------------------
@@ -182,6 +190,26 @@ class RunStore:
         columns = "process, kind, ts_ns, dur_ns, key, count, step, value, thread"
         sql = f"SELECT {columns} FROM events WHERE kind = ? ORDER BY ts_ns, key"
         return [Event(*row) for row in self._database.query(sql, (kind,))]
+
+    def samples(self) -> SampleTable | None:
+        """The samples of the run's devices; None of a run that was never to be sampled."""
+        with self._lock:
+            if not self.sealed:
+                return self._samples.table(self.ended())
+            return self._cached("samples", self.generation, self._sealed_samples)
+
+    def sample_times(self, samples: SampleTable) -> Numbers:
+        """When each row of these was sampled, in seconds since the run's start as all other times are."""
+        processes = self.processes()
+        if not processes:
+            started = read_json(self.path / STATUS_NAME).get("started")
+            return positions(samples, float(started) if isinstance(started, int | float) else None)
+        first = processes[0]
+        host = read_json(self.path / SPEC_NAME).get("host")
+        launched_on = host.get("name") if isinstance(host, dict) else None
+        there = launched_on is None or first.header.get("host") in (None, launched_on)
+        # Another machine's monotonic clock says nothing here.
+        return positions(samples, first.wall_ns / timeline.NS, first.mono_ns / timeline.NS if there else None)
 
     @property
     def duration_s(self) -> float:
@@ -243,6 +271,13 @@ class RunStore:
     def _overview(self, bins: int) -> Overview:
         kept = self._rows.overview(bins) if isinstance(self._rows, SealedRun) else None
         return kept or timeline.overview(self._context(), bins, None, None)
+
+    def _sealed_samples(self) -> SampleTable | None:
+        kept = read_samples(self.path / sealing.FOLDER / PARQUET_NAME)
+        if kept is None:
+            self._samples.refresh()
+            kept = self._samples.table(True)
+        return kept
 
     def _graphs(self) -> dict[int, Graph]:
         return self._cached("graphs", self.generation, lambda: self._rows.graphs(self.keys()))
@@ -309,6 +344,8 @@ class RunStore:
         small["processes"] = schemas.processes_table(self.processes())
         small["overview"] = overview_table(timeline.overview(self._context(), BINS, None, None))
         small["unseen"] = schemas.rows_table(schemas.UNSEEN, self._rows.unseen(True))
+        if (samples := self._samples.table(True)) is not None:
+            small[PARQUET_NAME.removesuffix(".parquet")] = samples_table(samples)
         facts = {"events": self._totals.events, "end_ns": self._totals.end_ns}
         sealing.write_seal(self.path, self._database, small, facts)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Self
 
-from app.views.columns import clip
+from app.views.columns import clip, width
 
 # The other screen, no cursor, and lines that end at the margin.
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J"
@@ -60,7 +60,9 @@ class Screen:
         shown = lines + [""] * (len(before) - len(lines))
         for row, (old, new) in enumerate(zip(before, shown, strict=True), start=1):
             if old != new:
-                written.append(f"\x1b[{row};1H{new}\x1b[K")
+                # Behind a full line the cursor is still on its last letter, which that would erase.
+                rest = "" if width(new) == size.columns else "\x1b[K"
+                written.append(f"\x1b[{row};1H{new}{rest}")
         written.append(_END)
         self._drawn = lines
         self._write("".join(written))

@@ -63,6 +63,16 @@ def test_only_lines_that_changed_are_written(monkeypatch: pytest.MonkeyPatch) ->
     ]
 
 
+def test_the_last_letter_of_a_full_line_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+    screen = Screen(lambda: None)
+    monkeypatch.setattr(screen, "_write", written.append)
+    monkeypatch.setenv("COLUMNS", "4")
+    monkeypatch.setenv("LINES", "5")
+    screen.draw("訓練\nabcd\nabc\n")
+    assert written == [f"{redraw._BEGIN}\x1b[2J\x1b[1;1H訓練\x1b[2;1Habcd\x1b[3;1Habc\x1b[K{redraw._END}"]
+
+
 def test_a_file_of_somebody_else_is_not_touched(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "x.jsonl"
     file.write_text("precious")

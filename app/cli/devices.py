@@ -13,10 +13,8 @@ from app.cli.output import duration, print_json, tell
 from app.cli.parser import Parser, add_json, seconds
 from app.cli.redraw import Screen, can_redraw
 from app.views import units
-from app.views.index_map import index_map
-from app.views.smi_text import nvml_problem, smi_text
+from app.views.smi_text import machine_text, nvml_problem
 from probes.nvml.sampler import FASTEST_HZ, SLOWEST_HZ
-from probes.nvml.snapshot import Snapshot
 from runners.cuda_order import with_ordinals
 from runners.errors import HopscopeError, UsageError
 from runners.monitor import read_once
@@ -75,7 +73,7 @@ def execute(arguments: list[str], parser: Parser) -> int:
     if args.json:
         print_json(snapshot)
     else:
-        print(_text(snapshot), end="")
+        print(machine_text(snapshot, os.environ), end="")
     return 0
 
 
@@ -90,12 +88,6 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
                 raise UsageError(f"{name} goes with --watch or --record FILE")
 
 
-def _text(snapshot: Snapshot) -> str:
-    """The table and, where there are GPUs, the map below it."""
-    told = index_map(snapshot, os.environ)
-    return smi_text(snapshot) + (f"\n{told}" if told else "")
-
-
 def _watch(hz: float, how_long_s: float | None, as_json: bool) -> int:
     with Samples(hz, how_long_s) as samples:
         try:
@@ -105,10 +97,10 @@ def _watch(hz: float, how_long_s: float | None, as_json: bool) -> int:
             elif can_redraw():
                 with Screen(samples.again) as screen:
                     for _, snapshot in samples:
-                        screen.draw(_text(with_ordinals(snapshot)))
+                        screen.draw(machine_text(with_ordinals(snapshot), os.environ))
             else:
                 for _, snapshot in samples:
-                    print(_text(with_ordinals(snapshot)), flush=True)
+                    print(machine_text(with_ordinals(snapshot), os.environ), flush=True)
         except KeyboardInterrupt:
             # That is how it is meant to end.
             pass

@@ -15,6 +15,7 @@ from typing import Any
 from app.views.columns import cut, left, plain
 from app.views.gaps import NOTHING, Gaps, field, why
 from app.views.host_text import host_line
+from app.views.index_map import index_map
 from app.views.smi_mig import mig_table, short_name
 from app.views.smi_processes import process_table
 from probes.nvml.snapshot import is_missing
@@ -40,6 +41,15 @@ _HEAD = (
 )
 
 Gpu = Mapping[str, Any]
+
+
+def machine_text(snapshot: Mapping[str, Any], environment: Mapping[str, str]) -> str:
+    """The table and below it which card is which, to a process with this environment.
+
+    The snapshot is one `with_ordinals`. For `devices` and the route /hopscope/devices.txt.
+    """
+    told = index_map(snapshot, environment)
+    return smi_text(snapshot) + (f"\n{told}" if told else "")
 
 
 def smi_text(snapshot: Mapping[str, Any]) -> str:

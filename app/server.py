@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import math
 import os
 import socket
 import sys
@@ -31,6 +32,7 @@ from starlette.websockets import WebSocket
 from app import access
 from app.analysis.alerts import Watcher
 from app.live.going_on import GoingOn
+from app.live.replay import Replay, recording_of
 from app.live.stream import Hub
 from app.views.smi_text import smi_text
 from runners import background, monitor
@@ -59,12 +61,27 @@ async def _plotly_js(_request: Request) -> Response:
 
 
 async def _machine(socket: WebSocket) -> None:
-    """The Machine page's stream."""
+    """The Machine page's stream: of this machine, or a recording's."""
+    query = socket.query_params
+    if (name := query.get("replay")) is not None:
+        try:
+            recording = await asyncio.to_thread(recording_of, name)
+        except HopscopeError:
+            # The page has said why.
+            await socket.close()
+            return
+        replay = Replay(name, recording, lambda: Watcher().look)
+        await replay.serve(socket, int(_number(query.get("from"))))
+        return
+    await _hub.serve(socket, _number(query.get("since")), access.role_of(socket) == "operator")
+
+
+def _number(text: str | None) -> float:
     try:
-        since = float(socket.query_params.get("since", 0))
+        number = float(text or 0)
     except ValueError:
-        since = 0.0
-    await _hub.serve(socket, since, access.role_of(socket) == "operator")
+        return 0.0
+    return number if math.isfinite(number) else 0.0
 
 
 async def _devices_json(_request: Request) -> Response:

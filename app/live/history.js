@@ -29,6 +29,7 @@ class History {
     this.span = SPANS.some(([span]) => span === data.span) ? data.span : SPANS[0][0];
     this.zoomed = null;
     const bar = node("div", { class: "hopscope-history-bar" }, root);
+    node("h2", {}, bar).textContent = "History";
     this.metrics = this.choice(bar, "What is drawn", Object.entries(METRICS).map(([name, { label }]) => [name, label]), (name) => this.choose(name, this.span));
     this.back = node("button", { type: "button", class: "hopscope-history-back", "data-action": "follow" }, bar);
     this.back.textContent = "Back to now";

@@ -11,15 +11,16 @@ import asyncio
 import contextlib
 import dataclasses
 import json
-import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
-from app.live.thinning import History, encode, step_for, thin
+from app.live.connection import while_connected, wish_in
+from app.live.past import past_text, recent_text
+from app.live.thinning import History
 
 Message = dict[str, Any]
 Snapshot = dict[str, Any]
@@ -30,12 +31,11 @@ Runs = Callable[[], Sequence[Mapping[str, Any]]]
 
 RATES = (1.0, 2.0, 5.0, 10.0)
 """Samples a second that a viewer may ask for."""
-RECENT_S = 130.0
-"""How much history comes with the first message, seconds."""
-LONGEST_S = 3600.0
 _MOST_WAITING = 32
 _RUNS_EVERY_S = 2.0
-_LONGEST_WISH = 2000
+_CALM_HZ = 1.0
+_CALM_AFTER_S = 60.0
+"""How long after the last viewer left no more than `_CALM_HZ` is sampled: nobody sees it."""
 
 
 class Source(Protocol):
@@ -93,6 +93,7 @@ class Hub:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._unsubscribe: Callable[[], None] = _nothing
         self._looking: asyncio.Task[None] | None = None
+        self._calming: asyncio.TimerHandle | None = None
 
     @property
     def viewers(self) -> int:
@@ -109,6 +110,8 @@ class Hub:
     async def stop(self) -> None:
         """Listen no more."""
         self._unsubscribe()
+        if self._calming is not None:
+            self._calming.cancel()
         if self._looking is not None:
             self._looking.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -118,7 +121,7 @@ class Hub:
     async def serve(self, socket: WebSocket, since: float = 0.0, may_change: bool = False) -> None:
         """Serve one viewer until it goes: the whole state with its history since then, then each message.
 
-        `since` is in epoch seconds; no more than `RECENT_S` comes unasked. The viewer may send
+        `since` is in epoch seconds; no more than the last two minutes come unasked. The viewer may send
         ``{"history": {"span": s, "fields": [..]}}``, answered with as much history, and, where it
         `may_change` things, ``{"hz": 5}``.
         """
@@ -126,15 +129,16 @@ class Hub:
         viewer = _Viewer(asyncio.Queue(_MOST_WAITING))
         self._viewers = (*self._viewers, viewer)
         self._came.set()
-        listening = asyncio.create_task(self._listen(socket, may_change))
-        sending = asyncio.create_task(self._send(socket, viewer, since))
+        if self._calming is not None:
+            self._calming.cancel()
         try:
-            await asyncio.wait((listening, sending), return_when=asyncio.FIRST_COMPLETED)
+            await while_connected(self._send(socket, viewer, since), self._listen(socket, may_change))
         finally:
             self._viewers = tuple(other for other in self._viewers if other is not viewer)
             if not self._viewers:
                 self._came.clear()
-            await _end(listening, sending)
+                if self._loop is not None:
+                    self._calming = self._loop.call_later(_CALM_AFTER_S, self._calm)
 
     async def _send(self, socket: WebSocket, viewer: _Viewer, since: float) -> None:
         number, text = await asyncio.to_thread(self._opening, since)
@@ -162,17 +166,12 @@ class Hub:
         head: Message = {"now": now, "live": True, "hz": self._source.hz}
         if state.snapshot is None:
             return 0, _json(head | {"starting": True, "runs": self._runs})
-        past = self._source.history(max(since, now - RECENT_S))
-        past = thin(past, step_for(RECENT_S, self._source.hz))
+        past = recent_text(self._source.history, now, self._source.hz, since)
         body = _json(_whole(state) | head)
-        return state.number, f'{body[:-1]},"history":{encode(past)}}}'
+        return state.number, f'{body[:-1]},"history":{past}}}'
 
     def _past(self, asked: dict[str, Any]) -> str:
-        """The answer to a viewer who asks for history."""
-        span, fields = span_in(asked)
-        step = step_for(span, self._source.hz)
-        past = thin(self._source.history(time.time() - span), step, fields)
-        return past_text(past, span, step, fields)
+        return past_text(self._source.history, asked, time.time(), self._source.hz)
 
     def _current(self) -> _State:
         with self._guard:
@@ -207,6 +206,10 @@ class Hub:
         for viewer in self._viewers:
             hand_over(viewer, number, text, whole)
 
+    def _calm(self) -> None:
+        if self._loop is not None and self._source.hz > _CALM_HZ:
+            self._loop.run_in_executor(None, self._source.set_rate, _CALM_HZ)
+
     async def _look_at_runs(self) -> None:
         """Look at the runs while somebody looks at the page; they are told with the next sample."""
         while True:
@@ -230,35 +233,10 @@ def hand_over(viewer: _Viewer, number: int, text: str, whole: str | None) -> Non
             viewer.waiting.get_nowait()
 
 
-def past_text(past: History, span: float, step: float, fields: tuple[str, ...]) -> str:
-    """The answer to a viewer who asked for history: what came out, and what was asked for."""
-    head = _json({"span": span, "step": step, "fields": fields})
-    return f'{head[:-1]},"history":{encode(past)}}}'
-
-
-def wish_in(text: str) -> Message:
-    """What a viewer sent; nothing where it is not understood."""
-    if len(text) > _LONGEST_WISH:
-        return {}
-    try:
-        wish = json.loads(text)
-    except ValueError:
-        return {}
-    return wish if isinstance(wish, dict) else {}
-
-
 def rate_in(wish: Message) -> float | None:
     """The rate that a viewer asks for, if it is one of `RATES`."""
     hz = wish.get("hz")
     return float(hz) if isinstance(hz, int | float) and not isinstance(hz, bool) and hz in RATES else None
-
-
-def span_in(asked: dict[str, Any]) -> tuple[float, tuple[str, ...]]:
-    """The seconds of history and the fields that a viewer asks for, within bounds."""
-    span, fields = asked.get("span"), asked.get("fields")
-    seconds = float(span) if isinstance(span, int | float) and math.isfinite(span) else RECENT_S
-    names = tuple(str(name) for name in fields) if isinstance(fields, list) else ()
-    return min(max(seconds, 1.0), LONGEST_S), names
 
 
 def _whole(state: _State) -> Message:
@@ -267,15 +245,6 @@ def _whole(state: _State) -> Message:
 
 def _json(message: Message) -> str:
     return json.dumps(message, separators=(",", ":"))
-
-
-async def _end(*tasks: asyncio.Task[None]) -> None:
-    """End a connection's tasks; what tells of a viewer who left is no error."""
-    for task in tasks:
-        task.cancel()
-    for task in tasks:
-        with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect):
-            await task
 
 
 def _nothing() -> None:

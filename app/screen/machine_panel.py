@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -9,8 +10,12 @@ import streamlit as st
 from app import access
 from app.live.history import history
 from app.live.machine import machine, machine_text, shape_of
+from app.live.replay import recording_of
 from app.screen import places
+from app.screen.machine_recordings import recordings_section, told_date
+from app.views.text import escape_markdown
 from runners import monitor
+from runners.errors import HopscopeError
 
 TEXT_ADDRESS = "/hopscope/devices.txt"
 
@@ -19,11 +24,22 @@ def machine_panel() -> None:
     """Draws the machine that this server runs on, or the recording that the address names."""
     replay = st.query_params.get("replay", "")
     operator = access.role() == "operator"
-    snapshot = monitor.shared().snapshot
+    try:
+        recording = recording_of(replay) if replay else None
+    except HopscopeError as error:
+        st.title("Machine")
+        st.error(escape_markdown(error), icon=":material/search_off:")
+        if st.button("Show this machine", icon=":material/memory:"):
+            _end_replay()
+        return
+    snapshot = recording.message(0) if recording else monitor.shared().snapshot
     _act(
         machine("head", f"machine-head-{replay}", replay=replay, shape=shape_of(snapshot), operator=operator)
     )
-    st.subheader("History", anchor=False)
+    for note in recording.notes if recording else ():
+        st.caption(escape_markdown(note))
+    if not replay and snapshot is not None and not snapshot["gpus"]:
+        _offer_recordings(operator)
     _keep_view(
         history(
             f"machine-history-{replay}",
@@ -32,10 +48,31 @@ def machine_panel() -> None:
             span=_span(),
         )
     )
-    st.subheader("Processes", anchor=False)
     _act(machine("processes", f"machine-processes-{replay}", replay=replay))
-    if snapshot is not None and not replay:
-        _sections(snapshot, operator)
+    if snapshot is not None:
+        made = told_date(recording.header.made) if recording else ""
+        _sections(snapshot, operator, made)
+
+
+def _offer_recordings(operator: bool) -> None:
+    with st.expander("Look at another machine: replay a recording", icon=":material/play_circle:"):
+        recordings_section(operator)
+
+
+def _sections(snapshot: dict[str, Any], operator: bool, recorded: str) -> None:
+    """The tabs at the foot; `recorded` is when the snapshot is of, '' where it is of now."""
+    sections: dict[str, Callable[[], None]] = {}
+    if not recorded:
+        sections["nvidia-smi as text"] = lambda: machine_text(TEXT_ADDRESS, "machine-text")
+        if snapshot["gpus"]:
+            sections["Recordings"] = lambda: recordings_section(operator)
+    if not sections:
+        return
+    tabs = st.tabs(list(sections), key="tab", bind="query-params")
+    for tab, draw in zip(tabs, sections.values(), strict=True):
+        if tab.open:
+            with tab:
+                draw()
 
 
 def _span() -> int:
@@ -44,15 +81,19 @@ def _span() -> int:
 
 
 def _act(event: dict[str, Any] | None) -> None:
-    """Do what was asked for in a live part; other GPUs than before need no more than this run of the page."""
+    """Do what was asked for in a live part; of other GPUs than before this run of the page knows already."""
     if event is None:
         return
     if event["type"] == "open":
         run_id = str(event["row"]).partition("/")[0]
         st.switch_page(places.RUN, query_params={"run": run_id})
     if event["type"] == "live":
-        del st.query_params["replay"]
-        st.rerun()
+        _end_replay()
+
+
+def _end_replay() -> None:
+    st.query_params.pop("replay", None)
+    st.rerun()
 
 
 def _keep_view(event: dict[str, Any] | None) -> None:
@@ -60,9 +101,3 @@ def _keep_view(event: dict[str, Any] | None) -> None:
     if event is not None:
         st.query_params["metric"] = event["metric"]
         st.query_params["span"] = str(event["span"])
-
-
-def _sections(snapshot: dict[str, Any], operator: bool) -> None:
-    tabs = st.tabs(["nvidia-smi as text"], key="tab", bind="query-params")
-    with tabs[0]:
-        machine_text(TEXT_ADDRESS, "machine-text")

@@ -15,7 +15,7 @@ pytest.importorskip("starlette")
 
 from starlette.websockets import WebSocketDisconnect
 
-from app.live import stream
+from app.live import past, stream
 from app.live.stream import Hub
 from probes.nvml.snapshot import merge
 from tests.unit.machine_samples import ByHand, change, full_message
@@ -137,10 +137,10 @@ def test_the_first_message_has_everything() -> None:
         assert first["seq"] == 3 and abs(first["now"] - time.time()) < 60
         assert [gpu["utilization_gpu_percent"] for gpu in first["gpus"]] == [9, 8]
         assert first["alerts"] == [{"code": "seen", "text": "3"}]
-        past = first["history"]
-        assert past["t"] == pytest.approx([NOW - 60, NOW - 59, NOW - 58])
-        assert past["gpus"]["GPU-1"]["utilization_gpu_percent"] == [10, 8, 8]
-        assert past["host"]["cpu_percent"] == [5, 2, 3]
+        curves = first["history"]
+        assert curves["t"] == pytest.approx([NOW - 60, NOW - 59, NOW - 58])
+        assert curves["gpus"]["GPU-1"]["utilization_gpu_percent"] == [10, 8, 8]
+        assert curves["host"]["cpu_percent"] == [5, 2, 3]
 
     in_room(visit, watch=lambda snapshot: [{"code": "seen", "text": str(snapshot["seq"])}])
 
@@ -291,17 +291,17 @@ def test_an_hour_comes_as_means_of_what_was_asked_for() -> None:
         viewer.ask(history={"span": 3600, "fields": ["utilization_gpu_percent"]})
         _, answer = await viewer.received(2)
         assert (answer["span"], answer["step"], answer["fields"]) == (3600, 6, ["utilization_gpu_percent"])
-        past = answer["history"]
-        assert past["t"][:2] == pytest.approx([start + 3, start + 9])
-        assert len(past["t"]) == 100
-        assert list(past["gpus"]["GPU-0"]) == ["utilization_gpu_percent"]
-        assert past["gpus"]["GPU-0"]["utilization_gpu_percent"][1:] == [2.5] * 99
-        assert past["host"] == {}
+        curves = answer["history"]
+        assert curves["t"][:2] == pytest.approx([start + 3, start + 9])
+        assert len(curves["t"]) == 100
+        assert list(curves["gpus"]["GPU-0"]) == ["utilization_gpu_percent"]
+        assert curves["gpus"]["GPU-0"]["utilization_gpu_percent"][1:] == [2.5] * 99
+        assert curves["host"] == {}
 
     in_room(visit)
 
 
 @pytest.mark.parametrize("span", [float("nan"), -5, "long", None, 10**12])
 def test_odd_spans_are_bounded(span: object) -> None:
-    seconds, fields = stream.span_in({"span": span, "fields": "all"})
-    assert 1 <= seconds <= stream.LONGEST_S and fields == ()
+    seconds, fields = past.wanted_in({"span": span, "fields": "all"})
+    assert 1 <= seconds <= past.LONGEST_S and fields == ()

@@ -28,6 +28,8 @@ class GpuCard {
     this.state = span(head, "", "pstate");
     this.why = node("div", { class: "why" }, this.root);
     this.why.hidden = true;
+    this.reason = span(this.why, "", "reason");
+    this.whose = span(this.why, "", "whose");
     const body = node("div", { class: "body" }, this.root);
     this.load(body);
     this.memory(body);
@@ -80,8 +82,9 @@ class GpuCard {
     mark(this.root, "alert", alert ?? "");
     if (gpu.unreadable) {
       this.why.hidden = false;
-      put(this.why, `Cannot be read: ${gpu.unreadable.reason}`);
-      hint(this.why, whyMissing(gpu.unreadable));
+      put(this.reason, `Cannot be read: ${gpu.unreadable.reason}`);
+      hint(this.reason, whyMissing(gpu.unreadable));
+      put(this.whose, [known.uuid, known.pci_bus_id].filter(Boolean).join(" · ") || "It told nothing since this page was opened.");
     } else if (!this.why.hidden) {
       this.why.hidden = true;
     }
@@ -92,6 +95,8 @@ class GpuCard {
 
   draw(gpu, known) {
     show(this.name, isMissing(gpu.name) ? known.name ?? gpu.name : gpu.name, FORMS.text, identity(gpu, known));
+    toggle(this.name, "gone", isMissing(gpu.name) && !known.name);
+    toggle(this.state, "gone", Boolean(gpu.unreadable));
     show(this.state, gpu.performance_state, FORMS.text, "Performance state: P0 is the fastest");
     const load = gpu.utilization_gpu_percent;
     show(this.percent, load, FORMS.count);
@@ -242,5 +247,5 @@ function identity(gpu, known) {
 }
 
 function clockOf(t) {
-  return new Date(t * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+  return new Date(t * 1000).toLocaleTimeString("en-GB");
 }

@@ -1,7 +1,10 @@
 // The machine around its GPUs: processors, memory, load; large where there is no GPU to look at.
 
+const MOST_RUNS = 4;
+
 class HostStrip {
-  constructor(parent) {
+  constructor(parent, act) {
+    this.act = act;
     this.root = node("section", { class: "host", "aria-label": "Host" }, parent);
     const who = node("div", { class: "who" }, this.root);
     node("span", { class: "swatch", "aria-hidden": "true" }, who);
@@ -19,6 +22,7 @@ class HostStrip {
         return [name, span(box, "", "v")];
       }),
     );
+    this.runs = node("div", { class: "host-runs", "data-testid": "machine-runs" }, this.root);
   }
 
   meter(label, title) {
@@ -48,12 +52,46 @@ class HostStrip {
       this.facts[name].parentElement.hidden = !driven;
       if (driven) show(this.facts[name], value, FORMS.text);
     }
+    this.drawRuns(snapshot.runs ?? []);
     this.cpu.spark.set(recent.t, recent.series("", "cpu_percent"), 100, palette.host, palette, snapshot.hz);
     this.memory.spark.set(recent.t, recent.series("", "memory_used_bytes"), known ? total : 1, palette.host, palette, snapshot.hz);
+  }
+
+  // What goes on here now: each run with its state, its processes, and what plays its GPUs.
+  drawRuns(runs) {
+    const more = runs.length - MOST_RUNS;
+    const shown = runs.slice(0, MOST_RUNS).map((run) => ({ run }));
+    lines(this.runs, more > 0 ? [...shown, { more }] : shown, (line, { run, more: left }) => {
+      if (!line.link) {
+        line.link = node("a", { target: "_self" }, line);
+        line.rest = span(line, "", "k");
+        line.link.addEventListener("click", (event) => {
+          if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
+          event.preventDefault();
+          this.act({ type: "open", href: line.link.getAttribute("href"), row: line.run });
+        });
+      }
+      line.run = run?.id;
+      if (line.link.hidden === Boolean(run)) line.link.hidden = !run;
+      if (!run) {
+        put(line.rest, `and ${left} more`);
+        return;
+      }
+      put(line.link, run.name);
+      if (line.link.getAttribute("href") !== runAddress(run)) line.link.setAttribute("href", runAddress(run));
+      const number = run.processes.length;
+      const parts = [run.state, `${number} ${number === 1 ? "process" : "processes"}`, run.framework];
+      if (run.stand_ins.length) parts.push(`stand-ins ${run.stand_ins.join(", ")}`);
+      put(line.rest, parts.filter(Boolean).join(" · "));
+    });
   }
 
   destroy() {
     this.cpu.spark.destroy();
     this.memory.spark.destroy();
   }
+}
+
+function runAddress(run) {
+  return `/run?run=${encodeURIComponent(run.id)}`;
 }

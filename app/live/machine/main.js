@@ -9,17 +9,20 @@ const ONLY_A_HOST = {
   error: "The GPUs cannot be read",
   lost: "The GPUs cannot be read",
 };
+const STAND_INS = "Runs on this machine use stand-ins: CPU devices that really place, copy and reduce; only their copies cost nothing.";
 const CARD_PX = 296;
 const GAP_PX = 12;
 const COMPACT_FROM = 9;
 
 class Head {
-  constructor(root, stream, act) {
+  constructor(root, act) {
     this.alerts = new Alerts(root);
     this.problem = node("div", { class: "problem", role: "status" }, root);
     this.problem.hidden = true;
+    this.problemText = span(this.problem, "", "problem-text");
+    this.problemRest = span(this.problem, "", "problem-rest");
     this.grid = node("div", { class: "cards" }, root);
-    this.host = new HostStrip(root);
+    this.host = new HostStrip(root, act);
     this.cards = new Map();
     this.observer = new ResizeObserver(() => this.arrange());
     this.observer.observe(root);
@@ -56,8 +59,9 @@ class Head {
     const none = !wrong && !gpus.length && !starting ? "No GPU to show: the driver reports none." : "";
     const words = text || none;
     if (this.problem.hidden === Boolean(words)) this.problem.hidden = !words;
-    put(this.problem, words);
-    hint(this.problem, wrong?.reason ?? "");
+    put(this.problemText, words);
+    hint(this.problemText, wrong?.reason ?? "");
+    put(this.problemRest, gpus.length ? "" : STAND_INS);
   }
 
   // Rows as full as can be: five cards are three and two, not four and one.
@@ -91,9 +95,10 @@ class Machine {
     if (data.part === "head") {
       this.status = new Status(root, this.stream, (event) => this.act(event));
       this.status.changed = (phase) => mark(root, "phase", phase);
+      if (data.replay) this.recorded = node("div", { class: "recorded", "data-testid": "recorded" }, root);
     }
     const body = node("div", { class: "machine-body" }, root);
-    this.part = data.part === "head" ? new Head(body, this.stream) : new Processes(body, (event) => this.act(event));
+    this.part = data.part === "head" ? new Head(body, (event) => this.act(event)) : new Processes(body, (event) => this.act(event));
     this.leave = this.stream.subscribe({ sampled: () => this.wish(), told: () => this.told() });
     this.told();
   }
@@ -102,6 +107,7 @@ class Machine {
     this.data = data;
     this.act = act;
     this.root.dataset.testid = `machine-${data.part}`;
+    if (data.replay) this.root.dataset.replay = data.replay;
     applyPalette(this.root);
     this.palette = paletteOf(this.root);
     this.told();
@@ -128,6 +134,7 @@ class Machine {
     const { seq, t } = snapshot;
     this.part.update(this.data.part === "head" ? this.stream : snapshot, this.palette);
     this.told();
+    if (this.recorded) put(this.recorded, `RECORDING of ${recorded(this.stream)}`);
     this.report(snapshot);
     const channel = new MessageChannel();
     channel.port1.onmessage = () => {

@@ -22,13 +22,13 @@ const RUN_COLUMNS = [
 class Processes {
   constructor(parent, act) {
     this.act = act;
-    this.gpus = this.section(parent, "On the GPUs", "table-gpu-processes", "machine-gpus");
-    this.runs = this.section(parent, "Of runs that go on", "table-run-processes", "machine-runs");
+    this.gpus = this.section(parent, "Processes on the GPUs", "table-gpu-processes", "machine-gpus");
+    this.runs = this.section(parent, "Processes of runs that go on", "table-run-processes", "machine-runs");
   }
 
   section(parent, title, testid, name) {
     const root = node("section", { class: `processes ${name}` }, parent);
-    node("h3", {}, root).textContent = title;
+    node("h2", {}, root).textContent = title;
     const note = node("p", { class: "quiet-note" }, root);
     note.hidden = true;
     return { root, note, table: new Table(node("div", {}, root)), testid, title };
@@ -112,7 +112,7 @@ function runRows(runs) {
 }
 
 function link(run) {
-  return { text: run.name, href: `/run?run=${encodeURIComponent(run.id)}` };
+  return { text: run.name, href: runAddress(run) };
 }
 
 function word(value) {

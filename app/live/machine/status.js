@@ -70,13 +70,14 @@ class Status {
   tick() {
     const { phase, snapshot } = this.stream;
     mark(this.root, "phase", phase);
-    put(this.text, PHASES[phase](this.stream));
+    const words = PHASES[phase](this.stream);
+    put(this.text, this.stream.replay && phase !== "recording" ? `RECORDING · ${words}` : words);
     put(this.calm, this.remark(phase, snapshot));
     this.changed?.(phase);
   }
 
   remark(phase, snapshot) {
-    if (phase === "recording") return `at ${clockOf(snapshot.t)}`;
+    if (phase === "recording") return `not this machine · as it was at ${clockOf(snapshot.t)}`;
     if (phase === "stale") return snapshot.sampler?.text ?? "";
     return phase === "live" && snapshot.gpus?.length && !snapshot.alerts?.length ? "nothing needs attention" : "";
   }

@@ -189,7 +189,11 @@ class MachineStream {
   connect() {
     const address = new URL(STREAM_ADDRESS, location.href);
     address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
-    address.search = this.replay ? new URLSearchParams({ replay: this.replay }) : "";
+    if (this.replay) {
+      // One that was interrupted goes on where it was; messages are counted from 1 here, from 0 there.
+      const from = String(Math.max(0, (this.snapshot?.seq ?? 1) - 1));
+      address.search = new URLSearchParams({ replay: this.replay, from });
+    }
     const socket = (this.socket = new WebSocket(address));
     socket.addEventListener("message", (event) => {
       if (socket === this.socket) this.hear(JSON.parse(event.data));

@@ -1,0 +1,37 @@
+"""One viewer's WebSocket: what it sends, and both directions at once until it goes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Coroutine
+from typing import Any
+
+from starlette.websockets import WebSocketDisconnect
+
+_LONGEST_WISH = 2000
+
+
+async def while_connected(*directions: Coroutine[Any, Any, None]) -> None:
+    """Run the directions of a connection until one ends; what tells of a viewer who left is no error."""
+    tasks = [asyncio.create_task(direction) for direction in directions]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        for task in tasks:
+            with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect):
+                await task
+
+
+def wish_in(text: str) -> dict[str, Any]:
+    """What a viewer sent; nothing where it is not understood."""
+    if len(text) > _LONGEST_WISH:
+        return {}
+    try:
+        wish = json.loads(text)
+    except ValueError:
+        return {}
+    return wish if isinstance(wish, dict) else {}

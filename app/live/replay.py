@@ -1,0 +1,149 @@
+"""Replays a recording to one viewer: such messages as the live stream's, at the pace of then or faster."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from starlette.websockets import WebSocket
+
+from app.live.connection import while_connected, wish_in
+from app.live.past import past_text, recent_text
+from app.live.stream import Message, Snapshot, Watch
+from probes.nvml.snapshot import merge
+from runners import recordings
+from runners.history import SAMPLES, History
+
+SPEEDS = (1.0, 4.0, 16.0)
+"""How many seconds of the recording pass in one."""
+_LEAST_PAUSE_S = 0.1
+"""However fast it goes, a viewer gets no more than ten messages a second."""
+_KEPT = 2
+_LAST = 10**9
+
+
+class Replay:
+    """One viewer's replay, over and over, from any message on."""
+
+    def __init__(self, name: str, recording: recordings.Recording, watch: Callable[[], Watch]) -> None:
+        """`watch` makes what looks for alerts, one for each round."""
+        self._name = name
+        self._playback = recordings.Playback(recording)
+        self._count = len(recording.lines)
+        self._make_watch = watch
+        self._watch = watch()
+        self._number = 0
+        self._snapshot: Snapshot = {}
+        self._alerts: list[Any] = []
+        self._history = History()
+        self._speed = SPEEDS[0]
+        self._base = (0.0, 0.0)
+        """A moment of the clock, and where the replay was then, seconds from its start."""
+
+    async def serve(self, socket: WebSocket, number: int = 0) -> None:
+        """Serve until the viewer goes, from the message of this number on.
+
+        The viewer may send ``{"speed": 4}``, one of `SPEEDS`, and ask for history as on the live stream.
+        """
+        await socket.accept()
+        await while_connected(self._send(socket, number), self._listen(socket))
+
+    async def _send(self, socket: WebSocket, number: int) -> None:
+        text = await asyncio.to_thread(self._begin, number)
+        while True:
+            await socket.send_text(text)
+            due = self._playback.due_s(self._number + 1)
+            assert due is not None  # It goes on for ever.
+            while (wait := self._time_until(due)) > 0:
+                # A change of speed is seen within this time.
+                await asyncio.sleep(min(wait, 0.25))
+            await asyncio.sleep(_LEAST_PAUSE_S / 2)
+            text = await asyncio.to_thread(self._advance)
+
+    async def _listen(self, socket: WebSocket) -> None:
+        while True:
+            wish = wish_in(await socket.receive_text())
+            speed = wish.get("speed")
+            if isinstance(speed, int | float) and speed in SPEEDS:
+                self._base = (time.monotonic(), self._elapsed)
+                self._speed = float(speed)
+                await socket.send_text(json.dumps({**self._when, "recording": self._label}))
+            if isinstance(asked := wish.get("history"), dict):
+                await socket.send_text(await asyncio.to_thread(self._past, asked))
+
+    @property
+    def _elapsed(self) -> float:
+        then, where = self._base
+        return where + (time.monotonic() - then) * self._speed
+
+    @property
+    def _when(self) -> Message:
+        return {"seq": self._snapshot["seq"], "t": self._snapshot["t"], "full": False}
+
+    @property
+    def _label(self) -> dict[str, Any]:
+        header = self._playback.header
+        return {"name": self._name, "made": header.made, "host": header.hostname, "speed": self._speed}
+
+    def _time_until(self, due: float) -> float:
+        return (due - self._elapsed) / self._speed
+
+    def _begin(self, number: int) -> str:
+        """The first message: the whole state, with what went before it in this round as its history."""
+        self._number = min(max(0, number), _LAST)
+        self._base = (time.monotonic(), self._playback.due_s(self._number) or 0.0)
+        first = self._number - self._number % self._count
+        start = max(first, self._number - SAMPLES)
+        self._snapshot = self._playback.snapshot(start)
+        self._note()
+        for step in range(start + 1, self._number + 1):
+            self._snapshot = merge(self._snapshot, self._playback.message(step))
+            self._note()
+        head = {"now": time.time(), "live": False, "recording": self._label, "runs": []}
+        body = json.dumps({**self._snapshot, **head, "full": True, "alerts": self._alerts})
+        past = recent_text(self._history.since, self._snapshot["t"], self._playback.header.hz)
+        return f'{body[:-1]},"history":{past}}}'
+
+    def _advance(self) -> str:
+        """The message that holds now; where several are due at once, the whole state."""
+        number = self._playback.number_at(self._elapsed)
+        assert number is not None
+        number = max(number, self._number + 1)
+        if number // self._count != self._number // self._count:
+            self._history, self._watch = History(), self._make_watch()
+        skipped = number != self._number + 1
+        message = (
+            {**self._playback.snapshot(number), "full": True} if skipped else self._playback.message(number)
+        )
+        before, self._number = self._alerts, number
+        self._snapshot = merge(self._snapshot, message)
+        self._note()
+        if message["full"]:
+            message |= {"recording": self._label, "runs": []}
+        if message["full"] or self._alerts != before:
+            message["alerts"] = self._alerts
+        return json.dumps(message, separators=(",", ":"))
+
+    def _note(self) -> None:
+        self._history.add(self._snapshot)
+        self._alerts = list(self._watch(self._snapshot))
+
+    def _past(self, asked: dict[str, Any]) -> str:
+        return past_text(self._history.since, asked, self._snapshot["t"], self._playback.header.hz)
+
+
+def recording_of(name: str) -> recordings.Recording:
+    """The recording with this id, kept for the next who asks; HopscopeError where it cannot be had."""
+    path = recordings.find(name)
+    facts = path.stat()
+    return _read(path, facts.st_mtime_ns, facts.st_size)
+
+
+@functools.lru_cache(_KEPT)
+def _read(path: Path, _changed: int, _size: int) -> recordings.Recording:
+    return recordings.read_recording(path)

@@ -1,0 +1,106 @@
+"""Recordings of machines on the Machine page: choose one to replay, take one in, remove one."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import streamlit as st
+
+from app.live.table import Column, table
+from app.views import units
+from app.views.text import escape_markdown
+from runners import recordings
+from runners.errors import HopscopeError
+
+RECORD_COMMAND = "python3 -m app devices --record machine.jsonl.gz"
+_COLUMNS = (
+    Column("host", "Recorded on", "link"),
+    Column("gpus", "GPUs", "text"),
+    Column("made", "Made", "number"),
+    Column("size", "Size", "number"),
+    Column("actions", "", "actions"),
+)
+_REMOVE = {
+    "name": "remove",
+    "label": "Remove",
+    "confirm": "Remove the recording for good?",
+    "yes": "Remove",
+    "doing": "removing",
+}
+
+
+def recordings_section(operator: bool) -> None:
+    """Draws the recordings of this server; anybody may replay them, operators add and remove them."""
+    try:
+        entries = recordings.listed()
+    except HopscopeError as error:
+        st.error(escape_markdown(error))
+        return
+    if message := st.session_state.pop("recordings-message", None):
+        st.error(escape_markdown(message), icon=":material/block:")
+    if entries:
+        rows = [_row(entry, operator) for entry in entries]
+        _act(table(_COLUMNS, rows, "recordings", height=320, label="Recordings"), operator)
+    else:
+        st.caption("There is none yet. On a machine with GPUs this makes one:")
+        st.code(RECORD_COMMAND, language="bash")
+    if operator:
+        st.file_uploader(
+            "Add a recording",
+            type=["jsonl", "gz"],
+            key="recording-upload",
+            on_change=_take_in,
+            help="It holds users and command lines of the machine it is of; all who look here see them.",
+        )
+
+
+def told_date(made: float) -> str:
+    """When a recording was made: ``21 November 2026, 09:45``, by this machine's clock."""
+    moment = datetime.datetime.fromtimestamp(made)
+    return f"{moment.day} {moment:%B %Y, %H:%M}"
+
+
+def _row(entry: recordings.Entry, operator: bool) -> dict[str, Any]:
+    header = entry.header
+    cells: dict[str, Any] = {
+        "host": {"text": entry.id, "href": f"/?replay={entry.id}", "note": entry.problem or ""},
+        "size": {"text": units.size(entry.bytes), "sort": entry.bytes},
+        "actions": {"actions": [_REMOVE] if operator else []},
+    }
+    if header is not None:
+        cells["host"] |= {"text": header.hostname or entry.id, "remark": entry.id}
+        cells["gpus"] = {"text": _counted(header.gpus) or "none"}
+        cells["made"] = {"text": told_date(header.made), "sort": header.made}
+    return {"id": entry.id, "cells": cells}
+
+
+def _counted(names: tuple[str, ...]) -> str:
+    """How many of which cards."""
+    kinds = dict.fromkeys(names)
+    return ", ".join(f"{names.count(name)} {units.TIMES} {name}" for name in kinds)
+
+
+def _act(event: dict[str, Any] | None, operator: bool) -> None:
+    if event is None:
+        return
+    if event["type"] == "open":
+        st.query_params["replay"] = str(event["row"])
+        st.rerun()
+    if event["type"] == "action" and operator:
+        try:
+            recordings.remove(str(event["row"]))
+        except HopscopeError as error:
+            st.session_state["recordings-message"] = str(error)
+        st.rerun()
+
+
+def _take_in() -> None:
+    """Keep what was chosen for upload, once."""
+    upload = st.session_state.get("recording-upload")
+    if upload is None:
+        return
+    try:
+        recordings.add(upload.name, upload)
+    except HopscopeError as error:
+        st.session_state["recordings-message"] = str(error)

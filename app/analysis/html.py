@@ -7,7 +7,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.analysis.report_rows import collective_rows, memory_rows, sync_rows
+from app.analysis.report_rows import (
+    collective_rows,
+    memory_rows,
+    sample_remarks,
+    sample_rows,
+    samples_title,
+    sync_rows,
+)
 from app.analysis.text import endpoint
 from app.views import units
 
@@ -136,6 +143,12 @@ def _tables(report: Mapping[str, Any]) -> list[str]:
             ("device", "peak#", "basis"),
             memory_rows(report),
         ),
+        _table(
+            samples_title(report),
+            ("of", "samples#", "busy#", "peak memory#", "power#", "energy#"),
+            sample_rows(report),
+        ),
+        *(f'<p class="muted">{_text(remark)}</p>' for remark in sample_remarks(report)),
         _table(
             "Ops",
             ("name", "type", "requested", "assigned", "site"),

@@ -15,20 +15,25 @@ from app.analysis.hops import hop_table
 from app.analysis.memory import memory_table
 from app.analysis.notes import run_notes
 from app.analysis.placement import op_table, placement
+from app.analysis.samples import sample_summary
 from app.analysis.syncs import sync_table
 from app.analysis.tables import Tables, tables_of
 from app.store.run import open_run
+from app.store.sample_parsing import SampleTable
 from app.store.verdicts import read_verdicts
 from runners.run import read_run
 
 VERSION = 1
 
 
-def build_report(run: Mapping[str, Any], tables: Tables, ops: bool = False) -> dict[str, Any]:
+def build_report(
+    run: Mapping[str, Any], tables: Tables, ops: bool = False, samples: SampleTable | None = None
+) -> dict[str, Any]:
     """The report as plain data, ready for JSON.
 
     `run` says run, framework, status, exit_code and verdicts as the run's folder does, and in `spec` what it
-    was launched with; all may be absent. With `ops` there is one row an op too.
+    was launched with; all may be absent. With `ops` there is one row an op too. `samples` are those of its
+    devices, None where it has none.
     """
     spec = run.get("spec") or {}
     hops = hop_table(tables)
@@ -52,6 +57,7 @@ def build_report(run: Mapping[str, Any], tables: Tables, ops: bool = False) -> d
         "collectives": [row.row() for row in collective_table(tables)],
         "syncs": [row.row() for row in syncs],
         "memory": [row.row() for row in memory_table(tables)],
+        "samples": sample_summary(samples, mapped),
         "findings": [row.row() for row in run_findings(tables, hops, syncs, spec)],
     }
     if ops:
@@ -80,6 +86,6 @@ def run_report(path: Path, ops: bool = False) -> dict[str, Any]:
     store = open_run(path)
     try:
         store.seal()
-        return build_report(run_info(path), tables_of(store), ops)
+        return build_report(run_info(path), tables_of(store), ops, store.samples())
     finally:
         store.close()

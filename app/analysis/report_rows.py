@@ -55,3 +55,68 @@ def copied(wait_ns: int | None, copy_ns: int | None) -> str:
 def memory_rows(report: Mapping[str, Any]) -> list[Row]:
     """Device, peak, basis."""
     return [(row["device"], units.size(row["peak_bytes"]), row["basis"]) for row in report["memory"]]
+
+
+def sample_rows(report: Mapping[str, Any]) -> list[Row]:
+    """What, samples, busy (mean and most), peak of memory, power (mean and most), energy; '' for none."""
+    samples = report.get("samples")
+    if not samples:
+        return []
+    rows: list[Row] = [
+        (
+            ", ".join(card["devices"]) or f"nvidia-smi's {card['nvml_index']}",
+            units.count(card["count"]),
+            _share(card["mean_utilization_percent"], card["max_utilization_percent"]),
+            _size(card["peak_memory_bytes"]),
+            _watts(card["mean_power_watts"], card["max_power_watts"]),
+            units.energy(card["energy_joules"]) if card["energy_joules"] is not None else "",
+        )
+        for card in samples["cards"]
+    ]
+    for name, words in (("machine", "machine (CPU)"), ("processes", "run's processes (CPU)")):
+        if other := samples[name]:
+            load = _share(other["mean_cpu_percent"], other["max_cpu_percent"])
+            rows.append((words, units.count(other["count"]), load, _size(other["peak_memory_bytes"]), "", ""))
+    return rows
+
+
+def samples_title(report: Mapping[str, Any]) -> str:
+    """What stands over them: how often there was one."""
+    every_s = (report.get("samples") or {}).get("every_s")
+    return f"Samples, one in {units.duration(every_s)} (sampled)" if every_s else "Samples"
+
+
+def sample_remarks(report: Mapping[str, Any]) -> list[str]:
+    """What is to be known of the samples beside their figures, a sentence each."""
+    samples = report.get("samples")
+    if not samples:
+        return []
+    remarks = [
+        f"{units.plural(row['count'], 'sample')} without cards and machine: {row['why']}"
+        for row in samples["unsampled"]
+    ]
+    if samples["lost"]:
+        remarks.append(f"{units.plural(samples['lost'], 'sample')} found no room on the disk")
+    if samples["damaged"]:
+        left_out = f", so {units.plural(samples['skipped'], 'sample')} could not be used either"
+        lines = units.plural(samples["damaged"], "line")
+        remarks.append(f"{lines} of the samples cannot be read{left_out if samples['skipped'] else ''}")
+    for card in samples["cards"]:
+        name = ", ".join(card["devices"]) or f"nvidia-smi's {card['nvml_index']}"
+        remarks += [
+            f"{name} was slowed down in {units.plural(row['count'], 'sample')}: {row['reasons']}"
+            for row in card["throttled"]
+        ]
+    return remarks
+
+
+def _share(mean: float | None, most: float | None) -> str:
+    return "" if mean is None or most is None else f"{mean:.0f} %, at most {most:.0f} %"
+
+
+def _watts(mean: float | None, most: float | None) -> str:
+    return "" if mean is None or most is None else f"{mean:.0f} W, at most {most:.0f} W"
+
+
+def _size(value: int | None) -> str:
+    return "" if value is None else units.size(value)

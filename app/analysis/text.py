@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.analysis.report_rows import collective_rows, memory_rows, sync_rows
+from app.analysis.report_rows import (
+    collective_rows,
+    memory_rows,
+    sample_remarks,
+    sample_rows,
+    samples_title,
+    sync_rows,
+)
 from app.views import units
 
 _MARKS = {"error": "!!", "warning": "! ", "info": "  "}
@@ -86,6 +93,7 @@ def _tables(report: Mapping[str, Any]) -> list[str]:
             ("device", "peak", "basis"),
             memory_rows(report),
         ),
+        _samples(report),
         _table(
             "Ops",
             ("name", "type", "requested", "assigned", "site"),
@@ -101,6 +109,12 @@ def _tables(report: Mapping[str, Any]) -> list[str]:
             ],
         ),
     ]
+
+
+def _samples(report: Mapping[str, Any]) -> str:
+    heads = ("of", "samples", "busy", "peak memory", "power", "energy")
+    remarks = [f"   {_clean(remark)}" for remark in sample_remarks(report)]
+    return "\n".join(filter(None, [_table(samples_title(report), heads, sample_rows(report)), *remarks]))
 
 
 def _hop(index: int, row: Mapping[str, Any]) -> Row:

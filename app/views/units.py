@@ -107,6 +107,14 @@ def rate(steps_per_second: float | None) -> str:
     return f"{_significant(steps_per_second)} steps/s"
 
 
+def energy(joules: float) -> str:
+    """Joules, from a hundred thousand on in watt-hours: ``812 J``, ``45.2 kJ``, ``1.3 kWh``."""
+    for factor, unit, most in ((1.0, "J", 1e3), (1e3, "kJ", 1e5), (3.6e3, "Wh", 3.6e6)):
+        if joules < most * 0.9995:
+            return f"{_significant(joules / factor)} {unit}"
+    return f"{_significant(joules / 3.6e6)} kWh"
+
+
 def percent(fraction: float | None) -> str:
     """A share: ``42 %``; under ten percent with one decimal."""
     if fraction is None:

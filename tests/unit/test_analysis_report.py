@@ -480,9 +480,11 @@ def test_the_report_has_exactly_the_parts_that_are_agreed() -> None:
         "collectives",
         "syncs",
         "memory",
+        "samples",
         "findings",
     ]
     assert (report["version"], report["framework"], report["steps"]) == (1, "tensorflow", 30)
+    assert report["samples"] is None
     assert report["devices"] == ["cpu:0", "cpu:1"]
     assert report["device_map"] == {"cpu:1": {"uuid": "u", "x": 2, "stand_in": True}}
     assert report["unseen"][0] == {"what": "ops inside f", "count": 3, "why": "compiled by XLA (jit_compile)"}

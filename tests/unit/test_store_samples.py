@@ -11,35 +11,11 @@ import numpy as np
 import pytest
 
 from app.store.run import open_run
-from app.store.sample_parsing import HOST, RUN, SampleParser, SampleTable
+from app.store.sample_parsing import HOST, RUN, SampleTable
 from app.store.sample_series import series
 from app.store.samples import positions
+from tests.unit.samples import LOST, POWER, UNSUPPORTED, UTIL, full, gpu, parsed, row, write
 from tests.unit.traces import SECOND, Trace, write_status
-
-UNSUPPORTED = {"state": "unsupported", "reason": "NVML_ERROR_NOT_SUPPORTED"}
-LOST = {"state": "error", "reason": "NVML_ERROR_GPU_IS_LOST"}
-UTIL, MEMORY, POWER = "utilization_gpu_percent", "memory_used_bytes", "power_watts"
-
-
-def gpu(index: Any = 0, **fields: Any) -> dict[str, Any]:
-    known = {"index": index, "uuid": f"GPU-{index}", "name": "Card", "memory_total_bytes": 1000}
-    return known | {UTIL: 10, MEMORY: 100, POWER: 50.5, "throttle_reasons": ["idle"]} | fields
-
-
-def full(t: float, *gpus: dict[str, Any], **more: Any) -> dict[str, Any]:
-    row = {"t": 1000.0 + t, "mono": 50.0 + t, "full": True, "every": 1.0, "unsampled": None, "nvml": "ok"}
-    host = {"cpu_percent": 20.0, "memory_used_bytes": 5000, "cpu_cores": 4}
-    return row | {"gpus": list(gpus), "host": host, "run": {"memory_bytes": 10, "processes": 1}} | more
-
-
-def row(t: float, **more: Any) -> dict[str, Any]:
-    return {"t": 1000.0 + t, "mono": 50.0 + t, **more}
-
-
-def parsed(*rows: dict[str, Any] | bytes) -> SampleTable:
-    parser = SampleParser()
-    parser.feed(one if isinstance(one, bytes) else json.dumps(one).encode() for one in rows)
-    return parser.table()
 
 
 def values(table: SampleTable, source: str, field: str) -> list[float | None]:
@@ -156,12 +132,6 @@ class TestStore:
         return folder
 
     @staticmethod
-    def write(folder: Path, *rows: dict[str, Any], rest: str = "") -> None:
-        with (folder / "samples.jsonl").open("a") as file:
-            file.writelines(json.dumps(one) + "\n" for one in rows)
-            file.write(rest)
-
-    @staticmethod
     def trace(folder: Path, **header: Any) -> None:
         facts = {"wall_ns": 1002 * SECOND, "mono_ns": 52 * SECOND, "host": None}
         trace = Trace(folder, **(facts | header))
@@ -181,7 +151,7 @@ class TestStore:
 
     def test_a_run_that_ended_before_its_first_sample_has_an_empty_table(self, folder: Path) -> None:
         self.trace(folder)
-        self.write(folder)
+        write(folder)
         store = open_run(folder)
         for _ in range(2):
             samples = store.samples()
@@ -193,13 +163,13 @@ class TestStore:
 
     def test_they_are_followed_while_they_are_written(self, folder: Path) -> None:
         write_status(folder, "running")
-        self.write(folder, full(0, gpu()), rest='{"t": 1001, "mo')
+        write(folder, full(0, gpu()), rest='{"t": 1001, "mo')
         store = open_run(folder)
         before = store.generation
         samples = store.samples()
         assert samples is not None
         assert samples.rows == 1
-        self.write(folder, rest='no": 51, "gpus": [{"index": 0, "utilization_gpu_percent": 44}]}\n')
+        write(folder, rest='no": 51, "gpus": [{"index": 0, "utilization_gpu_percent": 44}]}\n')
         store.refresh()
         samples = store.samples()
         assert samples is not None
@@ -213,7 +183,7 @@ class TestStore:
         write_status(folder, started=1000.0, samples_lost=4)
         self.trace(folder)
         card = gpu(**{POWER: UNSUPPORTED, "throttle_reasons": ["sync boost"]})
-        self.write(folder, full(0, card, lost=1), row(1), full(2, unsampled="it hangs"), rest='{"t": 1003')
+        write(folder, full(0, card, lost=1), row(1), full(2, unsampled="it hangs"), rest='{"t": 1003')
         store = open_run(folder)
         live = store.samples()
         assert live is not None
@@ -237,7 +207,7 @@ class TestStore:
 
     def test_a_sealed_file_that_is_damaged_is_read_from_the_rows_again(self, folder: Path) -> None:
         self.trace(folder)
-        self.write(folder, full(0, gpu()))
+        write(folder, full(0, gpu()))
         store = open_run(folder)
         assert store.seal()
         store.close()
@@ -266,7 +236,7 @@ class TestStore:
         spec = {"run": "run", "host": {"name": spec_host}} if spec_host else {"run": "run"}
         (folder / "spec.json").write_text(json.dumps(spec))
         self.trace(folder, **header)
-        self.write(folder, {**full(0, gpu()), "mono": 55.0})
+        write(folder, {**full(0, gpu()), "mono": 55.0})
         store = open_run(folder)
         samples = store.samples()
         assert samples is not None
@@ -274,7 +244,7 @@ class TestStore:
         store.close()
 
     def test_without_a_trace_they_begin_with_the_run(self, folder: Path) -> None:
-        self.write(folder, full(3, gpu()))
+        write(folder, full(3, gpu()))
         store = open_run(folder)
         samples = store.samples()
         assert samples is not None

@@ -101,3 +101,19 @@ def test_relative_differences() -> None:
 
 def test_a_plural_of_its_own() -> None:
     assert [units.plural(number, "process", "processes") for number in (1, 2)] == ["1 process", "2 processes"]
+
+
+@pytest.mark.parametrize(
+    ("joules", "text"),
+    [
+        (0, "0 J"),
+        (812.4, "812 J"),
+        (999.9, "1 kJ"),
+        (45_210, "45.2 kJ"),
+        (100_000, "27.8 Wh"),
+        (3_599_999, "1 kWh"),
+        (4.7e6, "1.31 kWh"),
+    ],
+)
+def test_energy(joules: float, text: str) -> None:
+    assert units.energy(joules) == text

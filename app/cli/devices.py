@@ -13,8 +13,11 @@ from app.cli.output import duration, print_json, tell
 from app.cli.parser import Parser, add_json, seconds
 from app.cli.redraw import Screen, can_redraw
 from app.views import units
+from app.views.costs_text import costs_text
 from app.views.smi_text import machine_text, nvml_problem
 from probes.nvml.sampler import FASTEST_HZ, SLOWEST_HZ
+from runners.copy_costs import costs_file
+from runners.copy_measuring import measure
 from runners.cuda_order import with_ordinals
 from runners.errors import HopscopeError, UsageError
 from runners.monitor import read_once
@@ -31,6 +34,12 @@ def add_arguments(parser: Parser) -> None:
         type=Path,
         metavar="FILE",
         help=f"write what is sampled into FILE (.jsonl.gz), to be replayed elsewhere; {HOLDS}",
+    )
+    parser.add_argument(
+        "--bandwidth",
+        action="store_true",
+        help="measure what copies between the GPUs and the host cost, and keep it: hops are then told with"
+        " estimated times",
     )
     parser.add_argument("--overwrite", action="store_true", help="let --record replace a file that exists")
     parser.add_argument(
@@ -67,6 +76,8 @@ def execute(arguments: list[str], parser: Parser) -> int:
     hz = 1.0 if args.hz is None else args.hz
     if args.record is not None:
         return _record(args.record, args.overwrite, hz, args.seconds, args.json)
+    if args.bandwidth:
+        return _bandwidth(args.json)
     if args.watch:
         return _watch(hz, args.seconds, args.json)
     snapshot = with_ordinals(read_once())
@@ -78,8 +89,17 @@ def execute(arguments: list[str], parser: Parser) -> int:
 
 
 def _refuse_contradictions(args: argparse.Namespace) -> None:
-    if args.watch and args.record is not None:
-        raise UsageError("--watch and --record are two things: give one of them")
+    chosen = [
+        name
+        for name, given in (
+            ("--watch", args.watch),
+            ("--record", args.record is not None),
+            ("--bandwidth", args.bandwidth),
+        )
+        if given
+    ]
+    if len(chosen) > 1:
+        raise UsageError(f"{' and '.join(chosen)} are two things: give one of them")
     if args.overwrite and args.record is None:
         raise UsageError("--overwrite goes with --record FILE")
     if not args.watch and args.record is None:
@@ -134,4 +154,28 @@ def _record(path: Path, overwrite: bool, hz: float, how_long_s: float | None, as
         print(
             f"{path}: {samples_told} in {duration(length_s)}, {units.size(recorder.bytes)}", file=sys.stdout
         )
+    return 0
+
+
+def _bandwidth(as_json: bool) -> int:
+    snapshot = read_once(between_s=0.0)
+    shown = sys.stderr.isatty()
+
+    def progress(done: int, of: int, text: str) -> None:
+        if shown:
+            print(f"\r\x1b[K{done} of {of}: {text}", end="", file=sys.stderr, flush=True)
+
+    try:
+        costs = measure(progress, snapshot)
+    finally:
+        if shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    if as_json:
+        print_json(costs.as_json())
+    else:
+        names = {
+            gpu["uuid"]: f"gpu:{gpu['index']}" for gpu in snapshot["gpus"] if isinstance(gpu["uuid"], str)
+        }
+        print(costs_text(costs, names), end="")
+        tell(f"kept in {costs_file()}: hops between measured devices are now told with estimated times")
     return 0

@@ -316,3 +316,25 @@ def test_without_gpus_the_host_is_recorded_and_that_is_said(double: NvmlDouble, 
     assert done.returncode == 0
     assert "(NVML_ERROR_DRIVER_NOT_LOADED); only the host is recorded" in done.stderr
     assert read_recording(file).header.gpus == ()
+
+
+def test_what_copies_cost_is_measured_told_and_kept(double: NvmlDouble, tmp_path: Path) -> None:
+    home = {"HOPSCOPE_HOME": str(tmp_path / "home")}
+    done = devices(double, "--bandwidth", **home)
+    assert done.returncode == 0
+    rows = [line.split()[:2] for line in done.stdout.splitlines()[2:]]
+    ends = ("gpu:0", "gpu:1", "host")
+    assert {tuple(row) for row in rows} == {(a, b) for a in ends for b in ends} - {("host", "host")}
+    assert "GiB/s" in done.stdout or "MiB/s" in done.stdout
+    kept = tmp_path / "home" / "machine" / "copy_costs.json"
+    assert f"kept in {kept}: " in done.stderr and kept.is_file()
+    told = json.loads(devices(double, "--bandwidth", "--json", **home).stdout)
+    assert told["skipped"] == [] and all(pair["bytes_per_second"] > 0 for pair in told["pairs"])
+
+
+def test_nothing_to_measure_is_one_line(double: NvmlDouble, tmp_path: Path) -> None:
+    double.fail_init(9)
+    done = devices(double, "--bandwidth", HOPSCOPE_HOME=str(tmp_path / "home"))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("hopscope: there is nothing to measure: ") and done.stderr.count("\n") == 1
+    assert not (tmp_path / "home" / "machine" / "copy_costs.json").exists()

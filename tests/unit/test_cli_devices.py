@@ -15,6 +15,8 @@ from app.cli.redraw import Screen, fitted
     ("words", "line"),
     [
         (["--watch", "--record", "x"], "--watch and --record are two things: give one of them"),
+        (["--watch", "--bandwidth"], "--watch and --bandwidth are two things: give one of them"),
+        (["--bandwidth", "--for", "1"], "--for goes with --watch or --record FILE"),
         (["--hz", "2"], "--hz goes with --watch or --record FILE"),
         (["--for", "2"], "--for goes with --watch or --record FILE"),
         (["--overwrite"], "--overwrite goes with --record FILE"),

@@ -12,6 +12,7 @@ import math
 import os
 import socket
 import sys
+import time
 import tomllib
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -34,15 +35,17 @@ from app.analysis.alerts import Watcher
 from app.live.going_on import GoingOn
 from app.live.replay import Replay, recording_of
 from app.live.stream import Hub
-from app.views.smi_text import smi_text
+from app.views.metrics import CONTENT_TYPE as METRICS_TYPE
+from app.views.metrics import metrics_text
+from app.views.smi_text import machine_text
 from runners import background, monitor
+from runners.cuda_order import with_ordinals
 from runners.errors import HopscopeError, UsageError
 
 DEFAULT_ADDRESS = "127.0.0.1"
 DEFAULT_PORT = 8501
 _PLOTLY_JS = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 
-_NO_SAMPLE = "No sample has been taken yet; ask again in a second.\n"
 _FRESH = {"Cache-Control": "no-store"}
 
 _build: str | None = None
@@ -86,18 +89,33 @@ def _number(text: str | None) -> float:
 
 async def _devices_json(_request: Request) -> Response:
     """The newest sample, as `devices --json` has it."""
-    snapshot = monitor.shared().snapshot
-    if snapshot is None:
-        return PlainTextResponse(_NO_SAMPLE, 503, _FRESH)
-    return JSONResponse(snapshot, headers=_FRESH)
+    snapshot = await _newest()
+    return JSONResponse(snapshot, headers=_FRESH) if snapshot else _none_yet()
 
 
 async def _devices_text(_request: Request) -> Response:
-    """The newest sample as nvidia-smi's table."""
-    snapshot = monitor.shared().snapshot
+    """The newest sample as `devices` prints it."""
+    snapshot = await _newest()
     if snapshot is None:
-        return PlainTextResponse(_NO_SAMPLE, 503, _FRESH)
-    return PlainTextResponse(await asyncio.to_thread(smi_text, snapshot), headers=_FRESH)
+        return _none_yet()
+    return PlainTextResponse(await asyncio.to_thread(machine_text, snapshot, os.environ), headers=_FRESH)
+
+
+async def _metrics(_request: Request) -> Response:
+    """The newest sample for Prometheus."""
+    source = monitor.shared()
+    body = await asyncio.to_thread(metrics_text, source.snapshot, source.state, time.time())
+    return Response(body, media_type=METRICS_TYPE, headers=_FRESH)
+
+
+async def _newest() -> dict[str, Any] | None:
+    """The newest sample with CUDA's numbers; the driver may be asked for these."""
+    snapshot = monitor.shared().snapshot
+    return None if snapshot is None else await asyncio.to_thread(with_ordinals, snapshot)
+
+
+def _none_yet() -> Response:
+    return PlainTextResponse("No sample has been taken yet; ask again in a second.\n", 503, _FRESH)
 
 
 @contextlib.asynccontextmanager
@@ -149,6 +167,7 @@ app = st.App(
         Route("/hopscope/plotly.min.js", _plotly_js),
         Route("/hopscope/devices.json", _devices_json),
         Route("/hopscope/devices.txt", _devices_text),
+        Route("/metrics", _metrics),
         WebSocketRoute("/hopscope/machine", _machine),
     ],
     middleware=[Middleware(access.AccessCheck)],

@@ -1,0 +1,88 @@
+"""The machine for programs: /metrics, devices.json and devices.txt, of the sample that the page shows too."""
+
+from __future__ import annotations
+
+import json
+import re
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.e2e.conftest import Server, start_server, wait_until
+from tests.nvml import NvmlDouble
+
+ADDRESS = re.compile(r"^Hopscope: (\S+)  \(viewer: ", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def watched(
+    nvml_makeable: None, tf_python: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Server, NvmlDouble]]:
+    """A server that others reach, on a machine with two cards."""
+    folder = tmp_path_factory.mktemp("watched")
+    with NvmlDouble(folder, 2) as double:
+        environment = double.environment(cuda=False)
+        with start_server(folder, folder, "--listen", "0.0.0.0", environment=environment) as running:
+            wait_until(lambda: ADDRESS.search(running.printed()), 10, running.printed)
+            yield running, double
+
+
+def fetch(server: Server, path: str, *, token: bool = True) -> tuple[int, str, Any]:
+    found = ADDRESS.search(server.printed())
+    assert found
+    query = f"?{urlsplit(found[1]).query}" if token else ""
+    try:
+        with urllib.request.urlopen(f"{server.url}{path}{query}", timeout=10) as answer:
+            return answer.status, answer.read().decode(), answer.headers
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode(), error.headers
+
+
+def metric(server: Server, name: str, gpu: str) -> float | None:
+    _, text, _ = fetch(server, "/metrics")
+    values = [
+        sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if sample.name == name and sample.labels.get("gpu") == gpu
+    ]
+    return values[0] if values else None
+
+
+def test_nobody_gets_anything_without_a_token(watched: tuple[Server, NvmlDouble]) -> None:
+    server, _ = watched
+    for path in ("/metrics", "/hopscope/devices.json", "/hopscope/devices.txt"):
+        assert fetch(server, path, token=False)[0] == 403
+
+
+def test_prometheus_is_told_what_holds_now(watched: tuple[Server, NvmlDouble]) -> None:
+    server, double = watched
+    double.set(1, "temperature", 71)
+    wait_until(lambda: metric(server, "DCGM_FI_DEV_GPU_TEMP", "1") == 71, 20, server.printed)
+    _, text, headers = fetch(server, "/metrics")
+    assert headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+    assert 'hopscope_sampler_state{state="live"} 1.0' in text
+    double.lose(1)
+    wait_until(lambda: metric(server, "hopscope_gpu_up", "1") == 0, 20, server.printed)
+    assert metric(server, "DCGM_FI_DEV_GPU_TEMP", "1") is None
+    assert metric(server, "DCGM_FI_DEV_GPU_TEMP", "0") is not None
+    double.heal()
+    wait_until(lambda: metric(server, "DCGM_FI_DEV_GPU_TEMP", "1") == 71, 20, server.printed)
+
+
+def test_the_same_as_json_and_as_text(watched: tuple[Server, NvmlDouble]) -> None:
+    server, _ = watched
+    wait_until(lambda: fetch(server, "/hopscope/devices.json")[0] == 200, 20, server.printed)
+    _, body, headers = fetch(server, "/hopscope/devices.json")
+    told = json.loads(body)
+    assert headers["Cache-Control"] == "no-store"
+    assert [gpu["cuda_ordinals"]["PCI_BUS_ID"] for gpu in told["gpus"]] == [0, 1]
+    code, text, headers = fetch(server, "/hopscope/devices.txt")
+    assert code == 200 and headers["Content-Type"].startswith("text/plain")
+    assert "|   1  NVIDIA A100-SXM4-80GB" in text and "Which card is which" in text

@@ -65,7 +65,12 @@ class Card:
         self._due.clear()
 
     def _open(self) -> bool:
-        handle = self._nvml.ask("nvmlDeviceGetHandleByIndex", self.index)
+        known: Any = self.row.get("uuid")
+        if isinstance(known, str):
+            # Indices move up where a card was taken out: this row stays that of its own card.
+            handle = self._nvml.ask("nvmlDeviceGetHandleByUUID", known)
+        else:
+            handle = self._nvml.ask("nvmlDeviceGetHandleByIndex", self.index)
         if is_missing(handle):
             self._lose(handle)
             return False
@@ -100,7 +105,10 @@ class Card:
             fields.read(nvml, handle, fields.STEADY, row)
         if self._is_due("seldom", SELDOM_S, now):
             fields.read(nvml, handle, fields.SELDOM, row)
-            row["mig"] = read_mig(nvml, handle) if row["mig_mode"] == "on" else []
+            # What is asked for once may have failed that once.
+            fields.read(nvml, handle, fields.failed(fields.STATIC, row), row)
+            mode = row["mig_mode"]
+            row["mig"] = read_mig(nvml, handle) if mode == "on" else mode if is_missing(mode) else []
             row["nvlink"] = read_links(nvml, handle)
             row["nvlinks"] = row["nvlink"] if is_missing(row["nvlink"]) else len(row["nvlink"])
         if self._is_due("processes", PROCESSES_S, now):

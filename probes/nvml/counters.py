@@ -12,7 +12,7 @@ import time
 from typing import Any, Optional
 
 from .calls import CardGone, DriverGone, Nvml
-from .missing import FUNCTION_NOT_FOUND, absent, is_missing, missing
+from .missing import absent, is_missing, missing
 
 _ENERGY, _MEMORY_TEMPERATURE = 83, 82
 _PCIE_TX, _PCIE_RX = 197, 198
@@ -29,6 +29,7 @@ _FIELDS = (
 _VALUE = {0: "dVal", 1: "uiVal", 2: "ulVal", 3: "ullVal", 4: "sllVal", 5: "siVal", 6: "usVal"}
 _NARROW = 1
 """The value type of 32 bits: a counter of bytes in it goes round several times a second."""
+_PLAIN = {_ENERGY: "energy_joules", _MEMORY_TEMPERATURE: "temperature_memory_celsius"}
 _RATES = {
     _PCIE_TX: ("pcie_tx_bytes_per_second", 1),
     _PCIE_RX: ("pcie_rx_bytes_per_second", 1),
@@ -36,6 +37,11 @@ _RATES = {
     _NVLINK_RX: ("nvlink_rx_bytes_per_second", 1024),
 }
 _FIRST = absent("a rate needs two samples", "error")
+_PCIE = (_RATES[_PCIE_TX][0], _RATES[_PCIE_RX][0])
+_WATCHED_S = 1.0
+_OLD_S = 5.0
+"""When what was last seen of a link is told no more: the driver does not answer."""
+_OLD = absent("NVML_ERROR_TIMEOUT", "error")
 
 
 class Counters:
@@ -51,15 +57,16 @@ class Counters:
         """Return the fields' values at `now`, seconds of the monotonic clock."""
         values = nvml.ask("nvmlDeviceGetFieldValues", handle, _FIELDS)
         if is_missing(values):
-            values = [None] * len(_FIELDS)
+            self.pcie_by_watching = True
+            return dict.fromkeys((*_PLAIN.values(), *(name for name, _ in _RATES.values())), values)
         found: dict[str, Any] = {}
         for (field, _), value in zip(_FIELDS, values):
-            code = FUNCTION_NOT_FOUND if value is None else int(value.nvmlReturn)
+            code = int(value.nvmlReturn)
             number = None if code else int(getattr(value.value, _VALUE.get(int(value.valueType), "ullVal")))
             if field == _ENERGY:
-                found["energy_joules"] = missing(code) if number is None else number / 1000
+                found[_PLAIN[field]] = missing(code) if number is None else number / 1000
             elif field == _MEMORY_TEMPERATURE:
-                found["temperature_memory_celsius"] = missing(code) if number is None else number
+                found[_PLAIN[field]] = missing(code) if number is None else number
             elif field in (_PCIE_TX, _PCIE_RX) and (number is None or int(value.valueType) == _NARROW):
                 self.pcie_by_watching = True
                 found[_RATES[field][0]] = missing(code) if code else _FIRST
@@ -87,36 +94,55 @@ class PcieWatch:
     def __init__(self, nvml: Nvml) -> None:
         self._nvml = nvml
         self._handles: dict[int, Any] = {}
-        self._found: dict[int, dict[str, Any]] = {}
+        self._found: dict[int, tuple[float, dict[str, Any]]] = {}
         self._thread: Optional[threading.Thread] = None
+        self._changed = threading.Condition()
 
     def rates(self, index: int, handle: Any) -> dict[str, Any]:
         """Return what was last seen of a card; it is watched from the first call on."""
-        self._handles[index] = handle
+        if self._handles.get(index) is not handle:
+            with self._changed:
+                self._handles[index] = handle
+                self._changed.notify_all()
         if self._thread is None:
             self._thread = threading.Thread(target=self._watch, name="pcie", daemon=True)
             self._thread.start()
-        first = {"pcie_tx_bytes_per_second": _FIRST, "pcie_rx_bytes_per_second": _FIRST}
-        return self._found.get(index, first)
+        when, found = self._found.get(index, (0.0, None))
+        if found is None:
+            return dict.fromkeys(_PCIE, _FIRST)
+        return found if time.monotonic() - when < _OLD_S else dict.fromkeys(_PCIE, _OLD)
 
     def forget(self, index: int) -> None:
         """Watch a card no more."""
-        self._handles.pop(index, None)
-        self._found.pop(index, None)
+        with self._changed:
+            self._handles.pop(index, None)
+            self._found.pop(index, None)
+
+    def wait(self, seconds: float) -> None:
+        """Wait until every card was looked at once, but not longer than this."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._handles.keys() <= self._found.keys(), seconds)
 
     def _watch(self) -> None:
         while True:
             began = time.monotonic()
             for index, handle in list(self._handles.items()):
-                try:
-                    self._found[index] = {
-                        "pcie_tx_bytes_per_second": self._ask(handle, 0),
-                        "pcie_rx_bytes_per_second": self._ask(handle, 1),
-                    }
-                except (CardGone, DriverGone):
-                    # Whoever samples finds out by itself.
-                    self._found.pop(index, None)
-            time.sleep(max(0.05, 1.0 - (time.monotonic() - began)))
+                self._look(index, handle)
+            left = max(0.05, _WATCHED_S - (time.monotonic() - began))
+            with self._changed:
+                # A card that was added meanwhile does not wait for the next round.
+                self._changed.wait_for(lambda: self._handles.keys() - self._found.keys(), left)
+
+    def _look(self, index: int, handle: Any) -> None:
+        try:
+            found = {name: self._ask(handle, way) for way, name in enumerate(_PCIE)}
+        except (CardGone, DriverGone):
+            # Whoever samples finds out by itself, and forgets the card.
+            found = dict.fromkeys(_PCIE, _FIRST)
+        with self._changed:
+            if self._handles.get(index) is handle:
+                self._found[index] = (time.monotonic(), found)
+            self._changed.notify_all()
 
     def _ask(self, handle: Any, way: int) -> Any:
         kibibytes = self._nvml.ask("nvmlDeviceGetPcieThroughput", handle, way)

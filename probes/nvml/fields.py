@@ -10,7 +10,7 @@ from typing import Any, Callable, NamedTuple
 
 from . import words
 from .calls import Nvml, text_of
-from .missing import FUNCTION_NOT_FOUND, absent, is_missing, missing
+from .missing import FUNCTION_NOT_FOUND, UNSUPPORTED, absent, is_missing, missing
 
 _GPU_SENSOR = 0
 _GRAPHICS, _SM, _MEMORY, _VIDEO = 0, 1, 2, 3
@@ -187,6 +187,15 @@ def names(fields: Sequence[Any]) -> list[str]:
     for field in fields:
         found += field.names if isinstance(field, Several) else [field.name]
     return found
+
+
+def failed(fields: Sequence[Any], row: dict[str, Any]) -> list[Any]:
+    """Return those of the fields that may have a value at another time: they have none, but are supported."""
+    return [field for field in fields if _may_yet(row.get(names([field])[0]))]
+
+
+def _may_yet(value: Any) -> bool:
+    return is_missing(value) and value["state"] != UNSUPPORTED
 
 
 ALL_NAMES = (*names(STATIC), *names(FAST), *names(STEADY), *names(SELDOM), *OTHERS)

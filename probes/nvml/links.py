@@ -39,15 +39,19 @@ def read_links(nvml: Nvml, handle: Any) -> Any:
     return links
 
 
-def shared_links(first: Any, second: Any, second_bus: Any) -> int:
+def shared_links(first: Any, second: Any, second_bus: Any, first_bus: Any = None) -> int:
     """Return how many links lead from one card to another, directly or through switches."""
     if not isinstance(first, list) or not isinstance(second, list):
         return 0
-    up = [link for link in first if link["state"] == "up"]
-    direct = sum(1 for link in up if _same_bus(link["remote_pci_bus_id"], second_bus))
-    if direct:
-        return direct
-    return min(_switched(first), _switched(second))
+    direct = _leading(first, second_bus)
+    if any(is_missing(link["remote_pci_bus_id"]) for link in first):
+        # The other end may tell what this one does not.
+        direct = max(direct, _leading(second, first_bus))
+    return direct or min(_switched(first), _switched(second))
+
+
+def _leading(links: list[dict[str, Any]], bus: Any) -> int:
+    return sum(1 for link in links if link["state"] == "up" and _same_bus(link["remote_pci_bus_id"], bus))
 
 
 def _switched(links: list[dict[str, Any]]) -> int:

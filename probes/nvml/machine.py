@@ -35,9 +35,10 @@ class Machine:
         self._people = People()
         self._nvml: Optional[Nvml] = None
         self._cards: list[Card] = []
+        self._watch: Optional[PcieWatch] = None
         self._problem: dict[str, str] = dict(_NOT_ASKED) if only is not None and not only else {}
         self._retry_at = 0.0
-        self._connected: tuple[Any, ...] = ()
+        self._connected: Optional[tuple[Any, ...]] = None
         self._known: dict[str, Any] = {}
         self.driver_gone = False
         """The driver that this process began with has gone: only a new process can use the next one."""
@@ -49,6 +50,11 @@ class Machine:
             namespace = "initial" if self._people.initial else "own"
             snapshot["host"] = {**self._host.read(), "pid_namespace": namespace}
         return snapshot
+
+    def settle(self, seconds: float) -> None:
+        """Wait for what is looked at beside the samples, but not longer than this."""
+        if self._watch is not None:
+            self._watch.wait(seconds)
 
     def _read_nvml(self) -> dict[str, Any]:
         now = time.monotonic()
@@ -70,8 +76,8 @@ class Machine:
             count = nvml.ask("nvmlDeviceGetCount")
             if is_missing(count):
                 raise NoNvml({"state": "error", "reason": count["reason"], "text": _counting_failed(count)})
-            events, watch = XidEvents(nvml), PcieWatch(nvml)
-            cards = [Card(nvml, index, self._people, events, watch) for index in range(int(count))]
+            events, self._watch = XidEvents(nvml), PcieWatch(nvml)
+            cards = [Card(nvml, index, self._people, events, self._watch) for index in range(int(count))]
             self._known = {
                 "driver": text_of(nvml.ask("nvmlSystemGetDriverVersion")),
                 "cuda_driver": _cuda(nvml.ask("nvmlSystemGetCudaDriverVersion_v2")),
@@ -84,7 +90,7 @@ class Machine:
             self._problem = why_not(gone.code)
             return
         self._nvml, self._cards, self._events = nvml, cards, events
-        self._connected = ()
+        self._connected = None
 
     def _give_up(self, problem: dict[str, str]) -> None:
         self._nvml = None

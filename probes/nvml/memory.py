@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .calls import Nvml
-from .missing import absent, is_missing
+from .missing import UNSUPPORTED, absent, is_missing
 
 _V2 = 0x2000028
 """nvmlMemory_v2 of nvml.h: the struct's size, 40, and its version."""
@@ -18,6 +18,8 @@ def read_memory(nvml: Nvml, handle: Any) -> dict[str, Any]:
     info = nvml.ask("nvmlDeviceGetMemoryInfo", handle, nvml.constant("nvmlMemory_v2", _V2))
     if not is_missing(info):
         return _told(info, int(info.reserved))
+    if info["state"] != UNSUPPORTED:
+        return dict.fromkeys(_NAMES, info)
     # Drivers before 510 have only the first version, whose `used` holds what is reserved.
     older = nvml.ask("nvmlDeviceGetMemoryInfo", handle)
     if not is_missing(older):

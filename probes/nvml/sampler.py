@@ -27,6 +27,7 @@ SLOWEST_HZ, FASTEST_HZ = 0.1, 10.0
 MODULE = "probes.nvml.sampler"
 _ANEW_AFTER_S = (1.0, 2.0, 5.0, 10.0)
 """How long to wait before starting anew, the first time and from then on: a reload takes a while."""
+_SETTLED_S = 1.0
 _LONGEST_COMMAND = 4096
 _PR_SET_PDEATHSIG = 1
 
@@ -64,6 +65,7 @@ class Sampler:
         """Print one whole snapshot, with the rates and shares that need two samples, a moment apart."""
         self._machine.read(0, self._hz)
         time.sleep(self._options.between)
+        self._machine.settle(_SETTLED_S)
         self._say()
 
     def _say(self) -> None:

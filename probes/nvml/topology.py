@@ -55,7 +55,10 @@ def _connection(
         return dict(level)
     told, short = words.topology_level(int(level))
     links = shared_links(
-        cards[row].get("nvlink"), cards[column].get("nvlink"), cards[column].get("pci_bus_id")
+        cards[row].get("nvlink"),
+        cards[column].get("nvlink"),
+        cards[column].get("pci_bus_id"),
+        cards[row].get("pci_bus_id"),
     )
     return {"level": told, "short": f"NV{links}" if links else short, "nvlinks": links}
 

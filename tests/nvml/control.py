@@ -67,6 +67,14 @@ class NvmlDouble:
             folders.append(there)
         return {"LD_LIBRARY_PATH": ":".join(folders), CONTROL_VARIABLE: str(self.control_file)}
 
+    def uninstall(self) -> None:
+        """Take NVML's library away; who has loaded it keeps it."""
+        self._place(NVML).rename(self.folder / NVML)
+
+    def install(self) -> None:
+        """Put it back."""
+        (self.folder / NVML).rename(self._place(NVML))
+
     # What the GPUs are like
 
     def set(self, gpu: int, name: str, value: int | float | str | None) -> None:

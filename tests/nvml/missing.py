@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import os
 import shlex
 import shutil
+import subprocess
 from pathlib import Path
 
 
@@ -32,10 +34,16 @@ def include_folder() -> Path | None:
     return None
 
 
+@functools.cache
 def why_not() -> str | None:
     """Why the double cannot be made here, in a line; None where it can."""
-    if compiler() is None:
+    command = compiler()
+    if command is None:
         return "there is no C compiler (cc, gcc, clang or $CC), which makes the double of NVIDIA's driver"
     if include_folder() is None:
         return "nvml.h is missing: pip install -r tests/requirements.txt brings it (nvidia-nvml-dev)"
+    probe = "#include <stdlib.h>\n#include <sys/mman.h>\n"
+    check = [*command, "-fsyntax-only", "-xc", "-"]
+    if subprocess.run(check, input=probe.encode(), capture_output=True, check=False).returncode:
+        return "the C compiler has no headers of the C library: apt-get install libc6-dev"
     return None

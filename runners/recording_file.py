@@ -37,8 +37,8 @@ LONGEST_GAP_S = 10.0
 
 _WHOLE_EVERY_S = 60.0
 _FLUSH_EVERY = 10
-_PIECE = 1 << 16
-_GZIP = b"\x1f\x8b"
+GZIP = b"\x1f\x8b"
+"""What gzip begins with."""
 
 
 class Recorder:
@@ -285,7 +285,7 @@ class _Lines:
     """The lines of a file, unpacked where it is gzip; a damaged end is as good as none."""
 
     def __init__(self, raw: IO[bytes]) -> None:
-        packed = raw.read(len(_GZIP)) == _GZIP
+        packed = raw.read(len(GZIP)) == GZIP
         raw.seek(0)
         self._file: IO[bytes] | gzip.GzipFile = gzip.GzipFile(fileobj=raw) if packed else raw
         self._bytes = self._count = 0

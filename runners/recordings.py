@@ -13,7 +13,7 @@ from typing import IO
 
 from runners.errors import HopscopeError, UsageError
 from runners.playback import Playback
-from runners.recording_file import HOLDS, Header, Recorder, Recording, read_header, read_recording
+from runners.recording_file import GZIP, HOLDS, Header, Recorder, Recording, read_header, read_recording
 from runners.registry import home
 
 __all__ = [
@@ -103,7 +103,8 @@ def add(name: str, content: IO[bytes]) -> Entry:
                     )
                 file.write(piece)
         recording = _read_as(name, draft)
-        end = ".jsonl.gz" if draft.read_bytes()[:2] == b"\x1f\x8b" else ".jsonl"
+        with draft.open("rb") as file:
+            end = ".jsonl.gz" if file.read(len(GZIP)) == GZIP else ".jsonl"
         return _entry(_settle(draft, _stem(name, recording.header), end))
     except OSError as error:
         raise HopscopeError(f"{name} cannot be kept in {folder()}: {error.strerror or error}") from None

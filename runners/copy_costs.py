@@ -117,6 +117,33 @@ def load(uuids: Iterable[str] | None = None, driver: str | None = None) -> Costs
     return None
 
 
+def costs_of_run(folder: Path, uuids: Iterable[str]) -> Costs | None:
+    """Return the newest measurement of any of a run's cards: this machine's, or what was kept with the run."""
+    wanted = frozenset(uuids)
+    try:
+        own = from_json(json.loads((folder / FILE_NAME).read_text()))
+    except (OSError, ValueError):
+        own = None
+    found = [costs for costs in (_newest_of(wanted), own) if costs is not None and wanted & costs.uuids]
+    return max(found, key=lambda costs: costs.made, default=None)
+
+
+def keep_with_run(folder: Path, uuids: Iterable[str]) -> None:
+    """Copy what is known of a run's cards into its folder, which may be opened on another machine."""
+    wanted = frozenset(uuids)
+    costs = _newest_of(wanted)
+    if costs is not None:
+        ends = wanted | {HOST}
+        pairs = tuple(pair for pair in costs.pairs if {pair.src, pair.dst} <= ends)
+        text = json.dumps(dataclasses.replace(costs, pairs=pairs, skipped=()).as_json())
+        (folder / FILE_NAME).write_text(text + "\n")
+
+
+def _newest_of(uuids: frozenset[str]) -> Costs | None:
+    """The newest measurement that has one of these cards."""
+    return next((costs for costs in _kept() if uuids & costs.uuids), None) if uuids else None
+
+
 def save(costs: Costs) -> None:
     """Keep a measurement, in place of an older one of the same cards and driver."""
     machine = (costs.uuids, costs.driver)

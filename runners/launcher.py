@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from runners import leases
+from runners.copy_costs import keep_with_run
 from runners.errors import HopscopeError, UsageError
 from runners.gpus import known_gpus
 from runners.machine_map import machine_map
@@ -104,6 +105,7 @@ def _make_folder(plan: Plan, run_id: str, versions: dict[str, str]) -> Path:
         (hidden / LOG_NAME).touch()
         spec = json.dumps(_spec(plan, run_id, path, versions), indent=1)
         (hidden / SPEC_NAME).write_text(spec + "\n")
+        keep_with_run(hidden, [card.uuid for card in plan.cards])
         me = identify(os.getpid())
         if not StatusFile(hidden).write(
             {

@@ -13,6 +13,7 @@ from app.analysis.seen_copies import confirmed
 from app.analysis.tables import Tables
 from app.analysis.transfer import Context, Reduction
 from probes.trace.rows import Key
+from runners.copy_costs import BASIS
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,11 +51,18 @@ class Hop:
     """Their placed graphs; 0 for eager."""
     per_call: int | None = None
     """Transfers in one call of its graph; None for eager ones and inside loops and branches."""
+    seconds: float | None = None
+    """What one transfer takes, estimated from copies measured on the machine; None where not known."""
 
     @property
     def bytes_total(self) -> int | None:
         """Bytes in the whole run; None when size or count is not known."""
         return None if self.bytes is None or self.count is None else self.bytes * self.count
+
+    @property
+    def seconds_total(self) -> float | None:
+        """What all its transfers take, estimated; None where one's time or their count is not known."""
+        return None if self.seconds is None or self.count is None else self.seconds * self.count
 
     @property
     def blamed_site(self) -> str | None:
@@ -68,7 +76,10 @@ class Hop:
             *("count", "site", "producer_site", "forward_site", "via"),
         )
         row = {name: getattr(self, name) for name in names}
-        return {**row, "consumers": list(self.consumers), "cause": self.cause.code, "basis": self.basis}
+        row |= {"consumers": list(self.consumers), "cause": self.cause.code, "basis": self.basis}
+        row["estimated_ms"] = None if self.seconds is None else round(self.seconds * 1e3, 6)
+        row["estimated_ms_basis"] = None if self.seconds is None else BASIS
+        return row
 
 
 def hop_table(tables: Tables, counts: Mapping[int, int] | None = None) -> list[Hop]:

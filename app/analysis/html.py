@@ -9,11 +9,13 @@ from typing import Any
 
 from app.analysis.report_rows import (
     collective_rows,
+    copy_time,
     memory_rows,
     sample_remarks,
     sample_rows,
     samples_title,
     sync_rows,
+    timed,
 )
 from app.analysis.text import endpoint
 from app.views import units
@@ -103,6 +105,7 @@ def _findings(report: Mapping[str, Any]) -> list[str]:
 
 
 def _tables(report: Mapping[str, Any]) -> list[str]:
+    times = ("estimated#",) if timed(report) else ()
     return [
         _table(
             "Placement",
@@ -111,7 +114,7 @@ def _tables(report: Mapping[str, Any]) -> list[str]:
         ),
         _table(
             "Hops",
-            ("##", "from", "to", "tensor", "for", "bytes#", "count#", "site", "cause", "basis"),
+            ("##", "from", "to", "tensor", "for", "bytes#", *times, "count#", "site", "cause", "basis"),
             [
                 (
                     index,
@@ -120,6 +123,7 @@ def _tables(report: Mapping[str, Any]) -> list[str]:
                     row["tensor"],
                     row["op"],
                     units.size(row["bytes"]),
+                    *((copy_time(row),) if times else ()),
                     units.times(row["count"]),
                     _sites(row),
                     row["cause"],

@@ -73,6 +73,8 @@ def _cell(
     src: str, dst: str, rows: list[int], hops: Sequence[Hop], collectives: tuple[CollectiveShare, ...]
 ) -> Cell:
     part = [hops[index] for index in rows]
+    times = [hop.seconds_total for hop in part]
+    known = [seconds for seconds in times if seconds is not None]
     return Cell(
         src=src,
         dst=dst,
@@ -83,6 +85,7 @@ def _cell(
         bytes_known=sum(hop.bytes_total or 0 for hop in part),
         basis=weakest(hop.basis for hop in part),
         collectives=collectives,
+        seconds=sum(known) if known and len(known) == len(times) else None,
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app.analysis.collectives import collective_table
+from app.analysis.copy_times import cards_in, times_note, with_times
 from app.analysis.device_order import device_map
 from app.analysis.devices import in_order
 from app.analysis.findings import run_findings
@@ -21,25 +22,33 @@ from app.analysis.tables import Tables, tables_of
 from app.store.run import open_run
 from app.store.sample_parsing import SampleTable
 from app.store.verdicts import read_verdicts
+from runners.copy_costs import Costs, costs_of_run
 from runners.run import read_run
 
 VERSION = 1
 
 
 def build_report(
-    run: Mapping[str, Any], tables: Tables, ops: bool = False, samples: SampleTable | None = None
+    run: Mapping[str, Any],
+    tables: Tables,
+    ops: bool = False,
+    samples: SampleTable | None = None,
+    costs: Costs | None = None,
 ) -> dict[str, Any]:
     """The report as plain data, ready for JSON.
 
     `run` says run, framework, status, exit_code and verdicts as the run's folder does, and in `spec` what it
     was launched with; all may be absent. With `ops` there is one row an op too. `samples` are those of its
-    devices, None where it has none.
+    devices, None where it has none; `costs` what copies between its cards cost, where that was measured.
     """
     spec = run.get("spec") or {}
-    hops = hop_table(tables)
+    mapped = device_map(spec, tables)
+    hops = with_times(hop_table(tables), costs, mapped)
     syncs = sync_table(tables)
     frameworks = [process.framework for process in tables.processes if process.framework]
-    mapped = device_map(spec, tables)
+    notes = [note.text for note in run_notes(tables)]
+    if note := times_note(costs, hops):
+        notes.append(note)
     report: dict[str, Any] = {
         "version": VERSION,
         "run": run.get("run"),
@@ -49,7 +58,7 @@ def build_report(
         "steps": tables.steps,
         "devices": in_order([*tables.devices, *mapped]),
         "device_map": mapped,
-        "notes": [note.text for note in run_notes(tables)],
+        "notes": notes,
         "verdicts": list(run.get("verdicts") or ()),
         "unseen": [dataclasses.asdict(row) for row in tables.unseen],
         "placement": placement(tables),
@@ -86,6 +95,8 @@ def run_report(path: Path, ops: bool = False) -> dict[str, Any]:
     store = open_run(path)
     try:
         store.seal()
-        return build_report(run_info(path), tables_of(store), ops, store.samples())
+        tables, info = tables_of(store), run_info(path)
+        cards = cards_in(device_map(info["spec"], tables))
+        return build_report(info, tables, ops, store.samples(), costs_of_run(path, cards))
     finally:
         store.close()

@@ -11,6 +11,17 @@ from app.views import units
 Row = tuple[str, ...]
 
 
+def timed(report: Mapping[str, Any]) -> bool:
+    """Whether the time of any hop is estimated, so that a column for it is worth its room."""
+    return any(row.get("estimated_ms") is not None for row in report["hops"])
+
+
+def copy_time(row: Mapping[str, Any]) -> str:
+    """What one transfer takes."""
+    told = row.get("estimated_ms")
+    return units.UNKNOWN if told is None else units.duration(told / 1e3)
+
+
 def collective_rows(report: Mapping[str, Any]) -> list[Row]:
     """Op, devices, tensors, payload, on the wire, algorithm, count, site, basis."""
     return [

@@ -7,11 +7,13 @@ from typing import Any
 
 from app.analysis.report_rows import (
     collective_rows,
+    copy_time,
     memory_rows,
     sample_remarks,
     sample_rows,
     samples_title,
     sync_rows,
+    timed,
 )
 from app.views import units
 
@@ -67,6 +69,7 @@ def _findings(report: Mapping[str, Any]) -> str:
 
 def _tables(report: Mapping[str, Any]) -> list[str]:
     hops = sorted(enumerate(report["hops"]), key=lambda item: -_total(item[1]))
+    times = ("estimated",) if timed(report) else ()
     return [
         _table(
             "Placement",
@@ -75,8 +78,8 @@ def _tables(report: Mapping[str, Any]) -> list[str]:
         ),
         _table(
             "Hops",
-            ("#", "from", "to", "tensor", "for", "bytes", "count", "site", "cause", "basis"),
-            [_hop(index, row) for index, row in hops],
+            ("#", "from", "to", "tensor", "for", "bytes", *times, "count", "site", "cause", "basis"),
+            [_hop(index, row, bool(times)) for index, row in hops],
         ),
         _table(
             "Collectives",
@@ -117,7 +120,7 @@ def _samples(report: Mapping[str, Any]) -> str:
     return "\n".join(filter(None, [_table(samples_title(report), heads, sample_rows(report)), *remarks]))
 
 
-def _hop(index: int, row: Mapping[str, Any]) -> Row:
+def _hop(index: int, row: Mapping[str, Any], with_time: bool) -> Row:
     return (
         str(index),
         endpoint(row["src"], row["src_memory"]),
@@ -125,6 +128,7 @@ def _hop(index: int, row: Mapping[str, Any]) -> Row:
         row["tensor"],
         row["op"],
         units.size(row["bytes"]),
+        *((copy_time(row),) if with_time else ()),
         units.times(row["count"]),
         row["site"] or units.UNKNOWN,
         row["cause"],

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from app.analysis.collectives import Collective, collective_table
+from app.analysis.copy_times import cards_in, with_times
+from app.analysis.device_order import device_map
 from app.analysis.finding import Finding
 from app.analysis.findings import run_findings
 from app.analysis.grouping import placement_diagram
@@ -25,6 +27,7 @@ from app.store.verdicts import Verdict, VerdictReader
 from app.views.matrix_data import Matrix
 from app.views.placement_data import Diagram
 from app.views.progress_data import Progress
+from runners.copy_costs import costs_of_run
 from runners.run import Run, read_run
 
 _LEAST_PAUSE_S = 0.5
@@ -37,9 +40,10 @@ _MOST_DIAGRAMS = 16
 class Snapshot:
     """What a run is at one moment; every figure of a page comes from the same one."""
 
-    def __init__(self, store: RunStore, spec: Mapping[str, Any]) -> None:
-        """`spec` is what the run was launched with."""
+    def __init__(self, store: RunStore, path: Path, spec: Mapping[str, Any]) -> None:
+        """Of the run in the folder `path`; `spec` is what it was launched with."""
         self.spec = spec
+        self._path = path
         self.generation = store.generation
         self.tables: Tables = tables_of(store)
         self._guard = threading.RLock()
@@ -52,8 +56,9 @@ class Snapshot:
 
     @functools.cached_property
     def hops(self) -> list[Hop]:
-        """The hop table."""
-        return hop_table(self.tables)
+        """The hop table, with times where the machine's copies were measured."""
+        mapped = device_map(self.spec, self.tables)
+        return with_times(hop_table(self.tables), costs_of_run(self._path, cards_in(mapped)), mapped)
 
     @functools.cached_property
     def syncs(self) -> list[Sync]:
@@ -116,7 +121,7 @@ class OpenRun:
         self._progress = ProgressReader(path)
         self._verdicts = VerdictReader(path)
         self._spec = read_run(path).spec
-        self._snapshot = Snapshot(self.store, self._spec)
+        self._snapshot = Snapshot(self.store, path, self._spec)
         self._next = 0.0
         self._at_its_end = False
         self._sealing: threading.Thread | None = None
@@ -132,7 +137,7 @@ class OpenRun:
                 self._progress.refresh()
                 self._verdicts.refresh()
                 if self._snapshot.generation != self.store.generation:
-                    self._snapshot = Snapshot(self.store, self._spec)
+                    self._snapshot = Snapshot(self.store, self.path, self._spec)
                 took = time.monotonic() - self.seen
                 self._next = time.monotonic() + max(_LEAST_PAUSE_S, took * _SHARE_OF_TIME)
             if ended and not self.store.sealed and self._sealing is None:

@@ -27,6 +27,12 @@ HOP_COLUMNS = (
     Column("site", "Line", "site", help="The line of the op that takes it"),
     Column("cause", "Cause", "badge"),
 )
+TIME_COLUMN = Column(
+    "time",
+    "Takes",
+    "number",
+    help="All of them, estimated from copies measured on the machine, the host's memory being pageable",
+)
 SYNC_COLUMNS = (
     Column("device", "Device", "devices"),
     Column("kind", "By", "text"),
@@ -66,6 +72,14 @@ _MOST_BADGES = 4
 NOT_REQUESTED = "no device asked for"
 
 
+def hop_columns(hops: Iterable[Hop]) -> tuple[Column, ...]:
+    """The hop table's columns: with times where any is known."""
+    if all(hop.seconds is None for hop in hops):
+        return HOP_COLUMNS
+    at = 1 + [column.name for column in HOP_COLUMNS].index("total")
+    return (*HOP_COLUMNS[:at], TIME_COLUMN, *HOP_COLUMNS[at:])
+
+
 class RunRows:
     """Makes rows of one run: every device in its own hue, stand-ins told apart."""
 
@@ -103,6 +117,11 @@ class RunRows:
                 "bytes": _number(units.size(hop.bytes), hop.bytes, hop.basis),
                 "count": _number(units.times(hop.count), hop.count),
                 "total": _number(units.size(hop.bytes_total), hop.bytes_total),
+                "time": _number(
+                    "" if hop.seconds is None else units.duration(hop.seconds_total),
+                    hop.seconds_total,
+                    "" if hop.seconds is None else "estimated",
+                ),
                 "site": {"text": hop.site or "?", "title": f"via {hop.via}" if hop.via else ""},
                 "cause": {
                     "text": hop.cause.code,

@@ -176,7 +176,7 @@ def _hops(page: Page) -> None:
     part = f"{len(shown)} of {len(hops)}" if len(shown) < len(hops) else str(len(hops))
     st.markdown(f"**Hops** :gray[{part}]")
     event = table(
-        rows.HOP_COLUMNS,
+        rows.hop_columns(hops),
         shown,
         "hops",
         selected=[] if page.address.hop is None else [str(page.address.hop)],

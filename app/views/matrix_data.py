@@ -38,6 +38,8 @@ class Cell:
     """Basis of the bytes: the weakest of the hops'."""
     collectives: tuple[CollectiveShare, ...] = ()
     """What collectives move between the two beside the hops; not in the fields above."""
+    seconds: float | None = None
+    """What the hops take, estimated from copies measured on the machine; None where that is not known."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -56,6 +56,8 @@ def test_a_row_has_all_that_the_report_shows() -> None:
         "via": "keras/layers.py:call",
         "cause": "explicit",
         "basis": "estimated",
+        "estimated_ms": None,
+        "estimated_ms_basis": None,
     }
     assert row.bytes_total == 3000
 

@@ -118,7 +118,7 @@ def load(uuids: Iterable[str] | None = None, driver: str | None = None) -> Costs
 
 
 def costs_of_run(folder: Path, uuids: Iterable[str]) -> Costs | None:
-    """Return the newest measurement of any of a run's cards: this machine's, or what was kept with the run."""
+    """Return the newest measurement of any of a run's cards: the machine's, or the one kept with the run."""
     wanted = frozenset(uuids)
     try:
         own = from_json(json.loads((folder / FILE_NAME).read_text()))

@@ -25,6 +25,25 @@ class CapabilityLimit:
 
 
 @dataclasses.dataclass(frozen=True)
+class CudaBuild:
+    """What a framework's build for GPUs was compiled with and for."""
+
+    cuda: tuple[int, int]
+    machine_code: tuple[tuple[int, int], ...]
+    """Compute capabilities; each runs on cards of the same first number and the same or a higher second."""
+    ptx: tuple[int, int] | None = None
+    """From which capability on the driver can compile it at its first use; None where it has no PTX."""
+
+    @property
+    def least_driver(self) -> int:
+        """The oldest branch of drivers that runs it: NVIDIA's CUDA Compatibility guide."""
+        return _LEAST_DRIVERS[self.cuda[0]]
+
+
+_LEAST_DRIVERS = {11: 450, 12: 525, 13: 580}
+
+
+@dataclasses.dataclass(frozen=True)
 class Framework:
     """A framework that programs run in: its names, where it can run, and what its builds are made of."""
 
@@ -47,6 +66,10 @@ class Framework:
     newer_python: str | None = None
     """Why it cannot run on a Python newer than the newest at all; None where it may, if the user has that."""
     capability: CapabilityLimit | None = None
+    cuda: CudaBuild | None = None
+    """What the build for GPUs that is installed by default was made with."""
+    libdevice: bool = False
+    """Whether its build for GPUs compiles with XLA, which takes CUDA's libdevice."""
     system_libraries: dict[str, tuple[str, str]] = dataclasses.field(default_factory=dict)
     """What it needs of the system: library -> the packages that have it, apt's name and dnf's."""
     needs_driver: bool = False
@@ -78,6 +101,8 @@ FRAMEWORKS = {
         capability=CapabilityLimit(
             (12, 0), False, "TensorFlow's builds up to 2.21 hold no code for it: it may abort"
         ),
+        cuda=CudaBuild((12, 5), ((6, 0), (7, 0), (8, 0), (8, 9)), (9, 0)),
+        libdevice=True,
     ),
     "mxnet": Framework(
         "mxnet",
@@ -95,6 +120,7 @@ FRAMEWORKS = {
             True,
             "MXNet's CUDA 11.2 build has machine code up to 8.6 and no PTX: nothing of it can run there",
         ),
+        cuda=CudaBuild((11, 2), ((5, 0), (6, 0), (7, 0), (8, 0), (8, 6))),
         system_libraries={
             "libgomp.so.1": ("libgomp1", "libgomp"),
             "libquadmath.so.0": ("libquadmath0", "libquadmath"),

@@ -233,7 +233,7 @@ class History {
         const { x, y } = curve(samples.t, list, metric.by ?? 1, first, gap);
         return {
           type: "scatter", mode: "lines", name, x, y, connectgaps: false, legendgroup: name, showlegend: way === 0,
-          line: { color, width: 1.6, dash: index >= 8 ? "dash" : WAYS[way] }, uid: `${name}${field}`,
+          line: { color, width: 1.6, dash: index >= 8 ? "dash" : WAYS[way] }, uid: `${name}-${field}`.replace(" ", ""),
           hovertemplate: `%{y:,.${metric.digits ?? 0}f}<extra>${name}${metric.fields.length > 1 ? [" in", " out"][way] : ""}</extra>`,
         };
       }),

@@ -45,7 +45,8 @@ function uptime(seconds) {
 
 function whyMissing(value) {
   if (value === undefined) return "not read yet";
-  return `${STATES[value.state] ?? value.state}: ${value.reason}`;
+  // Reasons that are not NVML's own names are sentences already.
+  return /^[A-Z_]+$/.test(value.reason) ? `${STATES[value.state] ?? value.state}: ${value.reason}` : value.reason;
 }
 
 function missingWord(value) {

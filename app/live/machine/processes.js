@@ -72,7 +72,7 @@ function gpuRows(gpus, runs) {
             sort: gpu.index,
           },
           pid: { text: String(process.pid), sort: process.pid },
-          user: word(process.user),
+          user: process.where === "here" ? word(process.user) : { text: "unknown", title: whyMissing(process.user), faint: true },
           command: commandCell(process),
           run: run ? link(run) : { text: "", href: "" },
           type: word(process.type),

@@ -1,0 +1,121 @@
+"""The Machine page as a test reads and uses it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.e2e.conftest import Server, playwright, settled
+
+expect = playwright.expect
+# A busy machine takes its time; a condition that holds is not waited for.
+expect.set_options(timeout=20_000)
+
+_WIDER = """() => {
+  const wide = [];
+  const look = (root) => {
+    for (const node of root.querySelectorAll('*')) {
+      if (node.shadowRoot) look(node.shadowRoot);
+      const box = node.getBoundingClientRect();
+      if (box.width && box.right > innerWidth + 1 && !node.closest('.scroller, pre')) {
+        wide.push(`${node.tagName}.${node.className}`);
+      }
+    }
+  };
+  look(document);
+  const main = document.querySelector('[data-testid="stMain"]');
+  if (main.scrollWidth > main.clientWidth) wide.push('the page scrolls sideways');
+  return wide;
+}"""
+_CUT = """cards => cards.flatMap((card) => [...card.querySelectorAll('.values, .v, .of, .number')]
+  .filter((node) => node.getClientRects().length && node.scrollWidth > node.clientWidth + 1
+    && getComputedStyle(node).overflow === 'hidden')
+  .map((node) => `GPU ${card.dataset.gpu}: ${node.textContent}`))"""
+
+
+class MachinePage:
+    """The page of one machine, open in a browser."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.head = page.get_by_test_id("machine-head")
+        self.status = page.get_by_test_id("machine-status")
+        self.cards = self.head.locator(".gpu")
+        self.host = self.head.locator(".host")
+        self.alerts = self.head.locator(".alert-line:not(.over)")
+        self.history = page.get_by_test_id("machine-history")
+        self.gpu_processes = page.locator(".machine-gpus tbody tr")
+        self.run_processes = page.locator(".machine-runs tbody tr")
+
+    def open(self, server: Server, query: str = "") -> MachinePage:
+        """Go to the page and wait until a sample is on it."""
+        self.page.goto(f"{server.url}/{query}")
+        settled(self.page)
+        self.page.wait_for_selector('[data-testid="machine-head"][data-seq]', state="attached")
+        return self
+
+    def card(self, gpu: int) -> Any:
+        return self.head.locator(f'.gpu[data-gpu="{gpu}"]')
+
+    def load(self, gpu: int) -> Any:
+        return self.card(gpu).locator(".big .number")
+
+    def fact(self, gpu: int, name: str) -> Any:
+        return self.card(gpu).locator(f'[data-fact="{name}"] .values')
+
+    def seq(self) -> int:
+        return int(self.head.get_attribute("data-seq"))
+
+    def wait_for_samples(self, number: int) -> None:
+        """Wait until so many more samples were drawn, in the cards and in the curves."""
+        self.page.wait_for_function(
+            """wanted => {
+                const find = (root, id) => {
+                  for (const node of root.querySelectorAll('*')) {
+                    if (node.dataset?.testid === id) return node;
+                    const found = node.shadowRoot && find(node.shadowRoot, id);
+                    if (found) return found;
+                  }
+                  return null;
+                };
+                return ['machine-head', 'machine-history'].every(
+                  (id) => Number(find(document, id)?.dataset.seq) >= wanted);
+            }""",
+            arg=self.seq() + number,
+        )
+
+    def wait_for_curves(self, metric: str = "") -> None:
+        wanted = f'[data-metric="{metric}"]' if metric else ""
+        self.page.wait_for_selector(f'[data-testid="machine-history"][data-drawn]{wanted}')
+
+    def too_wide(self) -> list[str]:
+        """What reaches beyond the window, and what is cut in a card."""
+        found: list[str] = self.page.evaluate(_WIDER)
+        cut: list[str] = self.cards.evaluate_all(_CUT)
+        return found + cut
+
+    def pixel(self, x: float, y: float) -> dict[str, float]:
+        """Where a share of the plot's area is in the window, 0 to 1 from its left and top."""
+        self.history.scroll_into_view_if_needed()
+        found: dict[str, float] = self.history.evaluate(
+            """(plot, [x, y]) => {
+                const box = plot.getBoundingClientRect(), { _size: size } = plot._fullLayout;
+                return { x: box.left + size.l + x * size.w, y: box.top + size.t + y * size.h };
+            }""",
+            [x, y],
+        )
+        return found
+
+    def zoom(self, start: float, end: float) -> None:
+        """Draw a box over a part of the curves."""
+        first, last = self.pixel(start, 0.2), self.pixel(end, 0.8)
+        self.page.mouse.move(first["x"], first["y"])
+        self.page.mouse.down()
+        self.page.mouse.move(last["x"], last["y"], steps=8)
+        self.page.mouse.up()
+
+    def ranges(self) -> list[Any]:
+        """What the curves' axes show: [x from, x to, y from, y to]."""
+        found: list[Any] = self.history.evaluate(
+            "plot => [...plot._fullLayout.xaxis.range, ...plot._fullLayout.yaxis.range]"
+        )
+        return found

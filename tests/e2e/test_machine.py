@@ -1,0 +1,225 @@
+"""The Machine page with GPUs, those of a double of NVIDIA's driver: it moves, fails and heals in place."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.views import units
+from probes.nvml.processes import in_initial_namespace
+from tests.e2e.conftest import Server, start_server
+from tests.e2e.machine_page import MachinePage, expect
+from tests.nvml import NvmlDouble
+
+GIB = 2**30
+FAR_PID = 4_000_000
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def double(nvml_makeable: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[NvmlDouble]:
+    with NvmlDouble(tmp_path_factory.mktemp("double"), 4) as double:
+        yield double
+
+
+@pytest.fixture(scope="module")
+def server(tf_python: Path, double: NvmlDouble, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    home = tmp_path_factory.mktemp("home")
+    with start_server(home, home, environment=double.environment()) as running:
+        yield running
+
+
+@pytest.fixture
+def machine(server: Server, page: Any) -> MachinePage:
+    return MachinePage(page).open(server)
+
+
+def test_cards_follow_the_gpus_without_being_made_anew(machine: MachinePage, double: NvmlDouble) -> None:
+    expect(machine.cards).to_have_count(4)
+    machine.cards.evaluate_all("cards => cards.forEach((card) => { card.kept = true; })")
+    double.set(1, "utilization_gpu", 57)
+    double.set(1, "memory_used", 61 * GIB)
+    double.set(1, "power", 312_400)
+    double.set(1, "temperature", 71)
+    double.set(1, "clocks_event_reasons", 0x40)
+    expect(machine.load(1)).to_have_text("57")
+    expect(machine.card(1).locator(".memory .line .v")).to_have_text("61.0 / 80.0 GiB")
+    expect(machine.fact(1, "power")).to_have_text("312 / 400 W")
+    expect(machine.fact(1, "temperature")).to_have_text("71 °C")
+    expect(machine.fact(1, "sm")).to_have_text("1,275 / 1,410 MHz")
+    expect(machine.fact(1, "pcie")).to_have_text(f"4 {units.TIMES}16")
+    expect(machine.fact(1, "nvlink")).to_have_text("4 of 4 up")
+    expect(machine.fact(1, "throttle")).to_contain_text("thermal")
+    expect(machine.card(1).locator(".name")).to_have_text("NVIDIA A100-SXM4-80GB")
+    double.set(1, "utilization_gpu", 8)
+    expect(machine.load(1)).to_have_text("8")
+    double.set(1, "clocks_event_reasons", 0)
+    expect(machine.fact(1, "throttle")).to_have_text("no")
+    assert machine.cards.evaluate_all("cards => cards.every((card) => card.kept)")
+
+
+def test_what_has_no_value_says_why_and_is_never_zero(machine: MachinePage, double: NvmlDouble) -> None:
+    fan = machine.fact(0, "fan").locator(".v")
+    expect(fan).to_have_text("unsupported")
+    assert "NVML_ERROR_NOT_SUPPORTED" in fan.get_attribute("title")
+    double.fail("nvmlDeviceGetTemperature", 4, gpu=0)
+    double.fail("nvmlDeviceGetTemperatureV", 4, gpu=0)
+    try:
+        expect(machine.fact(0, "temperature")).to_have_text("denied")
+    finally:
+        double.heal()
+    expect(machine.fact(0, "temperature")).to_have_text("35 °C")
+
+
+def test_a_gpu_lost_while_running_keeps_its_card_says_why_and_heals(
+    machine: MachinePage, double: NvmlDouble
+) -> None:
+    uuid = double.get(2, "uuid")
+    machine.card(2).evaluate("card => { card.kept = true; }")
+    height = machine.card(2).bounding_box()["height"]
+    double.lose(2)
+    try:
+        expect(machine.card(2).locator(".why")).to_contain_text("Cannot be read: NVML_ERROR_GPU_IS_LOST")
+        expect(machine.card(2).locator(".why")).to_contain_text(uuid)
+        expect(machine.card(2).locator(".name")).to_have_text("NVIDIA A100-SXM4-80GB")
+        expect(machine.load(2)).to_be_hidden()
+        expect(machine.alerts.filter(has_text="gpu:2 cannot be read")).to_have_count(1)
+        assert machine.card(2).bounding_box()["height"] == height
+        expect(machine.load(3)).to_be_visible()
+    finally:
+        double.lose(2, 0)
+    expect(machine.card(2).locator(".why")).to_be_hidden()
+    expect(machine.load(2)).to_have_text("25")
+    assert machine.card(2).evaluate("card => card.kept") is True
+    expect(machine.alerts).to_have_count(0)
+
+
+def test_processes_are_told_as_text_and_stay_in_their_rows(machine: MachinePage, double: NvmlDouble) -> None:
+    loaded = "import ctypes; ctypes.CDLL('libnvidia-ml.so.1'); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", loaded, HOSTILE], stdin=subprocess.PIPE, env=double.environment()
+    ) as child:
+        assert child.stdin is not None
+        double.add_process(0, child.pid, memory=3 * GIB, sm=31)
+        double.add_process(1, FAR_PID, "C+G", memory=None, sm=None)
+        try:
+            rows = machine.gpu_processes
+            expect(rows).to_have_count(2)
+            own = rows.filter(has_text=str(child.pid))
+            expect(own).to_contain_text(HOSTILE)
+            expect(own.locator('[data-column="memory"]')).to_have_text("3.0 GiB")
+            expect(own.locator('[data-column="sm"]')).to_have_text("31 %")
+            assert machine.page.locator("img").count() == 0
+            other = rows.filter(has_text=str(FAR_PID))
+            words = "has ended" if in_initial_namespace() else f"PID {FAR_PID} of another container"
+            expect(other.locator('[data-column="command"]')).to_have_text(words)
+            expect(other.locator('[data-column="user"]')).to_have_text("unknown")
+            own.evaluate("row => { row.kept = true; }")
+            machine.page.get_by_role("button", name="GPU memory").click()
+            double.set(0, "utilization_gpu", 6)
+            machine.wait_for_samples(2)
+            assert own.evaluate("row => row.kept") is True
+        finally:
+            double.remove_process(0, child.pid)
+            double.remove_process(1, FAR_PID)
+            child.stdin.close()
+    expect(machine.page.locator(".machine-gpus .empty")).to_have_text("No process uses a GPU.")
+    double.deny_processes(gpu=3)
+    try:
+        expect(machine.page.locator(".machine-gpus .quiet-note")).to_contain_text("GPU 3: denied")
+    finally:
+        double.deny_processes(0, gpu=3)
+
+
+def test_alerts_come_and_are_over(machine: MachinePage, double: NvmlDouble) -> None:
+    used = double.get(3, "memory_used")
+    double.set(3, "memory_used", 79 * GIB)
+    try:
+        expect(machine.alerts).to_have_count(1)
+        expect(machine.alerts).to_contain_text("gpu:3 has")
+        expect(machine.card(3)).to_have_attribute("data-alert", "warning")
+    finally:
+        double.set(3, "memory_used", used)
+    expect(machine.head.locator(".alert-line.over")).to_have_count(1)
+    expect(machine.card(3)).to_have_attribute("data-alert", "")
+    expect(machine.head.locator(".alert-line")).to_have_count(0)
+
+
+def test_zoom_is_kept_while_samples_arrive(machine: MachinePage) -> None:
+    machine.wait_for_curves()
+    machine.wait_for_samples(2)
+    following = machine.ranges()
+    machine.wait_for_samples(1)
+    assert machine.ranges() != following
+    machine.zoom(0.5, 0.9)
+    expect(machine.page.get_by_role("button", name="Back to now")).to_be_visible()
+    zoomed = machine.ranges()
+    assert zoomed[0] > following[0] and zoomed[3] < following[3]
+    points = "plot => plot.data[0].x.length"
+    before = machine.history.evaluate(points)
+    machine.wait_for_samples(3)
+    assert machine.ranges() == zoomed
+    assert machine.history.evaluate(points) > before
+    machine.page.get_by_role("button", name="Back to now").click()
+    machine.wait_for_samples(1)
+    assert machine.ranges()[2:] == following[2:]
+
+
+def test_metric_and_window_are_chosen_and_stand_in_the_address(machine: MachinePage) -> None:
+    machine.wait_for_curves("utilization")
+    machine.page.get_by_role("button", name="Power", exact=True).click()
+    machine.page.get_by_role("button", name="10 min").click()
+    machine.page.wait_for_url("**metric=power*")
+    machine.page.wait_for_url("**span=600*")
+    machine.wait_for_curves("power")
+    title = "plot => plot._fullLayout.yaxis.title.text"
+    assert machine.history.evaluate(title) == "Power drawn, W"
+    colors = machine.history.evaluate("plot => plot.data.map((trace) => [trace.name, trace.line.color])")
+    assert [name for name, _ in colors] == ["GPU 0", "GPU 1", "GPU 2", "GPU 3"]
+    assert len({color for _, color in colors}) == 4
+    machine.page.reload()
+    machine.wait_for_curves("power")
+    span = "plot => plot._fullLayout.xaxis.range.map((end) => new Date(end).getTime())"
+    first, last = machine.history.evaluate(span)
+    assert last - first == 600_000
+
+
+def test_rate_is_everybodys(server: Server, machine: MachinePage, open_page: Callable[..., Any]) -> None:
+    other = MachinePage(open_page()).open(server)
+    machine.page.get_by_role("button", name="5 Hz").click()
+    try:
+        expect(other.status).to_contain_text("live · 5 Hz")
+        expect(machine.page.get_by_role("button", name="5 Hz")).to_have_attribute("aria-pressed", "true")
+    finally:
+        machine.page.get_by_role("button", name="1 Hz").click()
+    expect(other.status).to_contain_text("live · 1 Hz")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1400, 1000])
+def test_nothing_reaches_beyond_the_window(
+    server: Server, double: NvmlDouble, open_page: Callable[..., Any], scheme: str, width: int
+) -> None:
+    for gpu in range(4):
+        for way in ("tx", "rx"):
+            double.set(gpu, f"pcie_{way}", 987_000)
+    machine = MachinePage(open_page(color_scheme=scheme, width=width)).open(server)
+    machine.wait_for_curves()
+    machine.wait_for_samples(2)
+    assert machine.too_wide() == []
+
+
+def test_the_newest_sample_is_served_as_json_and_as_text(machine: MachinePage, server: Server) -> None:
+    with urllib.request.urlopen(f"{server.url}/hopscope/devices.json", timeout=10) as answer:
+        snapshot = json.load(answer)
+    assert [gpu["index"] for gpu in snapshot["gpus"]] == [0, 1, 2, 3]
+    text = machine.page.get_by_test_id("machine-text")
+    text.scroll_into_view_if_needed()
+    expect(text).to_contain_text("NVIDIA A100-SXM4-80GB")

@@ -62,7 +62,7 @@ nvmlReturn_t nvmlDeviceGetRunningProcessDetailList(nvmlDevice_t device, nvmlProc
     ENTER_ANY(nvmlDeviceGetRunningProcessDetailList);
     if (list->version != nvmlProcessDetailList_v1)
         return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-    const unsigned int all = 3; // NVML_PROCESS_MODE_ALL, which headers before 13.1 lack
+    const unsigned int all = 3; // NVML_PROCESS_MODE_ALL, which the header of 13.0 lacks
     int kind = list->mode == all ? 7 : 1 << list->mode;
     unsigned int wanted = number_of(gpu, instance, kind), given = 0;
     if (list->numProcArrayEntries < wanted) {

@@ -35,7 +35,8 @@ def thin(history: History, step: float, fields: Collection[str] = ()) -> History
         numbers = [math.floor(t / step) for t in times]
         starts = [at for at, number in enumerate(numbers) if at == 0 or number != numbers[at - 1]]
         bounds = list(itertools.pairwise([*starts, len(times)]))
-        middles = [round((numbers[start] + 0.5) * step, 3) for start in starts]
+        # None is later than the newest sample: what comes next is to stand behind it.
+        middles = [min(round((numbers[start] + 0.5) * step, 3), times[-1]) for start in starts]
 
     def series(values: dict[str, list[float | None]]) -> dict[str, list[float | None]]:
         wanted = [name for name in values if not fields or name in fields]

@@ -198,8 +198,22 @@ def test_rate_is_everybodys(server: Server, machine: MachinePage, open_page: Cal
         expect(other.status).to_contain_text("live · 5 Hz")
         expect(machine.page.get_by_role("button", name="5 Hz")).to_have_attribute("aria-pressed", "true")
     finally:
-        machine.page.get_by_role("button", name="1 Hz").click()
+        machine.page.get_by_role("button", name="1 Hz", exact=True).click()
     expect(other.status).to_contain_text("live · 1 Hz")
+
+
+def test_at_ten_a_second_the_past_stays_after_opening_anew(machine: MachinePage) -> None:
+    recent = "() => window.hopscopeMachine.get('').recent.t.length"
+    machine.page.get_by_role("button", name="10 Hz").click()
+    try:
+        machine.wait_for_samples(30)
+        machine.page.reload()
+        machine.page.wait_for_function(f"() => window.hopscopeMachine?.size && ({recent})() > 5")
+        opened = machine.page.evaluate(recent)
+        machine.page.wait_for_function(f"least => ({recent})() >= least + 5", arg=opened)
+    finally:
+        machine.page.get_by_role("button", name="1 Hz", exact=True).click()
+    expect(machine.status).to_contain_text("live · 1 Hz")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -6,7 +6,8 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -105,19 +106,13 @@ def in_room(
             await hub.stop()
         assert source.callbacks == []
 
-    # Playwright's own loop runs in this thread when browser tests ran before.
-    thread = threading.Thread(target=_run_into, args=(main, failures := []))
-    thread.start()
-    thread.join()
-    if failures:
-        raise failures[0]
+    in_loop(main)
 
 
-def _run_into(main: Callable[[], Any], failures: list[BaseException]) -> None:
-    try:
-        asyncio.run(main())
-    except BaseException as failure:  # noqa: BLE001 - it is raised in the test's own thread
-        failures.append(failure)
+def in_loop(main: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+    """Run it in a thread: where browser tests ran before, Playwright's loop runs in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lambda: asyncio.run(main())).result()
 
 
 def state_of(messages: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ PAST = {
 
 def test_means_stand_in_the_middle_and_gaps_stay() -> None:
     thinned = thin(PAST, 2.0)
-    assert thinned["t"] == [11.0, 13.0, 15.0, 31.0]
+    assert thinned["t"] == [11.0, 13.0, 15.0, 30.0]
     assert thinned["gpus"]['GPU-"a']["power_watts"] == [2.0, None, None, 8.0]
     assert thinned["host"]["cpu_percent"] == [3.0, 6.0, 8.0, 10.0]
 

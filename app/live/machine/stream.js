@@ -76,7 +76,8 @@ class Samples {
   }
 
   add(t, values) {
-    if (this.t.length && t < this.t.at(-1)) this.clear();
+    // A clock that was set back, or a recording that begins again.
+    if (t < (this.t.at(-1) ?? t)) this.cut(this.t.findIndex((other) => other >= t));
     const before = this.t.length;
     this.t.push(t);
     for (const [device, fields] of values) {

@@ -1,0 +1,132 @@
+"""Replays on the Machine page's stream: where they start, how fast they go, what they are called."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette")
+
+from app.live.replay import Replay, recording_of
+from runners import recordings
+from runners.errors import HopscopeError
+from tests.unit.machine_samples import ByHand, change, full_message
+from tests.unit.test_live_stream import Socket, in_loop, state_of
+
+START = 1_700_000_000.0
+SAMPLES = 40
+
+
+@pytest.fixture
+def recording(hopscope_home: Path) -> recordings.Recording:
+    """Forty samples at 20 Hz, kept as an upload is."""
+    recordings.folder().mkdir(parents=True)
+    recorder = recordings.Recorder(recordings.folder() / "bench.jsonl.gz")
+    source = ByHand()
+    source.subscribe(recorder.add)
+    source.publish({**full_message(1, START), "hz": 20.0})
+    for number in range(1, SAMPLES):
+        source.publish(change(number + 1, START + number / 20, number, 0))
+    recorder.close()
+    return recording_of("bench.jsonl.gz")
+
+
+def watch_first(snapshot: Mapping[str, Any]) -> list[dict[str, Any]]:
+    load = snapshot["gpus"][0]["utilization_gpu_percent"]
+    return [{"code": "late"}] if load >= SAMPLES - 5 else []
+
+
+def replayed(
+    recording: recordings.Recording, number: int, until: int, *wishes: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """So many messages of a replay from a message on, of which the wishes are sent after the first."""
+
+    async def main() -> list[dict[str, Any]]:
+        socket = Socket()
+        replay = Replay("bench.jsonl.gz", recording, lambda: watch_first)
+        serving = asyncio.create_task(replay.serve(socket, number))  # type: ignore[arg-type]
+        await socket.received(1)
+        for wish in wishes:
+            socket.ask(**wish)
+        messages = await socket.received(until)
+        socket.wishes.put_nowait(None)
+        async with asyncio.timeout(10):
+            await serving
+        return messages
+
+    return in_loop(main)
+
+
+def test_it_says_what_it_is_and_follows_the_recording(recording: recordings.Recording) -> None:
+    first, *others = replayed(recording, 0, 5)
+    assert first["full"] is True and first["live"] is False
+    label = first["recording"]
+    assert (label["name"], label["host"], label["speed"]) == ("bench.jsonl.gz", "bench", 1)
+    assert abs(label["made"] - time.time()) < 600
+    assert first["t"] == START and first["history"]["t"] == [START]
+    shown = state_of([first, *others])
+    assert shown["recording"] == label
+    assert shown["gpus"][0]["utilization_gpu_percent"] == shown["seq"] - 1 == round((shown["t"] - START) * 20)
+
+
+def test_it_goes_on_where_it_was_with_what_went_before(recording: recordings.Recording) -> None:
+    first, *_ = replayed(recording, SAMPLES + 10, 1)
+    assert first["seq"] == SAMPLES + 11
+    assert first["gpus"][0]["utilization_gpu_percent"] == 10
+    # At 20 Hz two minutes come as means of half a second.
+    assert first["history"]["t"] == [START + 0.25, START + 0.5]
+    assert first["history"]["gpus"]["GPU-0"]["utilization_gpu_percent"] == [4.5, 10]
+
+
+def test_each_round_starts_afresh(recording: recordings.Recording) -> None:
+    messages = replayed(recording, SAMPLES - 3, 12)
+    assert messages[0]["alerts"] == [{"code": "late"}]
+    around = next(message for message in messages if message["seq"] > SAMPLES)
+    assert around["full"] is True and around["t"] < START + 1
+    assert around["alerts"] == [] and around["recording"]["host"] == "bench"
+
+
+def test_faster_it_skips_samples_and_stays_true(recording: recordings.Recording) -> None:
+    messages = replayed(recording, 0, 12, {"speed": 16}, {"speed": 1000}, {"speed": "4"})
+    assert [message["recording"]["speed"] for message in messages if "recording" in message][-1] == 16
+    shown = state_of(messages)
+    assert shown["seq"] > 30
+    assert shown["gpus"][0]["utilization_gpu_percent"] == (shown["seq"] - 1) % SAMPLES
+
+
+def test_history_is_that_of_the_recording(recording: recordings.Recording) -> None:
+    wish = {"history": {"span": 1, "fields": ["utilization_gpu_percent"]}}
+    messages = replayed(recording, 30, 4, wish)
+    answer = next(message for message in messages if "span" in message)
+    curve = answer["history"]["gpus"]["GPU-0"]["utilization_gpu_percent"]
+    assert curve == list(range(curve[0], curve[-1] + 1)) and curve[-1] >= 30 and curve[0] >= 10
+
+
+@pytest.mark.parametrize("number", [-5, 10**30])
+def test_odd_places_are_bounded(recording: recordings.Recording, number: int) -> None:
+    (first,) = replayed(recording, number, 1)
+    assert first["full"] is True and len(first["gpus"]) == 2
+
+
+@pytest.mark.parametrize("name", ["", "none.jsonl", "../spec.json", "/etc/passwd", "a\0b.jsonl"])
+def test_only_recordings_of_the_folder_are_replayed(hopscope_home: Path, name: str) -> None:
+    with pytest.raises(HopscopeError, match="there is no recording"):
+        recording_of(name)
+
+
+def test_one_that_was_replaced_is_read_again(recording: recordings.Recording) -> None:
+    assert recording_of("bench.jsonl.gz") is recording
+    path = recordings.find("bench.jsonl.gz")
+    recorder = recordings.Recorder(path, overwrite=True)
+    source = ByHand()
+    source.subscribe(recorder.add)
+    source.publish(full_message(1, START, gpus=3))
+    recorder.close()
+    assert len(recording_of("bench.jsonl.gz").header.gpus) == 3
+    assert json.loads(recording_of("bench.jsonl.gz").lines[0])["t"] == START

@@ -31,7 +31,7 @@ from runners.status import read_object
 MODULE = "runners.run_samples"
 SAMPLER_MODULE = "probes.nvml.sampler"
 BEGUN = b"begun\n"
-LATE_S = 1.6
+LATE = 1.5
 """So many ticks after the last sample the next one is missing, and a row says so."""
 MOST_CARDS = 16
 END_WAIT_S = 0.2
@@ -49,7 +49,8 @@ class Recorder:
         self.rows = Rows(file, uuids)
         self._usage = RunUsage(supervisor)
         self._child = SamplerChild(command)
-        self._heard_at = time.monotonic()
+        self._silent_at = time.monotonic() + LATE / HZ
+        """When a row has to say that the sampler says nothing."""
 
     def run(self) -> None:
         """Return once the supervisor is gone."""
@@ -57,9 +58,10 @@ class Recorder:
             now = time.monotonic()
             self._hear(now)
             self._child.attend(now)
-            if now - self._heard_at > LATE_S / HZ:
+            if now >= self._silent_at:
                 self.rows.miss(self._child.why)
                 self._add(time.time(), now)
+                self._silent_at = now + 1 / HZ
 
     def end(self) -> None:
         """End the sampler."""
@@ -71,7 +73,7 @@ class Recorder:
         waiting.register(self._alive, select.POLLIN)
         if (output := self._child.output) is not None:
             waiting.register(output, select.POLLIN)
-        left = min(self._child.due, self._heard_at + LATE_S / HZ) - time.monotonic()
+        left = min(self._child.due, self._silent_at) - time.monotonic()
         ready = waiting.poll(max(0.0, left) * 1000 + 1)
         return any(descriptor == self._alive for descriptor, _ in ready)
 
@@ -82,6 +84,7 @@ class Recorder:
                 # Its own clock says when it was sampled; the other clock stood as much earlier.
                 t = float(message["t"])
                 self._add(t, now - max(0.0, time.time() - t))
+                self._silent_at = now + LATE / HZ
             except (TypeError, KeyError, ValueError, AttributeError) as error:
                 self.rows.miss(f"the sampler's message was not understood: {type(error).__name__}: {error}")
                 # It says only what changed, so nothing that follows can be trusted.
@@ -89,7 +92,6 @@ class Recorder:
                 return
 
     def _add(self, t: float, mono: float) -> None:
-        self._heard_at = time.monotonic()
         self.rows.add(t, mono, self._usage.read(mono))
 
 

@@ -91,6 +91,7 @@ class SamplerChild:
         self._buffer = self._buffer[-LONGEST_MESSAGE:]
         messages = [message for line in lines if (message := _message(line)) is not None]
         if messages and not self._killed:
+            self.why = "the sampler said nothing"
             self.due = now + SILENT_S
             if now - self._started_at > STEADY_S:
                 self._starts = 1

@@ -94,7 +94,8 @@ def sample_rows(report: Mapping[str, Any]) -> list[Row]:
 def samples_title(report: Mapping[str, Any]) -> str:
     """What stands over them: how often there was one."""
     every_s = (report.get("samples") or {}).get("every_s")
-    return f"Samples, one in {units.duration(every_s)} (sampled)" if every_s else "Samples"
+    often = "once a second" if every_s == 1 else f"every {units.duration(every_s)}"
+    return f"Sampled {often}" if every_s else "Samples"
 
 
 def sample_remarks(report: Mapping[str, Any]) -> list[str]:

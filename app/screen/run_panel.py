@@ -14,7 +14,8 @@ from app.screen.finding_rows import finding_rows, fold_title, headline
 from app.screen.focus import focus_of
 from app.screen.open_runs import OpenRun, Snapshot, opened
 from app.screen.run_claim import draw_claim
-from app.screen.run_views import VIEWS, Page
+from app.screen.run_page import Page
+from app.screen.run_views import VIEWS
 from app.screen.stage import stage_of
 from app.views.text import escape_markdown
 from runners import registry

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,57 +13,21 @@ from app.live.figure import live_figure
 from app.live.placement import placement_diagram
 from app.live.table import table
 from app.screen import rows, run_header
-from app.screen.address import RunAddress
-from app.screen.focus import Focus
-from app.screen.open_runs import OpenRun, Snapshot
-from app.screen.stage import Stage, stage_of
+from app.screen.run_page import Page
+from app.screen.run_timeline import timeline_view
 from app.store.log import read_tail
 from app.views import units
 from app.views.matrix import matrix_figure
 from app.views.memory import memory_figure
 from app.views.placement import diagram_data
-from app.views.placement_data import Diagram
 from app.views.progress import progress_figure
 from app.views.text import escape_markdown
-from app.views.timeline import overview_figure, window_figure, within
-from app.views.timeline_data import COUNTED_S, Binned, Overview
-from runners.run import Run
 
 _FEW_DEVICES = 4
 """With more, the matrix takes the larger part of the page's width."""
-_BINS = 240
-_WINDOW_BINS = 4
 _LOG_LINES = 400
 _LOG_PX = 560
 _LOG_LINES_UNSCROLLED = 20
-
-
-@dataclasses.dataclass(frozen=True)
-class Page:
-    """What the views of one run of the page's script share."""
-
-    run: Run
-    open: OpenRun
-    snapshot: Snapshot
-    address: RunAddress
-    focus: Focus
-    diagram: Diagram
-    ended: bool
-    go: Callable[[RunAddress], None]
-    """Shows another address of this run."""
-
-    @property
-    def stage(self) -> Stage:
-        """How far the run is."""
-        return stage_of(self.run, self.snapshot.tables)
-
-    @property
-    def row_maker(self) -> rows.RunRows:
-        """Makes table rows in the run's hues."""
-        tables = self.snapshot.tables
-        return rows.RunRows(
-            tables.devices, tables.stand_ins, {graph.id: graph.name for graph in tables.graphs}
-        )
 
 
 def placement_view(page: Page) -> None:
@@ -187,76 +150,6 @@ def _hops(page: Page) -> None:
     if event and event["type"] == "row":
         row = event["row"]
         page.go(dataclasses.replace(page.address, hop=None if row is None else int(row)))
-
-
-def timeline_view(page: Page) -> None:
-    """The whole run in bins; a stretch of it bar by bar."""
-    store, devices = page.open.store, page.snapshot.devices
-    overview = store.binned(_BINS)
-    shown = [binned for binned in overview.lanes if page.focus.shows(binned.lane)]
-    window = page.address.window or _middle(overview)
-    width = units.duration((overview.t1_s - overview.t0_s) / _BINS)
-    st.caption(
-        f"Height: the share of each {width} that is busy, or the number in it; at the right what the full "
-        "height is. Drag over a stretch to see its events below."
-    )
-    figure = overview_figure(dataclasses.replace(overview, lanes=tuple(shown)), window, devices=devices)
-    event = live_figure(figure, "overview", events=("select",), label="Activity over the run")
-    if event and event["type"] == "select":
-        page.go(dataclasses.replace(page.address, window=(max(0.0, event["x0"]), event["x1"])))
-    if window is None:
-        return
-    # What is counted together is written down at the end of its stretch, which may lie behind the window.
-    part = within(store.window(window[0], window[1] + COUNTED_S), *window)
-    lanes = tuple(lane for lane in part.lanes if page.focus.shows(lane))
-    kept = {lane.id for lane in lanes}
-    bars = tuple(bar for bar in part.bars if bar.lane in kept)
-    chosen = "" if page.address.window else ", from the middle"
-    st.markdown(
-        f"**From {units.duration(window[0])} to {units.duration(window[1])}** :gray["
-        f"{units.duration(window[1] - window[0])}{chosen}]"
-    )
-    st.caption(
-        "The first 200 of an op, a transfer or a wait at a line are drawn one by one, later ones as pale "
-        f"ranges, counted per {units.duration(COUNTED_S)}. Transfers inside a graph are counted above, "
-        "with its calls, and not drawn here."
-    )
-    narrowed = dataclasses.replace(part, lanes=lanes, bars=bars)
-    event = live_figure(window_figure(narrowed, devices=devices), "window", label="Events of the stretch")
-    if event and isinstance(event.get("customdata"), list):
-        _pick_bar(page, event["customdata"][0])
-
-
-def _middle(overview: Overview) -> tuple[float, float] | None:
-    """A short stretch in the middle of the busiest lane's training, where the reader has chosen none."""
-    busiest = max(overview.lanes, key=_activity, default=None)
-    if busiest is None or overview.t1_s <= overview.t0_s:
-        return None
-    width = (overview.t1_s - overview.t0_s) / len(busiest.values)
-    training = next((phase.t0_s for phase in overview.phases if phase.name == "training"), overview.t0_s)
-    values = [
-        value if overview.t0_s + index * width >= training else 0.0
-        for index, value in enumerate(busiest.values)
-    ]
-    so_far = list(itertools.accumulate(values))
-    at = next(index for index, reached in enumerate(so_far) if reached >= so_far[-1] / 2)
-    middle = overview.t0_s + (at + 0.5) * width
-    reach = _WINDOW_BINS * width / 2
-    return max(overview.t0_s, middle - reach), min(overview.t1_s, middle + reach)
-
-
-def _activity(binned: Binned) -> tuple[bool, float]:
-    return binned.lane.kind == "call", sum(binned.values)
-
-
-def _pick_bar(page: Page, key: object) -> None:
-    row = next((row for row, hop in enumerate(page.snapshot.hops) if key in hop.keys), None)
-    if row is not None:
-        page.go(dataclasses.replace(page.address.with_filter(), hop=row))
-        return
-    known = next((known for known in page.snapshot.tables.keys if known.id == key), None)
-    if known is not None and known.kind in ("call", "node") and known.fields.get("graph"):
-        page.go(dataclasses.replace(page.address, graphs=(str(known.fields["graph"]),)))
 
 
 def memory_view(page: Page) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from app.store.sample_parsing import HOST, RUN, THROTTLE, Numbers, SampleTable, Source
 from app.views.samples_data import CPU, MEMORY, POWER, RUN_MEMORY, UTILIZATION, Curve, Sampled, Samples
 
-LATE = 1.6
+LATE = 1.75
 """A sample that comes so many times later than it should have: one before it is missing."""
 MOST_POINTS = 300
 CARD_CURVES = (UTILIZATION, MEMORY, POWER)
@@ -37,7 +37,7 @@ def series(
         rows = rows[max(0, int(first) - 1) : int(last) + 1]
     times, every = t_s[rows], samples.every_s[rows]
     shape: _Shape = _Means(times, every, points) if len(rows) > 2 * points else _AsIs(times, every)
-    sources = [sampled(source, devices.get(source.id, ())) for source in samples.sources.values()]
+    sources = [sampled(samples.sources[name], devices.get(name, ())) for name in _in_order(samples, devices)]
     return Samples(
         t_s=tuple(np.round(shape.t_s, 4).tolist()),
         curves=tuple(
@@ -55,6 +55,17 @@ def series(
             for column in [samples.column(source.id, THROTTLE)[rows]]
         ),
     )
+
+
+def _in_order(samples: SampleTable, devices: Mapping[str, Sequence[str]]) -> list[str]:
+    """The run's cards in the order of its devices, then others as nvidia-smi counts, machine and run last."""
+    places = {name: place for place, name in enumerate(devices)}
+
+    def place(name: str) -> tuple[int, float, str]:
+        index = samples.sources[name].facts.get("index", math.inf)
+        return (places.get(name, len(places) + (name in OTHER_CURVES)), index, name)
+
+    return sorted(samples.sources, key=place)
 
 
 def sampled(source: Source, devices: Sequence[str]) -> Sampled:

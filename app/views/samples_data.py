@@ -64,10 +64,12 @@ class Samples:
     throttled: tuple[tuple[Sampled, tuple[str, ...]], ...] = ()
     """Each card with what throttled it at each time, '' for nothing."""
 
-    def of(self, field: str) -> list[Curve]:
-        """The curves of one figure that have a value anywhere."""
-        return [curve for curve in self.curves if curve.field == field and _any(curve)]
-
-
-def _any(curve: Curve) -> bool:
-    return any(value is not None for value in curve.values)
+    def of(self, field: str, *, cards: bool) -> list[Curve]:
+        """The curves of one figure, of cards or of the others, that have a value anywhere."""
+        return [
+            curve
+            for curve in self.curves
+            if curve.field == field
+            and curve.source.is_card == cards
+            and any(value is not None for value in curve.values)
+        ]

@@ -50,7 +50,8 @@ def page() -> None:
     from app.views.placement import diagram_data
     from app.views.progress import progress_figure
     from app.views.selection import Selection
-    from app.views.timeline import overview_figure, window_figure
+    from app.views.timeline import overview_figure
+    from app.views.timeline_window import window_figure
     from tests.e2e import views_samples as samples
 
     st.set_page_config(layout="wide")

@@ -151,7 +151,7 @@ def test_reports_for_people_have_them_with_units_and_say_what_is_wrong() -> None
     run = {"run": "r", "spec": {"device_map": {"gpu:0": {"uuid": "GPU-0"}}}}
     report = build_report(run, Tables([], {}, [], [], []), samples=samples)
     text = render_text(report)
-    assert "Samples, one in 1 s (sampled)" in text
+    assert "Sampled once a second" in text
     lines = [line.split("  ") for line in text.splitlines()]
     cells = [[cell.strip() for cell in line if cell.strip()] for line in lines]
     assert ["gpu:0", "2", "50 %, at most 90 %", "100 B", "50 W, at most 50 W", "69.4 Wh"] in cells

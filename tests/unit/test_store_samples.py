@@ -265,15 +265,15 @@ class TestCurves:
         samples = series(table, positions(table, 1000.0), {"GPU-1": ("gpu:0",)})
         assert samples.t_s == (0.0, 1.0)
         assert (samples.every_s, samples.mean_of_s) == (1.0, None)
-        labels = {curve.source.label: curve.values for curve in samples.of(POWER)}
+        labels = {curve.source.label: curve.values for curve in samples.of(POWER, cards=True)}
         assert labels == {"nvidia-smi's 0": (50.5, 50.5), "gpu:0": (50.5, 60.0)}
-        assert [curve.source.label for curve in samples.of("cpu_percent")] == ["machine"]
+        assert [curve.source.label for curve in samples.of("cpu_percent", cards=False)] == ["machine"]
         assert [curve.highest for curve in samples.curves] == [()] * len(samples.curves)
 
     def test_between_samples_of_which_one_is_missing_is_a_gap(self) -> None:
         table = parsed(full(0, gpu()), row(1.3), row(3.3), full(4.3, gpu(), every=2.0), row(6.4), row(8.4))
         samples = series(table, positions(table, 1000.0), {})
-        (curve,) = samples.of(UTIL)
+        (curve,) = samples.of(UTIL, cards=True)
         assert list(zip(samples.t_s, curve.values, strict=True)) == [
             (0.0, 10),
             (1.3, 10),
@@ -288,7 +288,7 @@ class TestCurves:
         rows = [full(t, gpu(**{UTIL: t % 2 * 100})) for t in (*range(100), *range(200, 300))]
         table = parsed(*rows)
         samples = series(table, positions(table, 1000.0), {}, points=30)
-        (curve,) = samples.of(UTIL)
+        (curve,) = samples.of(UTIL, cards=True)
         assert len(samples.t_s) == 30
         assert samples.mean_of_s == pytest.approx(299 / 30)
         assert [value is None for value in curve.values] == [10 <= index < 20 for index in range(30)]
@@ -301,7 +301,7 @@ class TestCurves:
         samples = series(table, positions(table, 1000.0), {}, points=49)
         assert samples.mean_of_s is not None
         assert samples.mean_of_s >= 2.0
-        (curve,) = samples.of(UTIL)
+        (curve,) = samples.of(UTIL, cards=True)
         assert None not in curve.values
 
     def test_a_stretch_has_the_samples_beside_it_too(self) -> None:

@@ -15,8 +15,9 @@ from app.views.memory import memory_figure
 from app.views.memory_data import MemorySeries
 from app.views.progress import progress_figure
 from app.views.progress_data import Progress
-from app.views.timeline import BARS_SHOWN, overview_figure, window_figure, within
+from app.views.timeline import overview_figure
 from app.views.timeline_data import Bar, Binned, Lane, Overview, Phase, Window
+from app.views.timeline_window import BARS_SHOWN, window_figure, within
 from app.views.units import TIMES
 
 MATRIX = Matrix(

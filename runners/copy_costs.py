@@ -108,11 +108,17 @@ def costs_file() -> Path:
     return home() / FOLDER_NAME / FILE_NAME
 
 
-def load(uuids: Iterable[str] | None = None, driver: str | None = None) -> Costs | None:
-    """Return the newest measurement, of these cards and with this driver where that is said; None without."""
-    wanted = frozenset(uuids or ())
+def load(
+    uuids: Iterable[str] = (), driver: str | None = None, any_of: Iterable[str] | None = None
+) -> Costs | None:
+    """Return the newest measurement, None without one.
+
+    With all cards of `uuids`, one of `any_of` and this driver, where they are given.
+    """
+    every = frozenset(uuids)
+    some = None if any_of is None else frozenset(any_of)
     for costs in _kept():
-        if wanted <= costs.uuids and driver in (None, costs.driver):
+        if every <= costs.uuids and (some is None or some & costs.uuids) and driver in (None, costs.driver):
             return costs
     return None
 
@@ -124,24 +130,19 @@ def costs_of_run(folder: Path, uuids: Iterable[str]) -> Costs | None:
         own = from_json(json.loads((folder / FILE_NAME).read_text()))
     except (OSError, ValueError):
         own = None
-    found = [costs for costs in (_newest_of(wanted), own) if costs is not None and wanted & costs.uuids]
+    found = [costs for costs in (load(any_of=wanted), own) if costs is not None and wanted & costs.uuids]
     return max(found, key=lambda costs: costs.made, default=None)
 
 
 def keep_with_run(folder: Path, uuids: Iterable[str]) -> None:
     """Copy what is known of a run's cards into its folder, which may be opened on another machine."""
     wanted = frozenset(uuids)
-    costs = _newest_of(wanted)
+    costs = load(any_of=wanted)
     if costs is not None:
         ends = wanted | {HOST}
         pairs = tuple(pair for pair in costs.pairs if {pair.src, pair.dst} <= ends)
         text = json.dumps(dataclasses.replace(costs, pairs=pairs, skipped=()).as_json())
         (folder / FILE_NAME).write_text(text + "\n")
-
-
-def _newest_of(uuids: frozenset[str]) -> Costs | None:
-    """The newest measurement that has one of these cards."""
-    return next((costs for costs in _kept() if uuids & costs.uuids), None) if uuids else None
 
 
 def save(costs: Costs) -> None:

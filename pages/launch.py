@@ -6,6 +6,7 @@ import streamlit as st
 
 from app import access
 from app.screen import launch_form, places
+from app.screen.card_loads import loads_panel
 from app.screen.environment_panel import environment_panel
 from app.screen.launch_words import blocking, changed_options, plan_remarks, plan_text, waiting
 from app.screen.launching import launch_once
@@ -35,6 +36,8 @@ with right:
         steps = launch_form.choose_steps(program)
     with how:
         exact_lines = launch_form.choose_exact_lines(chosen)
+    if devices.names:
+        loads_panel(devices.names)
     if not gpus.cards:
         st.caption(f"No GPU here: {escape_markdown(gpus.problem)}. Stand-ins play them.")
     values = launch_form.choose_options(program, devices)

@@ -103,12 +103,11 @@ def choose_devices(program: Program, cards: Sequence[Gpu], usable: Sequence[Gpu]
             help=_STAND_INS,
         )
     if kind == GPUS:
-        names = {card.device: card for card in cards}
+        # Their names stand beside their load: in the address they would be another machine's.
         chosen = st.multiselect(
             "GPUs, in the order in which the program gets them",
-            list(names),
+            [card.device for card in cards],
             default=[card.device for card in usable or cards][: program.default_devices],
-            format_func=lambda name: f"{name} · {names[name].name}" if name in names else name,
             key=f"devices-{program.name}",
             bind=_BOUND,
         )

@@ -212,7 +212,8 @@ def _numbers(ordinal: int | None) -> dict[str, dict[str, Any]]:
 def _card(card: Gpu | None, mig: str | None) -> dict[str, str]:
     if card is None:
         return {"text": ""}
-    return {"text": f"{card.device} · {card.name}", "remark": mig or "", "title": card.uuid}
+    name = f"{card.device} · {card.name}"
+    return {"text": f"{name} · {mig}" if mig else name, "title": card.uuid}
 
 
 def _number(value: Any) -> dict[str, Any]:

@@ -180,22 +180,26 @@ def map_rows(mapped: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     rows = []
     for badge in badges(list(mapped), (), stand_ins):
         known = mapped[badge["device"]]
-        part = "a part of it" if known.get("parent_uuid") else ""
+        part = "a part of " if known.get("parent_uuid") else ""
         role = ""
         if not is_gpu(badge["device"]):
             in_stead = badge["device"] in stand_ins
             role = "a part of the host that plays a GPU" if in_stead else ""
         others = known.get("also") or []
         also = (
-            f"in other processes {', '.join(map(str, others))}" if isinstance(others, list) and others else ""
+            f", in other processes {', '.join(map(str, others))}"
+            if isinstance(others, list) and others
+            else ""
         )
         cells: dict[str, Any] = {
             name: {"text": str(known.get(name, "")), "sort": known.get(name, -1)}
             for name in ("nvml_index", "cuda_ordinal")
         }
         cells["device"] = {"devices": [badge]}
-        cells["name"] = {"text": str(known.get("name") or role), "remark": part}
-        cells["uuid"] = {"text": str(known.get("uuid") or known.get("parent_uuid") or ""), "remark": also}
+        name = str(known.get("name") or role)
+        uuid = str(known.get("uuid") or known.get("parent_uuid") or "")
+        cells["name"] = {"text": f"{part}{name}"}
+        cells["uuid"] = {"text": f"{uuid}{also}"}
         cells["pci_bus_id"] = {"text": str(known.get("pci_bus_id") or "")}
         cells["source"] = {"text": str(known.get("source") or ("the launcher" if known.get("uuid") else ""))}
         rows.append({"id": badge["device"], "cells": cells})

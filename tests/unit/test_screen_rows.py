@@ -126,8 +126,8 @@ def test_the_device_map_says_which_card_and_who_told() -> None:
     assert rows["cpu:1"]["name"]["text"] == "a part of the host that plays a GPU"
     first = [rows["gpu:0"][name]["text"] for name in ("name", "nvml_index", "cuda_ordinal", "uuid", "source")]
     assert first == ["H200", "2", "0", "GPU-1", "CUDA"]
-    assert (rows["gpu:1"]["name"]["remark"], rows["gpu:1"]["uuid"]["text"]) == ("a part of it", "GPU-2")
-    assert rows["gpu:1"]["uuid"]["remark"] == "in other processes GPU-3"
+    assert rows["gpu:1"]["name"]["text"] == "a part of H200"
+    assert rows["gpu:1"]["uuid"]["text"] == "GPU-2, in other processes GPU-3"
 
 
 def test_the_command_is_what_a_shell_would_take() -> None:

@@ -84,13 +84,15 @@ def order_name(value: str | None) -> OrderName:
     return PCI_BUS_ID if value == PCI_BUS_ID else FASTEST_FIRST
 
 
-def orders(cards: Sequence[Gpu], complete: bool = True) -> Orders:
+def orders(cards: Sequence[Gpu], complete: bool = True, here: bool = True) -> Orders:
     """Return both orders of these cards; not `complete` where the machine has others that cannot be read.
 
-    Where no rule tells, the driver is asked, which takes a second; its answer is remembered.
+    Where no rule tells, the driver is asked, which takes a second; its answer is remembered. Of a machine
+    that is not `here`, only rules can tell.
     """
+    ask = _asked if here else _not_asked
     if cards and not complete:
-        return Orders(_asked(cards, PCI_BUS_ID), _asked(cards, FASTEST_FIRST))
+        return Orders(ask(cards, PCI_BUS_ID), ask(cards, FASTEST_FIRST))
     by_bus = sorted(cards, key=lambda card: bus_id(card.pci_bus_id))
     ordinals = {card.uuid: place for place, card in enumerate(by_bus)}
     pci = Order(ordinals, "inferred", "CUDA's rule: by PCI bus id")
@@ -98,7 +100,7 @@ def orders(cards: Sequence[Gpu], complete: bool = True) -> Orders:
         return Orders(pci, Order(ordinals, "inferred", "there is only one GPU"))
     if len({(card.name, card.compute_capability) for card in cards}) == 1:
         return Orders(pci, Order(ordinals, "inferred", "all cards are alike: as by PCI bus id"))
-    return Orders(pci, _asked(cards, FASTEST_FIRST))
+    return Orders(pci, ask(cards, FASTEST_FIRST))
 
 
 def visible_now(
@@ -139,15 +141,16 @@ def mig_of(snapshot: Mapping[str, Any]) -> dict[str, list[MigInstance]]:
 
 
 def with_ordinals(
-    snapshot: Mapping[str, Any], environment: Mapping[str, str] | None = None
+    snapshot: Mapping[str, Any], environment: Mapping[str, str] | None = None, here: bool = True
 ) -> dict[str, Any]:
     """Return the snapshot with `cuda_ordinal` and `cuda_ordinals` for each GPU.
 
     `cuda_ordinal` is CUDA's number in this environment, by default this process's; Missing for a hidden card.
+    `here` as in `orders`.
     """
     environment = os.environ if environment is None else environment
     found = gpus_of(snapshot)
-    both = orders(found.cards, complete=found.problem is None)
+    both = orders(found.cards, complete=found.problem is None, here=here)
     order = both.under(environment.get("CUDA_DEVICE_ORDER"))
     value = environment.get("CUDA_VISIBLE_DEVICES")
     seen = visible(found.cards, value, order.ordinals, mig_of(snapshot)).devices
@@ -185,6 +188,12 @@ def _asked(cards: Sequence[Gpu], name: OrderName) -> Order:
         else:
             _measured[machine] = found
         return found
+
+
+def _not_asked(_cards: Sequence[Gpu], _name: OrderName) -> Order:
+    return Order(
+        None, "unknown", "unlike cards are counted as their machine's driver does, which was not asked"
+    )
 
 
 def ask_driver(order: OrderName, value: str | None = None) -> dict[str, Any]:

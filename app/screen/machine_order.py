@@ -55,22 +55,28 @@ _SKIPS = (
 )
 
 
-def order_section(snapshot: dict[str, Any], environment: Mapping[str, str] | None = None) -> None:
+def order_section(
+    snapshot: dict[str, Any], environment: Mapping[str, str] | None = None, recorded: bool = False
+) -> None:
     """Draws the index map of a machine, and what a CUDA_VISIBLE_DEVICES value shows of it.
 
-    A recording has its own numbers. `environment` is a program's, by default this server's.
+    `environment` is a program's, by default this server's; a recording's is taken for empty.
     """
-    environment = os.environ if environment is None else environment
+    if environment is None:
+        environment = {} if recorded else os.environ
     found = gpus_of(snapshot)
-    if not snapshot["gpus"]:
+    if not found.cards:
         st.caption(f"There is no card to number: {escape_markdown(found.problem or 'NVML reports no GPU')}.")
         return
     numbered, basis = snapshot, ""
     if any("cuda_ordinals" not in gpu for gpu in snapshot["gpus"]):
-        numbered = with_ordinals(snapshot, environment)
-        fastest = orders(found.cards, complete=found.problem is None).fastest_first
+        numbered = with_ordinals(snapshot, environment, here=not recorded)
+        fastest = orders(found.cards, complete=found.problem is None, here=not recorded).fastest_first
         basis = f"{fastest.basis}: {fastest.reason}"
-    st.caption(escape_markdown(told_environment(environment)))
+    if recorded:
+        st.caption("TensorFlow's and MXNet's numbers are those of a program without CUDA's variables.")
+    else:
+        st.caption(escape_markdown(told_environment(environment)))
     table(COLUMNS, index_rows(numbered), "order", label="Which card is which", searchable=99)
     st.caption(escape_markdown(order_note(numbered, found, basis)))
     _box(numbered, found, environment)

@@ -12,6 +12,10 @@ from app.live.history import history
 from app.live.machine import machine, machine_text, shape_of
 from app.live.replay import recording_of
 from app.screen import places
+from app.screen.machine_costs import costs_section
+from app.screen.machine_fitness import fitness_section
+from app.screen.machine_matrices import matrices_section
+from app.screen.machine_order import order_section
 from app.screen.machine_recordings import recordings_section, told_date
 from app.views.text import escape_markdown
 from runners import monitor
@@ -62,9 +66,17 @@ def _offer_recordings(operator: bool) -> None:
 def _sections(snapshot: dict[str, Any], operator: bool, recorded: str) -> None:
     """The tabs at the foot; `recorded` is when the snapshot is of, '' where it is of now."""
     sections: dict[str, Callable[[], None]] = {}
+    gpus = bool(snapshot["gpus"])
     if not recorded:
         sections["nvidia-smi as text"] = lambda: machine_text(TEXT_ADDRESS, "machine-text")
-        if snapshot["gpus"]:
+    if gpus:
+        sections["Which card is which"] = lambda: order_section(snapshot, recorded=bool(recorded))
+        sections["Ways between cards"] = lambda: matrices_section(snapshot)
+    if not recorded:
+        if gpus:
+            sections["What copies cost"] = lambda: costs_section(snapshot, operator)
+        sections["Would it work here?"] = lambda: fitness_section(snapshot)
+        if gpus:
             sections["Recordings"] = lambda: recordings_section(operator)
     if not sections:
         return

@@ -98,6 +98,13 @@ def order_page() -> None:
     order_section(two(), {})
 
 
+def test_of_a_recorded_machine_this_ones_driver_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda_order, "ask_driver", lambda _order: pytest.fail("it was asked"))
+    snapshot = with_ordinals(machine(gpu(0), gpu(1, name="Another")), NONE_SET, here=False)
+    assert [card["cuda_ordinals"]["PCI_BUS_ID"] for card in snapshot["gpus"]] == [0, 1]
+    assert "which was not asked" in snapshot["gpus"][0]["cuda_ordinals"]["FASTEST_FIRST"]["reason"]
+
+
 class TestTheBox:
     def page(self, **query: str) -> AppTest:
         page = AppTest.from_function(order_page)

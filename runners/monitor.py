@@ -79,7 +79,7 @@ class Monitor:
             return self._history.since(since)
 
     def subscribe(self, callback: Callback) -> Callable[[], None]:
-        """Call `callback(message, snapshot)` at each sample, in the monitor's thread; return what ends that."""
+        """Call `callback(message, snapshot)` at each sample, in the monitor's thread; return its end."""
         with self._guard:
             self._callbacks.append(callback)
 

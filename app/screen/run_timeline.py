@@ -63,10 +63,13 @@ def timeline_view(page: Page) -> None:
     )
     narrowed = dataclasses.replace(part, lanes=lanes, bars=bars)
     closer = sampled.curves(page.focus.devices, window) if sampled is not None else None
-    if sampled is not None and closer is not None and Moments(closer).within(*window) < _LEAST_DRAWN:
-        # Too short a stretch for a curve: its one sample, or the nearest, is said in words.
-        closer = None
-        st.caption(sampled.nearest(window, page.focus.devices))
+    # What comes and goes has a container of its own: the figure after it would be mounted anew otherwise.
+    with st.container():
+        if sampled is not None and closer is not None and Moments(closer).within(*window) < _LEAST_DRAWN:
+            # Too short a stretch for a curve: its one sample, or the nearest, is said in words.
+            closer = None
+            if words := sampled.nearest(window, page.focus.devices):
+                st.caption(escape_markdown(words))
     figure = window_figure(narrowed, devices=devices, samples=closer)
     event = live_figure(figure, "window", label="Events of the stretch")
     if event and isinstance(event.get("customdata"), list):

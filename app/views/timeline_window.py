@@ -41,7 +41,9 @@ def window_figure(
     lanes = sorted((lane for lane in window.lanes if lane.id in filled), key=kind_order)
     rows = tracks.tracks_of(samples)
     if not lanes and not rows:
-        return empty_figure(NO_EVENTS, theme)
+        nothing = empty_figure(NO_EVENTS, theme)
+        nothing["layout"]["xaxis"]["range"] = [window.t0_s, window.t1_s]
+        return nothing
     hues = hues_of(devices, lanes, samples, theme)
     shown = sorted(window.bars, key=lambda bar: -bar.dur_s)[:BARS_SHOWN]
     by_lane: dict[str, list[Bar]] = defaultdict(list)

@@ -226,6 +226,11 @@ class TestWindow:
         (bar,) = [one for one in figure["data"] if one["type"] == "bar"]
         assert bar["customdata"] == [[7, "op|gpu:0"]]
 
+    def test_a_stretch_with_neither_says_so_and_is_that_stretch(self) -> None:
+        figure = window_figure(Window(1.0, 4.5, (), (), 0), theme=LIGHT)
+        assert figure["data"] == []
+        assert figure["layout"]["xaxis"]["range"] == [1.0, 4.5]
+
     def test_a_stretch_without_events_has_its_samples(self) -> None:
         figure = window_figure(Window(1.0, 4.5, (), (), 0), theme=LIGHT, samples=SAMPLES)
         assert titles(figure) == ["utilisation", "memory used", "CPU"]

@@ -2,8 +2,9 @@
 
 const histories = new WeakMap();
 const SPANS = [[120, "2 min"], [600, "10 min"], [3600, "1 h"]];
-const PLOT_PX = 290;
+const PLOT_PX = 270;
 const MOST_DRAWN_MS = 200;
+const AFTER_CARDS_MS = 30;
 
 // Each: what its button says, the axis, the field (two for both ways), what divides it, the least top of the axis.
 const METRICS = {
@@ -35,6 +36,8 @@ class History {
     this.back.textContent = "Back to now";
     this.back.addEventListener("click", () => this.follow());
     this.spans = this.choice(bar, "How far back", SPANS, (span) => this.choose(this.shown, Number(span)));
+    this.legend = node("div", { class: "hopscope-history-legend" }, root);
+    this.hidden = new Set();
     this.message = node("div", { class: "hopscope-plot-message", role: "alert" }, root);
     this.message.hidden = true;
     this.plot = node("div", { class: "hopscope-history-plot", "data-testid": "machine-history" }, root);
@@ -164,7 +167,7 @@ class History {
 
   wish() {
     if (this.pending || this.gone) return;
-    const wait = Math.max(0, (this.drawnAt ?? 0) + this.pause - performance.now());
+    const wait = Math.max(AFTER_CARDS_MS, (this.drawnAt ?? 0) + this.pause - performance.now());
     this.pending = setTimeout(() => {
       this.frame = requestAnimationFrame(() => {
         this.pending = 0;
@@ -196,7 +199,7 @@ class History {
     this.drawnAt = performance.now();
     const { seq, t } = snapshot;
     const traces = this.traces(snapshot);
-    this.Plotly.react(this.plot, traces, this.layout(snapshot, traces), { displaylogo: false, displayModeBar: false, responsive: false }).then(() => {
+    this.render(traces, this.layout(snapshot, traces)).then(() => {
       if (!this.listening) this.listen();
       const channel = new MessageChannel();
       channel.port1.onmessage = () => {
@@ -205,6 +208,21 @@ class History {
       };
       channel.port2.postMessage(null);
     });
+  }
+
+  // Where only points and ranges have changed, the rest of the figure is left alone.
+  render(traces, layout) {
+    const [x, y] = [layout.xaxis.range, layout.yaxis.range];
+    const frame = JSON.stringify([
+      { ...layout, xaxis: { ...layout.xaxis, range: 0 }, yaxis: { ...layout.yaxis, range: 0 } },
+      traces.map((trace) => ({ ...trace, x: 0, y: 0 })),
+    ]);
+    if (frame !== this.frameDrawn) {
+      this.frameDrawn = frame;
+      return this.Plotly.react(this.plot, traces, layout, { displaylogo: false, displayModeBar: false, responsive: false });
+    }
+    const points = { x: traces.map((trace) => trace.x), y: traces.map((trace) => trace.y) };
+    return this.Plotly.update(this.plot, points, { "xaxis.range": x, "yaxis.range": y });
   }
 
   press() {
@@ -227,17 +245,37 @@ class History {
     const devices = metric.host
       ? [{ device: "", name: "Host", color: this.palette.host }]
       : (snapshot.gpus ?? []).map(({ index }) => ({ device: this.stream.known.get(index)?.uuid, index, name: `GPU ${index}`, color: this.palette[hueOf(index)] }));
+    this.drawLegend(metric.host ? [] : devices);
     return devices.flatMap(({ device, index, name, color }) =>
       metric.fields.map((field, way) => {
         const list = device === undefined ? [] : samples.series(device, field);
         const { x, y } = curve(samples.t, list, metric.by ?? 1, first, gap);
         return {
-          type: "scatter", mode: "lines", name, x, y, connectgaps: false, legendgroup: name, showlegend: way === 0,
+          type: "scatter", mode: "lines", name, x, y, connectgaps: false, visible: !this.hidden.has(name),
           line: { color, width: 1.6, dash: index >= 8 ? "dash" : WAYS[way] }, uid: `${name}-${field}`.replace(" ", ""),
           hovertemplate: `%{y:,.${metric.digits ?? 0}f}<extra>${name}${metric.fields.length > 1 ? [" in", " out"][way] : ""}</extra>`,
         };
       }),
     );
+  }
+
+  // A legend of Plotly's own would be measured and drawn anew with every sample.
+  drawLegend(devices) {
+    lines(this.legend, devices, (item, { name, color, index }) => {
+      if (!item.button) {
+        item.button = node("button", { type: "button" }, item);
+        item.swatch = node("span", { class: "hopscope-history-swatch", "aria-hidden": "true" }, item.button);
+        item.label = span(item.button, "");
+        item.button.addEventListener("click", () => {
+          if (!this.hidden.delete(item.device)) this.hidden.add(item.device);
+          this.wish();
+        });
+      }
+      item.device = name;
+      put(item.label, name);
+      item.swatch.style.borderTop = `3px ${index >= 8 ? "dashed" : "solid"} ${color}`;
+      item.button.setAttribute("aria-pressed", String(!this.hidden.has(name)));
+    });
   }
 
   layout(snapshot, traces) {
@@ -254,17 +292,17 @@ class History {
     return {
       width: this.root.clientWidth || undefined,
       height: PLOT_PX,
-      margin: { l: 64, r: 14, t: 30, b: 46 },
+      margin: { l: 64, r: 28, t: 8, b: 46 },
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
       font: { color: text, family: this.family || undefined, size: 13 },
-      showlegend: !metric.host,
-      legend: { orientation: "h", x: 0, y: 1.02, xanchor: "left", yanchor: "bottom", font: { size: 12 }, itemwidth: 30 },
+      showlegend: false,
       hovermode: "x unified",
       hoverlabel: { bgcolor: this.palette.panel, bordercolor: grid, font: { color: text, size: 12 } },
       dragmode: "zoom",
       uirevision: "kept",
-      xaxis: { ...axis, type: "date", title: { text: `Time of day${recorded}`, font: { size: 12, color: muted }, standoff: 8 }, range: this.zoomed?.x ?? follow, hoverformat: "%H:%M:%S" },
+      // That no label is ever hidden spares measuring all of them at each sample.
+      xaxis: { ...axis, type: "date", ticklabeloverflow: "allow", title: { text: `Time of day${recorded}`, font: { size: 12, color: muted }, standoff: 8 }, range: this.zoomed?.x ?? follow, hoverformat: "%H:%M:%S" },
       yaxis: { ...axis, title: { text: metric.axis, font: { size: 12, color: muted }, standoff: 10 }, range: this.zoomed?.y ?? [0, most * 1.04], tickformat: ",~r" },
       annotations: known ? [] : [{ text: this.unknown(snapshot, metric), x: 0.5, y: 0.5, xref: "paper", yref: "paper", showarrow: false, font: { color: muted, size: 13 } }],
     };

@@ -230,14 +230,6 @@ class GpuCard {
   }
 }
 
-// As many lines as there are items, each kept and only written anew.
-function lines(parent, items, write) {
-  while (parent.children.length > items.length) parent.lastChild.remove();
-  while (parent.children.length < items.length) node("div", {}, parent);
-  items.forEach((item, at) => write(parent.children[at], item));
-  if (parent.hidden !== !items.length) parent.hidden = !items.length;
-}
-
 function identity(gpu, known) {
   const word = (name) => (isMissing(gpu[name]) ? known[name] ?? missingWord(gpu[name]) : gpu[name]);
   return [

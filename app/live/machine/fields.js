@@ -84,3 +84,11 @@ function fill(target, fraction) {
 function hueOf(index) {
   return `hue${index % 8}`;
 }
+
+// As many lines as there are items, each kept and only written anew.
+function lines(parent, items, write) {
+  while (parent.children.length > items.length) parent.lastChild.remove();
+  while (parent.children.length < items.length) node("div", {}, parent);
+  items.forEach((item, at) => write(parent.children[at], item));
+  if (parent.hidden !== !items.length) parent.hidden = !items.length;
+}

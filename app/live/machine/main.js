@@ -24,7 +24,10 @@ class Head {
     this.grid = node("div", { class: "cards" }, root);
     this.host = new HostStrip(root, act);
     this.cards = new Map();
-    this.observer = new ResizeObserver(() => this.arrange());
+    this.observer = new ResizeObserver(([entry]) => {
+      this.width = entry.contentRect.width;
+      this.arrange();
+    });
     this.observer.observe(root);
     this.root = root;
   }
@@ -67,9 +70,8 @@ class Head {
   // Rows as full as can be: five cards are three and two, not four and one.
   arrange() {
     const number = this.cards.size;
-    const width = this.grid.clientWidth || this.root.clientWidth;
-    if (!number || !width) return;
-    const most = Math.max(1, Math.min(number, Math.floor((width + GAP_PX) / (CARD_PX + GAP_PX))));
+    if (!number || !this.width) return;
+    const most = Math.max(1, Math.min(number, Math.floor((this.width + GAP_PX) / (CARD_PX + GAP_PX))));
     const columns = Math.ceil(number / Math.ceil(number / most));
     const wanted = String(columns);
     if (this.grid.dataset.columns !== wanted) {

@@ -4,6 +4,8 @@ const SPARK_S = 120;
 
 class Spark {
   constructor(parent, label) {
+    // Not drawn on the canvas: a font there has the whole page laid out.
+    span(parent, "2 min", "spark-span");
     this.canvas = node("canvas", { class: "spark", role: "img", "aria-label": label, title: label }, parent);
     this.observer = new ResizeObserver(([entry]) => {
       const { width, height } = entry.contentRect;
@@ -16,7 +18,7 @@ class Spark {
 
   // Values from 0 to `most`, at times `t` in seconds; the right end is the newest of all samples.
   set(t, values, most, color, palette, hz) {
-    Object.assign(this, { t, values, most, color, grid: palette.grid, faint: palette.quiet, gap: Math.max(2.5, 3.2 / (hz || 1)) });
+    Object.assign(this, { t, values, most, color, grid: palette.grid, gap: Math.max(2.5, 3.2 / (hz || 1)) });
     this.draw();
   }
 
@@ -38,9 +40,6 @@ class Spark {
       pen.lineTo(width, y);
     }
     pen.stroke();
-    pen.fillStyle = this.faint;
-    pen.font = "10px sans-serif";
-    pen.fillText("2 min", 2, height - 6);
     const end = this.t.at(-1) ?? 0;
     const x = (at) => width - 1 - ((end - this.t[at]) / SPARK_S) * width;
     const y = (at) => 1.5 + (height - 3) * (1 - Math.min(1, Math.max(0, this.values[at] / this.most)));

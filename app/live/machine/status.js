@@ -4,14 +4,14 @@ const TICK_MS = 500;
 const RATES = [1, 2, 5, 10];
 const SPEEDS = [1, 4, 16];
 const PHASES = {
-  connecting: () => "connecting",
-  starting: () => "starting: no sample yet",
-  live: (stream) => `live · ${stream.snapshot.hz} Hz · ${stream.age.toFixed(1)} s ago`,
-  stale: (stream) => `stale: no sample for ${Math.floor(stream.age)} s`,
-  reconnecting: () => "reconnecting",
-  refused: () => "refused: open the address that the server printed when it started",
-  paused: () => "paused (tab hidden)",
-  recording: (stream) => `RECORDING of ${recorded(stream)}`,
+  connecting: () => ["connecting"],
+  starting: () => ["starting: no sample yet"],
+  live: (stream) => [`live · ${stream.snapshot.hz} Hz`, ` · ${stream.age.toFixed(1)} s ago`],
+  stale: (stream) => ["stale: no sample for", ` ${Math.floor(stream.age)} s`],
+  reconnecting: () => ["reconnecting"],
+  refused: () => ["refused: open the address that the server printed when it started"],
+  paused: () => ["paused (tab hidden)"],
+  recording: (stream) => [`RECORDING of ${recorded(stream)}`],
 };
 
 function recorded({ snapshot }) {
@@ -28,9 +28,12 @@ class Status {
     this.stream = stream;
     this.root = node("div", { class: "status" }, parent);
     node("h1", {}, this.root).textContent = "Machine";
-    const badge = (this.badge = node("div", { class: "phase", role: "status", "data-testid": "machine-status" }, this.root));
+    const badge = node("div", { class: "phase", "data-testid": "machine-status" }, this.root);
     node("span", { class: "dot", "aria-hidden": "true" }, badge);
-    this.text = span(badge, "");
+    const words = node("span", {}, badge);
+    // What is read out is that it is live or not, and not its age twice a second.
+    this.text = node("span", { role: "status" }, words);
+    this.age = span(words, "");
     this.calm = span(this.root, "", "calm");
     this.rates = this.choice("Samples a second", RATES, (hz) => `${hz} Hz`, (hz) => stream.send({ hz }));
     this.speeds = this.choice("Speed of the replay", SPEEDS, (speed) => `${speed}×`, (speed) => stream.send({ speed }));
@@ -70,8 +73,9 @@ class Status {
   tick() {
     const { phase, snapshot } = this.stream;
     mark(this.root, "phase", phase);
-    const words = PHASES[phase](this.stream);
-    put(this.text, this.stream.replay && phase !== "recording" ? `RECORDING · ${words}` : words);
+    const [word, age = ""] = PHASES[phase](this.stream);
+    put(this.text, this.stream.replay && phase !== "recording" ? `RECORDING · ${word}` : word);
+    put(this.age, age);
     put(this.calm, this.remark(phase, snapshot));
     this.changed?.(phase);
   }

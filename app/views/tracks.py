@@ -92,6 +92,9 @@ def heading(samples: Samples, above: float, theme: Theme) -> dict[str, Any]:
     """What all tracks are, in the gap over them."""
     often = "once a second" if samples.every_s == 1 else f"every {units.duration(samples.every_s)}"
     told = f"sampled {often}"
+    cores = next((curve.source.cores for curve in samples.curves if curve.source.cores), None)
+    if cores is not None:
+        told += f"; 100 % of CPU is all {units.plural(cores, 'core')}"
     if samples.mean_of_s is not None:
         told += f"; each point is the mean of {units.duration(samples.mean_of_s)}, of memory the most"
     return remark(told, theme, x=0, y=above + GAP * 0.62, yref="y", xanchor="left", yanchor="middle")

@@ -222,7 +222,9 @@ class History {
       return this.Plotly.react(this.plot, traces, layout, { displaylogo: false, displayModeBar: false, responsive: false });
     }
     const points = { x: traces.map((trace) => trace.x), y: traces.map((trace) => trace.y) };
-    return this.Plotly.update(this.plot, points, { "xaxis.range": x, "yaxis.range": y });
+    // With new points Plotly guesses the axes' types again, unless they are told.
+    const axes = { "xaxis.type": "date", "xaxis.range": x, "yaxis.type": "linear", "yaxis.range": y };
+    return this.Plotly.update(this.plot, points, axes);
   }
 
   press() {

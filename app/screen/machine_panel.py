@@ -67,19 +67,20 @@ def _sections(snapshot: dict[str, Any], operator: bool, recorded: str) -> None:
     """The tabs at the foot; `recorded` is when the snapshot is of, '' where it is of now."""
     sections: dict[str, Callable[[], None]] = {}
     gpus = bool(snapshot["gpus"])
-    if not recorded:
-        sections["nvidia-smi as text"] = lambda: machine_text(TEXT_ADDRESS, "machine-text")
     if gpus:
         sections["Which card is which"] = lambda: order_section(snapshot, recorded=bool(recorded))
-        sections["Ways between cards"] = lambda: matrices_section(snapshot)
+        sections["Topology and peer access"] = lambda: matrices_section(snapshot)
     if not recorded:
         if gpus:
-            sections["What copies cost"] = lambda: costs_section(snapshot, operator)
+            sections["What a hop costs"] = lambda: costs_section(snapshot, operator)
         sections["Would it work here?"] = lambda: fitness_section(snapshot)
+        sections["nvidia-smi as text"] = lambda: machine_text(TEXT_ADDRESS, "machine-text")
         if gpus:
             sections["Recordings"] = lambda: recordings_section(operator)
     if not sections:
         return
+    if recorded:
+        st.caption(f"Of the recording, as the machine was on {escape_markdown(recorded)}.")
     tabs = st.tabs(list(sections), key="tab", bind="query-params")
     for tab, draw in zip(tabs, sections.values(), strict=True):
         if tab.open:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import urllib.request
@@ -167,6 +168,9 @@ def test_zoom_is_kept_while_samples_arrive(machine: MachinePage) -> None:
     machine.wait_for_samples(3)
     assert machine.ranges() == zoomed
     assert machine.history.evaluate(points) > before
+    # Points that came since are still at times of day.
+    ticks = machine.history.locator(".xtick text").all_text_contents()
+    assert ticks and all(re.match(r"\d\d:\d\d(:\d\d)?", tick) for tick in ticks)
     machine.page.get_by_role("button", name="Back to now").click()
     machine.wait_for_samples(1)
     assert machine.ranges()[2:] == following[2:]
@@ -234,6 +238,7 @@ def test_the_newest_sample_is_served_as_json_and_as_text(machine: MachinePage, s
     with urllib.request.urlopen(f"{server.url}/hopscope/devices.json", timeout=10) as answer:
         snapshot = json.load(answer)
     assert [gpu["index"] for gpu in snapshot["gpus"]] == [0, 1, 2, 3]
+    machine.page.get_by_role("tab", name="nvidia-smi as text").click()
     text = machine.page.get_by_test_id("machine-text")
     text.scroll_into_view_if_needed()
     expect(text).to_contain_text("NVIDIA A100-SXM4-80GB")

@@ -91,7 +91,7 @@ def test_a_value_is_explained_entry_by_entry_and_its_address_shows_it_again(
 
 
 def test_copies_are_measured_with_their_progress(server: Server, page: Any) -> None:
-    open_tab(page, server, "What copies cost")
+    open_tab(page, server, "What a hop costs")
     expect(page.get_by_text("Not measured yet")).to_be_visible()
     expect(page.get_by_text("slows down")).to_be_visible()
     page.get_by_role("button", name="Measure copies").click()

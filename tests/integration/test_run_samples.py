@@ -234,3 +234,27 @@ signal.pause()
     before = len(rows(run))
     until(lambda: len(rows(run)) >= before + 3)
     registry.stop(run, grace_s=0)
+
+
+def test_a_launcher_that_inherits_it_reaps_it(tmp_path: Path) -> None:
+    code = """
+        import ctypes, os, sys, time
+        from runners import launcher, registry
+        from runners.processes import PROC, read_stat
+        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)      # as a container's process 1: orphans become its own
+        def launch():
+            plan = launcher.plan_script([sys.argv[1]], python=sys.executable, record=False)
+            registry.wait(launcher.launch(plan), 30)
+        def zombies():
+            stats = [read_stat(int(entry.name)) for entry in PROC.iterdir() if entry.name.isdigit()]
+            return {stat.pid for stat in stats if stat and stat.parent == os.getpid() and stat.ended}
+        launch()
+        while len(former := zombies()) < 2:          # the run's supervisor, and what samples the run
+            time.sleep(0.01)
+        launch()
+        assert not former & zombies()
+        """
+    (tmp_path / "script.py").touch()
+    command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path / "script.py")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -10,20 +11,24 @@ import numpy as np
 
 from app.analysis.device_order import device_map
 from app.analysis.samples import devices_of_cards
-from app.screen.open_runs import OpenRun, Snapshot
+from app.screen.open_runs import Snapshot
+from app.store.run import RunStore
 from app.store.sample_parsing import HOST, RUN, Numbers, SampleTable
 from app.store.sample_series import CARD_CURVES, series
 from app.views import units
 from app.views.sample_words import Moments, harmful
 from app.views.samples_data import MEMORY, POWER, THROTTLED, UTILIZATION, Samples
+from runners.run import Run
 
 OLD = "Utilisation, memory and power were not sampled in this run: it was made before runs were sampled."
+NO_FILE = "Utilisation, memory and power were not sampled in this run: the file for it could not be made."
 NONE_YET = "The first sample of utilisation, memory and power comes within a second or two."
 TOO_SHORT = "The run ended before its first sample of utilisation, memory and power."
 _NAMES = {UTILIZATION: "utilisation", MEMORY: "memory", POWER: "power"}
 _SETTLING = 3
 """Rows that a sampler may take to start."""
 _BEFORE_S = 15.0
+_LATE_S = 5.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,6 +42,8 @@ class RunSamples:
     """The run's names of each card that is one of its devices, by UUID."""
     wanted: int = 0
     """How many cards were to be sampled."""
+    until: float | None = None
+    """When the run ended, or now while it goes on, epoch seconds; None where that is not known."""
 
     def curves(self, only: Collection[str] = (), stretch: tuple[float, float] | None = None) -> Samples:
         """The curves of the whole run or a stretch; of cards those of the devices `only`, where it names any.
@@ -74,6 +81,10 @@ class RunSamples:
                 f", and {units.plural(table.skipped, 'sample')} after them not used" if table.skipped else ""
             )
             told.append(f"{units.plural(table.damaged, 'line')} of the samples could not be read{more}")
+        if self.until is not None and table.rows:
+            late_s = self.until - float(table.wall_s[-1])
+            if late_s > _LATE_S + float(table.every_s[-1]):
+                told.append(f"The last {units.duration(round(late_s))} were not sampled")
         others = len(self._cards()) - len(self.devices)
         if self.devices and others:
             told.append(f"{units.plural(others, 'other card')} that the run could see not drawn")
@@ -129,25 +140,26 @@ class RunSamples:
         ]
 
 
-def run_samples(run: OpenRun, snapshot: Snapshot) -> RunSamples | None:
-    """The samples of an open run; None of one that was never to be sampled."""
-    table = run.store.samples()
+def run_samples(run: Run, store: RunStore, snapshot: Snapshot) -> RunSamples | None:
+    """The samples of a run that is looked at; None of one that has no file of them."""
+    table = store.samples()
     if table is None:
         return None
     mapped: dict[str, dict[str, Any]] = device_map(snapshot.spec, snapshot.tables)
     wanted = snapshot.spec.get("sampled_gpus")
     return RunSamples(
         table,
-        run.store.sample_times(table),
+        store.sample_times(table),
         devices_of_cards(mapped, table),
         len(wanted) if isinstance(wanted, list) else 0,
+        run.ended_at if run.ended else time.time(),
     )
 
 
-def words_without(samples: RunSamples | None, ended: bool) -> str:
+def words_without(samples: RunSamples | None, spec: Mapping[str, Any], ended: bool) -> str:
     """Why there is no sample to draw; '' where there is one."""
     if samples is None:
-        return OLD
+        return NO_FILE if "sampled_gpus" in spec else OLD
     if samples.table.rows:
         return ""
     return TOO_SHORT if ended else NONE_YET

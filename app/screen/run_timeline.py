@@ -34,7 +34,7 @@ def timeline_view(page: Page) -> None:
         f"Height: the share of each {width} that is busy, or the number in it; at the right what the full "
         "height is. Drag over a stretch to see its events below."
     )
-    sampled = run_samples(page.open, page.snapshot)
+    sampled = run_samples(page.run, store, page.snapshot)
     curves = sampled.curves(page.focus.devices) if sampled is not None else None
     figure = overview_figure(
         dataclasses.replace(overview, lanes=tuple(shown)), window, devices=devices, samples=curves
@@ -43,7 +43,7 @@ def timeline_view(page: Page) -> None:
     if event and event["type"] == "select":
         page.go(dataclasses.replace(page.address, window=(max(0.0, event["x0"]), event["x1"])))
     with st.container():
-        _remarks(sampled, page.ended)
+        _remarks(page, sampled)
     if window is None:
         return
     # What is counted together is written down at the end of its stretch, which may lie behind the window.
@@ -76,9 +76,9 @@ def timeline_view(page: Page) -> None:
         _pick_bar(page, event["customdata"][0])
 
 
-def _remarks(sampled: RunSamples | None, ended: bool) -> None:
+def _remarks(page: Page, sampled: RunSamples | None) -> None:
     """What there is to say of the samples, also where there are none."""
-    words = words_without(sampled, ended)
+    words = words_without(sampled, page.snapshot.spec, page.ended)
     told = [words] if words or sampled is None else sampled.remarks()
     if told:
         st.caption(escape_markdown(". ".join(line.rstrip(".") for line in told) + "."))

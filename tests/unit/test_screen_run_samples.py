@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from app.screen.open_runs import OpenRun, Snapshot
-from app.screen.run_samples import NONE_YET, OLD, TOO_SHORT, RunSamples, run_samples, words_without
+from app.screen.open_runs import OpenRun
+from app.screen.run_samples import NO_FILE, NONE_YET, OLD, TOO_SHORT, RunSamples, run_samples, words_without
 from app.store.samples import positions
 from app.views.samples_data import UTILIZATION
+from runners.run import read_run
 from tests.unit.samples import LOST, MEMORY, POWER, UNSUPPORTED, UTIL, full, gpu, parsed, row, write
 from tests.unit.traces import SECOND, Trace, write_status
 
@@ -99,32 +101,38 @@ def test_of_a_short_stretch_the_nearest_sample_is_told() -> None:
 
 @pytest.mark.parametrize(("ended", "words"), [(True, TOO_SHORT), (False, NONE_YET)])
 def test_where_there_is_none_that_is_said(ended: bool, words: str) -> None:
-    assert words_without(None, ended) == OLD
-    assert words_without(shown(), ended) == words
+    spec: dict[str, Any] = {"sampled_gpus": []}
+    assert words_without(None, {}, ended) == OLD
+    assert words_without(None, spec, ended) == NO_FILE
+    assert words_without(shown(), spec, ended) == words
     assert shown().remarks() == []
-    assert words_without(shown(full(0)), ended) == ""
+    assert words_without(shown(full(0)), spec, ended) == ""
+
+
+def test_samples_that_ended_before_the_run_did_are_told() -> None:
+    samples = shown(full(0), full(1))
+    assert dataclasses.replace(samples, until=1006.0).remarks() == []
+    assert dataclasses.replace(samples, until=1041.0).remarks() == ["The last 40 s were not sampled"]
 
 
 def test_an_open_runs_samples_have_its_own_names(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    write_status(folder)
+    write_status(folder, ended=1003.0)
     device_map = {"gpu:0": {"uuid": "GPU-1", "nvml_index": 1}}
     spec = {"run": "run", "device_map": device_map, "sampled_gpus": ["GPU-1"]}
     (folder / "spec.json").write_text(json.dumps(spec))
     trace = Trace(folder, wall_ns=1000 * SECOND, mono_ns=0, devices=["cpu:0"])
     trace.close()
-    run = OpenRun(folder)
-    snapshot = run.look(ended=False)
-    assert isinstance(snapshot, Snapshot)
-    assert run_samples(run, snapshot) is None
+    opened = OpenRun(folder)
+    run, store, snapshot = read_run(folder), opened.store, opened.look(ended=False)
+    assert run_samples(run, store, snapshot) is None
     write(folder, full(2, gpu(1)))
-    found = run_samples(run, snapshot)
-    assert found is not None
-    assert words_without(found, ended=False) == NONE_YET
-    run.store.refresh()
-    found = run_samples(run, snapshot)
+    found = run_samples(run, store, snapshot)
+    assert words_without(found, spec, ended=False) == NONE_YET
+    store.refresh()
+    found = run_samples(run, store, snapshot)
     assert found is not None
     assert found.t_s.tolist() == [2.0]
     assert drawn(found) == ["gpu:0"]
-    assert found.wanted == 1
-    run.store.close()
+    assert (found.wanted, found.until) == (1, 1003.0)
+    store.close()

@@ -13,7 +13,7 @@ from app.views.samples_data import CPU, MEMORY, POWER, RUN_MEMORY, UTILIZATION, 
 
 LATE = 1.75
 """A sample that comes so many times later than it should have: one before it is missing."""
-MOST_POINTS = 300
+MOST_POINTS = 200
 CARD_CURVES = (UTILIZATION, MEMORY, POWER)
 OTHER_CURVES = {HOST: (CPU, MEMORY), RUN: (CPU, RUN_MEMORY)}
 
@@ -39,7 +39,7 @@ def series(
     shape: _Shape = _Means(times, every, points) if len(rows) > 2 * points else _AsIs(times, every)
     sources = [sampled(samples.sources[name], devices.get(name, ())) for name in _in_order(samples, devices)]
     return Samples(
-        t_s=tuple(np.round(shape.t_s, 4).tolist()),
+        t_s=tuple(np.round(shape.t_s, 3).tolist()),
         curves=tuple(
             Curve(source, field, _values(shape.values(column)), _values(shape.highest(column)))
             for source in sources

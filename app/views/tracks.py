@@ -24,6 +24,7 @@ _NAMED = 3
 """Up to so many lines are named beside their track; of more only the hues are shown."""
 _FEW = 60
 """Up to so many points each is marked."""
+_MARK_PX = 3.5
 _DASHES = ("solid", "dash", "dot", "dashdot")
 
 
@@ -133,7 +134,7 @@ def traces(
         values = drawn_values(curve)
         dash = _DASHES[strangers.index(curve.source) % len(_DASHES)] if curve.source in strangers else "solid"
         heights = [
-            None if value is None else round(zero - track.height * USED * _share(value, track.top), 4)
+            None if value is None else round(zero - track.height * USED * _share(value, track.top), 3)
             for value in values
         ]
         if len(track.curves) == 1:
@@ -191,13 +192,14 @@ def _slowed(samples: Samples, y: float, theme: Theme) -> list[dict[str, Any]]:
     ]
 
 
-def _marks(values: Sequence[float | None]) -> list[float]:
+def _marks(values: Sequence[float | None]) -> float | list[float]:
     """Sizes of the points: all are seen where there are few, else those that no line reaches."""
-    few = sum(value is not None for value in values) <= _FEW
+    if sum(value is not None for value in values) <= _FEW:
+        return _MARK_PX
     around = [None, *values, None]
     return [
-        3.5 if few or (before is None and after is None) else 0
-        for before, _, after in zip(around, values, around[2:], strict=False)
+        _MARK_PX if value is not None and before is None and after is None else 0
+        for before, value, after in zip(around, values, around[2:], strict=False)
     ]
 
 

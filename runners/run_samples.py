@@ -33,6 +33,8 @@ SAMPLER_MODULE = "probes.nvml.sampler"
 BEGUN = b"begun\n"
 LATE = 1.5
 """So many ticks after the last sample the next one is missing, and a row says so."""
+LONGEST_WAY_S = 60.0
+"""A message that seems to be older than this is not: the clock was set meanwhile."""
 MOST_CARDS = 16
 END_WAIT_S = 0.2
 """How long the supervisor waits at most for the last samples."""
@@ -83,7 +85,7 @@ class Recorder:
                 self.rows.take(message)
                 # Its own clock says when it was sampled; the other clock stood as much earlier.
                 t = float(message["t"])
-                self._add(t, now - max(0.0, time.time() - t))
+                self._add(t, now - min(max(0.0, time.time() - t), LONGEST_WAY_S))
                 self._silent_at = now + LATE / HZ
             except (TypeError, KeyError, ValueError, AttributeError) as error:
                 self.rows.miss(f"the sampler's message was not understood: {type(error).__name__}: {error}")

@@ -104,7 +104,8 @@ class Sampler:
             options = ["--hz", str(self._hz), "--seq", str(self._seq), "--anew", str(times + 1)]
             options += ["--only", self._options.only] if self._options.only else []
             options += ["--no-host"] if self._options.no_host else []
-            os.execv(sys.executable, [sys.executable, "-m", MODULE, *options])
+            flags = ["-E"] if sys.flags.ignore_environment else []
+            os.execv(sys.executable, [sys.executable, *flags, "-m", MODULE, *options])
 
 
 def _die_with_parent() -> None:

@@ -8,15 +8,15 @@ const AFTER_CARDS_MS = 30;
 
 // Each: what its button says, the axis, the field (two for both ways), what divides it, the least top of the axis.
 const METRICS = {
-  utilization: { label: "Utilisation", axis: "GPU utilisation, %", fields: ["utilization_gpu_percent"], top: () => 100, fixed: true },
-  memory: { label: "Memory", axis: "GPU memory used, GiB", fields: ["memory_used_bytes"], by: GIB, top: (gpu) => gpu.memory_total_bytes / GIB, digits: 1 },
-  power: { label: "Power", axis: "Power drawn, W", fields: ["power_watts"], top: (gpu) => gpu.power_limit_watts },
-  temperature: { label: "Temperature", axis: "GPU temperature, °C", fields: ["temperature_celsius"], top: () => 90 },
-  clock: { label: "SM clock", axis: "SM clock, MHz", fields: ["clock_sm_mhz"], top: (gpu) => gpu.clock_sm_max_mhz },
-  pcie: { label: "PCIe", axis: "PCIe, MB/s: in solid, out dotted", fields: ["pcie_rx_bytes_per_second", "pcie_tx_bytes_per_second"], by: 1e6, top: () => 10 },
-  nvlink: { label: "NVLink", axis: "NVLink, MB/s: in solid, out dotted", fields: ["nvlink_rx_bytes_per_second", "nvlink_tx_bytes_per_second"], by: 1e6, top: () => 10 },
-  cpu: { label: "Host CPU", axis: "Host CPU, all cores, %", fields: ["cpu_percent"], host: true, top: () => 100, fixed: true },
-  host_memory: { label: "Host memory", axis: "Host memory used, GiB", fields: ["memory_used_bytes"], host: true, by: GIB, top: (host) => host.memory_total_bytes / GIB, digits: 1 },
+  utilization: { label: "Utilisation", unit: "%", axis: "GPU utilisation, %", fields: ["utilization_gpu_percent"], top: () => 100, fixed: true },
+  memory: { label: "Memory", unit: "GiB", axis: "GPU memory used, GiB", fields: ["memory_used_bytes"], by: GIB, top: (gpu) => gpu.memory_total_bytes / GIB, digits: 1 },
+  power: { label: "Power", unit: "W", axis: "Power drawn, W", fields: ["power_watts"], top: (gpu) => gpu.power_limit_watts },
+  temperature: { label: "Temperature", unit: "°C", axis: "GPU temperature, °C", fields: ["temperature_celsius"], top: () => 90 },
+  clock: { label: "SM clock", unit: "MHz", axis: "SM clock, MHz", fields: ["clock_sm_mhz"], top: (gpu) => gpu.clock_sm_max_mhz },
+  pcie: { label: "PCIe", unit: "MB/s", axis: "PCIe, MB/s: in solid, out dotted", fields: ["pcie_rx_bytes_per_second", "pcie_tx_bytes_per_second"], by: 1e6, top: () => 10 },
+  nvlink: { label: "NVLink", unit: "MB/s", axis: "NVLink, MB/s: in solid, out dotted", fields: ["nvlink_rx_bytes_per_second", "nvlink_tx_bytes_per_second"], by: 1e6, top: () => 10 },
+  cpu: { label: "Host CPU", unit: "%", axis: "Host CPU, all cores, %", fields: ["cpu_percent"], host: true, top: () => 100, fixed: true },
+  host_memory: { label: "Host memory", unit: "GiB", axis: "Host memory used, GiB", fields: ["memory_used_bytes"], host: true, by: GIB, top: (host) => host.memory_total_bytes / GIB, digits: 1 },
 };
 const WAYS = ["solid", "dot"];
 
@@ -255,7 +255,7 @@ class History {
         return {
           type: "scatter", mode: "lines", name, x, y, connectgaps: false, visible: !this.hidden.has(name),
           line: { color, width: 1.6, dash: index >= 8 ? "dash" : WAYS[way] }, uid: `${name}-${field}`.replace(" ", ""),
-          hovertemplate: `%{y:,.${metric.digits ?? 0}f}<extra>${name}${metric.fields.length > 1 ? [" in", " out"][way] : ""}</extra>`,
+          hovertemplate: `%{y:,.${metric.digits ?? 0}f} ${metric.unit}<extra>${name}${metric.fields.length > 1 ? [" in", " out"][way] : ""}</extra>`,
         };
       }),
     );
@@ -304,7 +304,7 @@ class History {
       dragmode: "zoom",
       uirevision: "kept",
       // That no label is ever hidden spares measuring all of them at each sample.
-      xaxis: { ...axis, type: "date", ticklabeloverflow: "allow", title: { text: `Time of day${recorded}`, font: { size: 12, color: muted }, standoff: 8 }, range: this.zoomed?.x ?? follow, hoverformat: "%H:%M:%S" },
+      xaxis: { ...axis, type: "date", ticklabeloverflow: "allow", spikecolor: muted, spikethickness: 1, spikedash: "solid", title: { text: `Time of day${recorded}`, font: { size: 12, color: muted }, standoff: 8 }, range: this.zoomed?.x ?? follow, hoverformat: "%H:%M:%S" },
       yaxis: { ...axis, title: { text: metric.axis, font: { size: 12, color: muted }, standoff: 10 }, range: this.zoomed?.y ?? [0, most * 1.04], tickformat: ",~r" },
       annotations: known ? [] : [{ text: this.unknown(snapshot, metric), x: 0.5, y: 0.5, xref: "paper", yref: "paper", showarrow: false, font: { color: muted, size: 13 } }],
     };

@@ -16,7 +16,8 @@ _WIDER = """() => {
     for (const node of root.querySelectorAll('*')) {
       if (node.shadowRoot) look(node.shadowRoot);
       const box = node.getBoundingClientRect();
-      if (box.width && box.right > innerWidth + 1 && !node.closest('.scroller, pre')) {
+      const cut = node.closest('.scroller, pre, [data-fact="throttle"]');
+      if (box.width && box.right > innerWidth + 1 && !cut) {
         wide.push(`${node.tagName}.${node.className}`);
       }
     }
@@ -26,9 +27,11 @@ _WIDER = """() => {
   if (main.scrollWidth > main.clientWidth) wide.push('the page scrolls sideways');
   return wide;
 }"""
-_CUT = """cards => cards.flatMap((card) => [...card.querySelectorAll('.values, .v, .of, .number')]
+# What throttles a card may be longer than its place; all of it is in the title.
+_CUT = """cards => cards.flatMap((card) => [...card.querySelectorAll(
+    '.fact:not([data-fact="throttle"]) .values, .memory .v, .big')]
   .filter((node) => node.getClientRects().length && node.scrollWidth > node.clientWidth + 1
-    && getComputedStyle(node).overflow === 'hidden')
+    && getComputedStyle(node).display !== 'inline')
   .map((node) => `GPU ${card.dataset.gpu}: ${node.textContent}`))"""
 
 
@@ -65,10 +68,13 @@ class MachinePage:
     def seq(self) -> int:
         return int(self.head.get_attribute("data-seq"))
 
-    def wait_for_samples(self, number: int) -> None:
-        """Wait until so many more samples were drawn, in the cards and in the curves."""
+    def wait_for_samples(self, number: int, *, curves: bool = True) -> None:
+        """Wait until so many more samples were drawn, in the cards and in the curves.
+
+        Curves that are out of sight are not drawn.
+        """
         self.page.wait_for_function(
-            """wanted => {
+            """([wanted, ids]) => {
                 const find = (root, id) => {
                   for (const node of root.querySelectorAll('*')) {
                     if (node.dataset?.testid === id) return node;
@@ -77,10 +83,9 @@ class MachinePage:
                   }
                   return null;
                 };
-                return ['machine-head', 'machine-history'].every(
-                  (id) => Number(find(document, id)?.dataset.seq) >= wanted);
+                return ids.every((id) => Number(find(document, id)?.dataset.seq) >= wanted);
             }""",
-            arg=self.seq() + number,
+            arg=[self.seq() + number, ["machine-head", *(["machine-history"] if curves else [])]],
         )
 
     def wait_for_curves(self, metric: str = "") -> None:

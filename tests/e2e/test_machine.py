@@ -153,6 +153,27 @@ def test_alerts_come_and_are_over(machine: MachinePage, double: NvmlDouble) -> N
     expect(machine.head.locator(".alert-line")).to_have_count(0)
 
 
+def test_many_alerts_leave_the_cards_in_sight(machine: MachinePage, double: NvmlDouble) -> None:
+    top = machine.cards.first.bounding_box()["y"]
+    used = [double.get(gpu, "memory_used") for gpu in range(4)]
+    for gpu in range(4):
+        double.set(gpu, "memory_used", 79 * GIB)
+        double.set(gpu, "pcie_width", 8)
+    try:
+        expect(machine.alerts).to_have_count(8)
+        expect(machine.alerts.locator("visible=true")).to_have_count(3)
+        assert machine.cards.first.bounding_box()["y"] < top + 170
+        machine.page.get_by_role("button", name="5 more").click()
+        expect(machine.alerts.locator("visible=true")).to_have_count(8)
+        machine.page.get_by_role("button", name="Fewer").click()
+        expect(machine.alerts.locator("visible=true")).to_have_count(3)
+    finally:
+        for gpu in range(4):
+            double.set(gpu, "memory_used", used[gpu])
+            double.set(gpu, "pcie_width", 16)
+    expect(machine.head.locator(".alert-line")).to_have_count(0)
+
+
 def test_zoom_is_kept_while_samples_arrive(machine: MachinePage) -> None:
     machine.wait_for_curves()
     machine.wait_for_samples(2)

@@ -118,6 +118,28 @@ def test_gpus_that_go_and_come_are_told_by_the_whole_page(
     expect(page.get_by_text("Look at another machine")).to_be_hidden()
 
 
+@pytest.mark.parametrize(("gpus", "columns"), [(1, 1), (2, 2), (5, 3), (8, 4), (16, 4)])
+def test_any_number_of_gpus_fits(
+    nvml_makeable: None, tf_python: Path, tmp_path: Path, page: Any, gpus: int, columns: int
+) -> None:
+    with NvmlDouble(tmp_path, gpus) as double:
+        double.set(0, "utilization_gpu", None)
+        double.set(0, "pcie_tx", None)
+        if gpus > 1:
+            double.set(gpus - 1, "utilization_gpu", 100)
+        double.set(gpus - 1, "clocks_event_reasons", 0x40 | 0x4)
+        with start_server(tmp_path, tmp_path, environment=double.environment()) as server:
+            machine = MachinePage(page).open(server)
+            expect(machine.load(0)).to_have_text("unsupported")
+            expect(machine.load(gpus - 1)).to_have_text("100" if gpus > 1 else "unsupported")
+            machine.wait_for_samples(1, curves=False)
+            assert machine.too_wide() == []
+            tops = [card.bounding_box()["y"] for card in machine.cards.all()]
+            assert tops.count(tops[0]) == columns
+            last = machine.cards.last.bounding_box()
+            assert last["y"] + last["height"] < 900
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_frame_is_blank(server: Server, open_page: Callable[..., Any], scheme: str) -> None:
     image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")

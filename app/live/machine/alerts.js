@@ -1,12 +1,18 @@
 // What a person would want to know. What is over stays a moment in grey, so that nothing jumps to and fro.
 
 const OVER_S = 8;
+const MOST_ALERTS = 3;
 const SEVERITIES = ["error", "warning", "info"];
 
 class Alerts {
   constructor(parent) {
-    this.root = node("section", { class: "alerts", "aria-label": "Alerts", "aria-live": "polite" }, parent);
+    this.root = node("section", { class: "alerts", "aria-label": "Alerts", "aria-live": "polite", "aria-relevant": "additions" }, parent);
     this.list = node("div", { class: "alert-list" }, this.root);
+    this.more = node("button", { type: "button", "data-action": "more" }, this.root);
+    this.more.addEventListener("click", () => {
+      this.all = !this.all;
+      this.fold();
+    });
     this.shown = new Map();
   }
 
@@ -31,6 +37,19 @@ class Alerts {
     const order = [...this.shown.values()].sort((a, b) => rank(a) - rank(b)).map((entry) => entry.line);
     if (order.some((line, at) => this.list.children[at] !== line)) this.list.replaceChildren(...order);
     if (this.root.hidden === Boolean(this.shown.size)) this.root.hidden = !this.shown.size;
+    this.fold();
+  }
+
+  // However many there are, the cards stay in sight.
+  fold() {
+    const number = this.list.children.length;
+    [...this.list.children].forEach((line, at) => {
+      const hidden = !this.all && number > MOST_ALERTS + 1 && at >= MOST_ALERTS;
+      if (line.hidden !== hidden) line.hidden = hidden;
+    });
+    const few = number <= MOST_ALERTS + 1;
+    if (this.more.hidden !== few) this.more.hidden = few;
+    put(this.more, this.all ? "Fewer" : `${number - MOST_ALERTS} more`);
   }
 
   add(key) {

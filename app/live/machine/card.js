@@ -184,19 +184,17 @@ class GpuCard {
   drawThrottle(reasons) {
     const { value, box } = this.throttle;
     if (isMissing(reasons)) show(value, reasons, FORMS.text);
-    else show(value, reasons, (list) => (list.length ? list.join(", ") : "no"), reasons?.join(", ") ?? "");
-    toggle(box, "high", !isMissing(reasons) && reasons.some((reason) => /hardware|thermal|brake/.test(reason)));
+    else show(value, reasons, inShort, reasons.join(", "));
+    toggle(box, "high", !isMissing(reasons) && reasons.some(isHarmful));
     toggle(box, "held", !isMissing(reasons) && reasons.some((reason) => !STEADY.has(reason)));
   }
 
   // Only when there is something: errors that were corrected or not, pages to retire, the driver's own events.
   drawTrouble(gpu) {
     const found = [];
-    const some = (name, words) => {
-      if (typeof gpu[name] === "number" && gpu[name] > 0) found.push(`${whole.format(gpu[name])} ${words}`);
-    };
-    some("ecc_uncorrected_volatile", "uncorrected memory errors since the driver was loaded");
-    some("ecc_corrected_volatile", "corrected memory errors since the driver was loaded");
+    const counted = (name, word) => (gpu[name] > 0 ? `${whole.format(gpu[name])} ${word}` : "");
+    const errors = [counted("ecc_uncorrected_volatile", "uncorrected"), counted("ecc_corrected_volatile", "corrected")].filter(Boolean);
+    if (errors.length) found.push(`ECC errors: ${errors.join(", ")}`);
     if (gpu.retired_pages_pending === true) found.push("Pages wait to be retired: restart the machine");
     if (gpu.remapped_rows_pending === true) found.push("Rows wait to be remapped: reset the GPU");
     if (gpu.remapped_rows_failure === true) found.push("Remapping rows failed: the card should be replaced");
@@ -218,7 +216,7 @@ class GpuCard {
         line.memory = span(line, "", "v");
       }
       const { memory_used_bytes: used, memory_total_bytes: total } = instance;
-      show(line.name, instance.name, FORMS.text, `MIG instance ${instance.uuid}`);
+      show(line.name, instance.name, (name) => name.match(/MIG .*$/)?.[0] ?? name, `MIG instance ${instance.uuid}`);
       fill(line.bar, isMissing(used) || isMissing(total) || !total ? 0 : used / total);
       show(line.memory, used, (value) => `${tenth.format(value / GIB)} / ${isMissing(total) ? "?" : tenth.format(total / GIB)} GiB`);
     });
@@ -228,6 +226,17 @@ class GpuCard {
     this.spark.destroy();
     this.root.remove();
   }
+}
+
+function isHarmful(reason) {
+  return /hardware|thermal|brake|board limit|reliability/.test(reason);
+}
+
+// The worst first, on one line.
+function inShort(reasons) {
+  if (!reasons.length) return "no";
+  const words = [...reasons].sort((a, b) => isHarmful(b) - isHarmful(a)).join(", ");
+  return words.replaceAll("(hardware)", "(hw)").replaceAll("(software)", "(sw)");
 }
 
 function identity(gpu, known) {

@@ -117,19 +117,19 @@ class History {
   }
 
   ask() {
-    this.past = null;
-    if (this.span <= 120) return;
     const { fields } = METRICS[this.shown];
-    this.wanted = `${this.span} ${fields}`;
-    this.stream.send({ history: { span: this.span, fields } });
+    const wanted = `${this.span} ${fields}`;
+    // What is shown stays until there is an answer, and longer than a server remembers that was started anew.
+    if (this.past?.wanted !== wanted) this.past = null;
+    if (this.span > 120) this.stream.send({ history: { span: this.span, fields } });
   }
 
   fill(answer) {
     const { fields } = METRICS[this.shown];
     if (answer.span !== this.span || !fields.every((field) => answer.fields.includes(field))) return;
-    const samples = new Samples(this.span + 10);
+    const samples = this.past?.samples ?? new Samples(this.span + 10);
     samples.fill(answer.history);
-    this.past = { samples, step: answer.step, fields, hz: this.stream.snapshot?.hz };
+    this.past = { wanted: `${this.span} ${fields}`, samples, step: answer.step, fields, hz: this.stream.snapshot?.hz };
     const { recent } = this.stream;
     // What came since the answer was made.
     if (!answer.step) {
@@ -313,7 +313,9 @@ class History {
   unknown(snapshot, metric) {
     const devices = metric.host ? [snapshot.host] : snapshot.gpus ?? [];
     const why = devices.map((device) => device[metric.fields[0]]).find((value) => isMissing(value));
-    return why === undefined ? "No sample yet" : `${missingWord(why)}: ${why.reason}`;
+    if (why === undefined) return "No sample yet";
+    // Plotly takes tags in texts for markup.
+    return `${missingWord(why)}: ${why.reason}`.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
   }
 
   listen() {

@@ -40,7 +40,7 @@ def recordings_section(operator: bool) -> None:
     if message := st.session_state.pop("recordings-message", None):
         st.error(escape_markdown(message), icon=":material/block:")
     if entries:
-        rows = [_row(entry, operator) for entry in entries]
+        rows = [recording_row(entry, operator) for entry in entries]
         _act(table(_COLUMNS, rows, "recordings", height=320, label="Recordings"), operator)
     else:
         st.caption("There is none yet. On a machine with GPUs this makes one:")
@@ -61,7 +61,8 @@ def told_date(made: float) -> str:
     return f"{moment.day} {moment:%B %Y, %H:%M}"
 
 
-def _row(entry: recordings.Entry, operator: bool) -> dict[str, Any]:
+def recording_row(entry: recordings.Entry, operator: bool) -> dict[str, Any]:
+    """A recording as a row of the table; only operators may remove it."""
     header = entry.header
     cells: dict[str, Any] = {
         "host": {"text": entry.id, "href": f"/?replay={entry.id}", "note": entry.problem or ""},

@@ -4,7 +4,7 @@ const STEADY = new Set(["idle", "applications clocks setting", "sync boost", "di
 
 // [name, label, long label]; what stands in a card, two a line.
 const FACTS = [
-  ["temperature", "Temp", "Temperature of the GPU"],
+  ["temperature", "Temp", "Temperature of the GPU and, where it tells, of its memory"],
   ["power", "Power", "Power drawn, and its limit"],
   ["sm", "SM", "Clock of the multiprocessors, and its maximum"],
   ["memory_clock", "Mem", "Clock of the memory, and its maximum"],
@@ -125,7 +125,8 @@ class GpuCard {
     const { facts } = this;
     const hot = gpu.temperature_slowdown_celsius;
     show(facts.temperature.value, gpu.temperature_celsius, FORMS.celsius, facts.temperature.box.title);
-    put(facts.temperature.of, "");
+    const memory = gpu.temperature_memory_celsius;
+    put(facts.temperature.of, isMissing(memory) ? "" : ` · memory ${whole.format(memory)}`);
     toggle(facts.temperature.box, "high", !isMissing(hot) && !isMissing(gpu.temperature_celsius) && gpu.temperature_celsius >= hot - 3);
     this.ofLimit(facts.power, gpu.power_watts, gpu.power_limit_watts, "W");
     this.ofLimit(facts.sm, gpu.clock_sm_mhz, gpu.clock_sm_max_mhz, "MHz");

@@ -29,9 +29,8 @@ function merged(snapshot, message) {
 
 // Samples by time: `t` and, as long as it, a list a field of each device; the host's name is "".
 class Samples {
-  constructor(span, fields = null) {
+  constructor(span) {
     this.span = span;
-    this.fields = fields;
     this.clear();
   }
 

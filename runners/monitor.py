@@ -23,6 +23,7 @@ from probes.nvml.host import Host
 from probes.nvml.missing import absent
 from probes.nvml.sampler import MODULE, bounded
 from probes.nvml.snapshot import Message, Snapshot, merge
+from runners.continuity import Continuity
 from runners.history import History
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -50,6 +51,7 @@ class Monitor:
         """How many samplers had to be replaced."""
         self._hz = bounded(hz)
         self._history = History()
+        self._continuity = Continuity()
         self._guard = threading.Lock()
         self._callbacks: list[Callback] = []
         self._thread: threading.Thread | None = None
@@ -182,7 +184,7 @@ class Monitor:
 
     def _take(self, line: bytes) -> None:
         try:
-            message = dict(json.loads(line))
+            message = self._continuity.complete(self.snapshot, dict(json.loads(line)))
             snapshot = merge(self.snapshot, message)
             with self._guard:
                 self._history.add(snapshot)

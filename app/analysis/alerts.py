@@ -15,9 +15,26 @@ IDLE_AFTER_S = 300.0
 IDLE_BYTES = 256 << 20
 HOT_MARGIN_C = 3
 XID_FOR_S = 3600.0
+XID_FRESH_S = 600.0
+"""How long an XID error is told as an error; until it is told no more it is a warning."""
 MOST_HOLDERS = 8
 """How many idle holders of memory are told one by one."""
 
+_URGENCY = (
+    "driver-gone",
+    "gpu-lost",
+    "gpu-gone",
+    "xid",
+    "ecc",
+    "remap-failure",
+    "throttling",
+    "hot",
+    "memory-full",
+    "remap-pending",
+    "pcie-narrow",
+    "idle-holder",
+    "ended-holder",
+)
 Severity = Literal["error", "warning", "info"]
 
 
@@ -37,15 +54,19 @@ class Watcher:
     def __init__(self) -> None:
         self._idle_since: dict[tuple[str, int], float] = {}
         self._seen: dict[str, tuple[int, str]] = {}
+        self._lost_since: dict[int, float] = {}
 
     def look(self, snapshot: Mapping[str, Any]) -> list[Alert]:
         """Return what is to be told now, the worst first; `t` of the snapshots is their clock."""
+        now = snapshot["t"]
         found = [*self._gone(snapshot)]
+        lost = {gpu["index"] for gpu in snapshot["gpus"] if gpu["unreadable"]}
+        self._lost_since = {index: min(self._lost_since.get(index, now), now) for index in lost}
         for gpu in snapshot["gpus"]:
-            found += card_alerts(gpu, snapshot["t"])
+            found += card_alerts(gpu, now, self._lost_since.get(gpu["index"], now))
         found += self._holders(snapshot)
         order = {"error": 0, "warning": 1, "info": 2}
-        return sorted(found, key=lambda alert: order[alert["severity"]])
+        return sorted(found, key=lambda alert: (order[alert["severity"]], _URGENCY.index(alert["code"])))
 
     def _gone(self, snapshot: Mapping[str, Any]) -> Iterator[Alert]:
         """Cards that were there before and are not even listed now."""
@@ -60,7 +81,7 @@ class Watcher:
             return
         for uuid, (index, name) in self._seen.items():
             if uuid not in present and index not in lost:
-                text = f"gpu:{index} ({name}, {uuid}) was here and is not listed any more."
+                text = f"GPU {index} ({name}, {uuid}) was here and is not listed any more."
                 advice = "See the kernel's log (dmesg | grep -i nvidia) for why it left."
                 yield _alert("gpu-gone", "error", index, text, advice)
         self._seen |= {
@@ -89,15 +110,16 @@ class Watcher:
         more = f"{rest} more processes hold memory and do nothing."
         return [
             *found[:MOST_HOLDERS],
-            _alert("idle-holder", "warning", None, more, "The process table has them all."),
+            _alert("idle-holder", "info", None, more, "The process table has them all."),
         ]
 
 
-def card_alerts(gpu: Mapping[str, Any], now: float) -> list[Alert]:
-    """Return what one card's row tells at once, without what was before; `now` in epoch seconds."""
-    index, device = gpu["index"], f"gpu:{gpu['index']}"
+def card_alerts(gpu: Mapping[str, Any], now: float, lost_since: float) -> list[Alert]:
+    """Return what one card's row tells; `now`, and since when it could not be read, in epoch seconds."""
+    index, device = gpu["index"], _device(gpu)
     if gpu["unreadable"]:
-        text = f"{device} cannot be read: {gpu['unreadable']['reason']}."
+        long = f" for {units.duration(now - lost_since)}" if now - lost_since >= 1 else ""
+        text = f"{device} could not be read{long}: {gpu['unreadable']['reason']}."
         advice = (
             "Its programs are lost. See dmesg for XID errors; nvidia-smi -r, or a restart, may bring it back."
         )
@@ -112,12 +134,13 @@ def _xids(gpu: Mapping[str, Any], now: float) -> Iterator[Alert]:
         last = recent[-1]
         ago = units.duration(max(0.0, now - last["t"]))
         often = f" ({len(recent)} in the last hour)" if len(recent) > 1 else ""
-        text = f"gpu:{gpu['index']} reported XID {last['code']}, {last['text']}, {ago} ago{often}."
-        yield _alert("xid", "error", gpu["index"], text, "NVIDIA's list of XID errors says what to do.")
+        text = f"{_device(gpu)} reported XID {last['code']}, {last['text']}, {ago} ago{often}."
+        severity: Severity = "error" if now - last["t"] <= XID_FRESH_S else "warning"
+        yield _alert("xid", severity, gpu["index"], text, "NVIDIA's list of XID errors says what to do.")
 
 
 def _faults(gpu: Mapping[str, Any]) -> Iterator[Alert]:
-    index, device = gpu["index"], f"gpu:{gpu['index']}"
+    index, device = gpu["index"], _device(gpu)
     uncorrected = gpu["ecc_uncorrected_volatile"]
     if isinstance(uncorrected, int) and uncorrected > 0:
         errors = units.plural(uncorrected, "memory error")
@@ -138,7 +161,7 @@ def _faults(gpu: Mapping[str, Any]) -> Iterator[Alert]:
 
 
 def _limits(gpu: Mapping[str, Any]) -> Iterator[Alert]:
-    index, device = gpu["index"], f"gpu:{gpu['index']}"
+    index, device = gpu["index"], _device(gpu)
     total, free = gpu["memory_total_bytes"], gpu["memory_free_bytes"]
     if _numbers(total, free) and total > 0 and 1 - free / total >= NEARLY_FULL:
         text = f"{device} has {units.size(free)} of {units.size(total)} free."
@@ -167,16 +190,25 @@ def _holds_idly(gpu: Mapping[str, Any], process: Mapping[str, Any]) -> bool:
 
 
 def _holder(gpu: Mapping[str, Any], process: Mapping[str, Any], idle_s: float) -> Alert:
-    who = f"PID {process['pid']}"
+    memory, device, pid = units.size(process["memory_bytes"]), _device(gpu), process["pid"]
+    if process["where"] == "gone":
+        text = f"PID {pid} has ended, but the driver still counts {memory} of {device} to it."
+        advice = "Something that it started may still use the card: fuser -v /dev/nvidia* names who does."
+        return _alert("ended-holder", "info", gpu["index"], text, advice)
+    who = f"PID {pid}"
     if not is_missing(process["command"]):
         command = str(process["command"])
         who += f" ({process['user']}: {command if len(command) <= 60 else command[:59] + '…'})"
     elif process["where"] == "elsewhere":
         who += " of another container"
-    memory = units.size(process["memory_bytes"])
-    text = f"{who} holds {memory} of gpu:{gpu['index']} and has done nothing for {units.duration(idle_s)}."
+    text = f"{who} holds {memory} of {device} and has done nothing for {units.duration(idle_s)}."
     advice = "A notebook or a stopped job often does; ask its owner, or end it."
-    return _alert("idle-holder", "warning", gpu["index"], text, advice)
+    return _alert("idle-holder", "info", gpu["index"], text, advice)
+
+
+def _device(gpu: Mapping[str, Any]) -> str:
+    """As nvidia-smi counts it: ``gpu:0`` is a framework's own number."""
+    return f"GPU {gpu['index']}"
 
 
 def _clocks(gpu: Mapping[str, Any]) -> str:

@@ -20,7 +20,7 @@ SELDOM_S = 10.0
 LOST_S = 2.0
 _EARLY = 0.05
 """Seconds by which something may come too soon, so that a period of whole ticks is not missed by a hair."""
-_IDENTITY = ("uuid", "pci_bus_id", "name", "memory_total_bytes")
+_IDENTITY = ("uuid", "pci_bus_id", "name", "serial", "memory_total_bytes")
 """What stays true of a card that is lost, and tells people which one it is."""
 
 
@@ -62,7 +62,8 @@ class Card:
     def _begin(self) -> None:
         self._counters = Counters()
         self._processes = CardProcesses(self._people)
-        self._due.clear()
+        # When to look again for a lost card is not forgotten: each look at one may take the driver long.
+        self._due = {"lost": self._due.get("lost", 0.0)}
 
     def _open(self) -> bool:
         known: Any = self.row.get("uuid")
@@ -77,8 +78,10 @@ class Card:
         self._begin()
         self.handle = handle
         self._events.register(self.index, handle)
-        self.row = {"index": self.index}
-        fields.read(self._nvml, handle, fields.STATIC, self.row)
+        row: dict[str, Any] = {"index": self.index}
+        # Where this fails, the row keeps what tells which card it is.
+        fields.read(self._nvml, handle, fields.STATIC, row)
+        self.row = row
         return True
 
     def _lose(self, why: dict[str, str]) -> None:

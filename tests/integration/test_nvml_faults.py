@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from probes.nvml.card import LOST_S
 from probes.nvml.fields import STATIC, names
 from probes.nvml.snapshot import is_missing
 from runners.monitor import Monitor, read_once
@@ -26,7 +27,7 @@ LOST = "error GPU_IS_LOST"
 UNKNOWN = "error UNKNOWN"
 DENIED = "denied NO_PERMISSION"
 UNSUPPORTED = "unsupported NOT_SUPPORTED"
-KNOWN_OF_LOST = {"index", "uuid", "pci_bus_id", "name", "memory_total_bytes", "xid"}
+KNOWN_OF_LOST = {"index", "uuid", "serial", "pci_bus_id", "name", "memory_total_bytes", "xid"}
 """What a lost card's row still says: which one it is."""
 MEMORY = {"memory_total_bytes", "memory_used_bytes", "memory_reserved_bytes", "memory_free_bytes"}
 
@@ -193,6 +194,18 @@ def test_gpu_lost_while_running(double: NvmlDouble, handle: bool) -> None:
         healed = sampler.until(lambda now: now["gpus"][2]["unreadable"] is None and _steady(now))
         assert healed["gpus"] == before["gpus"]
         assert healed["topology"] == before["topology"]
+
+
+def test_a_lost_gpu_keeps_its_identity_over_later_looks(double: NvmlDouble) -> None:
+    with Sampler(double, "--hz", "5") as sampler:
+        whole = sampler.until(lambda now: now["gpus"][2]["unreadable"] is None)["gpus"][2]
+        double.lose(2, handle=False)
+        lost = sampler.until(lambda now: now["gpus"][2]["unreadable"])
+        # Each look after it opens the card and fails at its first field.
+        later = sampler.until(lambda now: now["t"] >= lost["t"] + 2 * LOST_S)["gpus"][2]
+        for name in ("uuid", "pci_bus_id", "name", "serial", "memory_total_bytes"):
+            assert later[name] == whole[name]
+        assert gone(later["vbios"])
 
 
 def test_gpu_lost_before_the_start(double: NvmlDouble) -> None:

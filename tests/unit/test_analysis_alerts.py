@@ -38,34 +38,34 @@ def test_a_healthy_machine_and_one_that_tells_nothing_give_no_alert() -> None:
             {"memory_free_bytes": 3 * GIB},
             "memory-full",
             "warning",
-            "gpu:0 has 3 GiB of 80 GiB free.",
+            "GPU 0 has 3 GiB of 80 GiB free.",
         ),
         (
             {"throttle_reasons": ["power cap (software)", "thermal slowdown (hardware)"]},
             "throttling",
             "warning",
-            "gpu:0 runs below its clocks: thermal slowdown (hardware) (1,275 of 1,410 MHz).",
+            "GPU 0 runs below its clocks: thermal slowdown (hardware) (1,275 of 1,410 MHz).",
         ),
         (
             {"ecc_uncorrected_volatile": 2},
             "ecc",
             "error",
-            "gpu:0 has had 2 memory errors that ECC could not correct, since the driver was loaded.",
+            "GPU 0 has had 2 memory errors that ECC could not correct, since the driver was loaded.",
         ),
         (
             {"remapped_rows_pending": True},
             "remap-pending",
             "warning",
-            "gpu:0 waits for a reset to stop using faulty memory.",
+            "GPU 0 waits for a reset to stop using faulty memory.",
         ),
         (
             {"remapped_rows_failure": True},
             "remap-failure",
             "error",
-            "gpu:0 has no spare memory rows left to replace a faulty one.",
+            "GPU 0 has no spare memory rows left to replace a faulty one.",
         ),
-        ({"temperature_celsius": 87}, "hot", "warning", "gpu:0 is at 87 °C; it slows down at 89 °C."),
-        ({"pcie_width": 4}, "pcie-narrow", "warning", "gpu:0 uses 4 of 16 PCIe lanes."),
+        ({"temperature_celsius": 87}, "hot", "warning", "GPU 0 is at 87 °C; it slows down at 89 °C."),
+        ({"pcie_width": 4}, "pcie-narrow", "warning", "GPU 0 uses 4 of 16 PCIe lanes."),
         (
             {
                 "xid": [
@@ -75,7 +75,7 @@ def test_a_healthy_machine_and_one_that_tells_nothing_give_no_alert() -> None:
             },
             "xid",
             "error",
-            "gpu:0 reported XID 79, fallen off, 1 min 05 s ago.",
+            "GPU 0 reported XID 79, fallen off, 1 min 05 s ago.",
         ),
     ],
 )
@@ -101,7 +101,37 @@ def test_what_is_no_news(fields: dict[str, Any]) -> None:
 def test_a_lost_card_comes_first() -> None:
     codes = [code for code, _, _ in told(gpu(0, pcie_width=4), lost_gpu(1))]
     assert codes == ["gpu-lost", "pcie-narrow"]
-    assert told(lost_gpu(1))[0][2] == "gpu:1 cannot be read: NVML_ERROR_GPU_IS_LOST."
+    assert told(lost_gpu(1))[0][2] == "GPU 1 could not be read: NVML_ERROR_GPU_IS_LOST."
+
+
+def test_how_long_a_card_has_been_lost_is_told() -> None:
+    watcher = Watcher()
+    after(watcher, 0, lost_gpu(1))
+    assert after(watcher, 65, lost_gpu(1)) == [
+        "GPU 1 could not be read for 1 min 05 s: NVML_ERROR_GPU_IS_LOST."
+    ]
+    assert after(watcher, 70, gpu(1)) == []
+    assert after(watcher, 80, lost_gpu(1)) == ["GPU 1 could not be read: NVML_ERROR_GPU_IS_LOST."]
+
+
+def test_an_old_xid_is_no_emergency_any_more() -> None:
+    (alert,) = told(gpu(0, xid=[{"code": 43, "t": T - 700, "text": "x"}]))
+    assert alert[:2] == ("xid", "warning")
+
+
+def test_the_most_urgent_stands_first_whichever_card_it_is_of() -> None:
+    watcher = Watcher()
+    idle = gpu(0, processes=[process(7, sm_percent=0)], pcie_width=4)
+    worn = gpu(1, throttle_reasons=["hardware slowdown"], ecc_uncorrected_volatile=1)
+    for seconds in (0, IDLE_AFTER_S):
+        found = watcher.look(snapshot(idle, worn, lost_gpu(2), t=T + seconds))
+    assert [alert["code"] for alert in found] == [
+        "gpu-lost",
+        "ecc",
+        "throttling",
+        "pcie-narrow",
+        "idle-holder",
+    ]
 
 
 def test_a_card_that_is_not_listed_any_more_is_missed() -> None:
@@ -132,7 +162,7 @@ def test_who_holds_memory_for_minutes_and_does_nothing_is_named() -> None:
     assert after(watcher, 0, idle) == []
     assert after(watcher, IDLE_AFTER_S - 1, idle) == []
     assert after(watcher, IDLE_AFTER_S + 60, idle) == [
-        "PID 7 (alice: /usr/bin/python3 train.py --epochs 3) holds 2 GiB of gpu:0 and has done nothing for "
+        "PID 7 (alice: /usr/bin/python3 train.py --epochs 3) holds 2 GiB of GPU 0 and has done nothing for "
         "6 min 00 s."
     ]
     # One kernel, and the time begins anew.
@@ -156,6 +186,15 @@ def test_who_counts_as_idle(row: dict[str, Any], load: int, alerts: int) -> None
     card = gpu(0, processes=[row], utilization_gpu_percent=load)
     after(watcher, 0, card)
     assert len(after(watcher, IDLE_AFTER_S, card)) == alerts
+
+
+def test_memory_of_a_process_that_has_ended_is_nobodys_to_ask_about() -> None:
+    watcher = Watcher()
+    gone = process(7, where="gone", user=LOST, command=LOST, sm_percent=0)
+    after(watcher, 0, gpu(0, processes=[gone]))
+    (alert,) = watcher.look(snapshot(gpu(0, processes=[gone]), t=T + IDLE_AFTER_S))
+    assert (alert["code"], alert["severity"]) == ("ended-holder", "info")
+    assert alert["text"] == "PID 7 has ended, but the driver still counts 1 GiB of GPU 0 to it."
 
 
 def test_many_idle_holders_are_counted_and_not_listed() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from app.live.table import Column, table
+from app.screen.machine_cards import card_name, no_cards
 from app.views import units
 from app.views.text import escape_markdown
 from runners import copy_measuring, registry
@@ -28,7 +29,7 @@ def costs_section(snapshot: dict[str, Any], operator: bool) -> None:
     """Draws what was measured of this machine's cards; operators can measure anew."""
     gpus = gpus_of(snapshot)
     if not gpus.cards:
-        why = escape_markdown(gpus.problem or "NVML reports no GPU")
+        why = escape_markdown(no_cards(snapshot))
         st.caption(f"There is nothing to copy between: {why}. Copies between stand-ins cost nothing.")
         return
     driver = snapshot.get("driver") if isinstance(snapshot.get("driver"), str) else None
@@ -99,7 +100,7 @@ def _draw(costs: Costs, cards: Sequence[Gpu]) -> None:
 def columns(costs: Costs, cards: Sequence[Gpu]) -> tuple[Column, ...]:
     """One for the sender, one a card, and the host in both kinds of memory."""
     shown = _measured(costs, cards)
-    heads = [Column(f"to-{card.uuid}", card.device, "number", help=_HEAD_HELP) for card in shown]
+    heads = [Column(f"to-{card.uuid}", card_name(card), "number", help=_HEAD_HELP) for card in shown]
     hosts = [Column(f"to-{kind}", f"host, {kind}", "number", help=_HEAD_HELP) for kind in (PINNED, PAGEABLE)]
     return (Column("from", "", "label"), *heads, *hosts)
 
@@ -109,7 +110,7 @@ def cost_rows(costs: Costs, cards: Sequence[Gpu]) -> list[dict[str, Any]]:
     shown = _measured(costs, cards)
     rows = []
     for card in shown:
-        cells: dict[str, Any] = {"from": {"text": card.device, "title": card.name}}
+        cells: dict[str, Any] = {"from": {"text": card_name(card), "title": card.name}}
         cells |= {f"to-{one.uuid}": _cost(costs.pair(card.uuid, one.uuid)) for one in shown}
         cells |= {f"to-{kind}": _cost(costs.pair(card.uuid, HOST, kind)) for kind in (PINNED, PAGEABLE)}
         rows.append({"id": card.uuid, "cells": cells})
@@ -123,7 +124,7 @@ def cost_rows(costs: Costs, cards: Sequence[Gpu]) -> list[dict[str, Any]]:
 
 def left_out(costs: Costs, cards: Sequence[Gpu]) -> list[str]:
     """What was not measured and why, a line each."""
-    names = {card.uuid: card.device for card in cards}
+    names = {card.uuid: card_name(card) for card in cards}
     lines: dict[str, None] = {}
     for row in costs.skipped:
         src = names.get(str(row.get("src")), str(row.get("src")))
@@ -136,7 +137,7 @@ def left_out(costs: Costs, cards: Sequence[Gpu]) -> list[str]:
 def named(text: str, cards: Sequence[Gpu]) -> str:
     """A text with cards' names in place of their UUIDs."""
     for card in cards:
-        text = text.replace(card.uuid, card.device)
+        text = text.replace(card.uuid, card_name(card))
     return text
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import streamlit as st
 
 from app.live.table import Column, table
+from app.screen.machine_cards import card_name, no_cards, question_lines
 from app.views.text import escape_markdown
 from probes.nvml.missing import is_missing
-from runners.gpus import gpus_of
 
 LEGEND = {
     "NV#": "joined by that many NVLinks",
@@ -30,8 +30,7 @@ def matrices_section(snapshot: dict[str, Any]) -> None:
     """Draws both matrices of a machine; says why where there are not two cards."""
     gpus = snapshot["gpus"]
     if not gpus:
-        found = gpus_of(snapshot)
-        st.caption(f"There are no cards: {escape_markdown(found.problem or 'NVML reports no GPU')}.")
+        st.caption(f"There are no cards: {escape_markdown(no_cards(snapshot))}.")
         return
     if len(gpus) == 1:
         st.caption("There is one card, so there is no way between cards.")
@@ -39,21 +38,28 @@ def matrices_section(snapshot: dict[str, Any]) -> None:
     st.markdown("**How near the cards are**")
     rows = topology_rows(snapshot)
     table(columns(gpus), rows, "topology", label="The way between each two cards", searchable=99)
+    _questions(snapshot, rows)
     met = [f"`{short}` {words}" for short, words in LEGEND.items() if short in shorts(snapshot)]
     if met:
         st.caption(" · ".join(met))
     st.markdown("**Who reaches whose memory directly**")
     rows = peer_rows(snapshot)
     table(columns(gpus), rows, "peers", label="Peer access between each two cards", searchable=99)
+    _questions(snapshot, rows)
     st.caption(
         "A row's card reads and writes the memory of a column's card over PCIe or NVLink. Where it does not, "
         "a copy between them goes through the host's memory."
     )
 
 
+def _questions(snapshot: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> None:
+    for line in question_lines(rows, {str(gpu["index"]): card_name(gpu) for gpu in snapshot["gpus"]}):
+        st.caption(escape_markdown(line))
+
+
 def columns(gpus: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]:
     """One for the row's card and one a card."""
-    heads = [Column(f"to{gpu['index']}", f"gpu:{gpu['index']}", "badge") for gpu in gpus]
+    heads = [Column(f"to{gpu['index']}", card_name(gpu), "badge") for gpu in gpus]
     return (Column("from", "", "label"), *heads)
 
 
@@ -69,17 +75,28 @@ def peer_rows(snapshot: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def shorts(snapshot: Mapping[str, Any]) -> set[str]:
     """The levels that the matrix has, as the legend names them."""
-    cells = [cell for row in snapshot["topology"] for cell in row if not is_missing(cell)]
-    return {"NV#" if cell.get("nvlinks") else str(cell["short"]) for cell in cells}
+    cells = [cell for row in _matrix(snapshot, "topology") for cell in row if not is_missing(cell)]
+    return {"NV#" if _links(cell) else str(cell["short"]) for cell in cells if not is_missing(cell["short"])}
+
+
+def _matrix(snapshot: Mapping[str, Any], name: str) -> Sequence[Any]:
+    matrix = snapshot[name]
+    return [] if is_missing(matrix) else [[] if is_missing(row) else row for row in matrix]
+
+
+def _links(cell: Mapping[str, Any]) -> int:
+    links = cell.get("nvlinks")
+    return 0 if is_missing(links) or links is None else int(links)
 
 
 def _rows(snapshot: Mapping[str, Any], name: str, told: Any) -> list[dict[str, Any]]:
     rows = []
-    gpus, matrix = snapshot["gpus"], snapshot[name]
+    gpus, matrix = snapshot["gpus"], _matrix(snapshot, name)
+    none = snapshot[name] if is_missing(snapshot[name]) else None
     for place, gpu in enumerate(gpus):
-        cells: dict[str, Any] = {"from": {"text": f"gpu:{gpu['index']}", "title": _name(gpu)}}
+        cells: dict[str, Any] = {"from": {"text": card_name(gpu), "title": _name(gpu)}}
         for other, peer in enumerate(gpus):
-            cell = matrix[place][other] if place < len(matrix) and other < len(matrix[place]) else None
+            cell = matrix[place][other] if place < len(matrix) and other < len(matrix[place]) else none
             shown = {"text": "same", "tone": "quiet"} if place == other else told(cell)
             cells[f"to{peer['index']}"] = shown
         rows.append({"id": str(gpu["index"]), "cells": cells})
@@ -89,7 +106,9 @@ def _rows(snapshot: Mapping[str, Any], name: str, told: Any) -> list[dict[str, A
 def _near(cell: Mapping[str, Any] | None) -> dict[str, Any]:
     if cell is None or is_missing(cell):
         return _unknown(cell)
-    links = cell.get("nvlinks") or 0
+    links = _links(cell)
+    if not links and is_missing(cell["short"]):
+        return _unknown(cell["short"])
     short = f"NV{links}" if links else str(cell["short"])
     title = f"{links} NVLinks; by PCIe: {cell['level']}" if links else str(cell["level"])
     return {"text": short, "tone": _TONES.get("NV" if links else short, "quiet"), "title": title}

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from app.live.table import Column, table
+from app.screen.machine_cards import card_name, no_cards, question_lines, unread_lines, unread_reason
 from app.views.text import escape_markdown
 from probes.nvml.missing import is_missing
 from runners.cuda_order import (
@@ -25,7 +26,7 @@ from runners.cuda_order import (
 from runners.gpus import Gpu, Gpus, gpus_of
 
 COLUMNS = (
-    Column("index", "nvidia-smi", "number", help="The number in nvidia-smi, and in --devices as gpu:0"),
+    Column("index", "nvidia-smi", "number", help="GPU 0 on this page; --devices takes it as gpu:0"),
     Column("name", "Card", "label"),
     Column("pci", "CUDA by PCI bus", "number", help="CUDA's number with CUDA_DEVICE_ORDER=PCI_BUS_ID"),
     Column("fastest", "CUDA, fastest first", "number", help="CUDA's number unless CUDA_DEVICE_ORDER is set"),
@@ -66,7 +67,7 @@ def order_section(
         environment = {} if recorded else os.environ
     found = gpus_of(snapshot)
     if not found.cards:
-        st.caption(f"There is no card to number: {escape_markdown(found.problem or 'NVML reports no GPU')}.")
+        st.caption(f"There is no card to number: {escape_markdown(no_cards(snapshot))}.")
         return
     numbered, basis = snapshot, ""
     if any("cuda_ordinals" not in gpu for gpu in snapshot["gpus"]):
@@ -77,7 +78,12 @@ def order_section(
         st.caption("TensorFlow's and MXNet's numbers are those of a program without CUDA's variables.")
     else:
         st.caption(escape_markdown(told_environment(environment)))
-    table(COLUMNS, index_rows(numbered), "order", label="Which card is which", searchable=99)
+    rows = index_rows(numbered)
+    table(COLUMNS, rows, "order", label="Which card is which", searchable=99)
+    names = {str(gpu["index"]): card_name(gpu) for gpu in numbered["gpus"] if not unread_reason(gpu)}
+    readable = [row for row in rows if row["id"] in names]
+    for line in (*unread_lines(numbered), *question_lines(readable, names)):
+        st.caption(escape_markdown(line))
     st.caption(escape_markdown(order_note(numbered, found, basis)))
     _box(numbered, found, environment)
 
@@ -95,12 +101,13 @@ def index_rows(snapshot: Mapping[str, Any]) -> list[dict[str, Any]]:
     """One row a card of a snapshot that has CUDA's numbers."""
     rows = []
     for gpu in snapshot["gpus"]:
-        own = gpu["cuda_ordinal"]
+        own, numbers = gpu.get("cuda_ordinal"), gpu.get("cuda_ordinals")
+        numbers = {PCI_BUS_ID: numbers, FASTEST_FIRST: numbers} if is_missing(numbers) else numbers or {}
         cells = {
             "index": _number(gpu["index"]),
-            "name": _text(gpu.get("name")),
-            "pci": _number(gpu["cuda_ordinals"].get(PCI_BUS_ID)),
-            "fastest": _number(gpu["cuda_ordinals"].get(FASTEST_FIRST)),
+            "name": _name(gpu),
+            "pci": _number(numbers.get(PCI_BUS_ID)),
+            "fastest": _number(numbers.get(FASTEST_FIRST)),
             "tensorflow": _of(own, "/GPU:{}"),
             "mxnet": _of(own, "gpu({})"),
             "uuid": _text(gpu.get("uuid")),
@@ -126,8 +133,10 @@ def order_note(snapshot: Mapping[str, Any], gpus: Gpus, basis: str = "") -> str:
 
 def order_of(snapshot: Mapping[str, Any], gpus: Gpus, name: str) -> Order:
     """CUDA's order as a snapshot with CUDA's numbers has it."""
-    told = {gpu.get("uuid"): gpu.get("cuda_ordinals", {}).get(name) for gpu in snapshot["gpus"]}
-    ordinals = {card.uuid: told.get(card.uuid) for card in gpus.cards}
+    # By nvidia-smi's number: the UUID of a lost card may be a reason in place of one.
+    told = {gpu["index"]: gpu.get("cuda_ordinals") or {} for gpu in snapshot["gpus"]}
+    numbers = {card.uuid: told.get(card.index, {}) for card in gpus.cards}
+    ordinals = {uuid: one if is_missing(one) else one.get(name) for uuid, one in numbers.items()}
     known = {uuid: number for uuid, number in ordinals.items() if isinstance(number, int)}
     if len(known) == len(gpus.cards):
         return Order(known, "", "")
@@ -218,8 +227,16 @@ def _numbers(ordinal: int | None) -> dict[str, dict[str, Any]]:
 def _card(card: Gpu | None, mig: str | None) -> dict[str, str]:
     if card is None:
         return {"text": ""}
-    name = f"{card.device} · {card.name}"
+    name = f"{card_name(card)} · {card.name}"
     return {"text": f"{name} · {mig}" if mig else name, "title": card.uuid}
+
+
+def _name(gpu: Mapping[str, Any]) -> dict[str, Any]:
+    name, reason = gpu.get("name"), unread_reason(gpu)
+    if reason is None:
+        return _text(name)
+    known = f" · {name}" if isinstance(name, str) else ""
+    return {"text": f"cannot be read{known}", "title": f"{reason}{known}"}
 
 
 def _number(value: Any) -> dict[str, Any]:

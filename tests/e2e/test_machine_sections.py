@@ -82,7 +82,7 @@ def test_a_value_is_explained_entry_by_entry_and_its_address_shows_it_again(
     for shown in (page, other):
         entries = rows(shown, "visible")
         expect(entries).to_have_count(4)
-        expect(cell(entries.nth(0), "card")).to_have_text("gpu:1 · Card 1")
+        expect(cell(entries.nth(0), "card")).to_have_text("GPU 1 · Card 1")
         expect(cell(entries.nth(0), "verdict")).to_contain_text("read as 1")
         expect(cell(entries.nth(1), "tensorflow")).to_have_text("/GPU:1")
         expect(cell(entries.nth(2), "seen")).to_have_text("no")

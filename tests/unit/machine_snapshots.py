@@ -157,3 +157,8 @@ def without_gpus(**fields: Any) -> dict[str, Any]:
     """A snapshot of a machine without an NVIDIA driver."""
     no_driver = {"state": "unsupported", "reason": "no driver"}
     return machine(nvml=NO_DRIVER, driver=no_driver, cuda_driver=no_driver) | fields
+
+
+def silent_gpu(index: int, **fields: Any) -> dict[str, Any]:
+    """A card of which nothing is told, not even what it is."""
+    return dict.fromkeys(gpu(index), LOST) | {"index": index} | fields

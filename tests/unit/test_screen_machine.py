@@ -14,7 +14,7 @@ from runners.copy_costs import Costs, Pair, save
 from runners.cuda_order import visible, with_ordinals
 from runners.fitness import Fit, Part
 from runners.gpus import gpus_of
-from tests.unit.machine_snapshots import LOST, gpu, lost_gpu, machine, without_gpus
+from tests.unit.machine_snapshots import LOST, gpu, lost_gpu, machine, silent_gpu, without_gpus
 
 NONE_SET: dict[str, str] = {}
 
@@ -76,7 +76,7 @@ class TestOrder:
         seen = visible(cards, "1abc,,0", {card.uuid: card.index for card in cards})
         rows = machine_order.entry_rows(seen)
         assert texts(rows, "place", "entry", "seen", "cuda", "tensorflow", "mxnet", "card") == [
-            ["1", "1abc", "yes", "0", "/GPU:0", "gpu(0)", "gpu:1 · Large"],
+            ["1", "1abc", "yes", "0", "/GPU:0", "gpu(0)", "GPU 1 · Large"],
             ["2", "(empty)", "no", "", "", "", ""],
             ["3", "0", "no", "", "", "", ""],
         ]
@@ -85,7 +85,7 @@ class TestOrder:
     def test_without_a_value_there_is_a_row_a_device(self) -> None:
         cards = gpus_of(two()).cards
         rows = machine_order.entry_rows(visible(cards, None, {card.uuid: 1 - card.index for card in cards}))
-        assert texts(rows, "cuda", "card") == [["0", "gpu:1 · Large"], ["1", "gpu:0 · Small"]]
+        assert texts(rows, "cuda", "card") == [["0", "GPU 1 · Large"], ["1", "GPU 0 · Small"]]
         unknown = machine_order.entry_rows(visible(cards, None, None))
         assert texts(unknown, "card")[0] == ["not known: CUDA's order here is not"]
 
@@ -167,6 +167,78 @@ def test_without_a_gpu_every_section_says_why(hopscope_home: Path) -> None:
     assert not page.button
 
 
+def broken_page() -> None:
+    """All sections for a machine with a good card, a lost one and one of which nothing is told."""
+    from app.screen import machine_costs, machine_fitness, machine_matrices, machine_order
+    from tests.unit.machine_snapshots import LOST, gpu, lost_gpu, machine, silent_gpu
+
+    cells = [[LOST] * 3] * 3
+    snapshot = machine(gpu(0), lost_gpu(1), silent_gpu(2), topology=cells, p2p=LOST)
+    machine_order.order_section(snapshot, {})
+    machine_matrices.matrices_section(snapshot)
+    machine_costs.costs_section(snapshot, operator=True)
+    machine_fitness.fitness_section(snapshot)
+
+
+def silent_page() -> None:
+    """All sections for a machine that tells nothing."""
+    from app.screen import machine_costs, machine_fitness, machine_matrices, machine_order
+    from tests.unit.machine_snapshots import LOST, machine, silent_gpu
+
+    snapshot = machine(silent_gpu(0), silent_gpu(1), driver=LOST, cuda_driver=LOST, topology=LOST, p2p=LOST)
+    machine_order.order_section(snapshot, {})
+    machine_matrices.matrices_section(snapshot)
+    machine_costs.costs_section(snapshot, operator=True)
+    machine_fitness.fitness_section(snapshot)
+
+
+def test_a_machine_that_tells_nothing_has_its_reasons_in_every_section(hopscope_home: Path) -> None:
+    page = AppTest.from_function(silent_page).run()
+    assert not page.exception
+    told = [caption.value.replace("\\", "") for caption in page.caption]
+    reasons = "; ".join(f"GPU {index} cannot be read: NVML_ERROR_GPU_IS_LOST" for index in (0, 1))
+    assert f"There is no card to number: {reasons}." in told
+    assert f"There is nothing to copy between: {reasons}. Copies between stand-ins cost nothing." in told
+
+
+def test_cards_of_which_nothing_is_told_leave_the_sections_whole(
+    hopscope_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = {"devices": [{"ordinal": 0, "uuid": gpu(0)["uuid"], "pci_bus_id": "0000:41:00.0"}]}
+    monkeypatch.setattr(cuda_order, "ask_driver", lambda _order: one)
+    monkeypatch.setattr(cuda_order, "_measured", {})
+    monkeypatch.setattr(cuda_order, "_failed", {})
+    page = AppTest.from_function(broken_page).run()
+    assert not page.exception
+    told = [caption.value.replace("\\", "") for caption in page.caption]
+    for index in (1, 2):
+        assert told.count(f"GPU {index} cannot be read: NVML_ERROR_GPU_IS_LOST.") == 1
+    assert told.count("GPU 0, GPU 1 and GPU 2: ? stands where NVML_ERROR_GPU_IS_LOST.") == 2
+    assert "so every GPU is visible" in next(one.value for one in page.markdown if "visible" in one.value)
+
+
+def test_a_card_that_cannot_be_read_is_one_row_and_the_others_keep_their_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one = {"devices": [{"ordinal": 0, "uuid": gpu(0)["uuid"], "pci_bus_id": "0000:41:00.0"}]}
+    monkeypatch.setattr(cuda_order, "ask_driver", lambda _order: one)
+    monkeypatch.setattr(cuda_order, "_measured", {})
+    monkeypatch.setattr(cuda_order, "_failed", {})
+    snapshot = with_ordinals(machine(gpu(0), lost_gpu(1), silent_gpu(2)), NONE_SET)
+    order = machine_order.order_of(snapshot, gpus_of(snapshot), "FASTEST_FIRST")
+    assert order.ordinals == {gpu(0)["uuid"]: 0}
+    rows = machine_order.index_rows(snapshot)
+    assert texts(rows, "name", "pci", "mxnet") == [
+        ["NVIDIA A100-SXM4-80GB", "0", "gpu(0)"],
+        ["cannot be read · NVIDIA A100-SXM4-80GB", "?", "?"],
+        ["cannot be read", "?", "?"],
+    ]
+    silent = {**gpu(0), "cuda_ordinal": LOST, "cuda_ordinals": LOST}
+    assert texts(machine_order.index_rows(machine(silent)), "pci", "fastest", "mxnet") == [["?", "?", "?"]]
+    order = machine_order.order_of(machine(silent), gpus_of(machine(silent)), "FASTEST_FIRST")
+    assert (order.ordinals, order.reason) == (None, "NVML_ERROR_GPU_IS_LOST")
+
+
 def test_with_one_gpu_there_is_no_way_between_cards(hopscope_home: Path) -> None:
     page = AppTest.from_function(one_page).run()
     assert not page.exception
@@ -186,7 +258,7 @@ class TestMatrices:
     def test_nearness_has_words_and_a_legend_of_what_occurs(self) -> None:
         snapshot = two() | {"topology": [[self.near, self.joined], [self.near, LOST]]}
         rows = machine_matrices.topology_rows(snapshot)
-        assert texts(rows, "from", "to0", "to1") == [["gpu:0", "same", "NV4"], ["gpu:1", "PIX", "same"]]
+        assert texts(rows, "from", "to0", "to1") == [["GPU 0", "same", "NV4"], ["GPU 1", "PIX", "same"]]
         assert rows[0]["cells"]["to1"]["title"] == "4 NVLinks; by PCIe: system"
         assert machine_matrices.shorts(snapshot) == {"PIX", "NV#"}
         assert machine_matrices.shorts(snapshot) <= set(machine_matrices.LEGEND)
@@ -205,7 +277,7 @@ class TestMatrices:
 
     def test_there_is_a_column_a_card(self) -> None:
         heads = [column.title for column in machine_matrices.columns(two()["gpus"])]
-        assert heads == ["", "gpu:0", "gpu:1"]
+        assert heads == ["", "GPU 0", "GPU 1"]
 
 
 class TestCosts:
@@ -229,10 +301,10 @@ class TestCosts:
         rows = machine_costs.cost_rows(costs, cards)
         names = [column.name for column in machine_costs.columns(costs, cards)]
         heads = [column.title for column in machine_costs.columns(costs, cards)]
-        assert heads == ["", "gpu:0", "gpu:1", "host, pinned", "host, pageable"]
+        assert heads == ["", "GPU 0", "GPU 1", "host, pinned", "host, pageable"]
         assert texts(rows, *names) == [
-            ["gpu:0", "?", "40 GiB/s", "?", "6 GiB/s"],
-            ["gpu:1", "10 GiB/s", "?", "?", "?"],
+            ["GPU 0", "?", "40 GiB/s", "?", "6 GiB/s"],
+            ["GPU 1", "10 GiB/s", "?", "?", "?"],
             ["host, pinned", "12 GiB/s", "?", "", ""],
             ["host, pageable", "?", "?", "", ""],
         ]
@@ -242,10 +314,10 @@ class TestCosts:
     def test_what_was_left_out_is_told_by_name(self) -> None:
         costs, cards = self.costs()
         assert machine_costs.left_out(costs, cards) == [
-            "Not measured: gpu:1 to host: it failed",
-            "Not measured: gpu:1: full",
+            "Not measured: GPU 1 to host: it failed",
+            "Not measured: GPU 1: full",
         ]
-        assert machine_costs.named(f"{cards[0].uuid} to host", cards) == "gpu:0 to host"
+        assert machine_costs.named(f"{cards[0].uuid} to host", cards) == "GPU 0 to host"
 
     def test_costs_of_another_driver_are_not_shown_as_this_ones(self, hopscope_home: Path) -> None:
         costs, _ = self.costs()

@@ -30,10 +30,11 @@ def timeline_view(page: Page) -> None:
     shown = [binned for binned in overview.lanes if page.focus.shows(binned.lane)]
     window = page.address.window or _middle(overview)
     width = units.duration((overview.t1_s - overview.t0_s) / _BINS)
-    st.caption(
-        f"Height: the share of each {width} that is busy, or the number in it; at the right what the full "
-        "height is. Drag over a stretch to see its events below."
-    )
+    if overview.lanes:
+        st.caption(
+            f"Height: the share of each {width} that is busy, or the number in it; at the right what the "
+            "full height is. Drag over a stretch to see its events below."
+        )
     sampled = run_samples(page.run, store, page.snapshot)
     curves = sampled.curves(page.focus.devices) if sampled is not None else None
     figure = overview_figure(

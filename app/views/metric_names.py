@@ -26,13 +26,17 @@ def _times(factor: float) -> Convert:
     return lambda value: float(value) * factor
 
 
+def _mebibytes(count: Any) -> float:
+    """Whole ones, as dcgm-exporter tells them."""
+    return float(count // 2**20)
+
+
 def _state(value: Any) -> float | None:
     """The number of ``P0``; None where the driver itself does not know."""
     number = str(value).removeprefix("P")
     return float(number) if number.isdecimal() else None
 
 
-_MEBIBYTES = _times(2**-20)
 _MILLI = _times(1000)
 
 DCGM_NAMES = (
@@ -40,15 +44,15 @@ DCGM_NAMES = (
     Name("utilization_memory_percent", "DCGM_FI_DEV_MEM_COPY_UTIL", "Memory utilization (in %)."),
     Name("encoder_percent", "DCGM_FI_DEV_ENC_UTIL", "Encoder utilization (in %)."),
     Name("decoder_percent", "DCGM_FI_DEV_DEC_UTIL", "Decoder utilization (in %)."),
-    Name("memory_used_bytes", "DCGM_FI_DEV_FB_USED", "Framebuffer memory used (in MiB).", _MEBIBYTES),
-    Name("memory_free_bytes", "DCGM_FI_DEV_FB_FREE", "Framebuffer memory free (in MiB).", _MEBIBYTES),
+    Name("memory_used_bytes", "DCGM_FI_DEV_FB_USED", "Framebuffer memory used (in MiB).", _mebibytes),
+    Name("memory_free_bytes", "DCGM_FI_DEV_FB_FREE", "Framebuffer memory free (in MiB).", _mebibytes),
     Name(
         "memory_reserved_bytes",
         "DCGM_FI_DEV_FB_RESERVED",
         "Framebuffer memory reserved (in MiB).",
-        _MEBIBYTES,
+        _mebibytes,
     ),
-    Name("memory_total_bytes", "DCGM_FI_DEV_FB_TOTAL", "Framebuffer memory in all (in MiB).", _MEBIBYTES),
+    Name("memory_total_bytes", "DCGM_FI_DEV_FB_TOTAL", "Framebuffer memory in all (in MiB).", _mebibytes),
     Name("temperature_celsius", "DCGM_FI_DEV_GPU_TEMP", "GPU temperature (in C)."),
     Name("temperature_memory_celsius", "DCGM_FI_DEV_MEMORY_TEMP", "Memory temperature (in C)."),
     Name("temperature_slowdown_celsius", "DCGM_FI_DEV_SLOWDOWN_TEMP", "Slowdown temperature (in C)."),

@@ -17,6 +17,7 @@ from prometheus_client.registry import Collector
 from app.views.metric_names import DCGM_NAMES, HOST_NAMES, Name
 from app.views.smi_processes import short_command
 from probes.nvml.snapshot import is_missing
+from probes.nvml.words import HARMFUL_REASONS
 from runners.version import VERSION
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -125,6 +126,14 @@ def _tell_card(told: _Told, gpu: Mapping[str, Any], labels: dict[str, str]) -> N
             "Why the clocks are not higher: 1 for each reason that holds now.",
             labels | {"reason": str(reason)},
             1,
+        )
+    if isinstance(gpu.get("throttle_reasons"), list):
+        harmed = any(reason in HARMFUL_REASONS for reason in gpu["throttle_reasons"])
+        told.add(
+            "hopscope_gpu_slowed",
+            "Whether heat, power or a fault holds the clocks down: 1 or 0.",
+            labels,
+            float(harmed),
         )
     for instance in _listed(gpu, "mig"):
         sliced = {

@@ -38,6 +38,12 @@ class Sampled:
             return "a card" if self.index is None else f"nvidia-smi's {self.index}"
         return "machine" if self.id == "host" else "run"
 
+    @property
+    def legend(self) -> str:
+        """Its label, with the card's number in nvidia-smi where that is another: ``gpu:0 (GPU 2)``."""
+        other = self.devices and self.index is not None and not self.label.endswith(f":{self.index}")
+        return f"{self.label} (GPU {self.index})" if other else self.label
+
 
 @dataclasses.dataclass(frozen=True)
 class Curve:

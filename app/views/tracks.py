@@ -68,7 +68,7 @@ def label(track: Track, hues: Mapping[str, str], theme: Theme) -> str:
         return plain(track.title)
     few = len(track.curves) <= _NAMED
     marks = (" " if few else "").join(
-        swatch(color_of(curve.source, hues, theme)) + (f" {muted(curve.source.label, theme)}" if few else "")
+        swatch(color_of(curve.source, hues, theme)) + (f" {muted(curve.source.legend, theme)}" if few else "")
         for curve in track.curves
     )
     return f"{plain(track.title)}<br>{marks}"
@@ -180,10 +180,13 @@ def _slowed(samples: Samples, y: float, theme: Theme) -> list[dict[str, Any]]:
     return [
         {
             "type": "scatter",
-            "mode": "lines+markers",
+            "mode": "lines+markers+text",
             "name": "slowed down",
             "x": list(samples.t_s),
             "y": [y if harm else None for harm in harmed],
+            "text": ["slowed down" if at == harmed.index(True) else "" for at in range(len(harmed))],
+            "textposition": "bottom right",
+            "textfont": {"color": theme.alert, "size": 11},
             "connectgaps": False,
             "line": {"color": theme.alert, "width": 3},
             "marker": {"color": theme.alert, "size": 4, "symbol": "square"},

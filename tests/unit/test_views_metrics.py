@@ -113,6 +113,9 @@ def test_a_small_machine_in_full() -> None:
         "# HELP hopscope_gpu_throttled Why the clocks are not higher: 1 for each reason that holds now.\n"
         "# TYPE hopscope_gpu_throttled gauge\n"
         f'hopscope_gpu_throttled{{{card_labels},reason="power cap (software)"}} 1.0\n'
+        "# HELP hopscope_gpu_slowed Whether heat, power or a fault holds the clocks down: 1 or 0.\n"
+        "# TYPE hopscope_gpu_slowed gauge\n"
+        f"hopscope_gpu_slowed{{{card_labels}}} 0.0\n"
         "# HELP hopscope_process_gpu_memory_bytes GPU memory of a process.\n"
         "# TYPE hopscope_process_gpu_memory_bytes gauge\n"
         f"hopscope_process_gpu_memory_bytes{{{process_labels}}} 1.073741824e+09\n"

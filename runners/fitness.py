@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from runners import environments
+from runners import cuda_libraries, environments
+from runners.cuda_order import mig_of
 from runners.environments import Environment
 from runners.frameworks import FRAMEWORKS, CudaBuild, Framework
 from runners.gpus import Gpu, gpus_of
@@ -18,8 +19,9 @@ from runners.pythons import find_python
 from runners.uv import fetched_folder
 from runners.versions import package_versions
 
-Status = Literal["works", "warning", "no"]
-RANK = {"works": 0, "warning": 1, "no": 2}
+Status = Literal["works", "cpu", "warning", "no"]
+"""`cpu`: it works, and there is no GPU that it could use."""
+RANK = {"works": 0, "cpu": 1, "warning": 2, "no": 3}
 _BUILD_INFO = "lib/python3*/site-packages/tensorflow/python/platform/build_info.py"
 _LIBDEVICE = "lib/python3*/site-packages/nvidia/cuda_nvcc/nvvm/libdevice/libdevice.10.bc"
 _CODE = re.compile(r"(sm|compute)_(\d+)(\d)[af]?")
@@ -33,9 +35,11 @@ class Part:
     """One thing that a framework needs, and whether it is there."""
 
     what: str
-    """In a word or two: ``driver``, ``gpu:0``, ``Python``."""
+    """In a word or two: ``driver``, ``GPU 0``, ``environment``."""
     status: Status
     text: str
+    named: str = ""
+    """What of it is used, where that is not all."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,12 +61,19 @@ def fitness(snapshot: Mapping[str, Any]) -> list[Fit]:
 
 def _fit(framework: Framework, snapshot: Mapping[str, Any]) -> Fit:
     found = environments.environment(framework.name)
-    installed = _installed(framework, found)
+    package = _cpu_package(framework, found)
+    if package:
+        found = dataclasses.replace(found, build="cpu")
+    installed = _installed(framework, found, package)
     on_gpus = gpu_parts(framework, snapshot, cuda_build(framework, found))
+    libraries = _libraries(framework, found) if found.state == "ready" and found.build == "gpu" else None
+    if libraries is not None:
+        on_gpus.append(libraries)
     if found.build == "gpu" and framework.libdevice:
         on_gpus.append(_libdevice(found.path))
     on_cpu: Status = "no" if installed.status == "no" else "works"
-    if framework.needs_driver and found.build == "gpu" and _worst(on_gpus[:1]) == "no":
+    needed = [part for part in (on_gpus[0], libraries) if part is not None]
+    if framework.needs_driver and found.build == "gpu" and _worst(needed) == "no":
         # This build cannot be imported then, so that not even the host is left.
         on_cpu = "no"
     status, text = _sum_up(framework, found, installed, on_gpus, on_cpu)
@@ -73,7 +84,7 @@ def _sum_up(
     framework: Framework, found: Environment, installed: Part, on_gpus: Sequence[Part], on_cpu: Status
 ) -> tuple[Status, str]:
     """The status of all, and the line that says why."""
-    cards = [part for part in on_gpus if part.what.startswith("gpu:")]
+    cards = [part for part in on_gpus if part.what.startswith("GPU ")]
     usable = [part for part in cards if part.status != "no"]
     obstacle = next((part for part in on_gpus if part not in cards and part.status == "no"), None)
     if installed.status == "no":
@@ -86,8 +97,8 @@ def _sum_up(
     if obstacle is not None or not usable:
         why = obstacle.text if obstacle is not None else "; ".join(part.text for part in cards)
         # Cards that are there and of no use are worth a warning, a machine without any is not.
-        return ("works" if ready and not cards else "warning"), f"{works} on the CPU: {why}"
-    names = ", ".join(part.what for part in usable)
+        return ("cpu" if ready and not cards else "warning"), f"{works} on the CPU: {why}"
+    names = ", ".join(part.named or part.what for part in usable)
     if ready and found.build == "cpu":
         how = f"python3 -m app setup --framework {framework.name} --build gpu"
         return "warning", f"works on the CPU; its GPU build would use {names}: {how}"
@@ -96,12 +107,47 @@ def _sum_up(
     return ("works" if ready and not doubts else "warning"), text
 
 
-def _installed(framework: Framework, found: Environment) -> Part:
+def _cpu_package(framework: Framework, found: Environment) -> str:
+    """The package that makes the environment one for the CPU, though it looks like one for GPUs; else ''."""
+    if found.state != "ready" or found.build != "gpu":
+        return ""
+    installed = {
+        info.name.split("-")[0]
+        for site in cuda_libraries.sites(found.path)
+        for info in site.glob("*.dist-info")
+    }
+    return next((name for name in framework.cpu_packages if name in installed), "")
+
+
+def _libraries(framework: Framework, found: Environment) -> Part | None:
+    """Whether the installed build would find the CUDA libraries that it opens; None where none are known."""
+    build = cuda_build(framework, found)
+    names = tuple(Path(file).name for file in framework.preloaded)
+    if not names and build is not None:
+        names = cuda_libraries.opened(build.cuda[0], build.cudnn)
+    if not names:
+        return None
+    missing = cuda_libraries.not_found(found.path, names)
+    what = "CUDA libraries"
+    if not missing:
+        return Part(what, "works", f"{', '.join(names)} are there")
+    told = f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} neither in the environment's nvidia"
+    told += " packages nor known to the system's loader"
+    if not cuda_libraries.sites(found.path) or cuda_libraries.loader_names() is None:
+        return Part(what, "warning", f"{told}, as far as Hopscope can look: they may be found nevertheless")
+    if framework.needs_driver:
+        return Part(what, "no", told)
+    return Part(what, "no", f"{told}, so it would say 'Cannot dlopen some GPU libraries' and leave the GPUs")
+
+
+def _installed(framework: Framework, found: Environment, package: str = "") -> Part:
     oldest, newest = framework.oldest_python, framework.newest_python
     spoken = f"Python {oldest[0]}.{oldest[1]} to {newest[0]}.{newest[1]}"
     if found.state == "ready":
         version = package_versions(found.python)
         build = f"{found.build.upper()} build" if found.build else "build not known"
+        if package:
+            build += f" (the package {package}, though its build_info.py says otherwise)"
         shown = f"{framework.title} {version.get(framework.name, '')}".strip()
         return Part("environment", "works", f"{shown}, {build}, Python {version.get('python', '?')}")
     if found.state == "installing":
@@ -128,11 +174,38 @@ def gpu_parts(framework: Framework, snapshot: Mapping[str, Any], build: CudaBuil
     """Return what the build for GPUs needs of the machine: the driver first, then each card."""
     found = gpus_of(snapshot)
     if not found.cards:
-        return [Part("driver", "no", found.problem or "NVML reports no GPU")]
+        return [Part("driver", "no", _no_cards(snapshot, found.problem))]
     if build is None:
-        return [Part("driver", "works", f"driver {snapshot.get('driver')}")]
+        version = snapshot.get("driver")
+        told = f"driver {version}" if isinstance(version, str) else "the driver does not tell its version"
+        return [Part("driver", "works", told)]
     driver = driver_part(framework, snapshot, build)
-    return [driver, *(card_part(framework, card, build, _cuda_of(snapshot)) for card in found.cards)]
+    cuda, slices = _cuda_of(snapshot), mig_of(snapshot)
+    cards = [(card, card_part(framework, card, build, cuda)) for card in found.cards]
+    return [driver, *(_cut(part, slices.get(card.uuid)) for card, part in cards)]
+
+
+def _cut(part: Part, instances: Sequence[object] | None) -> Part:
+    """What is left of a card in MIG mode; None: it is not in it."""
+    if instances is None or part.status == "no":
+        return part
+    if not instances:
+        return Part(part.what, "no", f"{part.what} is in MIG mode and has no instance that CUDA could show")
+    told = f"{part.what} is in MIG mode: CUDA shows a program one of its {len(instances)} instances"
+    if len(instances) == 1:
+        told = f"{part.what} is in MIG mode: CUDA shows a program its one instance"
+    why = f"{told}, with that one's memory only, and no GPU beside it"
+    if part.status != "works":
+        why = f"{part.text}; {why}"
+    return Part(part.what, "warning", why, f"one MIG instance of {part.what}")
+
+
+def _no_cards(snapshot: Mapping[str, Any], problem: str | None) -> str:
+    """Why there is no card, with the cards' names as everywhere on the Machine page."""
+    told = problem or "NVML reports no GPU"
+    for gpu in snapshot["gpus"]:
+        told = told.replace(f"gpu:{gpu['index']} ", f"GPU {gpu['index']} ")
+    return told
 
 
 def driver_part(framework: Framework, snapshot: Mapping[str, Any], build: CudaBuild) -> Part:
@@ -149,33 +222,34 @@ def driver_part(framework: Framework, snapshot: Mapping[str, Any], build: CudaBu
 
 def card_part(framework: Framework, card: Gpu, build: CudaBuild, driver_cuda: tuple[int, int] | None) -> Part:
     """Return whether the build has code for a card, or what the driver can compile for it."""
+    name = f"GPU {card.index}"
     if card.compute_capability is None:
-        return Part(card.device, "warning", f"{card.device} does not tell its compute capability")
+        return Part(name, "warning", f"{name} does not tell its compute capability")
     capability = card.compute_capability
-    told = f"{card.device} has compute capability {capability[0]}.{capability[1]}"
+    told = f"{name} has compute capability {capability[0]}.{capability[1]}"
     if any(code[0] == capability[0] and code <= capability for code in build.machine_code):
-        return Part(card.device, "works", f"{told}, which the build has code for")
+        return Part(name, "works", f"{told}, which the build has code for")
     limit = framework.capability
     if limit is not None and capability >= limit.first:
-        return Part(card.device, "no", f"{told}, and {limit.why}")
+        return Part(name, "no", f"{told}, and {limit.why}")
     if build.ptx is None or capability < build.ptx:
         least = min(build.machine_code)
         return Part(
-            card.device, "no", f"{told}, and the build has no code for it: {least[0]}.{least[1]} is its least"
+            name, "no", f"{told}, and the build has no code for it: {least[0]}.{least[1]} is its least"
         )
     cuda = f"{build.cuda[0]}.{build.cuda[1]}"
     if driver_cuda is not None and driver_cuda < build.cuda:
         why = (
             f"the driver compiles CUDA {driver_cuda[0]}.{driver_cuda[1]} at most, and the build is of {cuda}"
         )
-        return Part(card.device, "no", f"{told}, which the build has no machine code for, and {why}")
+        return Part(name, "no", f"{told}, which the build has no machine code for, and {why}")
     if capability[0] == build.ptx[0]:
         why = "its kernels are compiled at first use, so the first start is slow"
     else:
         why = (
             "its kernels would be compiled for a card that is newer than the compiler knows; that is untried"
         )
-    return Part(card.device, "warning", f"{told}, which the build has no machine code for: {why}")
+    return Part(name, "warning", f"{told}, which the build has no machine code for: {why}")
 
 
 def cuda_build(framework: Framework, found: Environment) -> CudaBuild | None:
@@ -203,7 +277,9 @@ def _told_by(environment: Path) -> CudaBuild | None:
         ptx = [capability for kind, capability in pairs if kind == "compute"]
         # compute_90 names PTX; a bare capability in the list of the build's options means both.
         if code and int(version[0]) in (11, 12, 13):
-            return CudaBuild((int(version[0]), int(version[1])), code, min(ptx, default=None))
+            cudnn = str(told.get("cudnn_version", "")).partition(".")[0]
+            known = int(cudnn) if cudnn.isdecimal() else CudaBuild.cudnn
+            return CudaBuild((int(version[0]), int(version[1])), code, min(ptx, default=None), known)
     return None
 
 

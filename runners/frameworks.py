@@ -33,6 +33,7 @@ class CudaBuild:
     """Compute capabilities; each runs on cards of the same first number and the same or a higher second."""
     ptx: tuple[int, int] | None = None
     """From which capability on the driver can compile it at its first use; None where it has no PTX."""
+    cudnn: int = 9
 
     @property
     def least_driver(self) -> int:
@@ -68,6 +69,8 @@ class Framework:
     capability: CapabilityLimit | None = None
     cuda: CudaBuild | None = None
     """What the build for GPUs that is installed by default was made with."""
+    cpu_packages: tuple[str, ...] = ()
+    """Packages that are no build for GPUs, whatever stands in them."""
     libdevice: bool = False
     """Whether its build for GPUs compiles with XLA, which takes CUDA's libdevice."""
     system_libraries: dict[str, tuple[str, str]] = dataclasses.field(default_factory=dict)
@@ -102,6 +105,8 @@ FRAMEWORKS = {
             (12, 0), False, "TensorFlow's builds up to 2.21 hold no code for it: it may abort"
         ),
         cuda=CudaBuild((12, 5), ((6, 0), (7, 0), (8, 0), (8, 9)), (9, 0)),
+        # Its build_info.py says is_cuda_build True nevertheless.
+        cpu_packages=("tensorflow_cpu",),
         libdevice=True,
     ),
     "mxnet": Framework(

@@ -21,8 +21,8 @@ PART_COLUMNS = (
     Column("status", "", "badge"),
     Column("text", "", "text"),
 )
-_WORDS = {"works": "works", "warning": "with a warning", "no": "no"}
-_TONES = {"works": "good", "warning": "odd", "no": "alert"}
+_WORDS = {"works": "works", "cpu": "on the CPU", "warning": "with a warning", "no": "no"}
+_TONES = {"works": "good", "cpu": "quiet", "warning": "odd", "no": "alert"}
 
 
 def fitness_section(snapshot: dict[str, Any]) -> None:

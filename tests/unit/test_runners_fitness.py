@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from runners import cuda_libraries
 from runners import fitness as module
+from runners.cuda_libraries import opened
 from runners.environments import Environment
 from runners.fitness import Fit, cuda_build, driver_part, fitness
 from runners.frameworks import FRAMEWORKS, CudaBuild
@@ -28,6 +30,11 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     libdevice = tmp_path / "lib/python3.11/site-packages/nvidia/cuda_nvcc/nvvm/libdevice"
     libdevice.mkdir(parents=True)
     (libdevice / "libdevice.10.bc").touch()
+    for file in (*opened(12, 9), *(Path(file).name for file in MXNET.preloaded)):
+        folder = tmp_path / "lib/python3.11/site-packages/nvidia" / file.partition(".")[0] / "lib"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / file).touch()
+    monkeypatch.setattr(cuda_libraries, "loader_names", lambda: frozenset({"libz3.so.4"}))
 
     def install(build: str | None, state: str | None = None, reason: str | None = None) -> Path:
         def environment(name: str) -> Environment:
@@ -35,7 +42,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             python = tmp_path / "bin/python"
             return Environment(name, tmp_path, python, now, reason, None, None, tmp_path / "log", build)
 
-        monkeypatch.setattr(module.environments, "environment", environment)
+        monkeypatch.setattr("runners.environments.environment", environment)
         return tmp_path
 
     install("cpu")
@@ -71,37 +78,37 @@ def test_each_card_is_judged_by_the_code_that_the_build_has(
     capability: str, tensorflow: str, mxnet: str, installed: Any
 ) -> None:
     installed("gpu")
-    found = [{part.what: part.status for part in fit.parts}["gpu:0"] for fit in fits(card(capability))]
+    found = [{part.what: part.status for part in fit.parts}["GPU 0"] for fit in fits(card(capability))]
     assert found == [tensorflow, mxnet]
 
 
 def test_the_whole_is_told_in_a_line(installed: Any) -> None:
     installed("gpu")
     works, _ = fits(card("8.0"), card("8.6", 1))
-    assert (works.status, works.text) == ("works", "works on gpu:0, gpu:1")
+    assert (works.status, works.text) == ("works", "works on GPU 0, GPU 1")
     slow, refused = fits(card("9.0"))
     assert slow.status == "warning"
     assert slow.text == (
-        "works on gpu:0; gpu:0 has compute capability 9.0, which the build has no machine code for: its"
+        "works on GPU 0; GPU 0 has compute capability 9.0, which the build has no machine code for: its"
         " kernels are compiled at first use, so the first start is slow"
     )
     assert refused.status == "warning"
     assert refused.text.startswith(
-        "works on the CPU: gpu:0 has compute capability 9.0, and MXNet's CUDA 11.2 build"
+        "works on the CPU: GPU 0 has compute capability 9.0, and MXNet's CUDA 11.2 build"
     )
     mixed, _ = fits(card("12.0"), card("8.0", 1))
-    assert mixed.text.startswith("works on gpu:1; gpu:0 has compute capability 12.0, and TensorFlow's builds")
+    assert mixed.text.startswith("works on GPU 1; GPU 0 has compute capability 12.0, and TensorFlow's builds")
 
 
 def test_a_cpu_build_works_anyway_and_says_how_to_use_the_cards(installed: Any) -> None:
     tensorflow, _ = fits(card("8.0"))
     assert (tensorflow.status, tensorflow.text) == (
         "warning",
-        "works on the CPU; its GPU build would use gpu:0: python3 -m app setup --framework tensorflow"
+        "works on the CPU; its GPU build would use GPU 0: python3 -m app setup --framework tensorflow"
         " --build gpu",
     )
     for fit in fitness(without_gpus()):
-        assert fit.status == "works"
+        assert fit.status == "cpu"
         assert fit.text.startswith("works on the CPU: no NVIDIA driver is installed")
     # Cards that it could not use anyway are worth a word, and no command.
     tensorflow, mxnet = fits(card("12.0"))
@@ -111,7 +118,7 @@ def test_a_cpu_build_works_anyway_and_says_how_to_use_the_cards(installed: Any) 
 def test_what_is_not_installed_yet_would_work(installed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(None)
     tensorflow, _ = fits(card("8.0"))
-    assert (tensorflow.status, tensorflow.text) == ("warning", "would work once it is installed, on gpu:0")
+    assert (tensorflow.status, tensorflow.text) == ("warning", "would work once it is installed, on GPU 0")
     assert tensorflow.parts[0].text == "not installed yet; there is a Python 3.10 to 3.13 for it"
     (without, _) = fitness(without_gpus())
     assert without.status == "warning"
@@ -129,7 +136,7 @@ def test_what_is_not_installed_yet_would_work(installed: Any, monkeypatch: pytes
 def test_mxnets_gpu_build_does_not_start_without_a_driver(installed: Any) -> None:
     installed("gpu")
     tensorflow, mxnet = fitness(without_gpus())
-    assert (tensorflow.status, mxnet.status) == ("works", "no")
+    assert (tensorflow.status, mxnet.status) == ("cpu", "no")
     assert mxnet.text.startswith("its GPU build does not even start: no NVIDIA driver is installed")
     assert mxnet.text.endswith("its CPU build would work")
 
@@ -171,10 +178,10 @@ def test_cards_that_say_little_or_nothing(installed: Any) -> None:
     silent, _ = fits(gpu(0, compute_capability=UNSUPPORTED))
     assert (silent.status, silent.text) == (
         "warning",
-        "works on gpu:0; gpu:0 does not tell its compute capability",
+        "works on GPU 0; GPU 0 does not tell its compute capability",
     )
     gone, _ = fits(lost_gpu(0))
-    assert gone.text == "works on the CPU: gpu:0 cannot be read: NVML_ERROR_GPU_IS_LOST"
+    assert gone.text == "works on the CPU: GPU 0 cannot be read: NVML_ERROR_GPU_IS_LOST"
 
 
 def test_without_libdevice_xla_is_doubted(installed: Any) -> None:
@@ -184,6 +191,71 @@ def test_without_libdevice_xla_is_doubted(installed: Any) -> None:
     tensorflow, mxnet = fits(card("8.0"))
     assert "XLA finds no libdevice" in tensorflow.text
     assert "XLA" not in {part.what for part in mxnet.parts}
+
+
+def test_without_its_cuda_libraries_tensorflow_leaves_the_cards(
+    installed: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = installed("gpu")
+    parts = {part.what: part for part in fits(card("8.0"))[0].parts}
+    assert parts["CUDA libraries"].status == "works"
+    next(path.rglob("libcudnn.so.9")).unlink()
+    tensorflow, mxnet = fits(card("8.0"))
+    assert (tensorflow.status, mxnet.status) == ("warning", "works")
+    assert tensorflow.text == (
+        "works on the CPU: libcudnn.so.9 is neither in the environment's nvidia packages nor known to the"
+        " system's loader, so it would say 'Cannot dlopen some GPU libraries' and leave the GPUs"
+    )
+    # MXNet's build links with its libraries, so that not even its import works.
+    next(path.rglob("libcudnn.so.8")).unlink()
+    mxnet = fits(card("8.0"))[1]
+    assert mxnet.text.startswith("its GPU build does not even start: libcudnn.so.8 is neither")
+    # Whether the loader knows it, a variable names its folder, or the loader could not be asked.
+    monkeypatch.setattr(cuda_libraries, "loader_names", lambda: frozenset({"libcudnn.so.9"}))
+    assert fits(card("8.0"))[0].status == "works"
+    monkeypatch.setattr(cuda_libraries, "loader_names", lambda: None)
+    doubted = fits(card("8.0"))[0]
+    assert doubted.text.startswith("works on GPU 0; libcudnn.so.9 is neither")
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/libcudnn.so.9").touch()
+    monkeypatch.setenv("LD_LIBRARY_PATH", f":{tmp_path / 'own'}")
+    assert fits(card("8.0"))[0].status == "works"
+
+
+def test_what_the_loader_knows_is_asked_of_ldconfig(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(cuda_libraries, "_loader", None)
+    program = tmp_path / "ldconfig"
+    program.write_text("#!/bin/sh\necho '1 libs found'\necho ' libcudnn.so.9 (libc6,x86-64) => /lib/x'\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(cuda_libraries, "_LDCONFIGS", (str(tmp_path / "none"), str(program)))
+    assert cuda_libraries.loader_names() == frozenset({"libcudnn.so.9"})
+    monkeypatch.setattr(cuda_libraries, "_loader", None)
+    monkeypatch.setattr(cuda_libraries, "_LDCONFIGS", (str(tmp_path / "none"),))
+    assert cuda_libraries.loader_names() is None
+
+
+def test_the_package_for_cpus_is_none_for_gpus_whatever_its_build_info_says(installed: Any) -> None:
+    path = installed("gpu")
+    (path / "lib/python3.11/site-packages/tensorflow_cpu-2.21.0.dist-info").mkdir()
+    tensorflow, _ = fits(card("8.0"))
+    assert tensorflow.status == "warning"
+    assert tensorflow.text.startswith("works on the CPU; its GPU build would use GPU 0: python3 -m app setup")
+    assert "CPU build (the package tensorflow_cpu, though" in tensorflow.parts[0].text
+
+
+def test_a_card_in_mig_mode_is_not_like_any_other(installed: Any) -> None:
+    installed("gpu")
+    one = {"uuid": "MIG-1", "gpu_instance": 1, "compute_instance": 0}
+    cut = card("8.0") | {"mig_mode": "on", "mig": [one, {**one, "uuid": "MIG-2"}]}
+    tensorflow, _ = fits(cut, card("8.0", 1))
+    assert (tensorflow.status, tensorflow.text) == (
+        "warning",
+        "works on one MIG instance of GPU 0, GPU 1; GPU 0 is in MIG mode: CUDA shows a program one of its 2"
+        " instances, with that one's memory only, and no GPU beside it",
+    )
+    assert "its one instance, with" in fits(cut | {"mig": [one]})[0].text
+    empty = fits(cut | {"mig": []})[0]
+    assert empty.text == "works on the CPU: GPU 0 is in MIG mode and has no instance that CUDA could show"
 
 
 class TestTheBuildsOwnWord:
@@ -202,9 +274,9 @@ class TestTheBuildsOwnWord:
         text = (
             "import collections\n\nbuild_info = collections.OrderedDict([('cpu_compiler', 'clang'), "
             "('cuda_compute_capabilities', ['sm_75', 'sm_90a', 'compute_120']), ('cuda_version', '12.8.1'), "
-            "('is_cuda_build', True)])\n"
+            "('cudnn_version', '8'), ('is_cuda_build', True)])\n"
         )
-        assert self.told(text, tmp_path) == CudaBuild((12, 8), ((7, 5), (9, 0)), (12, 0))
+        assert self.told(text, tmp_path) == CudaBuild((12, 8), ((7, 5), (9, 0)), (12, 0), 8)
 
     @pytest.mark.parametrize(
         "text",

@@ -177,6 +177,8 @@ def _slowed(samples: Samples, y: float, theme: Theme) -> list[dict[str, Any]]:
     ]
     if not any(harmed):
         return []
+    # Above its right end: above its left one stands how often is sampled, below it are the curves.
+    last = max(at for at, harm in enumerate(harmed) if harm)
     return [
         {
             "type": "scatter",
@@ -184,8 +186,8 @@ def _slowed(samples: Samples, y: float, theme: Theme) -> list[dict[str, Any]]:
             "name": "slowed down",
             "x": list(samples.t_s),
             "y": [y if harm else None for harm in harmed],
-            "text": ["slowed down" if at == harmed.index(True) else "" for at in range(len(harmed))],
-            "textposition": "bottom right",
+            "text": ["slowed down" if at == last else "" for at in range(len(harmed))],
+            "textposition": "top left",
             "textfont": {"color": theme.alert, "size": 11},
             "connectgaps": False,
             "line": {"color": theme.alert, "width": 3},

@@ -132,7 +132,7 @@ class _Reading:
                 ended = "not looked at: CUDA shows one MIG instance only"
                 names.append(entry.mig)
             elif entry.card is not None:
-                names.append(entry.card.device)
+                names.append(_name(entry.card))
             else:
                 names.append(f"CUDA's number {_index(text)}")
         return entries, names
@@ -150,7 +150,7 @@ class _Reading:
             return Entry(text, why + ("" if index < 2**31 else _OPEN), documented=index < 2**31)
         odd = not _PLAIN.fullmatch(text.strip(_SPACE))
         card = self.counted[index]
-        which = f"is {card.device}" if card is not None else "is not known: CUDA's order here is not"
+        which = f"is {_name(card)}" if card is not None else "is not known: CUDA's order here is not"
         told = f"{f'read as {index}: ' if odd else ''}CUDA's {index} {which}"
         return Entry(text, told + (_OPEN if odd else ""), ordinal, card, documented=not odd)
 
@@ -169,11 +169,11 @@ class _Reading:
         if not matches:
             return Entry(text, "ends the list: no GPU here has a UUID that begins so")
         if len(matches) > 1:
-            several = " and ".join(card.device for card in matches)
+            several = listed([_name(card) for card in matches])
             return Entry(text, f"ends the list: the UUIDs of {several} begin so, and CUDA does not choose")
         (card,) = matches
         told = (
-            f"{'the UUID' if len(name) == len(card.uuid) else 'the beginning of the UUID'} of {card.device}"
+            f"{'the UUID' if len(name) == len(card.uuid) else 'the beginning of the UUID'} of {_name(card)}"
         )
         if card.uuid.startswith(name):
             return Entry(text, told, ordinal, card)
@@ -198,7 +198,7 @@ class _Reading:
             why = "several MIG instances' UUIDs begin so" if found else "there is no such MIG instance here"
             return Entry(text, f"ends the list: {why}")
         card, instance = found[0]
-        told = f"a MIG instance of {card.device}"
+        told = f"a MIG instance of {_name(card)}"
         return Entry(text, told, ordinal, card, instance.uuid)
 
     def _beside_mig(self, entries: list[Entry]) -> list[Entry]:
@@ -226,10 +226,19 @@ class _Reading:
     def _first_of(self, entry: Entry, card: Gpu) -> Entry:
         instances = self.mig[card.uuid]
         if not instances:
-            told = f"{card.device} is in MIG mode and has no instance, so CUDA has nothing of it to show"
+            told = f"{_name(card)} is in MIG mode and has no instance, so CUDA has nothing of it to show"
             return Entry(entry.text, told)
-        told = f"{card.device} is in MIG mode: CUDA shows the first of its instances"
+        told = f"{_name(card)} is in MIG mode: CUDA shows the first of its instances"
         return dataclasses.replace(entry, verdict=told, mig=instances[0].uuid)
+
+
+def listed(names: Sequence[str]) -> str:
+    """`GPU 0, GPU 1 and GPU 7`."""
+    return " and ".join([part for part in (", ".join(names[:-1]), *names[-1:]) if part])
+
+
+def _name(card: Gpu) -> str:
+    return f"GPU {card.index}"
 
 
 def _taken(entries: Sequence[Entry]) -> list[Entry]:

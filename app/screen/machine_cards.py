@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from probes.nvml.missing import is_missing
 from runners.gpus import Gpu, gpus_of
+from runners.visible_devices import listed
 
 
 def card_name(card: Gpu | Mapping[str, Any]) -> str:
@@ -43,8 +44,3 @@ def question_lines(rows: Iterable[Mapping[str, Any]], names: Mapping[str, str]) 
             if cell["text"] == "?" and reason:
                 met.setdefault(str(reason), {})[names[row["id"]]] = None
     return [f"{listed(list(cards))}: ? stands where {reason}." for reason, cards in met.items()]
-
-
-def listed(names: Sequence[str]) -> str:
-    """`GPU 0, GPU 1 and GPU 7`."""
-    return " and ".join([part for part in (", ".join(names[:-1]), *names[-1:]) if part])

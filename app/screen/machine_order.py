@@ -48,6 +48,7 @@ ENTRY_COLUMNS = (
 DEVICE_COLUMNS = (*ENTRY_COLUMNS[3:6], Column("card", "Card", "label", width="100%"))
 HERE, UNSET, SET = "as-here", "not-set", "set-to"
 _BOUND: Any = "query-params"
+_WAY = "visible-as"
 _WAYS = {HERE: "As it is here", UNSET: "Not set", SET: "Set to"}
 _ORDERS = {FASTEST_FIRST: "Fastest first (CUDA's default)", PCI_BUS_ID: "PCI_BUS_ID"}
 _SKIPS = (
@@ -147,8 +148,7 @@ def order_of(snapshot: Mapping[str, Any], gpus: Gpus, name: str) -> Order:
 def _box(snapshot: dict[str, Any], gpus: Gpus, environment: Mapping[str, str]) -> None:
     """What a value of the two variables shows, entry by entry; what is asked stands in the address."""
     st.markdown("**What would a program see?**")
-    left, middle, right = st.columns([3, 3, 5], vertical_alignment="bottom")
-    with left:
+    with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
         order = st.selectbox(
             "CUDA_DEVICE_ORDER",
             list(_ORDERS),
@@ -156,25 +156,24 @@ def _box(snapshot: dict[str, Any], gpus: Gpus, environment: Mapping[str, str]) -
             format_func=_ORDERS.__getitem__,
             key="device-order",
             bind=_BOUND,
+            width=270,
         )
-    with middle:
         way = st.segmented_control(
             "CUDA_VISIBLE_DEVICES",
             list(_WAYS),
             format_func=_WAYS.__getitem__,
             default=HERE,
             required=True,
-            key="visible-as",
+            key=_WAY,
             bind=_BOUND,
+            width="content",
         )
-    with right:
         text = st.text_input(
-            "The value",
+            "The value to set",
             key="visible-devices",
             bind=_BOUND,
-            disabled=way != SET,
             placeholder="2,0 or GPU-8932f937 or MIG-.. ; empty hides all",
-            label_visibility="collapsed",
+            on_change=_choose_set,
         )
     value = {HERE: environment.get("CUDA_VISIBLE_DEVICES"), UNSET: None, SET: text}[str(way)]
     seen = visible(gpus.cards, value, order_of(snapshot, gpus, order).ordinals, mig_of(snapshot))
@@ -183,6 +182,11 @@ def _box(snapshot: dict[str, Any], gpus: Gpus, environment: Mapping[str, str]) -
     if rows:
         shown = ENTRY_COLUMNS if seen.entries else DEVICE_COLUMNS
         table(shown, rows, "visible", label="What each entry gives", searchable=99)
+
+
+def _choose_set() -> None:
+    """A value that is typed is meant to be set."""
+    st.session_state[_WAY] = SET
 
 
 def entry_rows(seen: Visible) -> list[dict[str, Any]]:

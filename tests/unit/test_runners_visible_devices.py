@@ -63,15 +63,15 @@ def test_each_entry_says_what_becomes_of_it() -> None:
     backwards = {card.uuid: 3 - card.index for card in CARDS}
     told = [entry.verdict for entry in visible(CARDS, "0,2,-1,1", backwards).entries]
     assert told == [
-        "CUDA's 0 is gpu:3",
-        "CUDA's 2 is gpu:1",
+        "CUDA's 0 is GPU 3",
+        "CUDA's 2 is GPU 1",
         "ends the list: -1 is no GPU's number",
         "not looked at: the list ended at '-1'",
     ]
     (number,) = visible(CARDS, "7", backwards).entries
     assert number.verdict == "ends the list: CUDA counts 0 to 3"
     ambiguous, late = visible(CARDS, "GPU-9,GPU-99", backwards).entries
-    assert "UUIDs of gpu:0 and gpu:1 begin so" in ambiguous.verdict
+    assert "UUIDs of GPU 0 and GPU 1 begin so" in ambiguous.verdict
     assert late.ordinal is None
 
 
@@ -126,3 +126,9 @@ class TestMig:
     def test_an_instance_that_is_not_there_ends_the_list(self) -> None:
         for value in ("MIG-33", f"MIG-{A}/7/0", f"MIG-{B}/1/0", "MIG-", "MIG-GPU-"):
             assert visible(CARDS, value, self.ordinals, {A: [FIRST, SECOND]}).devices == ()
+
+
+def test_many_cards_are_listed_with_commas() -> None:
+    cards = [Gpu(index, f"GPU-{index}", f"0000:0{index}:00.0", "A100", (8, 0)) for index in range(3)]
+    (entry,) = visible(cards, "GPU-", None).entries
+    assert "the UUIDs of GPU 0, GPU 1 and GPU 2 begin so" in entry.verdict

@@ -116,7 +116,7 @@ class TestTheBox:
         page = self.page()
         assert not page.exception
         assert "not set" in page.caption[0].value
-        assert page.text_input[0].disabled
+        assert not page.text_input[0].disabled
         assert page.markdown[-1].value.startswith(
             "CUDA\\_VISIBLE\\_DEVICES is not set, so every GPU is visible"
         )
@@ -131,10 +131,13 @@ class TestTheBox:
         page = self.page(visible_as="Set to")
         assert "so no GPU is visible" in page.markdown[-1].value
 
-    def test_a_value_is_typed(self) -> None:
-        page = self.page(visible_as="Set to")
+    def test_a_value_is_typed_and_so_chosen(self) -> None:
+        page = self.page()
         page.text_input[0].set_value("0,0").run()
-        assert "is named twice" in page.markdown[-1].value
+        assert not page.exception
+        assert page.markdown[-1].value.startswith("GPU 1 is named twice")
+        assert page.button_group[0].value == machine_order.SET
+        assert "Set to" in str(page.query_params["visible-as"])
 
 
 def empty_page() -> None:

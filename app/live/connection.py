@@ -8,9 +8,11 @@ import json
 from collections.abc import Coroutine
 from typing import Any
 
-from starlette.websockets import WebSocketDisconnect
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 _LONGEST_WISH = 2000
+_UNSUPPORTED_DATA = 1003
+"""The WebSocket's code for what an end does not take."""
 
 
 async def while_connected(*directions: Coroutine[Any, Any, None]) -> None:
@@ -24,6 +26,20 @@ async def while_connected(*directions: Coroutine[Any, Any, None]) -> None:
         for task in tasks:
             with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect):
                 await task
+
+
+async def receive_wish(socket: WebSocket) -> dict[str, Any]:
+    """Return what a viewer sends next; the connection of one who sends anything but text is closed.
+
+    WebSocketDisconnect once there is no connection any more.
+    """
+    message = await socket.receive()
+    if message["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(message.get("code", 1005))
+    if (text := message.get("text")) is None:
+        await socket.close(_UNSUPPORTED_DATA, "text is expected")
+        raise WebSocketDisconnect(_UNSUPPORTED_DATA)
+    return wish_in(text)
 
 
 def wish_in(text: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from starlette.websockets import WebSocket
 
-from app.live.connection import while_connected, wish_in
+from app.live.connection import receive_wish, while_connected
 from app.live.past import past_text, recent_text
 from app.live.stream import Message, Snapshot, Watch
 from probes.nvml.snapshot import merge
@@ -67,7 +67,7 @@ class Replay:
 
     async def _listen(self, socket: WebSocket) -> None:
         while True:
-            wish = wish_in(await socket.receive_text())
+            wish = await receive_wish(socket)
             speed = wish.get("speed")
             if isinstance(speed, int | float) and speed in SPEEDS:
                 self._base = (time.monotonic(), self._elapsed)

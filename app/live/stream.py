@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from starlette.websockets import WebSocket
 
-from app.live.connection import while_connected, wish_in
+from app.live.connection import receive_wish, while_connected
 from app.live.past import past_text, recent_text
 from app.live.thinning import History
 
@@ -152,7 +152,7 @@ class Hub:
 
     async def _listen(self, socket: WebSocket, may_change: bool) -> None:
         while True:
-            wish = wish_in(await socket.receive_text())
+            wish = await receive_wish(socket)
             if may_change and (hz := rate_in(wish)):
                 await asyncio.to_thread(self._source.set_rate, hz)
             asked = wish.get("history")

@@ -14,8 +14,6 @@ import pytest
 
 pytest.importorskip("starlette")
 
-from starlette.websockets import WebSocketDisconnect
-
 from app.live import past, stream
 from app.live.stream import Hub
 from probes.nvml.snapshot import merge
@@ -29,10 +27,11 @@ class Socket:
 
     def __init__(self) -> None:
         self.texts: list[str] = []
-        self.wishes: asyncio.Queue[str | None] = asyncio.Queue()
+        self.wishes: asyncio.Queue[str | bytes | None] = asyncio.Queue()
         self.open = asyncio.Event()
         self.open.set()
         self.got = asyncio.Condition()
+        self.closed: int | None = None
 
     async def accept(self) -> None:
         return
@@ -43,11 +42,14 @@ class Socket:
             self.texts.append(text)
             self.got.notify_all()
 
-    async def receive_text(self) -> str:
+    async def receive(self) -> dict[str, Any]:
         wish = await self.wishes.get()
         if wish is None:
-            raise WebSocketDisconnect
-        return wish
+            return {"type": "websocket.disconnect", "code": 1005}
+        return {"type": "websocket.receive", "bytes" if isinstance(wish, bytes) else "text": wish}
+
+    async def close(self, code: int = 1000, reason: str = "") -> None:
+        self.closed = code
 
     async def received(self, number: int) -> list[dict[str, Any]]:
         """What came, once it is so many messages."""
@@ -272,6 +274,19 @@ def test_only_who_may_changes_the_rate_and_only_to_one_that_is_offered() -> None
         operator.ask(hz=5, history={"span": 60})
         await operator.received(3)
         assert room.source.hz == 5
+
+    in_room(visit)
+
+
+@pytest.mark.parametrize("frame", [b"", b'{"hz": 5}'])
+def test_who_sends_bytes_is_hung_up_on_quietly(frame: bytes) -> None:
+    async def visit(room: Room) -> None:
+        await room.publish(full_message(1, NOW - 60))
+        socket = await room.enter()
+        socket.wishes.put_nowait(frame)
+        await room.leave()
+        assert socket.closed == 1003
+        assert room.source.hz == 1.0
 
     in_room(visit)
 

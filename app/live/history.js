@@ -219,7 +219,7 @@ class History {
     ]);
     if (frame !== this.frameDrawn) {
       this.frameDrawn = frame;
-      return this.Plotly.react(this.plot, traces, layout, { displaylogo: false, displayModeBar: false, responsive: false });
+      return this.Plotly.react(this.plot, traces, layout, { displaylogo: false, displayModeBar: false, responsive: false, showTips: false });
     }
     const points = { x: traces.map((trace) => trace.x), y: traces.map((trace) => trace.y) };
     // With new points Plotly guesses the axes' types again, unless they are told.
@@ -315,7 +315,7 @@ class History {
     const why = devices.map((device) => device[metric.fields[0]]).find((value) => isMissing(value));
     if (why === undefined) return "No sample yet";
     // Plotly takes tags in texts for markup.
-    return `${missingWord(why)}: ${why.reason}`.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+    return whyMissing(why).replaceAll("&", "&amp;").replaceAll("<", "&lt;");
   }
 
   listen() {

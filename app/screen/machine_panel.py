@@ -74,7 +74,9 @@ def _sections(snapshot: dict[str, Any], operator: bool, recorded: str) -> None:
         if gpus:
             sections["What a hop costs"] = lambda: costs_section(snapshot, operator)
         sections["Would it work here?"] = lambda: fitness_section(snapshot)
-        sections["nvidia-smi as text"] = lambda: machine_text(TEXT_ADDRESS, "machine-text")
+        sections["nvidia-smi as text" if gpus else "As text"] = lambda: machine_text(
+            TEXT_ADDRESS, "machine-text"
+        )
         if gpus:
             sections["Recordings"] = lambda: recordings_section(operator)
     if not sections:

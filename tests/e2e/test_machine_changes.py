@@ -89,15 +89,26 @@ def test_says_when_no_sample_comes_and_goes_on_when_one_does(
     server: Server, double: NvmlDouble, page: Any
 ) -> None:
     machine = MachinePage(page).open(server)
+    used = double.get(3, "memory_used")
+    double.set(3, "memory_used", 79 * 2**30)
+    expect(machine.alerts).to_have_count(1)
+    expect(machine.head.locator(".stopped")).to_be_hidden()
     double.hang("nvmlDeviceGetUtilizationRates")
     try:
         expect(machine.status).to_contain_text("stale: no sample for")
         expect(machine.head).to_have_attribute("data-phase", "stale")
-        expect(machine.head.locator(".calm")).to_contain_text("said nothing for 5 s")
+        expect(machine.head.locator(".stopped")).to_contain_text(
+            "said nothing for 5 s: a call into the driver"
+        )
+        old = machine.head.locator(".frozen .alert-line")
+        expect(old).to_contain_text("of 80 GiB free")
+        assert old.evaluate("line => getComputedStyle(line).opacity") == "0.6"
     finally:
         double.release()
+        double.set(3, "memory_used", used)
     expect(machine.status).to_contain_text("live · 1 Hz")
     expect(machine.head).to_have_attribute("data-phase", "live")
+    expect(machine.head.locator(".stopped")).to_be_hidden()
 
 
 def test_gpus_that_go_and_come_are_told_by_the_whole_page(

@@ -46,11 +46,17 @@ function uptime(seconds) {
 function whyMissing(value) {
   if (value === undefined) return "not read yet";
   // Reasons that are not NVML's own names are sentences already.
-  return /^[A-Z_]+$/.test(value.reason) ? `${STATES[value.state] ?? value.state}: ${value.reason}` : value.reason;
+  return isNvmls(value) ? `${STATES[value.state] ?? value.state}: ${value.reason}` : value.reason;
 }
 
+function isNvmls({ reason }) {
+  return /^[A-Z0-9_]+$/.test(reason);
+}
+
+// What only has to wait, or is not told, is no error.
 function missingWord(value) {
-  return value === undefined ? "not read" : value.state;
+  if (value === undefined) return "not read";
+  return value.state === "error" && !isNvmls(value) ? "–" : value.state;
 }
 
 // Sets a value, or the word for why there is none with the reason under the pointer.

@@ -37,7 +37,8 @@ class Head {
     const gpus = snapshot.gpus ?? [];
     this.drawProblem(snapshot);
     const alerts = snapshot.alerts ?? [];
-    this.alerts.update(alerts, snapshot.t ?? 0);
+    this.alerts.update(alerts, snapshot.t ?? 0, gpus.length > 0);
+    this.alerts.follow(stream.phase, stream);
     const kept = new Set(gpus.map((gpu) => gpu.index));
     for (const [index, card] of this.cards) {
       if (kept.has(index)) continue;
@@ -96,7 +97,10 @@ class Machine {
     this.stream = MachineStream.of(data.replay);
     if (data.part === "head") {
       this.status = new Status(root, this.stream, (event) => this.act(event));
-      this.status.changed = (phase) => mark(root, "phase", phase);
+      this.status.changed = (phase) => {
+        mark(root, "phase", phase);
+        this.part?.alerts.follow(phase, this.stream);
+      };
       if (data.replay) this.recorded = node("div", { class: "recorded", "data-testid": "recorded" }, root);
     }
     const body = node("div", { class: "machine-body" }, root);

@@ -40,7 +40,7 @@ class Processes {
     this.gpus.root.hidden = !gpus.length;
     if (gpus.length) {
       const unread = gpus.filter((gpu) => isMissing(gpu.processes));
-      const told = unread.map((gpu) => `GPU ${gpu.index}: ${missingWord(gpu.processes)} (${gpu.processes?.reason ?? "not read yet"})`);
+      const told = unread.map((gpu) => `GPU ${gpu.index}: ${whyMissing(gpu.processes)}`);
       this.gpus.note.hidden = !told.length;
       put(this.gpus.note, told.length ? `Processes that cannot be listed: ${told.join(", ")}` : "");
       const none = told.length ? "None that can be seen." : "No process uses a GPU.";

@@ -5,7 +5,7 @@ const SPARK_S = 120;
 class Spark {
   constructor(parent, label) {
     // Not drawn on the canvas: a font there has the whole page laid out.
-    span(parent, "2 min", "spark-span");
+    this.label = span(parent, "2 min", "spark-span");
     this.canvas = node("canvas", { class: "spark", role: "img", "aria-label": label, title: label }, parent);
     this.observer = new ResizeObserver(([entry]) => {
       const { width, height } = entry.contentRect;
@@ -18,6 +18,9 @@ class Spark {
 
   // Values from 0 to `most`, at times `t` in seconds; the right end is the newest of all samples.
   set(t, values, most, color, palette, hz) {
+    // Where the curve comes to the word, it has filled its place and needs none.
+    const full = (t.at(-1) ?? 0) - (t[0] ?? 0) > SPARK_S * 0.7;
+    if (this.label.hidden !== full) this.label.hidden = full;
     Object.assign(this, { t, values, most, color, grid: palette.grid, gap: Math.max(2.5, 3.2 / (hz || 1)) });
     this.draw();
   }

@@ -35,7 +35,7 @@ class Status {
     this.text = node("span", { role: "status" }, words);
     this.age = span(words, "");
     this.calm = span(this.root, "", "calm");
-    this.rates = this.choice("Samples a second", RATES, (hz) => `${hz} Hz`, (hz) => stream.send({ hz }));
+    this.rates = this.choice("Samples a second, for all who look at this machine", RATES, (hz) => `${hz} Hz`, (hz) => stream.send({ hz }));
     this.speeds = this.choice("Speed of the replay", SPEEDS, (speed) => `${speed}×`, (speed) => stream.send({ speed }));
     this.back = node("button", { type: "button", class: "back", "data-action": "live" }, this.root);
     this.back.textContent = "End the replay";
@@ -82,8 +82,7 @@ class Status {
 
   remark(phase, snapshot) {
     if (phase === "recording") return `not this machine · as it was at ${clockOf(snapshot.t)}`;
-    if (phase === "stale") return snapshot.sampler?.text ?? "";
-    return phase === "live" && snapshot.gpus?.length && !snapshot.alerts?.length ? "nothing needs attention" : "";
+    return "";
   }
 
   destroy() {

@@ -18,7 +18,12 @@ class LiveText {
       if (this.seen) this.read();
     });
     this.observer.observe(root);
-    this.leave = MachineStream.of("").subscribe({ sampled: () => this.read() });
+    this.leave = MachineStream.of("").subscribe({ sampled: () => this.sampled() });
+  }
+
+  sampled() {
+    toggle(this.root, "long", (MachineStream.of("").snapshot?.gpus ?? []).length > 0);
+    this.read();
   }
 
   async read() {

@@ -44,6 +44,8 @@ const CELLS = {
     target.title = cell.title ?? "";
     span(target, cell.text);
     if (cell.remark) span(target, cell.remark, "remark");
+    const part = Math.round(18 * (cell.shade ?? 0));
+    target.style.background = part ? `color-mix(in srgb, var(--st-primary-color) ${part}%, transparent)` : "";
   },
   devices: (target, cell) => {
     target.replaceChildren();

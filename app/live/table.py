@@ -25,6 +25,7 @@ class Column:
     """A column; its cells are mappings, by kind:
 
     - text, code, site, number: ``{"text", "sort", "remark", "title"}``; ``sort`` where not by text;
+      a number's ``shade``, 0..1, colours the cell faintly;
     - label: as text, on one line, cut short where it does not fit;
     - devices: ``{"devices": [badge, ..], "arrow": bool}``, badges ``{"device", "hue", "remark"}``;
     - badge: ``{"text", "tone": good|busy|alert|odd|quiet}``;

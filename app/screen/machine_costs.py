@@ -22,7 +22,11 @@ _WARNING = (
     "for seconds. Meanwhile it holds a context and 128 MiB on each card (some 500 MiB in all), and whatever "
     "else runs there slows down. Cards in exclusive or MIG mode or with less than 1 GiB free are left out."
 )
-_HEAD_HELP = "Of a large copy; beside it what the smallest one takes, from asking for it to its being done"
+_HEAD_HELP = (
+    "Of a large copy, the darker the faster; beside it what the smallest one takes, from asking for it to its"
+    " being done, and between two cards the way"
+)
+_WAYS = {True: "direct", False: "through the host"}
 
 
 def costs_section(snapshot: dict[str, Any], operator: bool) -> None:
@@ -106,17 +110,25 @@ def columns(costs: Costs, cards: Sequence[Gpu]) -> tuple[Column, ...]:
 
 
 def cost_rows(costs: Costs, cards: Sequence[Gpu]) -> list[dict[str, Any]]:
-    """One row a sender: each card, and the host in both kinds of memory."""
+    """One row a sender: each card, and the host in both kinds of memory; one unit and digits in all."""
     shown = _measured(costs, cards)
+    uuids = {card.uuid for card in shown}
+    fastest = max(
+        (one.bytes_per_second for one in costs.pairs if {one.src, one.dst} <= {*uuids, HOST}), default=0.0
+    )
+
+    def cell(src: str, dst: str, memory: str = PAGEABLE) -> dict[str, Any]:
+        return _cost(costs.pair(src, dst, memory), fastest)
+
     rows = []
     for card in shown:
         cells: dict[str, Any] = {"from": {"text": card_name(card), "title": card.name}}
-        cells |= {f"to-{one.uuid}": _cost(costs.pair(card.uuid, one.uuid)) for one in shown}
-        cells |= {f"to-{kind}": _cost(costs.pair(card.uuid, HOST, kind)) for kind in (PINNED, PAGEABLE)}
+        cells |= {f"to-{one.uuid}": cell(card.uuid, one.uuid) for one in shown}
+        cells |= {f"to-{kind}": cell(card.uuid, HOST, kind) for kind in (PINNED, PAGEABLE)}
         rows.append({"id": card.uuid, "cells": cells})
     for kind in (PINNED, PAGEABLE):
         cells = {"from": {"text": f"host, {kind}"}}
-        cells |= {f"to-{one.uuid}": _cost(costs.pair(HOST, one.uuid, kind)) for one in shown}
+        cells |= {f"to-{one.uuid}": cell(HOST, one.uuid, kind) for one in shown}
         cells |= {f"to-{other}": {"text": "", "sort": -1} for other in (PINNED, PAGEABLE)}
         rows.append({"id": kind, "cells": cells})
     return rows
@@ -145,13 +157,17 @@ def _measured(costs: Costs, cards: Sequence[Gpu]) -> list[Gpu]:
     return [card for card in cards if card.uuid in costs.uuids]
 
 
-def _cost(pair: Pair | None) -> dict[str, Any]:
+def _cost(pair: Pair | None, fastest: float) -> dict[str, Any]:
     if pair is None:
         return {"text": "?", "sort": -1, "title": "not measured"}
-    ways = {True: "directly from card to card", False: "through the host's memory", None: ""}
+    unit = units.size_unit(fastest)
+    number = pair.bytes_per_second / units.size_factor(unit)
+    between = HOST not in (pair.src, pair.dst) and pair.src != pair.dst
+    way = f" · {_WAYS[bool(pair.peer)]}" if between else ""
+    shade = pair.bytes_per_second / fastest if fastest else 0.0
     return {
-        "text": f"{units.size(pair.bytes_per_second)}/s",
-        "remark": units.duration(pair.latency_seconds),
+        "text": f"{number:,.1f} {unit}/s",
+        "remark": f"{units.duration(pair.latency_seconds)}{way}",
         "sort": pair.bytes_per_second,
-        "title": ways[pair.peer],
+        "shade": round(shade, 2),
     }

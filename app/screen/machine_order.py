@@ -48,7 +48,7 @@ ENTRY_COLUMNS = (
 DEVICE_COLUMNS = (*ENTRY_COLUMNS[3:6], Column("card", "Card", "label", width="100%"))
 HERE, UNSET, SET = "as-here", "not-set", "set-to"
 _BOUND: Any = "query-params"
-_WAY = "visible-as"
+_WAY, _TYPED = "visible-as", "visible-typed"
 _WAYS = {HERE: "As it is here", UNSET: "Not set", SET: "Set to"}
 _ORDERS = {FASTEST_FIRST: "Fastest first (CUDA's default)", PCI_BUS_ID: "PCI_BUS_ID"}
 _SKIPS = (
@@ -162,7 +162,8 @@ def _box(snapshot: dict[str, Any], gpus: Gpus, environment: Mapping[str, str]) -
             "CUDA_VISIBLE_DEVICES",
             list(_WAYS),
             format_func=_WAYS.__getitem__,
-            default=HERE,
+            # A default beside a value that was just set makes Streamlit log a warning.
+            default=None if st.session_state.pop(_TYPED, False) else HERE,
             required=True,
             key=_WAY,
             bind=_BOUND,
@@ -187,6 +188,7 @@ def _box(snapshot: dict[str, Any], gpus: Gpus, environment: Mapping[str, str]) -
 def _choose_set() -> None:
     """A value that is typed is meant to be set."""
     st.session_state[_WAY] = SET
+    st.session_state[_TYPED] = True
 
 
 def entry_rows(seen: Visible) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -306,13 +307,25 @@ class TestCosts:
         heads = [column.title for column in machine_costs.columns(costs, cards)]
         assert heads == ["", "GPU 0", "GPU 1", "host, pinned", "host, pageable"]
         assert texts(rows, *names) == [
-            ["GPU 0", "?", "40 GiB/s", "?", "6 GiB/s"],
-            ["GPU 1", "10 GiB/s", "?", "?", "?"],
-            ["host, pinned", "12 GiB/s", "?", "", ""],
+            ["GPU 0", "?", "40.0 GiB/s", "?", "6.0 GiB/s"],
+            ["GPU 1", "10.0 GiB/s", "?", "?", "?"],
+            ["host, pinned", "12.0 GiB/s", "?", "", ""],
             ["host, pageable", "?", "?", "", ""],
         ]
-        cell = rows[1]["cells"][names[1]]
-        assert (cell["remark"], cell["title"]) == ("30 µs", "through the host's memory")
+        remarks = [rows[0]["cells"][names[2]]["remark"], rows[1]["cells"][names[1]]["remark"]]
+        assert remarks == ["5 µs · direct", "30 µs · through the host"]
+        assert rows[2]["cells"][names[1]]["remark"] == "9 µs"
+
+    def test_one_unit_and_as_many_digits_in_the_whole_matrix(self) -> None:
+        costs, cards = self.costs()
+        first, second = (card.uuid for card in cards)
+        slow = Pair(second, first, 480 * 2**20, 3e-5, None, False)
+        odd = Pair(first, second, 11.5678 * 2**30, 3e-5, None, True)
+        rows = machine_costs.cost_rows(dataclasses.replace(costs, pairs=(slow, odd)), cards)
+        assert rows[0]["cells"][f"to-{second}"]["text"] == "11.6 GiB/s"
+        assert rows[1]["cells"][f"to-{first}"]["text"] == "0.5 GiB/s"
+        assert rows[0]["cells"][f"to-{second}"]["shade"] == 1
+        assert rows[1]["cells"][f"to-{first}"]["shade"] == 0.04
 
     def test_what_was_left_out_is_told_by_name(self) -> None:
         costs, cards = self.costs()

@@ -43,4 +43,4 @@ def question_lines(rows: Iterable[Mapping[str, Any]], names: Mapping[str, str]) 
             reason = cell.get("title")
             if cell["text"] == "?" and reason:
                 met.setdefault(str(reason), {})[names[row["id"]]] = None
-    return [f"{listed(list(cards))}: ? stands where {reason}." for reason, cards in met.items()]
+    return [f"The ? of {listed(list(cards))}: {reason}." for reason, cards in met.items()]

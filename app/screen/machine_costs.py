@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from app.live.table import Column, table
-from app.screen.machine_cards import card_name, no_cards
+from app.screen.machine_cards import card_name, no_cards, unread_lines
 from app.views import units
 from app.views.text import escape_markdown
 from runners import copy_measuring, registry
@@ -48,6 +48,8 @@ def costs_section(snapshot: dict[str, Any], operator: bool) -> None:
             if older is None
             else escape_markdown(f"Measured with driver {older.driver}, and not yet with this one, {driver}.")
         )
+    for line in unread_lines(snapshot):
+        st.caption(escape_markdown(line))
     measuring = copy_measuring.shared()
     polling = st.fragment(_measure, run_every=_POLL_S if measuring.running else None)
     polling(gpus.cards, operator, measuring.running)

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app.live.table import Column, table
-from app.screen.machine_cards import card_name, no_cards, question_lines
+from app.screen.machine_cards import card_name, no_cards, question_lines, unread_lines, unread_reason
 from app.views.text import escape_markdown
 from probes.nvml.missing import is_missing
 
@@ -53,7 +53,15 @@ def matrices_section(snapshot: dict[str, Any]) -> None:
 
 
 def _questions(snapshot: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> None:
-    for line in question_lines(rows, {str(gpu["index"]): card_name(gpu) for gpu in snapshot["gpus"]}):
+    """Why there is a `?`: a card that cannot be read, else what is said of each two."""
+    names = {str(gpu["index"]): card_name(gpu) for gpu in snapshot["gpus"] if not unread_reason(gpu)}
+    kept = {f"to{index}" for index in names}
+    between = [
+        {**row, "cells": {name: cell for name, cell in row["cells"].items() if name in kept}}
+        for row in rows
+        if row["id"] in names
+    ]
+    for line in (*unread_lines(snapshot), *question_lines(between, names)):
         st.caption(escape_markdown(line))
 
 

@@ -184,6 +184,28 @@ def broken_page() -> None:
     machine_fitness.fitness_section(snapshot)
 
 
+def mig_page() -> None:
+    """The order and the matrices of cards of which one is in MIG mode, as their driver tells them."""
+    from app.screen import machine_matrices, machine_order
+    from tests.unit.machine_snapshots import DENIED, gpu, machine
+
+    snapshot = machine(gpu(0, mig_mode="on"), gpu(1, name="Another"), topology=[[DENIED] * 2] * 2)
+    machine_order.order_section(snapshot, {})
+    machine_matrices.matrices_section(snapshot)
+
+
+def test_why_there_is_a_question_mark_stands_below_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = {"devices": [{"ordinal": 0, "uuid": "MIG-1", "parent_uuid": gpu(0)["uuid"], "pci_bus_id": "x"}]}
+    monkeypatch.setattr(cuda_order, "ask_driver", lambda _order: one)
+    monkeypatch.setattr(cuda_order, "_measured", {})
+    monkeypatch.setattr(cuda_order, "_failed", {})
+    page = AppTest.from_function(mig_page).run()
+    assert not page.exception
+    told = [caption.value.replace("\\", "") for caption in page.caption]
+    assert "The ? of GPU 0 and GPU 1: in MIG mode CUDA shows one instance only, not the cards' order." in told
+    assert told.count("The ? of GPU 0 and GPU 1: NVML_ERROR_NO_PERMISSION.") == 1
+
+
 def silent_page() -> None:
     """All sections for a machine that tells nothing."""
     from app.screen import machine_costs, machine_fitness, machine_matrices, machine_order
@@ -216,8 +238,9 @@ def test_cards_of_which_nothing_is_told_leave_the_sections_whole(
     assert not page.exception
     told = [caption.value.replace("\\", "") for caption in page.caption]
     for index in (1, 2):
-        assert told.count(f"GPU {index} cannot be read: NVML_ERROR_GPU_IS_LOST.") == 1
-    assert told.count("GPU 0, GPU 1 and GPU 2: ? stands where NVML_ERROR_GPU_IS_LOST.") == 2
+        # In the order, both matrices and the costs; never as if the good card were lost.
+        assert told.count(f"GPU {index} cannot be read: NVML_ERROR_GPU_IS_LOST.") == 4
+    assert not [text for text in told if "GPU 0" in text]
     assert "so every GPU is visible" in next(one.value for one in page.markdown if "visible" in one.value)
 
 

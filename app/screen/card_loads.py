@@ -15,12 +15,10 @@ from probes.nvml.missing import is_missing
 from runners import monitor
 
 COLUMNS = (
-    Column("card", "GPU", "label"),
+    Column("card", "GPU", "label", help="As nvidia-smi numbers them"),
     Column("becomes", "In the program", "label"),
     Column("name", "Card", "label"),
-    Column(
-        "memory", "Free memory", "progress", help="Beside it what is there in all; the bar is what is used"
-    ),
+    Column("memory", "Memory used", "progress", help="By programs and the driver; the rest is free"),
     Column("load", "Load", "progress", help="Share of the last second in which a kernel ran"),
     Column("users", "Used by", "text"),
 )
@@ -28,6 +26,10 @@ BUSY_PERCENT = 20
 NEARLY_FULL = 0.25
 """The part of a card's memory below which what is free may not do."""
 _EVERY_S = 2.0
+_HEIGHT = 2000
+"""Pixels, enough for any machine's cards: no row is cut."""
+_ALIKE_PERCENT = 5
+"""Loads that are no further apart count as the same."""
 _MOST_USERS = 3
 
 
@@ -90,6 +92,22 @@ def _user(process: Mapping[str, Any]) -> str:
     return f"{shown} ({user})" if isinstance(user, str) else shown
 
 
+def least_busy(loads: Sequence[CardLoad], devices: Sequence[str], number: int) -> list[str]:
+    """The `number` of these devices with the least load and then memory in use, in the order given."""
+    known = {load.device: load for load in loads}
+    ranked = sorted(devices, key=lambda device: _rank(known.get(device)))
+    return [device for device in devices if device in ranked[:number]]
+
+
+def _rank(load: CardLoad | None) -> tuple[bool, bool, int, int]:
+    """Small for a good choice; of cards alike, sorting keeps the first."""
+    if load is None:
+        return (False, False, 0, 0)
+    used = 1 - load.free_bytes / load.total_bytes if load.total_bytes and load.free_bytes is not None else 0.0
+    steps = round((load.load_percent or 0) / _ALIKE_PERCENT)
+    return (load.unreadable is not None, bool(load.busy), steps, round(10 * used))
+
+
 def loads_panel(chosen: Sequence[str]) -> None:
     """Draws how busy the machine's cards are, kept up to date, and warns of each busy one in `chosen`."""
     watching = monitor.shared()
@@ -100,7 +118,14 @@ def loads_panel(chosen: Sequence[str]) -> None:
 
 def _panel(chosen: Sequence[str]) -> None:
     loads = card_loads(monitor.shared().snapshot)
-    table(COLUMNS, load_rows(loads, chosen), "loads", label="How busy each GPU is", height=260, searchable=99)
+    table(
+        COLUMNS,
+        load_rows(loads, chosen),
+        "loads",
+        label="How busy each GPU is",
+        height=_HEIGHT,
+        searchable=99,
+    )
     found = warnings(loads, chosen)
     # Always a line, so that what stands below does not jump when a card's load comes and goes.
     if found:
@@ -138,22 +163,19 @@ def _row(load: CardLoad, place: int | None) -> dict[str, Any]:
 
 
 def _memory(load: CardLoad) -> dict[str, Any]:
-    if load.free_bytes is None:
+    if load.free_bytes is None or not load.total_bytes:
         return {"text": "?", "fraction": None, "sort": -1}
-    if not load.total_bytes:
-        return {"text": units.size(load.free_bytes), "fraction": None, "sort": load.free_bytes}
-    used = 1 - load.free_bytes / load.total_bytes
-    text = f"{units.size(load.free_bytes)} of {units.size(load.total_bytes)}"
-    tone = "alert" if used > 1 - NEARLY_FULL else ""
-    return {"text": text, "fraction": max(0.0, used), "tone": tone, "sort": load.free_bytes}
+    used = max(0, load.total_bytes - load.free_bytes)
+    text = f"{units.size(used)} of {units.size(load.total_bytes)}"
+    return {"text": text, "fraction": used / load.total_bytes, "sort": used}
 
 
 def _busy(load: CardLoad) -> dict[str, Any]:
     if load.load_percent is None:
         return {"text": "?", "fraction": None, "sort": -1}
-    tone = "alert" if load.load_percent >= BUSY_PERCENT else ""
     fraction = load.load_percent / 100
-    return {"text": units.percent(fraction), "fraction": fraction, "tone": tone, "sort": load.load_percent}
+    text = f"{load.load_percent:.0f} %"
+    return {"text": text, "fraction": fraction, "sort": load.load_percent}
 
 
 def _whole(value: Any) -> int | None:

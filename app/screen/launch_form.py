@@ -9,8 +9,10 @@ from typing import Any
 
 import streamlit as st
 
+from app.screen.card_loads import card_loads, least_busy
 from app.screen.launch_words import option_help, option_label, title_of
 from app.views.text import escape_markdown
+from runners import monitor
 from runners.catalogue import PROGRAMS, Option, Program, Value
 from runners.devices import MOST_STAND_INS
 from runners.errors import UsageError
@@ -105,9 +107,9 @@ def choose_devices(program: Program, cards: Sequence[Gpu], usable: Sequence[Gpu]
     if kind == GPUS:
         # Their names stand beside their load: in the address they would be another machine's.
         chosen = st.multiselect(
-            "GPUs, in the order in which the program gets them",
+            "GPUs as nvidia-smi numbers them, in the program's order",
             [card.device for card in cards],
-            default=[card.device for card in usable or cards][: program.default_devices],
+            default=_preset(program, [card.device for card in usable or cards]),
             key=f"devices-{program.name}",
             bind=_BOUND,
         )
@@ -122,6 +124,17 @@ def choose_devices(program: Program, cards: Sequence[Gpu], usable: Sequence[Gpu]
         help=_STAND_INS,
     )
     return Devices(stand_ins=int(number))
+
+
+def _preset(program: Program, devices: list[str]) -> list[str]:
+    """The least busy cards as the page is opened; kept then, so that none is swapped under the reader."""
+    key = f"least-busy-{program.name}"
+    kept = st.session_state.get(key)
+    if kept is None or kept[0] != devices:
+        loads = card_loads(monitor.shared().snapshot)
+        kept = (devices, least_busy(loads, devices, program.default_devices))
+        st.session_state[key] = kept
+    return list(kept[1])
 
 
 def choose_steps(program: Program) -> int:

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.screen import card_loads as module
-from app.screen.card_loads import card_loads, load_rows, warnings
+from app.screen.card_loads import card_loads, least_busy, load_rows, warnings
 from tests.unit.machine_snapshots import (
     DENIED,
     GIB,
@@ -30,9 +30,10 @@ def test_a_card_says_how_much_is_free_how_busy_it_is_and_who_uses_it() -> None:
     (row,) = load_rows([load], ["gpu:0"])
     cells = row["cells"]
     assert (cells["card"]["text"], cells["becomes"]["text"]) == ("gpu:0", "gpu:0")
-    assert cells["memory"]["text"] == "59.4 GiB of 80 GiB"
+    # The bar, its label and the column's title are all of what is used.
+    assert cells["memory"]["text"] == "20.6 GiB of 80 GiB"
     assert cells["memory"]["fraction"] == pytest.approx(1 - 60817 / 81920)
-    assert (cells["load"]["text"], cells["load"]["tone"]) == ("57 %", "alert")
+    assert cells["load"] == {"text": "57 %", "fraction": 0.57, "sort": 57}
     assert cells["users"]["text"] == "python3 (alice), a process of another container, process 8 and 1 more"
 
 
@@ -62,6 +63,26 @@ def test_a_busy_full_or_lost_card_is_warned_of_where_it_is_chosen() -> None:
     assert warnings(loads, ["gpu:0", "gpu:5"]) == []
     silent = load_rows(loads, [])[5]["cells"]
     assert (silent["memory"]["text"], silent["load"]["text"], silent["users"]["text"]) == ("?", "?", "")
+
+
+def test_the_least_busy_cards_are_chosen_in_their_order() -> None:
+    cards = [
+        gpu(0, utilization_gpu_percent=46, memory_free_bytes=79 * GIB),
+        lost_gpu(1),
+        gpu(2, utilization_gpu_percent=19, memory_free_bytes=79 * GIB),
+        gpu(3, utilization_gpu_percent=1, memory_free_bytes=60 * GIB),
+        gpu(4, **IDLE),
+        gpu(5, **IDLE),
+        gpu(6, utilization_gpu_percent=UNSUPPORTED, memory_free_bytes=GIB),
+    ]
+    loads = card_loads(machine(*cards))
+    devices = [load.device for load in loads]
+    assert least_busy(loads, devices, 1) == ["gpu:4"]
+    assert least_busy(loads, devices, 3) == ["gpu:3", "gpu:4", "gpu:5"]
+    assert least_busy(loads, devices[:3], 2) == ["gpu:0", "gpu:2"]
+    assert least_busy(loads, devices, 6) == [device for device in devices if device != "gpu:1"]
+    # Nothing is known: as nvidia-smi counts.
+    assert least_busy([], devices, 2) == ["gpu:0", "gpu:1"]
 
 
 def test_without_cards_or_a_snapshot_there_is_nothing() -> None:
@@ -94,7 +115,7 @@ class Watching:
 def test_the_panel_says_what_speaks_against_the_choice(
     snapshot: dict[str, Any] | None, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module.monitor, "shared", lambda: Watching(snapshot))
+    monkeypatch.setattr("app.screen.card_loads.monitor.shared", lambda: Watching(snapshot))
     shown = AppTest.from_function(page).run()
     assert not shown.exception
     assert [told in markdown.value for markdown in shown.markdown] == ([True] if told else [])

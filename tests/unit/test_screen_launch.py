@@ -22,6 +22,7 @@ from runners.environments import Environment
 from runners.launcher import plan_program
 from runners.plan import Plan
 from runners.run import Run
+from tests.unit.machine_snapshots import gpu, machine
 
 
 def environment(state: Any, **facts: Any) -> Environment:
@@ -112,6 +113,35 @@ def test_gpus_are_given_in_the_order_in_which_they_are_picked() -> None:
     assert page.text[0].value == "gpu:0,gpu:1"
     page.multiselect[0].set_value(["gpu:2", "gpu:0"]).run()
     assert page.text[0].value == "gpu:2,gpu:0"
+
+
+def test_idle_cards_are_preset_before_busy_ones_and_stay_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def script() -> None:
+        import streamlit as st
+
+        from app.screen.launch_form import choose_devices
+        from runners.catalogue import PROGRAMS
+        from runners.gpus import Gpu
+
+        cards = tuple(Gpu(index, f"GPU-{index}", f"0:{index}", "H200", None) for index in range(3))
+        st.text(",".join(choose_devices(PROGRAMS["tf-mirrored"], cards, usable=cards).shown()))
+
+    class Watching:
+        snapshot = machine(
+            *(gpu(index, utilization_gpu_percent=load) for index, load in enumerate((46, 0, 2)))
+        )
+
+    monkeypatch.setattr("app.screen.launch_form.monitor.shared", Watching)
+    page = AppTest.from_function(script).run()
+    assert not page.exception
+    assert page.text[0].value == "gpu:1,gpu:2"
+    monkeypatch.setattr(Watching, "snapshot", machine(*(gpu(index) for index in range(3))))
+    assert page.run().text[0].value == "gpu:1,gpu:2"
+    assert "nvidia-smi" in page.multiselect[0].label
+    # The address goes before the load.
+    named = AppTest.from_function(script)
+    named.query_params["devices-tf-mirrored"] = ["gpu:0", "gpu:2"]
+    assert named.run().text[0].value == "gpu:0,gpu:2"
 
 
 @pytest.mark.parametrize(("usable", "chosen"), [(1, "gpu:1"), (0, "cpu:1,cpu:2")])

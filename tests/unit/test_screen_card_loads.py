@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.screen import card_loads as module
 from app.screen.card_loads import card_loads, least_busy, load_rows, warnings
 from tests.unit.machine_snapshots import (
     DENIED,

@@ -141,6 +141,23 @@ def test_processes_are_told_as_text_and_stay_in_their_rows(machine: MachinePage,
         double.deny_processes(0, gpu=3)
 
 
+def test_processes_are_counted_and_the_largest_of_each_gpu_come_first(
+    machine: MachinePage, double: NvmlDouble
+) -> None:
+    held = {(0, FAR_PID): 1, (0, FAR_PID + 1): 9, (1, FAR_PID + 2): 2, (1, FAR_PID + 1): 20}
+    for (gpu, pid), size in held.items():
+        double.add_process(gpu, pid, memory=size * GIB)
+    try:
+        expect(machine.gpu_processes).to_have_count(4)
+        memory = machine.gpu_processes.locator('[data-column="memory"]')
+        expect(memory).to_have_text(["9.0 GiB", "1.0 GiB", "20.0 GiB", "2.0 GiB"])
+        expect(machine.page.locator(".machine-gpus h2 .number")).to_have_text("3 processes")
+    finally:
+        for gpu, pid in held:
+            double.remove_process(gpu, pid)
+    expect(machine.gpu_processes).to_have_count(0)
+
+
 def test_alerts_come_and_are_over(machine: MachinePage, double: NvmlDouble) -> None:
     used = double.get(3, "memory_used")
     double.set(3, "memory_used", 79 * GIB)

@@ -28,10 +28,12 @@ class Processes {
 
   section(parent, title, testid, name) {
     const root = node("section", { class: `processes ${name}` }, parent);
-    node("h2", {}, root).textContent = title;
+    const head = node("h2", {}, root);
+    span(head, title);
+    const number = span(head, "", "number");
     const note = node("p", { class: "quiet-note" }, root);
     note.hidden = true;
-    return { root, note, table: new Table(node("div", {}, root)), testid, title };
+    return { root, note, number, table: new Table(node("div", {}, root)), testid, title };
   }
 
   update(snapshot) {
@@ -50,7 +52,10 @@ class Processes {
     this.draw(this.runs, RUN_COLUMNS, runRows(runs), "No run goes on. One that is launched shows here with its processes.");
   }
 
-  draw({ table, testid, title }, columns, rows, empty) {
+  draw({ table, testid, title, number }, columns, rows, empty) {
+    // One that uses two GPUs has two rows.
+    const many = new Set(rows.map((row) => row.cells.pid.text)).size;
+    put(number, many ? `${many} ${many === 1 ? "process" : "processes"}` : "");
     const data = { columns, rows, testid, selected: [], pickable: false, height: 520, empty, label: title, searchable: 15 };
     table.update(data, this.act);
   }
@@ -62,7 +67,7 @@ function gpuRows(gpus, runs) {
   const rows = [];
   for (const gpu of gpus) {
     if (isMissing(gpu.processes)) continue;
-    for (const process of [...gpu.processes].sort((a, b) => a.pid - b.pid)) {
+    for (const process of [...gpu.processes].sort(byMemory)) {
       const run = process.where === "here" ? owner.get(process.pid) : undefined;
       rows.push({
         id: `${gpu.index}/${process.pid}/${process.type}/${process.gpu_instance ?? ""}`,
@@ -83,6 +88,12 @@ function gpuRows(gpus, runs) {
     }
   }
   return rows;
+}
+
+// The largest first; what is not told comes last.
+function byMemory(a, b) {
+  const [p, q] = [a, b].map(({ memory_bytes: bytes }) => (isMissing(bytes) ? -1 : bytes));
+  return q - p || a.pid - b.pid;
 }
 
 function commandCell({ where, pid, command }) {

@@ -142,6 +142,7 @@ class History {
   sampled(message) {
     if (!message) return this.wish();
     const { snapshot } = this.stream;
+    if (message.sought) this.past = null;
     if (message.history || (this.past && snapshot.hz !== this.past.hz)) this.ask();
     if (this.past && message.t !== undefined) this.append(message.t);
     return this.wish();

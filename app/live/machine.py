@@ -13,7 +13,7 @@ from probes.nvml.missing import is_missing
 Part = Literal["head", "processes"]
 
 _SHARED = ("stream", "fields")
-_PARTS = ("spark", "card", "host", "alerts", "status", "processes", "main")
+_PARTS = ("spark", "card", "host", "alerts", "player", "status", "processes", "main")
 
 _component = st.components.v2.component(
     "hopscope_machine",

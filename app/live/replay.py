@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import json
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +26,7 @@ SPEEDS = (1.0, 4.0, 16.0)
 _LEAST_PAUSE_S = 0.1
 """However fast it goes, a viewer gets no more than ten messages a second."""
 _KEPT = 2
+_TOLD = 256
 _LAST = 10**9
 
 
@@ -44,11 +47,15 @@ class Replay:
         self._speed = SPEEDS[0]
         self._base = (0.0, 0.0)
         """A moment of the clock, and where the replay was then, seconds from its start."""
+        self._paused = False
+        self._sought: float | None = None
+        self._wished = asyncio.Event()
 
     async def serve(self, socket: WebSocket, number: int = 0) -> None:
         """Serve until the viewer goes, from the message of this number on.
 
-        The viewer may send ``{"speed": 4}``, one of `SPEEDS`, and ask for history as on the live stream.
+        The viewer may send ``{"speed": 4}``, one of `SPEEDS`, ``{"paused": true}`` and ``{"seek": s}``,
+        seconds from the start of the recording, and ask for history as on the live stream.
         """
         await socket.accept()
         await while_connected(self._send(socket, number), self._listen(socket))
@@ -59,26 +66,48 @@ class Replay:
             await socket.send_text(text)
             due = self._playback.due_s(self._number + 1)
             assert due is not None  # It goes on for ever.
-            while (wait := self._time_until(due)) > 0:
-                # A change of speed is seen within this time.
-                await asyncio.sleep(min(wait, 0.25))
+            while self._sought is None and (self._paused or self._time_until(due) > 0):
+                self._wished.clear()
+                with contextlib.suppress(TimeoutError):
+                    wait = None if self._paused else self._time_until(due)
+                    await asyncio.wait_for(self._wished.wait(), wait)
             await asyncio.sleep(_LEAST_PAUSE_S / 2)
-            text = await asyncio.to_thread(self._advance)
+            sought, self._sought = self._sought, None
+            if sought is None:
+                text = await asyncio.to_thread(self._advance)
+            else:
+                text = await asyncio.to_thread(self._seek, sought)
 
     async def _listen(self, socket: WebSocket) -> None:
         while True:
             wish = await receive_wish(socket)
-            speed = wish.get("speed")
-            if isinstance(speed, int | float) and speed in SPEEDS:
-                self._base = (time.monotonic(), self._elapsed)
-                self._speed = float(speed)
+            if not self._snapshot:
+                # It is still on its way to where it begins.
+                continue
+            if self._heed(wish):
                 await socket.send_text(json.dumps({**self._when, "recording": self._label}))
+            self._wished.set()
             if isinstance(asked := wish.get("history"), dict):
                 await socket.send_text(await asyncio.to_thread(self._past, asked))
+
+    def _heed(self, wish: Message) -> bool:
+        """Take what is wished for; whether the recording's label is another now."""
+        before = self._label
+        self._base = (time.monotonic(), self._elapsed)
+        speed, paused, seek = wish.get("speed"), wish.get("paused"), wish.get("seek")
+        if isinstance(speed, int | float) and speed in SPEEDS:
+            self._speed = float(speed)
+        if isinstance(paused, bool):
+            self._paused = paused
+        if isinstance(seek, int | float) and not isinstance(seek, bool) and math.isfinite(seek):
+            self._sought = float(seek)
+        return self._label != before
 
     @property
     def _elapsed(self) -> float:
         then, where = self._base
+        if self._paused:
+            return where
         return where + (time.monotonic() - then) * self._speed
 
     @property
@@ -88,12 +117,32 @@ class Replay:
     @property
     def _label(self) -> dict[str, Any]:
         header = self._playback.header
-        return {"name": self._name, "made": header.made, "host": header.hostname, "speed": self._speed}
+        return {
+            "name": self._name,
+            "made": header.made,
+            "host": header.hostname,
+            "speed": self._speed,
+            "paused": self._paused,
+            "length": round(self._playback.round_s, 3),
+        }
 
     def _time_until(self, due: float) -> float:
         return (due - self._elapsed) / self._speed
 
-    def _begin(self, number: int) -> str:
+    @property
+    def _position(self) -> float:
+        """Where the newest message stands in the recording, seconds from its start."""
+        return round(self._playback.due_s(self._number % self._count) or 0.0, 3)
+
+    def _seek(self, seconds: float) -> str:
+        """The first message from another place of this round on; what came of other places is forgotten."""
+        last = self._playback.due_s(self._count - 1) or 0.0
+        place = self._playback.number_at(min(max(0.0, seconds), last))
+        assert place is not None
+        self._history, self._watch = History(), self._make_watch()
+        return self._begin(self._number - self._number % self._count + place, sought=True)
+
+    def _begin(self, number: int, sought: bool = False) -> str:
         """The first message: the whole state, with what went before it in this round as its history."""
         self._number = min(max(0, number), _LAST)
         self._base = (time.monotonic(), self._playback.due_s(self._number) or 0.0)
@@ -105,6 +154,7 @@ class Replay:
             self._snapshot = merge(self._snapshot, self._playback.message(step))
             self._note()
         head = {"now": time.time(), "live": False, "recording": self._label, "runs": []}
+        head |= {"position": self._position, "sought": sought}
         body = json.dumps({**self._snapshot, **head, "full": True, "alerts": self._alerts})
         past = recent_text(self._history.since, self._snapshot["t"], self._playback.header.hz)
         return f'{body[:-1]},"history":{past}}}'
@@ -123,6 +173,7 @@ class Replay:
         before, self._number = self._alerts, number
         self._snapshot = merge(self._snapshot, message)
         self._note()
+        message["position"] = self._position
         if message["full"]:
             message |= {"recording": self._label, "runs": []}
         if message["full"] or self._alerts != before:
@@ -142,6 +193,13 @@ def recording_of(name: str) -> recordings.Recording:
     path = recordings.find(name)
     facts = path.stat()
     return _read(path, facts.st_mtime_ns, facts.st_size)
+
+
+@functools.lru_cache(_TOLD)
+def told_of(path: Path, _changed: int, _size: int) -> tuple[float, tuple[str, ...]]:
+    """How long a round of a recording takes, seconds, and what people should know of it; HopscopeError."""
+    recording = recordings.read_recording(path)
+    return recordings.Playback(recording).round_s, recording.notes
 
 
 @functools.lru_cache(_KEPT)

@@ -36,4 +36,10 @@ def test_a_recording_is_a_row_with_what_it_is_of(hopscope_home: Path) -> None:
     assert good["gpus"]["text"].startswith("3 ") and good["gpus"]["text"].endswith("NVIDIA Test")
     assert bad["host"]["note"] and "made" not in bad
     viewers = recording_row(recordings.listed()[0], operator=False)["cells"]
-    assert viewers["actions"] == {"actions": []}
+    assert [action["name"] for action in viewers["actions"]["actions"]] == ["replay"]
+    assert [action["name"] for action in bad["actions"]["actions"]] == ["remove"]
+    assert good["length"]["sort"] == 1.0 and good["length"]["text"].startswith("1")
+    with (recordings.folder() / "bench.jsonl").open("a") as file:
+        file.write("what is this\n")
+    damaged = recording_row(recordings.listed()[0], operator=False)["cells"]
+    assert "1 line is not of a recording" in damaged["host"]["note"]

@@ -100,6 +100,59 @@ def test_faster_it_skips_samples_and_stays_true(recording: recordings.Recording)
     assert shown["gpus"][0]["utilization_gpu_percent"] == (shown["seq"] - 1) % SAMPLES
 
 
+def test_it_says_where_it_is_and_how_long_it_is(recording: recordings.Recording) -> None:
+    first, *others = replayed(recording, SAMPLES + 10, 3)
+    assert first["recording"]["length"] == pytest.approx(SAMPLES / 20)
+    assert first["recording"]["paused"] is False
+    assert [message["position"] for message in (first, *others)] == pytest.approx([0.5, 0.55, 0.6], abs=0.2)
+
+
+def test_one_goes_elsewhere_and_what_came_before_is_forgotten(recording: recordings.Recording) -> None:
+    messages = replayed(recording, SAMPLES + 30, 8, {"seek": 0.5})
+    sought = next(message for message in messages if message.get("sought"))
+    assert (sought["full"], sought["position"], sought["seq"]) == (True, 0.5, SAMPLES + 11)
+    assert sought["gpus"][0]["utilization_gpu_percent"] == 10
+    assert max(sought["history"]["t"]) <= sought["t"] == START + 0.5
+    assert all(message["t"] > sought["t"] for message in messages[messages.index(sought) + 1 :])
+
+
+@pytest.mark.parametrize(("place", "position"), [(1e9, (SAMPLES - 1) / 20), (-3, 0.0)])
+def test_places_beyond_the_ends_are_the_ends(
+    recording: recordings.Recording, place: float, position: float
+) -> None:
+    messages = replayed(recording, 20, 3, {"paused": True}, {"seek": place})
+    assert next(message for message in messages if message.get("sought"))["position"] == position
+
+
+def test_it_is_held_and_goes_on_from_there(recording: recordings.Recording) -> None:
+    async def main() -> list[dict[str, Any]]:
+        socket = Socket()
+        replay = Replay("bench.jsonl.gz", recording, lambda: watch_first)
+        serving = asyncio.create_task(replay.serve(socket, 0))  # type: ignore[arg-type]
+        await socket.received(1)
+        socket.ask(paused=True)
+        socket.ask(seek=1.0)
+        socket.ask(seek="1")
+        messages = await socket.received(3)
+        while not messages[-1].get("sought"):
+            messages = await socket.received(len(messages) + 1)
+        held = len(messages)
+        # Ten samples' time.
+        await asyncio.sleep(0.5)
+        assert len(socket.texts) == held
+        socket.ask(paused=False)
+        messages = await socket.received(held + 3)
+        socket.wishes.put_nowait(None)
+        async with asyncio.timeout(10):
+            await serving
+        return messages[held - 1 :]
+
+    at, label, *others = in_loop(main)
+    assert at["recording"]["paused"] is True and label["recording"]["paused"] is False
+    assert at["position"] == 1.0
+    assert others[0]["position"] <= 1.25
+
+
 def test_history_is_that_of_the_recording(recording: recordings.Recording) -> None:
     wish = {"history": {"span": 1, "fields": ["utilization_gpu_percent"]}}
     messages = replayed(recording, 30, 4, wish)

@@ -37,6 +37,7 @@ class Status {
     this.calm = span(this.root, "", "calm");
     this.rates = this.choice("Samples a second, for all who look at this machine", RATES, (hz) => `${hz} Hz`, (hz) => stream.send({ hz }));
     this.speeds = this.choice("Speed of the replay", SPEEDS, (speed) => `${speed}×`, (speed) => stream.send({ speed }));
+    this.player = new Player(this.root, stream);
     this.back = node("button", { type: "button", class: "back", "data-action": "live" }, this.root);
     this.back.textContent = "End the replay";
     this.back.addEventListener("click", () => act({ type: "live" }));
@@ -59,6 +60,7 @@ class Status {
     const replay = Boolean(snapshot?.recording);
     this.rates.box.hidden = replay || !operator || !snapshot;
     this.speeds.box.hidden = !replay;
+    this.player.update(replay ? snapshot : null);
     this.back.hidden = !this.stream.replay;
     for (const { buttons } of [this.rates, this.speeds]) {
       for (const button of buttons) {

@@ -157,6 +157,8 @@ class MachineStream {
   }
 
   send(wish) {
+    // How a replay goes is told anew to a server that it is begun anew on.
+    for (const name of ["speed", "paused"]) if (this.replay && name in wish) this.wishes = { ...this.wishes, [name]: wish[name] };
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(wish));
   }
 
@@ -220,6 +222,7 @@ class MachineStream {
     this.snapshot = merged(this.snapshot, message);
     this.remember();
     if (message.now) this.begin(message);
+    if (message.sought) this.recent.clear();
     if (message.history) this.recent.fill(message.history);
     if (message.t !== undefined && message.t !== this.recent.t.at(-1)) this.recent.add(message.t, this.values());
     this.tell("sampled", message);
@@ -230,6 +233,7 @@ class MachineStream {
     this.open = true;
     this.refused = false;
     this.tries = 0;
+    if (message.recording && this.wishes && !message.sought) this.send(this.wishes);
     this.tell("told");
   }
 

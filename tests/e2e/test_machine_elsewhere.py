@@ -80,6 +80,7 @@ def test_a_recording_is_taken_in_replayed_and_never_taken_for_this_machine(
     server: Server, page: Any, recording: Path
 ) -> None:
     machine = MachinePage(page).open(server)
+    expect(page.get_by_role("tab", name="As text")).to_be_visible()
     page.get_by_text("Look at another machine").click()
     page.locator('input[type="file"]').set_input_files(str(recording))
     expect(page.get_by_text("The recording is taken in as bench.jsonl.gz")).to_be_visible()

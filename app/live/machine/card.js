@@ -126,7 +126,7 @@ class GpuCard {
     const hot = gpu.temperature_slowdown_celsius;
     show(facts.temperature.value, gpu.temperature_celsius, FORMS.celsius, facts.temperature.box.title);
     const memory = gpu.temperature_memory_celsius;
-    put(facts.temperature.of, isMissing(memory) ? "" : ` · memory ${whole.format(memory)}`);
+    put(facts.temperature.of, isMissing(memory) || isMissing(gpu.temperature_celsius) ? "" : ` · ${whole.format(memory)} °C`);
     toggle(facts.temperature.box, "high", !isMissing(hot) && !isMissing(gpu.temperature_celsius) && gpu.temperature_celsius >= hot - 3);
     this.ofLimit(facts.power, gpu.power_watts, gpu.power_limit_watts, "W");
     this.ofLimit(facts.sm, gpu.clock_sm_mhz, gpu.clock_sm_max_mhz, "MHz");

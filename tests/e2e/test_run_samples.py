@@ -159,7 +159,7 @@ def test_cards_have_the_hues_of_the_runs_own_numbers(
         page = open_page(color_scheme=scheme)
         RunPage(page).open(server, run.id, tab="Timeline")
         shown = figure(page)
-        assert shown["rows"][0] == ["utilisation", "■ gpu:0 ■ gpu:1"]
+        assert shown["rows"][0] == ["utilisation", "■ gpu:0 (GPU 3) ■ gpu:1"]
         assert [row[0] for row in shown["rows"]] == ["utilisation", "memory used", "power", "CPU"]
         busy, idle = shown["lines"]["gpu:0 utilisation"], shown["lines"]["gpu:1 utilisation"]
         assert (busy["color"], idle["color"]) == (PALETTES[scheme]["hue0"], PALETTES[scheme]["hue1"])

@@ -74,7 +74,8 @@ async def _machine(socket: WebSocket) -> None:
             await socket.close()
             return
         replay = Replay(name, recording, lambda: Watcher().look)
-        await replay.serve(socket, int(_number(query.get("from"))))
+        speed, paused = _number(query.get("speed")), query.get("paused") == "true"
+        await replay.serve(socket, int(_number(query.get("from"))), speed=speed, paused=paused)
         return
     await _hub.serve(socket, _number(query.get("since")), access.role_of(socket) == "operator")
 

@@ -51,12 +51,15 @@ class Replay:
         self._sought: float | None = None
         self._wished = asyncio.Event()
 
-    async def serve(self, socket: WebSocket, number: int = 0) -> None:
-        """Serve until the viewer goes, from the message of this number on.
+    async def serve(
+        self, socket: WebSocket, number: int = 0, *, speed: float = 1.0, paused: bool = False
+    ) -> None:
+        """Serve until the viewer goes, from the message of this number on, as fast as asked or held there.
 
         The viewer may send ``{"speed": 4}``, one of `SPEEDS`, ``{"paused": true}`` and ``{"seek": s}``,
         seconds from the start of the recording, and ask for history as on the live stream.
         """
+        self._heed({"speed": speed, "paused": paused})
         await socket.accept()
         await while_connected(self._send(socket, number), self._listen(socket))
 

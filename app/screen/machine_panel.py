@@ -37,22 +37,20 @@ def machine_panel() -> None:
             _end_replay()
         return
     snapshot = recording.message(0) if recording else monitor.shared().snapshot
-    _act(
-        machine("head", f"machine-head-{replay}", replay=replay, shape=shape_of(snapshot), operator=operator)
-    )
+    _act(machine("head", "machine-head", replay=replay, shape=shape_of(snapshot), operator=operator))
     for note in recording.notes if recording else ():
         st.caption(escape_markdown(note))
     if not replay and snapshot is not None and not snapshot["gpus"]:
         _offer_recordings(operator)
     _keep_view(
         history(
-            f"machine-history-{replay}",
+            "machine-history",
             replay=replay,
             metric=st.query_params.get("metric", ""),
             span=_span(),
         )
     )
-    _act(machine("processes", f"machine-processes-{replay}", replay=replay))
+    _act(machine("processes", "machine-processes", replay=replay))
     if snapshot is not None:
         made = told_date(recording.header.made) if recording else ""
         _sections(snapshot, operator, made)

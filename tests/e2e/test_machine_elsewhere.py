@@ -105,12 +105,14 @@ def test_a_recording_is_taken_in_replayed_and_never_taken_for_this_machine(
     bar = page.get_by_role("slider", name="Position in the recording")
     bar.fill("0")
     expect(machine.head.locator(".player-where")).to_have_text(re.compile(r"^0:00 / 0:\d\d$"))
-    held = machine.seq()
-    page.evaluate("window.hopscopeMachine.get('bench.jsonl.gz').socket.close()")
-    page.wait_for_function("window.hopscopeMachine.get('bench.jsonl.gz').open")
+    page.evaluate("window.replayed = window.hopscopeMachine.get('bench.jsonl.gz')")
+    page.wait_for_function("replayed.snapshot.position === 0 && replayed.snapshot.recording.paused")
+    held = page.evaluate("replayed.snapshot.seq")
+    page.evaluate("window.former = replayed.socket; former.close()")
+    page.wait_for_function("replayed.open && replayed.socket !== former")
     # Whoever comes back finds it as it was left, and so it goes on.
     expect(page.get_by_role("button", name="Resume")).to_be_visible()
-    assert machine.seq() <= held + 1
+    assert page.evaluate("replayed.snapshot.seq") == held
     page.get_by_role("button", name="Resume").click()
     machine.wait_for_samples(2)
     page.reload()

@@ -43,14 +43,14 @@ def watch_first(snapshot: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def replayed(
-    recording: recordings.Recording, number: int, until: int, *wishes: dict[str, Any]
+    recording: recordings.Recording, number: int, until: int, *wishes: dict[str, Any], **terms: Any
 ) -> list[dict[str, Any]]:
     """So many messages of a replay from a message on, of which the wishes are sent after the first."""
 
     async def main() -> list[dict[str, Any]]:
         socket = Socket()
         replay = Replay("bench.jsonl.gz", recording, lambda: watch_first)
-        serving = asyncio.create_task(replay.serve(socket, number))  # type: ignore[arg-type]
+        serving = asyncio.create_task(replay.serve(socket, number, **terms))  # type: ignore[arg-type]
         await socket.received(1)
         for wish in wishes:
             socket.ask(**wish)
@@ -151,6 +151,18 @@ def test_it_is_held_and_goes_on_from_there(recording: recordings.Recording) -> N
     assert at["recording"]["paused"] is True and label["recording"]["paused"] is False
     assert at["position"] == 1.0
     assert others[0]["position"] <= 1.25
+
+
+def test_one_that_was_held_before_the_connection_was_lost_is_held_from_the_start(
+    recording: recordings.Recording,
+) -> None:
+    ask = {"history": {"span": 1}}
+    first, *others = replayed(recording, 20, 4, ask, ask, ask, speed=16, paused=True)
+    assert (first["recording"]["paused"], first["recording"]["speed"]) == (True, 16)
+    # Answers come, and no sample among them.
+    assert first["seq"] == 21 and all("span" in message for message in others)
+    (first,) = replayed(recording, 20, 1, speed=1000)
+    assert first["recording"]["speed"] == 1
 
 
 def test_history_is_that_of_the_recording(recording: recordings.Recording) -> None:

@@ -144,7 +144,7 @@ class Machine {
     this.report(snapshot);
     const channel = new MessageChannel();
     channel.port1.onmessage = () => {
-      Object.assign(this.root.dataset, { seq, sampled: t, drawn: Date.now() / 1000 });
+      if (!this.gone) Object.assign(this.root.dataset, { seq, sampled: t, drawn: Date.now() / 1000 });
       channel.port1.close();
     };
     channel.port2.postMessage(null);
@@ -165,6 +165,8 @@ class Machine {
     this.leave();
     this.status?.destroy();
     this.part.destroy?.();
+    // The next one here may be of another machine.
+    for (const name of ["seq", "sampled", "drawn", "phase", "replay"]) delete this.root.dataset[name];
     this.root.replaceChildren();
   }
 }

@@ -194,7 +194,7 @@ class MachineStream {
     if (this.replay) {
       // One that was interrupted goes on where it was; messages are counted from 1 here, from 0 there.
       const from = String(Math.max(0, (this.snapshot?.seq ?? 1) - 1));
-      address.search = new URLSearchParams({ replay: this.replay, from });
+      address.search = new URLSearchParams({ replay: this.replay, from, ...this.wishes });
     }
     const socket = (this.socket = new WebSocket(address));
     socket.addEventListener("message", (event) => {
@@ -233,7 +233,6 @@ class MachineStream {
     this.open = true;
     this.refused = false;
     this.tries = 0;
-    if (message.recording && this.wishes && !message.sought) this.send(this.wishes);
     this.tell("told");
   }
 

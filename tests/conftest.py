@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,14 @@ import pytest
 
 from runners import environments
 from tests.nvml import NvmlDouble, why_not
+
+
+def pytest_configure() -> None:
+    """In the background of a script interrupts are ignored, and so by all that is started from there."""
+    for number in (signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            usual = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+            signal.signal(number, usual)
 
 
 @pytest.fixture(scope="session")

@@ -188,9 +188,12 @@ class Terminal:
 
     def close(self) -> int:
         """Read the rest, and give the status it ended with."""
+        deadline = time.monotonic() + LONG_S
         with contextlib.suppress(OSError):
-            while piece := self._take():
-                self.read += piece
+            while select.select([self.end], [], [], max(0.0, deadline - time.monotonic()))[0]:
+                self.read += self._take()
+        if time.monotonic() > deadline:
+            os.kill(self.pid, signal.SIGKILL)
         _, status = os.waitpid(self.pid, 0)
         os.close(self.end)
         return os.waitstatus_to_exitcode(status)

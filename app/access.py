@@ -13,7 +13,6 @@ import secrets
 import socket
 from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
-from typing import Literal
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import Headers
@@ -21,7 +20,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-Role = Literal["operator", "viewer"]
+from app.tokens import Role, new_tokens
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 TOKEN = "token"
@@ -60,15 +59,14 @@ class Policy:
         return name in self.hosts or (self.any_address and _is_address(name))
 
 
-def policy_for(address: str, port: int) -> Policy:
-    """For a server listening at `address`; where others reach it, with new tokens, one a role."""
+def policy_for(address: str, port: int, tokens: Mapping[str, Role] | None = None) -> Policy:
+    """For a server listening at `address`; where others reach it, with `tokens`, else with new ones."""
     if is_loopback(address):
         return Policy(port)
     own = socket.gethostname().lower()
     short = own.partition(".")[0]
     names = dict.fromkeys((*LOOPBACK_NAMES, address.lower(), own, short, f"{short}.local"))
-    tokens: dict[str, Role] = {secrets.token_urlsafe(24): "operator", secrets.token_urlsafe(24): "viewer"}
-    return Policy(port, tuple(names), is_wildcard(address), tokens)
+    return Policy(port, tuple(names), is_wildcard(address), tokens or new_tokens())
 
 
 def is_loopback(address: str) -> bool:

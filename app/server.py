@@ -35,6 +35,7 @@ from app.analysis.alerts import Watcher
 from app.live.going_on import GoingOn
 from app.live.replay import Replay, recording_of
 from app.live.stream import Hub
+from app.tokens import kept_tokens
 from app.views.metrics import CONTENT_TYPE as METRICS_TYPE
 from app.views.metrics import metrics_text
 from app.views.smi_text import machine_text
@@ -49,6 +50,7 @@ _PLOTLY_JS = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 _FRESH = {"Cache-Control": "no-store"}
 
 _build: str | None = None
+_new_tokens = False
 _hub = Hub(monitor.shared(), Watcher().look, GoingOn().look)
 
 
@@ -124,10 +126,13 @@ async def _lifespan(_app: st.App) -> AsyncIterator[dict[str, Any]]:
     """Print the address, install what is missing meanwhile, and stop that install with the server."""
     address = st.get_option("server.address") or "0.0.0.0"
     port = int(st.get_option("server.port"))
-    policy = access.policy_for(address, port)
+    tokens, unkept = (None, None) if access.is_loopback(address) else kept_tokens(port, _new_tokens)
+    policy = access.policy_for(address, port, tokens)
     access.set_policy(policy)
     for line in _addresses(address, policy):
         print(line, flush=True)
+    if unkept:
+        print(f"hopscope: {unkept}", file=sys.stderr, flush=True)
     installing = asyncio.create_task(asyncio.to_thread(_install_meanwhile))
     _hub.start()
     monitor.shared().start()
@@ -175,14 +180,17 @@ app = st.App(
 )
 
 
-def serve(port: int = DEFAULT_PORT, listen: str | None = None, build: str | None = None) -> int:
+def serve(
+    port: int = DEFAULT_PORT, listen: str | None = None, build: str | None = None, new_tokens: bool = False
+) -> int:
     """Serve the dashboard until stopped; returns the exit status.
 
-    `listen` is the address to listen on instead of loopback; a token is then required. `build`, `cpu` or
-    `gpu`, is that of the environments installed meanwhile. UsageError where the port or address can't be had.
+    `listen` is the address to listen on instead of loopback; a token is then required, that of the last
+    start or with `new_tokens` another. `build`, `cpu` or `gpu`, is that of the environments installed
+    meanwhile. UsageError where the port or address can't be had.
     """
-    global _build
-    _build = build
+    global _build, _new_tokens
+    _build, _new_tokens = build, new_tokens
     address = listen or DEFAULT_ADDRESS
     _check_free(address, port)
     settings = _settings(ROOT / ".streamlit" / "config.toml")

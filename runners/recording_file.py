@@ -185,7 +185,7 @@ def read_header(path: Path) -> Header:
 def read_recording(path: Path) -> Recording:
     """Return the recording in a file of which nothing is believed; HopscopeError where it is none, in a line.
 
-    Lines that are no messages are left out and counted, a last line without its end is no fault.
+    Lines that are no messages are left out and counted; that its end is missing is told.
     """
     with _opened(path) as lines:
         header = _header(path, next(lines, b""))
@@ -199,7 +199,7 @@ def read_recording(path: Path) -> Recording:
         tuple(reading.kept),
         tuple(reading.whole),
         tuple(reading.offsets),
-        reading.notes(lines.cut),
+        reading.notes(lines),
     )
 
 
@@ -210,6 +210,8 @@ class _Reading:
         self.kept: list[bytes] = []
         self.whole: list[int] = []
         self.offsets: list[float] = []
+        self.unfinished = False
+        """The last line has no end."""
         self._step = 1 / hz
         self._bad = 0
         self._cards: set[int] = set()
@@ -218,8 +220,10 @@ class _Reading:
     def take(self, line: bytes) -> None:
         """Take a line, or count it as one that is none of a recording."""
         if not line.endswith(b"\n"):
-            # The end of one that was cut short, or a line of absurd length.
-            self._bad += len(line) >= LONGEST_LINE
+            if len(line) >= LONGEST_LINE:
+                self._bad += 1
+            else:
+                self.unfinished = True
             return
         try:
             message = parse_message(line)
@@ -243,12 +247,14 @@ class _Reading:
         self._t = message["t"]
         self.kept.append(json.dumps(message, separators=(",", ":")).encode())
 
-    def notes(self, cut: bool) -> tuple[str, ...]:
+    def notes(self, lines: _Lines) -> tuple[str, ...]:
         found = []
         if self._bad:
-            lines = "line is" if self._bad == 1 else "lines are"
-            found.append(f"{self._bad} {lines} not of a recording and left out")
-        if cut:
+            told = "line is" if self._bad == 1 else "lines are"
+            found.append(f"{self._bad} {told} not of a recording and left out")
+        if lines.damaged or self.unfinished:
+            found.append("its end is missing: its recorder was killed, or the file was cut")
+        if lines.cut:
             found.append(
                 f"only its first {len(self.kept)} samples are read: it is longer than can be replayed"
             )
@@ -292,6 +298,8 @@ class _Lines:
         self._inside = False
         self.cut = False
         """There was more than is ever read."""
+        self.damaged = False
+        """What was packed ends, or breaks, before its end."""
 
     def __iter__(self) -> Iterator[bytes]:
         return self
@@ -305,6 +313,7 @@ class _Lines:
             try:
                 line = self._file.readline(LONGEST_LINE)
             except (EOFError, gzip.BadGzipFile, zlib.error):
+                self.damaged = True
                 line = b""
             if not line:
                 raise StopIteration

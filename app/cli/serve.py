@@ -17,6 +17,11 @@ def add_arguments(parser: Parser) -> None:
         "--listen", metavar="ADDRESS", help="address to listen on instead of loopback; asks for a token then"
     )
     parser.add_argument(
+        "--new-tokens",
+        action="store_true",
+        help="with --listen: tokens that were given out before work no longer (default: they are kept)",
+    )
+    parser.add_argument(
         "--build", choices=("cpu", "gpu"), help="builds of the frameworks to install (default: as NVML says)"
     )
 
@@ -26,4 +31,4 @@ def execute(arguments: list[str], parser: Parser) -> int:
     args = parser.parse(arguments)
     from app.server import serve
 
-    return serve(port=args.port, listen=args.listen, build=args.build)
+    return serve(port=args.port, listen=args.listen, build=args.build, new_tokens=args.new_tokens)

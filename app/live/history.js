@@ -5,7 +5,7 @@ const SPANS = [[120, "2 min"], [600, "10 min"], [3600, "1 h"]];
 const PLOT_PX = 270;
 const MOST_DRAWN_MS = 200;
 // The cards come first, on all pages of a machine that has few cores.
-const AFTER_CARDS_MS = 60;
+const AFTER_CARDS_MS = 25;
 
 // Each: what its button says, the axis, the field (two for both ways), what divides it, the least top of the axis.
 const METRICS = {

@@ -55,6 +55,7 @@ def recordings_section(operator: bool) -> None:
         st.file_uploader(
             "Add a recording",
             type=["jsonl", "gz"],
+            max_upload_size=recordings.MOST_UPLOADED >> 20,
             key="recording-upload",
             on_change=_take_in,
             help="It holds users and command lines of the machine it is of; all who look here see them.",

@@ -247,7 +247,9 @@ class TestReading:
                 recording = read_recording(path)
             except HopscopeError:
                 continue
-            assert recording.notes == ()
+            whole_lines = not packed and content[:size].endswith(b"\n")
+            told = "its end is missing: its recorder was killed, or the file was cut"
+            assert recording.notes == (() if whole_lines else (told,))
             seen.add(len(recording.lines))
         assert 3 in seen and seen <= {1, 2, 3, 4}
 

@@ -125,7 +125,7 @@ def send(identity: Identity, signum: signal.Signals) -> bool:
 
 def _all_stats() -> list[Stat]:
     try:
-        pids = [int(name) for name in os.listdir(PROC) if name.isdigit()]  # noqa: PTH208
+        pids = [int(entry.name) for entry in PROC.iterdir() if entry.name.isdigit()]
     except OSError:
         return []
     return [stat for stat in map(read_stat, pids) if stat is not None]

@@ -70,7 +70,7 @@ class RunUsage:
 
     def _pids(self) -> set[int]:
         try:
-            return {int(name) for name in os.listdir(self._proc) if name.isdigit()}  # noqa: PTH208
+            return {int(entry.name) for entry in self._proc.iterdir() if entry.name.isdigit()}
         except OSError:
             return set()
 

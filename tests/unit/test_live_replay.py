@@ -50,7 +50,7 @@ def replayed(
     async def main() -> list[dict[str, Any]]:
         socket = Socket()
         replay = Replay("bench.jsonl.gz", recording, lambda: watch_first)
-        serving = asyncio.create_task(replay.serve(socket, number, **terms))  # type: ignore[arg-type]
+        serving = asyncio.create_task(replay.serve(socket, number, **terms))
         await socket.received(1)
         for wish in wishes:
             socket.ask(**wish)
@@ -128,7 +128,7 @@ def test_it_is_held_and_goes_on_from_there(recording: recordings.Recording) -> N
     async def main() -> list[dict[str, Any]]:
         socket = Socket()
         replay = Replay("bench.jsonl.gz", recording, lambda: watch_first)
-        serving = asyncio.create_task(replay.serve(socket, 0))  # type: ignore[arg-type]
+        serving = asyncio.create_task(replay.serve(socket, 0))
         await socket.received(1)
         socket.ask(paused=True)
         socket.ask(seek=1.0)

@@ -14,6 +14,8 @@ import pytest
 
 pytest.importorskip("starlette")
 
+from starlette.websockets import WebSocket
+
 from app.live import past, stream
 from app.live.stream import Hub
 from probes.nvml.snapshot import merge
@@ -22,7 +24,7 @@ from tests.unit.machine_samples import ByHand, change, full_message
 NOW = time.time()
 
 
-class Socket:
+class Socket(WebSocket):
     """A viewer's end of a connection; it takes what is sent while `open` is set."""
 
     def __init__(self) -> None:
@@ -33,7 +35,7 @@ class Socket:
         self.got = asyncio.Condition()
         self.closed: int | None = None
 
-    async def accept(self) -> None:
+    async def accept(self, *_terms: Any, **_more: Any) -> None:
         return
 
     async def send_text(self, text: str) -> None:
@@ -48,7 +50,7 @@ class Socket:
             return {"type": "websocket.disconnect", "code": 1005}
         return {"type": "websocket.receive", "bytes" if isinstance(wish, bytes) else "text": wish}
 
-    async def close(self, code: int = 1000, reason: str = "") -> None:
+    async def close(self, code: int = 1000, reason: str | None = None) -> None:
         self.closed = code
 
     async def received(self, number: int) -> list[dict[str, Any]]:
@@ -72,7 +74,7 @@ class Room:
     async def enter(self, socket: Socket | None = None, **terms: Any) -> Socket:
         """Let a viewer in who has got its first message."""
         socket = socket or Socket()
-        task = asyncio.create_task(self.hub.serve(socket, **terms))  # type: ignore[arg-type]
+        task = asyncio.create_task(self.hub.serve(socket, **terms))
         self._served.append((socket, task))
         await socket.received(1)
         return socket

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from probes.nvml import fields, words
+from probes.nvml.calls import Nvml
 from probes.nvml.counters import Counters
 from probes.nvml.host import Host
 from probes.nvml.links import read_links, shared_links
@@ -17,7 +18,7 @@ from probes.nvml.processes import CardProcesses, People
 from probes.nvml.sampler import bounded
 
 
-class Answers:
+class Answers(Nvml):
     """In the choke point's place: calls by name, with what they answer."""
 
     def __init__(self, **answers: Any) -> None:
@@ -88,7 +89,7 @@ def read(people: People, compute: Any, graphics: Any = (), shares: Any = (6, Non
         f"{LISTS[1]}_v3": graphics,
         "nvmlDeviceGetProcessUtilization": shares,
     }
-    return CardProcesses(people).read(Answers(**answers), None, 1.0)  # type: ignore[arg-type]
+    return CardProcesses(people).read(Answers(**answers), None, 1.0)
 
 
 def share(pid: int, stamp: int, percent: int) -> SimpleNamespace:
@@ -162,9 +163,9 @@ def test_an_old_driver_is_asked_by_older_names(tmp_path: Path) -> None:
     proc(tmp_path, 7)
     nvml = Answers(**{f"{LISTS[0]}_v2": [running(7)], "nvmlDeviceGetProcessUtilization": (6, None)})
     processes = CardProcesses(People(str(tmp_path), initial=True))
-    assert [row["pid"] for row in processes.read(nvml, None, 1.0)] == [7]  # type: ignore[arg-type]
+    assert [row["pid"] for row in processes.read(nvml, None, 1.0)] == [7]
     nvml.asked.clear()
-    processes.read(nvml, None, 2.0)  # type: ignore[arg-type]
+    processes.read(nvml, None, 2.0)
     assert nvml.asked[0] == f"{LISTS[0]}_v2"
 
 
@@ -184,22 +185,22 @@ def counted(pcie: int, nvlink: SimpleNamespace, energy: int = 5000) -> Answers:
 
 def test_rates_are_increases_over_time() -> None:
     counters = Counters()
-    first = counters.read(counted(1000, value(10)), None, 10.0)  # type: ignore[arg-type]
+    first = counters.read(counted(1000, value(10)), None, 10.0)
     assert is_missing(first["pcie_tx_bytes_per_second"])
     assert (first["energy_joules"], first["temperature_memory_celsius"]) == (5.0, 70)
-    second = counters.read(counted(5000, value(12)), None, 12.0)  # type: ignore[arg-type]
+    second = counters.read(counted(5000, value(12)), None, 12.0)
     assert second["pcie_tx_bytes_per_second"] == 2000
     assert second["pcie_rx_bytes_per_second"] == 4000
     assert second["nvlink_tx_bytes_per_second"] == 1024
     assert not counters.pcie_by_watching
     # The driver began to count anew: no rate, and none that is negative.
-    third = counters.read(counted(0, value(13)), None, 13.0)  # type: ignore[arg-type]
+    third = counters.read(counted(0, value(13)), None, 13.0)
     assert is_missing(third["pcie_tx_bytes_per_second"])
 
 
 def test_a_card_without_counters_of_its_link_is_watched_instead() -> None:
     counters = Counters()
-    found = counters.read(Answers(), None, 1.0)  # type: ignore[arg-type]
+    found = counters.read(Answers(), None, 1.0)
     assert counters.pcie_by_watching
     assert found["energy_joules"] == {"state": "unsupported", "reason": "NVML_ERROR_FUNCTION_NOT_FOUND"}
     assert is_missing(found["nvlink_rx_bytes_per_second"])
@@ -211,7 +212,7 @@ def test_a_card_without_counters_of_its_link_is_watched_instead() -> None:
 def test_a_call_that_a_driver_dropped_has_a_successor() -> None:
     nvml = Answers(nvmlDeviceGetTemperatureV=55, nvmlDeviceGetCurrentClocksEventReasons=0x4)
     row: dict[str, Any] = {}
-    fields.read(nvml, None, fields.FAST, row)  # type: ignore[arg-type]
+    fields.read(nvml, None, fields.FAST, row)
     assert (row["temperature_celsius"], row["throttle_reasons"]) == (55, ["power cap (software)"])
     assert row["utilization_gpu_percent"] == row["power_watts"] == missing(13)
 
@@ -227,7 +228,7 @@ def test_links_and_what_they_lead_to() -> None:
         nvmlDeviceGetNvLinkRemoteDeviceType=0,
         nvmlDeviceGetNvLinkVersion=4,
     )
-    links = read_links(nvml, None)  # type: ignore[arg-type]
+    links = read_links(nvml, None)
     up = {"link": 0, "state": "up", "version": 4, "remote_pci_bus_id": "00000000:42:00.0", "switch": False}
     assert links == [up, {"link": 1, "state": "down", "version": None, "remote_pci_bus_id": None}]
     assert shared_links(links, [], "0000:42:00.0") == 1
@@ -235,7 +236,7 @@ def test_links_and_what_they_lead_to() -> None:
     switched = [{**up, "switch": True, "remote_pci_bus_id": "00000000:C0:00.0"}] * 2
     assert shared_links(switched, switched[:1], "0000:43:00.0") == 1
     assert shared_links(missing(3), links, "x") == 0
-    assert is_missing(read_links(Answers(), None))  # type: ignore[arg-type]
+    assert is_missing(read_links(Answers(), None))
 
 
 def test_the_host_by_its_proc(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import ClassVar
 
 import pytest
 
@@ -84,7 +85,7 @@ def test_a_machine_without_a_gpu_shows_none() -> None:
 class TestMig:
     """Of MIG instances CUDA shows one, and no other GPU beside it."""
 
-    ordinals = {card.uuid: card.index for card in CARDS}  # noqa: RUF012
+    ordinals: ClassVar = {card.uuid: card.index for card in CARDS}
 
     @pytest.mark.parametrize(
         "value",

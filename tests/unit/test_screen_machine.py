@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -276,11 +276,11 @@ def test_with_one_gpu_there_is_no_way_between_cards(hopscope_home: Path) -> None
 
 
 class TestMatrices:
-    near = {"level": "single switch", "short": "PIX", "nvlinks": 0}  # noqa: RUF012
-    joined = {"level": "system", "short": "SYS", "nvlinks": 4}  # noqa: RUF012
-    both = {"read": "ok", "write": "ok", "nvlink": "ok", "atomics": "ok"}  # noqa: RUF012
-    reads = {"read": "ok", "write": "not supported", "nvlink": "not supported", "atomics": LOST}  # noqa: RUF012
-    neither = {"read": "chipset not supported", "write": "x", "nvlink": "x", "atomics": "x"}  # noqa: RUF012
+    near: ClassVar = {"level": "single switch", "short": "PIX", "nvlinks": 0}
+    joined: ClassVar = {"level": "system", "short": "SYS", "nvlinks": 4}
+    both: ClassVar = {"read": "ok", "write": "ok", "nvlink": "ok", "atomics": "ok"}
+    reads: ClassVar = {"read": "ok", "write": "not supported", "nvlink": "not supported", "atomics": LOST}
+    neither: ClassVar = {"read": "chipset not supported", "write": "x", "nvlink": "x", "atomics": "x"}
 
     def test_nearness_has_words_and_a_legend_of_what_occurs(self) -> None:
         snapshot = two() | {"topology": [[self.near, self.joined], [self.near, LOST]]}

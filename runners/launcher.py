@@ -136,6 +136,7 @@ def _spec(plan: Plan, run_id: str, path: Path, versions: dict[str, str]) -> dict
     stages = fill_ports(stage.filled(with_id) for stage in plan.stages)
     several = {"stages": [stage.as_json() for stage in stages]} if stages else {}
     limit = {} if plan.time_limit_s is None else {"time_limit_s": plan.time_limit_s}
+    lesson = {} if plan.lesson is None else {"lesson": dict(plan.lesson)}
     return {
         "run": run_id,
         "kind": plan.kind,
@@ -146,6 +147,7 @@ def _spec(plan: Plan, run_id: str, path: Path, versions: dict[str, str]) -> dict
         "env": {name: value if value is None else with_id(value) for name, value in plan.env.items()},
         **several,
         **limit,
+        **lesson,
         "python": str(plan.python),
         "devices": plan.devices,
         "stand_ins": plan.stand_ins,

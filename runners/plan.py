@@ -62,6 +62,8 @@ class Plan:
     """What is started, where that is not `command` alone."""
     time_limit_s: float | None = None
     """After how many seconds all of it is ended."""
+    lesson: Mapping[str, str] | None = None
+    """The `program` and `variant` of the lesson that the run is made for; None where it is for none."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -41,7 +41,7 @@ from runners.run import Run
 from runners.status import LIVE_STATES
 
 _LAST_LINES = 12
-_ORIGINS = {"page": "from the Launch page", "cli": "from the command line"}
+_ORIGINS = {"page": "from the Launch page", "cli": "from the command line", "lesson": "for a lesson"}
 _MAP_COLUMNS = (
     Column("device", "Device", "devices"),
     Column("name", "Card", "label"),

@@ -1,0 +1,125 @@
+"""Verdicts that were judged once, kept on disk: a report of a large run takes seconds to make.
+
+They count for as long as the runs behind them and the code that judges are what they were.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from app.analysis.claims.checks import judge
+from app.analysis.claims.shown import Shown
+from app.analysis.report import run_report
+from app.lessons import batch
+from app.lessons.lesson import Lesson
+from app.store.verdicts import VERDICTS, Verdict
+from runners.errors import HopscopeError
+from runners.plan import ROOT
+from runners.registry import Run
+from runners.run import LOG_NAME
+
+FOLDER_NAME = "verdicts"
+_CODE = ("app/analysis", "app/store", "app/lessons")
+"""What a verdict follows from: the checks, the report, and how the trace and the log are read."""
+
+
+def verdicts(lesson: Lesson, backed: Mapping[str, Run]) -> list[Verdict]:
+    """Return the verdicts on a lesson's claim by its runs, by variant; from the cache where they are there.
+
+    HopscopeError where a run's folder cannot be read, or the check cannot make sense of it.
+    """
+    key = _key(lesson, backed)
+    path = batch.folder() / FOLDER_NAME / f"{lesson.program}.json"
+    kept = _kept(path, key)
+    if kept is not None:
+        return kept
+    found = _judge(lesson, backed)
+    # An ended run's first report packs its trace.
+    _keep(path, _key(lesson, backed), found)
+    return found
+
+
+def _judge(lesson: Lesson, backed: Mapping[str, Run]) -> list[Verdict]:
+    shown = {name: _shown(name, run) for name, run in backed.items()}
+    try:
+        return judge(lesson.program, shown)
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+        # A trace with a hole in it must not take all the other lessons away.
+        what = f"{type(error).__name__}: {error}"
+        runs = ", ".join(run.id for run in backed.values())
+        raise HopscopeError(
+            f"the claim could not be judged by {runs} ({what}); run the lesson again"
+        ) from error
+
+
+def _shown(variant: str, run: Run) -> Shown:
+    spec = run.spec
+    devices, stand_ins = spec.get("devices"), spec.get("stand_ins")
+    return Shown(
+        variant=variant,
+        options=spec.get("options") or {},
+        devices=tuple(map(str, devices)) if isinstance(devices, list) else (),
+        stand_ins=stand_ins if isinstance(stand_ins, int) else None,
+        report=run_report(run.path, ops=True),
+    )
+
+
+def _key(lesson: Lesson, backed: Mapping[str, Run]) -> str:
+    facts: list[Any] = [_code_digest(), lesson.program]
+    for variant, run in sorted(backed.items()):
+        facts.append([variant, run.id, run.status, _stamp(run.path / LOG_NAME), _files(run.path / "trace")])
+    return hashlib.sha256(json.dumps(facts, default=str).encode()).hexdigest()
+
+
+def _stamp(path: Path) -> list[int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return [found.st_size, found.st_mtime_ns]
+
+
+def _files(folder: Path) -> list[Any]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted([entry.name, entry.stat().st_size] for entry in entries)
+    except OSError:
+        return []
+
+
+@functools.cache
+def _code_digest() -> str:
+    """What the code was when this process began to judge: what is imported does not change after that."""
+    digest = hashlib.sha256()
+    for package in _CODE:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            digest.update(str(path.relative_to(ROOT)).encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _kept(path: Path, key: str) -> list[Verdict] | None:
+    try:
+        value = json.loads(path.read_bytes())
+        if value["key"] != key:
+            return None
+        rows = [Verdict(str(row["verdict"]), str(row["text"])) for row in value["verdicts"]]
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return rows if all(row.verdict in VERDICTS for row in rows) else None
+
+
+def _keep(path: Path, key: str, found: list[Verdict]) -> None:
+    spare = path.with_name(f".{path.name}.{os.getpid()}")
+    # On a full disk they are judged again next time.
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        spare.write_text(json.dumps({"key": key, "verdicts": [row.row() for row in found]}, indent=1) + "\n")
+        spare.replace(path)

@@ -5,7 +5,13 @@ The scripts' own command lines are the truth; a test holds this list against the
 
 from __future__ import annotations
 
-from runners.entries import mxnet_distributed, mxnet_lessons, mxnet_training, tensorflow
+from runners.entries import (
+    mxnet_distributed,
+    mxnet_lessons,
+    mxnet_training,
+    tensorflow,
+    tensorflow_distributed,
+)
 from runners.errors import UsageError
 from runners.program import DEFAULT_STEPS, FOLDER, Option, OptionType, Program, Value, did_you_mean
 
@@ -23,6 +29,7 @@ __all__ = [
 
 _ALL = (
     *tensorflow.PROGRAMS,
+    *tensorflow_distributed.PROGRAMS,
     *mxnet_lessons.PROGRAMS,
     *mxnet_training.PROGRAMS,
     *mxnet_distributed.PROGRAMS,

@@ -23,7 +23,9 @@ class Role:
     serves: bool = False
     """Ends once those that do not serve have ended."""
     arguments: tuple[str, ...] | None = None
-    """What the interpreter runs; None: the program's own script, with its options and devices."""
+    """What the interpreter runs; None: the program's own script, with its options."""
+    computes: bool = True
+    """Whether it has the run's devices, where it runs the script; else it has the host alone."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,9 +48,9 @@ class Cluster:
         return {role.name: _number(options[role.option]) if role.option else 1 for role in self.roles}
 
     def trainers(self, options: Mapping[str, object]) -> list[str]:
-        """Return the names, `worker:0`, of the processes that run the script and have the run's devices."""
+        """Return the names, `worker:0`, of the processes that have the run's devices."""
         counts = self.counts(options)
-        own = [role.name for role in self.roles if role.arguments is None]
+        own = [role.name for role in self.roles if role.arguments is None and role.computes]
         return [f"{name}:{rank}" for name in own for rank in range(counts[name])]
 
     def limit_s(self, options: Mapping[str, object]) -> float:
@@ -59,26 +61,23 @@ class Cluster:
         self,
         options: Mapping[str, object],
         python: str,
-        script: Callable[[str], tuple[Sequence[str], Mapping[str, str | None]]],
-        without_devices: Mapping[str, str | None],
+        script: Callable[[str | None], tuple[Sequence[str], Mapping[str, str | None]]],
     ) -> tuple[Member, ...]:
         """Return all processes.
 
         `script` gives, for a name out of `trainers`, the words behind the interpreter and what its devices
-        change in its environment, as `without_devices` does for the other processes.
+        change in its environment, and for None those of a process that has none of them.
         """
         counts = self.counts(options)
         made = []
         for role in self.roles:
             for rank in range(counts[role.name]):
-                if role.arguments is None:
-                    words, devices = script(f"{role.name}:{rank}")
-                else:
-                    words, devices = role.arguments, without_devices
+                trains = role.arguments is None and role.computes
+                words, devices = script(f"{role.name}:{rank}" if trains else None)
                 made.append(
                     Member(
                         name=f"{role.name}-{rank}" if role.option else role.name,
-                        command=[python, *words],
+                        command=[python, *(words if role.arguments is None else role.arguments)],
                         env={**self.variables(role.name, rank, counts), **devices},
                         role=role.name,
                         rank=rank,

@@ -20,6 +20,7 @@ REPEATS = "repeats"
 MEASURE, RECORD = "measure", "record"
 MOST_PROCESSES = 64
 NO_GPU = {"CUDA_VISIBLE_DEVICES": "-1"}
+NOTHING = DeviceChoice()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,8 +41,8 @@ class Script:
         """Return the words behind the interpreter; the options in `fixed` have those values instead."""
         fixed = fixed or {}
         words = [str(self.program.script)]
-        if self.name_devices or choice.cards:
-            names = (choice.own_names.get(name, name) for name in choice.names or [])
+        if choice.names and (self.name_devices or choice.cards):
+            names = (choice.own_names.get(name, name) for name in choice.names)
             words += ["--devices", ",".join(names)]
         if choice.stand_ins is not None:
             words += ["--stand-ins", str(choice.stand_ins)]
@@ -145,10 +146,12 @@ def members(
         return (Member(ONLY_MEMBER, [python, *script.words(choice, fixed)], dict(env)),)
     shares = processes.of
 
-    def trainer(name: str) -> tuple[Sequence[str], Mapping[str, str | None]]:
+    def words(name: str | None) -> tuple[Sequence[str], Mapping[str, str | None]]:
+        if name is None:
+            return script.words(NOTHING, fixed), {**(NO_GPU if choice.cards else {}), **env}
         return script.words(shares[name], fixed), {**shares[name].env, **env}
 
-    return cluster.members(script.values, python, trainer, {**(NO_GPU if choice.cards else {}), **env})
+    return cluster.members(script.values, python, words)
 
 
 def _unrecorded(exact: ExactLines) -> dict[str, str | None]:

@@ -20,7 +20,17 @@ sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 from shared import command
 from shared.command import Parser, add_pinned_device, pinned, positive
 
-__all__ = ["Parser", "add_pinned_device", "parse", "parser", "pinned", "positive", "set_up", "split_host"]
+__all__ = [
+    "Parser",
+    "add_pinned_device",
+    "parse",
+    "parser",
+    "pinned",
+    "positive",
+    "set_up",
+    "set_up_process",
+    "split_host",
+]
 
 
 def parser(program: str, lesson: str) -> Parser:
@@ -60,6 +70,43 @@ def set_up(options: Parser, args: argparse.Namespace, least: int = 1, most: int 
     here = [name.name.removeprefix("/device:").lower() for name in tf.config.list_logical_devices()]
     chosen: list[str] = command.choose(options, args, here, "TensorFlow", least, most)
     return chosen
+
+
+def set_up_process(options: Parser, args: argparse.Namespace) -> list[str]:
+    """Make the stand-ins and return the devices to use, in order, of one process of several.
+
+    TensorFlow must not begin to run before such a process has met the others, so unlike `set_up` this does
+    not ask which devices it made. Exits with 2 where a device is missing.
+    """
+    import tensorflow as tf
+
+    gpus = tf.config.list_physical_devices("GPU")
+    here = ["cpu:0", *(f"gpu:{number}" for number in range(len(gpus)))]
+    if args.stand_ins:
+        split_host(tf, args.stand_ins)
+        here += [f"cpu:{number}" for number in range(1, args.stand_ins + 1)]
+    chosen: list[str] = command.choose(options, args, here, "TensorFlow")
+    kinds = {name.partition(":")[0] for name in chosen}
+    if len(kinds) > 1:
+        options.error(f"the devices must be all GPUs or all CPU devices, and {', '.join(chosen)} are not")
+    # A strategy of several processes takes all GPUs that its process sees.
+    tf.config.set_visible_devices(
+        [gpu for number, gpu in enumerate(gpus) if f"gpu:{number}" in chosen], "GPU"
+    )
+    if kinds == {"cpu"}:
+        _use_in_workers(chosen)
+    return chosen
+
+
+def _use_in_workers(chosen: list[str]) -> None:
+    """Make MultiWorkerMirroredStrategy put replicas on these CPU devices: without GPUs it takes cpu:0."""
+    from tensorflow.python.distribute import collective_all_reduce_strategy
+
+    def local_devices(self: Any, resolver: Any, worker: str) -> tuple[tuple[str, ...], str]:
+        return tuple(f"{worker}/device:{name.upper()}" for name in chosen), "CPU"
+
+    extended: Any = collective_all_reduce_strategy.CollectiveAllReduceExtended
+    extended._initialize_local_devices = local_devices
 
 
 def split_host(tf: Any, stand_ins: int) -> None:

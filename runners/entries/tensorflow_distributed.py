@@ -1,0 +1,53 @@
+"""The TensorFlow programs that train in several processes."""
+
+from __future__ import annotations
+
+import json
+
+from runners.cluster import Cluster, Counts, Role
+from runners.entries.options import TRAINING
+from runners.program import FOLDER, Option, Program
+
+
+def _variables(role: str, rank: int, counts: Counts) -> dict[str, str | None]:
+    """What tells TensorFlow who a process is, and where it and the others listen."""
+    cluster = {
+        # The name, not 127.0.0.1: TensorFlow listens on all addresses whatever is said here.
+        name: [f"localhost:<port:{name}-{number}>" for number in range(count)]
+        for name, count in counts.items()
+    }
+    return {"TF_CONFIG": json.dumps({"cluster": cluster, "task": {"type": role, "index": rank}})}
+
+
+_JIT_COMPILE = Option(
+    "jit-compile", "compile with XLA, which hides where ops run inside a cluster", "off", ("off", "on")
+)
+_KERAS = Option("keras", "Keras 3, or the legacy Keras 2 of tf_keras", "3", ("3", "2"))
+_LOOP = Option("loop", "a loop of one's own, or Keras fit, which takes keras=2", "custom", ("custom", "fit"))
+_COMMUNICATION = Option(
+    "communication",
+    "who sums the gradients over the workers; nccl needs GPUs",
+    "auto",
+    ("auto", "ring", "nccl"),
+)
+_WORKERS = Option("workers", "processes that train, each with devices of its own", 2, type="count")
+_TIME_LIMIT = Option("time-limit", "seconds after which all processes are ended", 600, type="count")
+
+_ALL_WORKERS = Cluster((Role("worker", option="workers"),), _variables, "time-limit")
+
+PROGRAMS: tuple[Program, ...] = (
+    Program(
+        name="tf-multiworker",
+        framework="tensorflow",
+        title="Mirrored workers",
+        summary="Data parallelism over processes: each worker has the model, gradients are summed each step",
+        script=FOLDER / "tf" / "multiworker.py",
+        options=(*TRAINING, _JIT_COMPILE, _LOOP, _KERAS, _COMMUNICATION, _WORKERS, _TIME_LIMIT),
+        min_devices=1,
+        max_devices=None,
+        default_devices=1,
+        claim="All workers hold equal weights after each step, and the bytes that they exchange grow with "
+        "their number. Testable on stand-ins; speed, and NCCL, on several GPUs only.",
+        cluster=_ALL_WORKERS,
+    ),
+)

@@ -81,4 +81,4 @@ def stop_runs() -> None:
 
     for run in registry.runs():
         if not run.ended:
-            registry.stop(run)
+            registry.stop(run, grace_s=0)

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,18 +23,10 @@ from runners.sample_rows import SAMPLES_NAME
 from tests.integration.sampled import companion_of, rows, sampler_of, until_row
 from tests.integration.waiting import ended, until
 
+pytestmark = pytest.mark.usefixtures("hopscope_home")
+
 PAUSE = "import signal; signal.pause()"
 BUSY = "while True: pass"
-
-
-@pytest.fixture(autouse=True)
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    home = tmp_path / "home"
-    monkeypatch.setenv("HOPSCOPE_HOME", str(home))
-    yield home
-    for run in registry.runs():
-        if not run.ended:
-            registry.stop(run, grace_s=0)
 
 
 @pytest.fixture
@@ -213,7 +205,7 @@ def test_stages_and_members_are_one_runs_samples(start: Callable[..., Run], tmp_
     until(lambda: not is_alive(companion))
 
 
-def test_a_dead_server_leaves_no_gap(tmp_path: Path, own_home: Path) -> None:
+def test_a_dead_server_leaves_no_gap(tmp_path: Path, hopscope_home: Path) -> None:
     (tmp_path / "script.py").write_text(PAUSE)
     # In the place of the server, which is killed together with all of its group.
     launcher_text = f"""

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,15 +20,7 @@ from runners.processes import Identity, identify, is_alive, read_stat
 from runners.run import Run
 from tests.integration.waiting import LONG_S, ended, until
 
-
-@pytest.fixture(autouse=True)
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    home = tmp_path / "home"
-    monkeypatch.setenv("HOPSCOPE_HOME", str(home))
-    yield home
-    for run in registry.runs():
-        if not run.ended:
-            registry.stop(run, grace_s=0)
+pytestmark = pytest.mark.usefixtures("hopscope_home")
 
 
 @pytest.fixture

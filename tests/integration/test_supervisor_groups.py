@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,8 @@ from runners.members import Member, Stage
 from runners.processes import Identity, identify, is_alive, read_stat, started_with
 from runners.run import Run
 from tests.integration.waiting import ended, until
+
+pytestmark = pytest.mark.usefixtures("hopscope_home")
 
 # In one piece, since several processes write to one pipe.
 WAIT = "os.write(1, b'%d\\n' % os.getpid())\nwhile True: signal.pause()"
@@ -30,16 +32,6 @@ if os.fork() == 0:
     os.write(1, b'%d\\n' % os.getpid())
     while True: signal.pause()
 """
-
-
-@pytest.fixture(autouse=True)
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    home = tmp_path / "home"
-    monkeypatch.setenv("HOPSCOPE_HOME", str(home))
-    yield home
-    for run in registry.runs():
-        if not run.ended:
-            registry.stop(run, grace_s=0)
 
 
 def member(name: str, text: str, serves: bool = False, **variables: str) -> Member:

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import Protocol
 
-from app.cli import demo, devices, programs, report, rm, run, runs, serve, setup, stop
+from app.cli import demo, devices, lessons, programs, report, rm, run, runs, serve, setup, stop
 from app.cli.parser import Parser
 from runners.catalogue import did_you_mean
 from runners.errors import HopscopeError, UsageError
@@ -33,6 +33,7 @@ COMMANDS: dict[str, Command] = {
     "devices": devices,
     "programs": programs,
     "demo": demo,
+    "lessons": lessons,
     "run": run,
     "runs": runs,
     "stop": stop,

@@ -140,8 +140,8 @@ class Busy(HopscopeError):
 
     def __init__(self) -> None:
         super().__init__(
-            "lessons are being run already, one after the other so that they do not slow each other; wait for "
-            "their end, or stop them first"
+            "lessons are being run already, one after the other so that they do not slow each other; wait for"
+            " their end, or stop them first"
         )
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from app.lessons import verdict_cache
 from app.lessons.catalogue import chosen
 from app.lessons.lesson import Lesson, Variant, plan_variant
-from app.lessons.runs import Made, backing, made_for_lessons, runs_of
+from app.lessons.runs import backing, beside, made_for_lessons, runs_of, why
 from app.store.verdicts import UNTESTABLE, Verdict
 from runners import registry
 from runners.errors import HopscopeError
@@ -27,7 +27,7 @@ class LessonRun:
     run: str | None
     """The id of the one that counts: the newest that finished, else the newest; None where none is."""
     state: str
-    """That run's: starting, running, finished, failed, stopped, lost; "not run", or "refused": see `reason`."""
+    """starting, running, finished, failed, stopped, lost; or "not run", or "refused": see `reason`."""
     reason: str | None = None
     """Why it is so: how the run failed, or why this machine cannot run it."""
     newest: str | None = None
@@ -58,6 +58,8 @@ class Judged:
     verdicts: tuple[Verdict, ...]
     runs: tuple[LessonRun, ...]
     """One a variant."""
+    note: str | None = None
+    """What makes them doubtful: other runs went on while times were measured; None where nothing does."""
 
     def row(self) -> dict[str, Any]:
         """The lesson as plain data, for JSON."""
@@ -71,12 +73,13 @@ def lessons(programs: Iterable[str] = ()) -> list[Judged]:
     UsageError for a program that has no lesson.
     """
     wanted = chosen(programs)
-    made = made_for_lessons(registry.runs())
-    return [judged(lesson, made) for lesson in wanted]
+    runs = registry.runs()
+    return [judged(lesson, runs) for lesson in wanted]
 
 
-def judged(lesson: Lesson, made: Made) -> Judged:
-    """Return one lesson as these runs show it."""
+def judged(lesson: Lesson, all_runs: Sequence[Run]) -> Judged:
+    """Return one lesson as the registry's runs, newest first, show it."""
+    made = made_for_lessons(all_runs)
     rows = []
     backed: dict[str, Run] = {}
     for variant in lesson.variants:
@@ -96,6 +99,7 @@ def judged(lesson: Lesson, made: Made) -> Judged:
     elif all(row.variant in backed for row in needed):
         try:
             verdicts = verdict_cache.verdicts(lesson, backed)
+            reason = None if verdicts else "its runs finished, and none of them showed a verdict"
         except HopscopeError as error:
             reason = str(error)
     state, told = _state(rows, bool(verdicts))
@@ -112,7 +116,15 @@ def judged(lesson: Lesson, made: Made) -> Judged:
         reason=reason or told,
         verdicts=tuple(verdicts),
         runs=tuple(rows),
+        note=_crowd_note(backed.values(), all_runs) if program.timed and verdicts else None,
     )
+
+
+def _crowd_note(backed: Iterable[Run], runs: Sequence[Run]) -> str | None:
+    others = dict.fromkeys(other.id for run in backed for other in beside(run, runs))
+    if not others:
+        return None
+    return f"times were measured while {', '.join(others)} went on; run the lesson again for better ones"
 
 
 def _row(lesson: Lesson, variant: Variant, runs: list[Run], run: Run | None) -> LessonRun:
@@ -120,7 +132,7 @@ def _row(lesson: Lesson, variant: Variant, runs: list[Run], run: Run | None) -> 
     if shown is None:
         problem = problem_of(lesson, variant)
         return LessonRun(variant.name, None, REFUSED if problem else NOT_RUN, problem)
-    state, reason = shown.judge()
+    state, reason = shown.state, why(shown)
     newest = runs[0].id if runs[0].id != shown.id else None
     devices, stand_ins = shown.spec.get("devices"), shown.spec.get("stand_ins")
     return LessonRun(

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from app.lessons.lesson import Lesson, Variant
+from app.store.log import read_tail
 from runners.catalogue import PROGRAMS
 from runners.registry import Run
 from runners.status import LIVE_STATES
+
+_LAST_LINES = 20
+_LONGEST_LINE = 300
 
 Made = Mapping[tuple[str, str], list[Run]]
 """The runs by program and variant, newest first."""
@@ -37,6 +42,30 @@ def backing(runs: Iterable[Run]) -> Run | None:
 def underway(runs: Iterable[Run]) -> Run | None:
     """The newest of a variant's runs that goes on, None where none does."""
     return next((run for run in runs if run.state in LIVE_STATES), None)
+
+
+def why(run: Run) -> str | None:
+    """Why a run is in its state; where it failed, with the last line that it printed. None: no reason."""
+    state, reason = run.judge()
+    if state != "failed":
+        return reason
+    lines = [line for line in read_tail(run.path, most_lines=_LAST_LINES).lines if line.strip()]
+    return ": ".join([reason or state, *(line.strip()[:_LONGEST_LINE] for line in lines[-1:])])
+
+
+def beside(run: Run, runs: Iterable[Run]) -> list[Run]:
+    """Those of `runs` that went on at the same time as a run that ended."""
+    start, end = run.started_at, run.ended_at
+    if start is None or end is None:
+        return []
+    return [
+        other
+        for other in runs
+        if other.id != run.id
+        and (begun := other.started_at) is not None
+        and begun < end
+        and (begun + (other.took_s(time.time()) or 0.0)) > start
+    ]
 
 
 def _as_defined(spec: Mapping[str, Any], variant: Variant) -> bool:

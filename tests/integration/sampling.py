@@ -19,6 +19,11 @@ ROOT = Path(__file__).resolve().parents[2]
 LONG_S = 30.0
 Snapshot = dict[str, Any]
 
+LOST = "error GPU_IS_LOST"
+UNKNOWN = "error UNKNOWN"
+DENIED = "denied NO_PERMISSION"
+UNSUPPORTED = "unsupported NOT_SUPPORTED"
+
 
 def once(double: NvmlDouble, *options: str) -> Snapshot:
     """One snapshot of a fresh process."""
@@ -108,3 +113,20 @@ def differing(gpu: Snapshot, sound: Snapshot) -> dict[str, str | None]:
     """The fields of a GPU that are not as in a sound one's row, and why."""
     assert gpu.keys() == sound.keys()
     return {name: gone(value) for name, value in gpu.items() if value != sound[name]}
+
+
+def steady(snapshot: Snapshot) -> bool:
+    """Whether all rates are there, which takes two samples, or a look at the PCIe link."""
+    return snapshot["nvml"] == "ok" and not any(
+        gone(gpu[f"pcie_{way}_bytes_per_second"]) for gpu in snapshot["gpus"] for way in ("tx", "rx")
+    )
+
+
+def others(snapshot: Snapshot) -> list[Snapshot]:
+    """All of four cards but the third, which is to fail."""
+    return [snapshot["gpus"][index] for index in (0, 1, 3)]
+
+
+def steady_beside_it(snapshot: Snapshot) -> bool:
+    """As `steady`, of all but the third."""
+    return snapshot["nvml"] == "ok" and steady({**snapshot, "gpus": others(snapshot)})

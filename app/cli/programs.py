@@ -6,22 +6,40 @@ from typing import Any
 
 from app.cli.output import print_json
 from app.cli.parser import Parser, add_json
-from runners.catalogue import PROGRAMS, Option, Program
+from runners.catalogue import PROGRAMS, Option, Program, program
+from runners.errors import UsageError
+from runners.one_file import one_file
 
-SUMMARY = "list the training programs with their options"
+SUMMARY = "list the training programs with their options, or print one as a file that runs alone"
 
 
 def add_arguments(parser: Parser) -> None:
     """Declare the command's arguments."""
+    parser.add_argument("program", nargs="?", metavar="PROGRAM", help="only this one")
+    parser.add_argument(
+        "--source",
+        action="store_true",
+        help="print the program as one file, which needs its framework and numpy and nothing else",
+    )
     add_json(parser)
 
 
 def execute(arguments: list[str], parser: Parser) -> int:
-    """Print the catalogue."""
-    if parser.parse(arguments).json:
-        print_json({"programs": [_describe(program) for program in PROGRAMS.values()]})
+    """Print the catalogue, or a program's source."""
+    args = parser.parse(arguments)
+    chosen = [program(args.program)] if args.program else list(PROGRAMS.values())
+    if args.source:
+        if not args.program:
+            raise UsageError("--source prints one program: name it, as in programs tf-mirrored --source")
+        if args.json:
+            raise UsageError(
+                "--source prints a Python file, and --json one JSON object: leave one of them out"
+            )
+        print(one_file(args.program), end="")
+    elif args.json:
+        print_json({"programs": [_describe(program) for program in chosen]})
     else:
-        print("\n\n".join(_text(program) for program in PROGRAMS.values()))
+        print("\n\n".join(_text(program) for program in chosen))
     return 0
 
 

@@ -132,9 +132,9 @@ def pinned(options: Parser, args: argparse.Namespace, chosen: Sequence[str]) -> 
 def parse(options: Parser) -> argparse.Namespace:
     """The command line's values, after the checks that need no framework."""
     args = options.parse_args()
-    if getattr(args, "data", None) == "mnist" and digits.find_mnist() is None:
-        places = " or ".join(str(path) for path in digits.mnist_places())
-        options.error(f"there is no MNIST at {places}; use --data digits")
+    missing = digits.why_not(args.data) if hasattr(args, "data") else None
+    if missing:
+        options.error(missing)
     return args
 
 

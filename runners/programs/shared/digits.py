@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -43,15 +44,37 @@ def find_mnist() -> Path | None:
 def load(data: str = "digits") -> tuple[Images, Labels, str]:
     """Images [n, pixels] in 0..1, labels [n] in 0..9, and the set's name.
 
-    `data` is `digits`, kept beside this file (64 pixels an image), or `mnist`, the user's own copy
-    (784 pixels an image). Raises FileNotFoundError where there is no such copy.
+    `data` is `digits` (64 pixels an image), kept beside this file or as scikit-learn has them, or `mnist`,
+    the user's own copy (784 pixels an image). Raises FileNotFoundError where there is none: see `why_not`.
     """
     if data == "mnist":
         images, labels = _load_mnist()
         return (images.reshape(len(images), -1) / 255).astype(np.float32), labels.astype(np.int32), MNIST
-    with gzip.open(Path(__file__).with_name("digits.csv.gz"), "rt") as file:
+    if not kept_digits().exists():
+        from sklearn.datasets import load_digits  # the same images, in the same order
+
+        pixels, labels = load_digits(return_X_y=True)
+        return (pixels / 16).astype(np.float32), labels.astype(np.int32), UCI
+    with gzip.open(kept_digits(), "rt") as file:
         table = np.array([[int(cell) for cell in row] for row in csv.reader(file)])
     return (table[:, :-1] / 16).astype(np.float32), table[:, -1].astype(np.int32), UCI
+
+
+def kept_digits() -> Path:
+    """Where the digits are, beside this file."""
+    return Path(__file__).with_name("digits.csv.gz")
+
+
+def why_not(data: str) -> str | None:
+    """Why `data` is not here and what to do, in a line; None where it is."""
+    if data == "mnist":
+        places = " or ".join(map(str, mnist_places()))
+        return None if find_mnist() else f"there is no MNIST at {places}; use --data digits"
+    if kept_digits().exists() or find_spec("sklearn"):
+        return None
+    return (
+        f"there are no digits: copy digits.csv.gz to {kept_digits()}, or install scikit-learn, which has them"
+    )
 
 
 def held_out(images: Images) -> int:

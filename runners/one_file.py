@@ -1,0 +1,172 @@
+"""A program as one file that runs alone: what it uses of the programs' shared modules stands in it.
+
+Copied are only the definitions that are used, as they are written, comments and all. What was reached through
+a module loses the module's name, `held_out` for `digits.held_out`, or keeps it where the rest alone would say
+too little or is taken: `digits_load`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from runners import catalogue
+from runners.program_parts import Module, Part, Target, read_module
+
+_CHECKERS = re.compile(r"  # (type: ignore|noqa)\S*.*$", re.MULTILINE)
+"""Comments for tools that check this project's code."""
+_GUARD = 'if __name__ == "__main__":\n    main()\n'
+
+
+def one_file(program: str) -> str:
+    """Return the source of a catalogued program as a single file.
+
+    It needs the program's framework and numpy, and for the digits the data file beside it or scikit-learn.
+    Raises UsageError where there is no such program.
+    """
+    return _Assembly(catalogue.program(program).script).text()
+
+
+def file_name(program: str) -> str:
+    """Return what to call that file."""
+    return program.replace("-", "_") + ".py"
+
+
+class _Assembly:
+    def __init__(self, script: Path) -> None:
+        self.folder = script.parent
+        self.script = script
+        self.modules: dict[str, Module] = {}
+        self.wanted: dict[int, Part] = {}
+        """By id: the parts that the file has, found by following what each of them uses."""
+        self.order: list[str] = []
+        """Modules, those that others use first."""
+        self.main = self._module(script.stem)
+
+    def text(self) -> str:
+        for part in self.main.parts:
+            self._want(part)
+        parts = list(self.wanted.values())
+        names = self._names(parts)
+        early = self._early()
+        helpers = [part for part in parts if part.module != self.main.name]
+        source = self.script.read_text()
+        docstring = ast.parse(source).body[0]
+        head = ast.get_source_segment(source, docstring) or ""
+        sections = [f"{head}\n\nfrom __future__ import annotations\n\n{self._imports(parts)}\n"]
+        sections += self._written([part for part in helpers if id(part) in early], names)
+        sections += [self._write(part, names) for part in self.main.parts]
+        sections += self._written([part for part in helpers if id(part) not in early], names)
+        return _spaced(_CHECKERS.sub("", text) for text in [*sections, _GUARD])
+
+    # -- what is needed ----------------------------------------------------------------------------
+
+    def _module(self, name: str) -> Module:
+        if name not in self.modules:
+            self.modules[name] = module = read_module(self.folder, name)
+            for used in [*module.modules.values(), *(target[0] for target in module.aliases.values())]:
+                self._module(used)
+            self.order.append(name)
+        return self.modules[name]
+
+    def _resolve(self, target: Target) -> Target:
+        """The definition behind a name that a module has from another one."""
+        module = self._module(target[0])
+        return self._resolve(module.aliases[target[1]]) if target[1] in module.aliases else target
+
+    def _part(self, target: Target) -> Part:
+        for part in self._module(target[0]).parts:
+            if target[1] in part.names:
+                return part
+        raise ValueError(f"{target[0]} has no {target[1]}")
+
+    def _want(self, part: Part) -> None:
+        if id(part) in self.wanted:
+            return
+        self.wanted[id(part)] = part
+        for use in part.uses:
+            self._want(self._part(self._resolve(use.target)))
+
+    def _early(self) -> set[int]:
+        """Those of other modules that the program's own definitions need when the file is read."""
+        found: set[int] = set()
+
+        def add(part: Part) -> None:
+            if id(part) not in found and part.module != self.main.name:
+                found.add(id(part))
+                for use in part.uses:
+                    add(self._part(self._resolve(use.target)))
+
+        for part in self.main.parts:
+            for use in part.uses:
+                if use.at_import:
+                    add(self._part(self._resolve(use.target)))
+        return found
+
+    # -- how it is written -------------------------------------------------------------------------
+
+    def _names(self, parts: Iterable[Part]) -> dict[Target, str]:
+        """What each definition is called in the one file: by its own name where that is free."""
+        parts = list(parts)
+        taken = {name for part in parts for name in (*part.bound, *part.imports)}
+        names = {(part.module, name): name for part in self.main.parts for name in part.names}
+        taken |= set(names.values())
+        for part in parts:
+            if part.module == self.main.name:
+                continue
+            for name in part.names:
+                module = part.module.rpartition(".")[2]
+                vague = re.fullmatch("[a-z]+", name) is not None
+                chosen = f"{module}_{name.lstrip('_')}" if vague or name in taken else name
+                names[part.module, name] = chosen
+                taken.add(chosen)
+        return names
+
+    def _imports(self, parts: Iterable[Part]) -> str:
+        lines = {self.modules[part.module].imports[name] for part in parts for name in part.imports}
+        plain = sorted(line for line in lines if line.startswith("import "))
+        froms: dict[str, list[str]] = {}
+        for line in lines - set(plain):
+            _, module, _, name = line.split(" ", 3)
+            froms.setdefault(module, []).append(name)
+        plain += [f"from {module} import {', '.join(sorted(froms[module]))}" for module in sorted(froms)]
+        standard = [line for line in plain if line.split()[1].partition(".")[0] in sys.stdlib_module_names]
+        others = [line for line in plain if line not in standard]
+        return "\n\n".join("\n".join(group) for group in (standard, others) if group)
+
+    def _written(self, parts: list[Part], names: dict[Target, str]) -> list[str]:
+        """The parts, module by module, in the order in which they can be read."""
+        written = []
+        for name in self.order:
+            chosen = {id(part) for part in parts if part.module == name}
+            ordered = [part for part in self.modules[name].parts if id(part) in chosen]
+            texts = [self._write(part, names) for part in ordered]
+            if texts:
+                written += [f"# {self.modules[name].docstring.splitlines()[0]}", *texts]
+        return written
+
+    def _write(self, part: Part, names: dict[Target, str]) -> str:
+        """A part's source with the names that things have in the one file."""
+        pieces, done = [], 0
+        for use in part.uses:
+            pieces += [part.source[done : use.start], names[self._resolve(use.target)].encode()]
+            done = use.end
+        return b"".join([*pieces, part.source[done:]]).decode()
+
+
+def _spaced(sections: Iterable[str]) -> str:
+    """The sections with two blank lines around what is longer than a constant."""
+    text, before = "", ""
+    for section in sections:
+        close = _is_constant(section) and _is_constant(before)
+        text += ("\n" if close else "\n\n\n") if text else ""
+        text += section.rstrip("\n")
+        before = section
+    return text + "\n"
+
+
+def _is_constant(section: str) -> bool:
+    return re.match(r"\w+(: [^=\n]+)? = ", section) is not None

@@ -1,0 +1,184 @@
+"""A program as one file: whole, plain, and without a name of this project's modules in it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.cli import dispatch
+from runners import catalogue, one_file, program_parts
+from runners.errors import UsageError
+
+FRAMEWORKS = {"tensorflow": {"tensorflow", "tf_keras"}, "mxnet": {"mxnet"}}
+OPTIONAL = {"sklearn"}
+"""Imported only where the digits are not beside the file."""
+
+
+def imported(tree: ast.Module) -> set[str]:
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            names.add((node.module or "").partition(".")[0])
+    return names
+
+
+@pytest.mark.parametrize("name", catalogue.PROGRAMS)
+def test_it_needs_the_framework_and_numpy_alone(name: str) -> None:
+    source = one_file.one_file(name)
+    tree = ast.parse(source, feature_version=(3, 9))
+    program = catalogue.PROGRAMS[name]
+    libraries = imported(tree) - sys.stdlib_module_names
+    assert libraries <= FRAMEWORKS[program.framework] | OPTIONAL | {"numpy"}
+    assert ast.get_docstring(tree) == ast.get_docstring(ast.parse(program.script.read_text()))
+    assert source.startswith('"""')
+    assert source.endswith('\n\n\nif __name__ == "__main__":\n    main()\n')
+    assert "type: ignore" not in source
+
+
+def test_no_name_is_undefined_unused_or_defined_twice(tmp_path: Path) -> None:
+    for name in catalogue.PROGRAMS:
+        (tmp_path / one_file.file_name(name)).write_text(one_file.one_file(name))
+    command = [
+        sys.executable,
+        "-m",
+        "ruff",
+        "check",
+        "--isolated",
+        "--no-cache",
+        "--select",
+        "F,E9",
+        str(tmp_path),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_only_what_is_used_is_copied() -> None:
+    source = one_file.one_file("mx-copy")
+    defined = {getattr(node, "name", None) for node in ast.parse(source).body}
+    assert {"main", "judge", "Progress", "verdict_say", "add_size"} <= defined
+    assert not defined & {"add_training", "digits_load", "add_sizes", "say_longer"}
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of programs of our own, with a shared module."""
+    monkeypatch.setattr(program_parts, "FOLDER", tmp_path)
+    program_parts._file.cache_clear()
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "mine").mkdir()
+    return tmp_path
+
+
+def assembled(folder: Path, shared: str, script: str) -> str:
+    (folder / "shared" / "tools.py").write_text(f'"""Tools."""\n\n{shared}')
+    path = folder / "mine" / "go.py"
+    path.write_text(f'"""Go."""\n\nfrom shared import tools\nfrom shared.tools import Base\n\n{script}\n')
+    return one_file._Assembly(path).text()
+
+
+SHARED = '''
+import math
+
+# How much.
+SIZE = 3
+"""Of what."""
+
+
+class Base:
+    """What is inherited."""
+
+    size = SIZE
+
+
+def load():
+    """Reads."""
+    return math.pi
+
+
+def add_all(values):
+    """Adds."""
+    return sum(values)
+'''
+
+
+def ran(source: str) -> dict[str, object]:
+    names: dict[str, object] = {"__name__": "one"}
+    exec(compile(source, "one.py", "exec"), names)
+    return names
+
+
+def test_what_is_needed_when_the_file_is_read_stands_first(programs: Path) -> None:
+    source = assembled(
+        programs, SHARED, "class Mine(Base):\n    pass\n\ndef main():\n    return tools.load()"
+    )
+    assert source.index("class Base") < source.index("class Mine") < source.index("def tools_load")
+    assert '# How much.\nSIZE = 3\n"""Of what."""' in source
+    assert "add_all" not in source
+    names = ran(source)
+    assert names["Mine"].size == 3  # type: ignore[attr-defined]
+    assert round(names["main"](), 2) == 3.14  # type: ignore[operator]
+
+
+def test_a_name_that_is_taken_keeps_its_modules(programs: Path) -> None:
+    script = (
+        "def main(add_all=1):\n    tools = {}\n    return tools, add_all\n\n"
+        "def other():\n    return tools.add_all([1, 2])"
+    )
+    source = assembled(programs, SHARED, script)
+    assert "return tools_add_all([1, 2])" in source
+    assert "    tools = {}\n    return tools, add_all" in source, "a local name is not the module's"
+    assert ran(source)["other"]() == 3  # type: ignore[operator]
+
+
+def test_a_comprehension_hides_a_name_only_in_itself(programs: Path) -> None:
+    script = "def main():\n    found = [SIZE for SIZE in range(2)]\n    return found, SIZE\n\nSIZE = 7"
+    assert ran(assembled(programs, SHARED, script))["main"]() == ([0, 1], 7)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("def main():\n    return tools", "uses the module tools other than by module.name"),
+        ("def main():\n    return missing", "uses missing, which is not known"),
+        ("def main():\n    return tools.missing()", "shared.tools has no missing"),
+    ],
+)
+def test_what_cannot_be_copied_is_told(programs: Path, script: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        assembled(programs, SHARED, script)
+
+
+class TestCommand:
+    def test_it_prints_the_file(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert dispatch.main(["programs", "mx-copy", "--source"]) == 0
+        assert capsys.readouterr().out == one_file.one_file("mx-copy")
+
+    def test_a_program_alone_can_be_listed(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert dispatch.main(["programs", "mx-copy", "--json"]) == 0
+        (told,) = json.loads(capsys.readouterr().out)["programs"]
+        assert told["name"] == "mx-copy"
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            ("--source", "--source prints one program: name it"),
+            ("mx-copi --source", "did you mean mx-copy"),
+            ("mx-copy --source --json", "leave one of them out"),
+        ],
+    )
+    def test_a_wrong_request(self, capsys: pytest.CaptureFixture[str], words: str, message: str) -> None:
+        assert dispatch.main(["programs", *words.split()]) == 2
+        assert message in capsys.readouterr().err
+
+    def test_an_unknown_program(self) -> None:
+        with pytest.raises(UsageError, match="did you mean tf-mirrored"):
+            one_file.one_file("tf-miror")

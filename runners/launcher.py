@@ -29,6 +29,7 @@ from runners.plan_script import plan_script
 from runners.ports import fill_ports
 from runners.processes import Identity, identify, is_alive, require_proc
 from runners.registry import home, runs_folder
+from runners.resuming import copy_checkpoints
 from runners.run import ID_TIME_FORMAT, LOG_NAME, SPEC_NAME, Run, read_run
 from runners.status import StatusFile
 from runners.supervisor import BESIDE, READY, SUPERVISOR_MODULE
@@ -103,6 +104,8 @@ def _make_folder(plan: Plan, run_id: str, versions: dict[str, str]) -> Path:
     try:
         (hidden / "trace").mkdir(parents=True)
         (hidden / LOG_NAME).touch()
+        if plan.resumes is not None:
+            copy_checkpoints(plan.resumes, hidden)
         spec = json.dumps(_spec(plan, run_id, path, versions), indent=1)
         (hidden / SPEC_NAME).write_text(spec + "\n")
         keep_with_run(hidden, [card.uuid for card in plan.cards])
@@ -136,17 +139,19 @@ def _spec(plan: Plan, run_id: str, path: Path, versions: dict[str, str]) -> dict
     stages = fill_ports(stage.filled(with_id) for stage in plan.stages)
     several = {"stages": [stage.as_json() for stage in stages]} if stages else {}
     limit = {} if plan.time_limit_s is None else {"time_limit_s": plan.time_limit_s}
+    resumed = {} if plan.resumes is None else {"resumed_from": plan.resumes.id}
     lesson = {} if plan.lesson is None else {"lesson": dict(plan.lesson)}
     return {
         "run": run_id,
         "kind": plan.kind,
         "name": plan.name,
         "framework": plan.framework,
-        "command": plan.command,
+        "command": [with_id(word) for word in plan.command],
         "cwd": str(plan.cwd),
         "env": {name: value if value is None else with_id(value) for name, value in plan.env.items()},
         **several,
         **limit,
+        **resumed,
         **lesson,
         "python": str(plan.python),
         "devices": plan.devices,

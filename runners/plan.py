@@ -16,7 +16,7 @@ from runners.frameworks import FRAMEWORKS, Framework
 from runners.gpus import Gpu
 from runners.members import Stage
 from runners.registry import home
-from runners.run import RUN_DIR_VARIABLE
+from runners.run import RUN_DIR_VARIABLE, Run
 from runners.versions import package_versions
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -62,6 +62,8 @@ class Plan:
     """What is started, where that is not `command` alone."""
     time_limit_s: float | None = None
     """After how many seconds all of it is ended."""
+    resumes: Run | None = None
+    """The run whose checkpoints it goes on from."""
     lesson: Mapping[str, str] | None = None
     """The `program` and `variant` of the lesson that the run is made for; None where it is for none."""
 

@@ -26,6 +26,7 @@ from runners.plan import (
 )
 from runners.plan_stages import Script, plan_stages, share_out
 from runners.registry import home
+from runners.resuming import Wanted, last_checkpoint, take_over
 
 
 def plan_program(
@@ -40,12 +41,29 @@ def plan_program(
     share: bool = False,
     record: bool = True,
     exact_lines: bool = False,
+    resume: str | Path | None = None,
 ) -> Plan:
-    """Plan a run of a catalogued program. UsageError for an unknown one; all else is in `problems`."""
+    """Plan a run of a catalogued program. UsageError for an unknown one; all else is in `problems`.
+
+    `resume` names a run of it, by id or folder, from whose last checkpoint this one is to go on.
+    """
     program = catalogue.program(name)
     problems: list[str] = []
     # A keyword of the framework's own, work_load_list, is the option work-load-list.
     options = {name.replace("_", "-"): value for name, value in (options or {}).items()}
+    resumed, notes = None, list[str]()
+    if resume is not None:
+        wanted = Wanted(devices, stand_ins, steps, options)
+        resumed, wanted, refused = take_over(program, resume, wanted)
+        devices, stand_ins, steps, options = (
+            wanted.devices,
+            wanted.stand_ins,
+            wanted.steps,
+            dict(wanted.options),
+        )
+        problems += refused
+        last = None if refused else last_checkpoint(resumed)
+        notes += [] if last is None else [f"goes on from step {last} of {resumed.id}"]
     values = _values(program, options, problems)
     if steps is not None and steps < 1:
         problems.append(f"--steps {steps} is not possible: it takes a whole number of at least 1")
@@ -84,13 +102,14 @@ def plan_program(
         options=values,
         problems=problems + held_problems(choice.cards, share),
         unready=interpreter.problem if interpreter.installable else None,
-        notes=choice.notes + (processes.notes if processes else []) + warned + exact.notes,
+        notes=notes + choice.notes + (processes.notes if processes else []) + warned + exact.notes,
         device_map=processes.device_map() if processes else choice.map(),
         cards=choice.cards,
         share=share,
         origin=origin,
         stages=plan_stages(script, choice, processes, record, exact),
         time_limit_s=program.cluster.limit_s(values) if program.cluster else None,
+        resumes=resumed,
     )
 
 

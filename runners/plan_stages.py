@@ -12,15 +12,16 @@ from runners.cluster import Cluster
 from runners.devices import DeviceChoice, choose
 from runners.gpus import Gpus
 from runners.members import ONLY_MEMBER, ONLY_STAGE, Member, Stage
-from runners.plan import ExactLines, recorder_env
+from runners.plan import RUN_PLACEHOLDER, ExactLines, recorder_env
 from runners.program import Program, Value
+from runners.registry import home
+from runners.resuming import CHECKPOINTS
 
 REPEATS = "repeats"
 """The option of a timed program that says how often it measures; recorded, it does so once."""
 MEASURE, RECORD = "measure", "record"
 MOST_PROCESSES = 64
 NO_GPU = {"CUDA_VISIBLE_DEVICES": "-1"}
-NOTHING = DeviceChoice()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,13 +42,15 @@ class Script:
         """Return the words behind the interpreter; the options in `fixed` have those values instead."""
         fixed = fixed or {}
         words = [str(self.program.script)]
-        if choice.names and (self.name_devices or choice.cards):
-            names = (choice.own_names.get(name, name) for name in choice.names)
+        if self.name_devices or choice.cards:
+            names = (choice.own_names.get(name, name) for name in choice.names or [])
             words += ["--devices", ",".join(names)]
         if choice.stand_ins is not None:
             words += ["--stand-ins", str(choice.stand_ins)]
         if self.steps is not None:
             words += ["--steps", str(self.steps)]
+        if self.program.checkpoints:
+            words += ["--checkpoints", str(home().resolve() / "runs" / RUN_PLACEHOLDER / CHECKPOINTS)]
         launchers = self.program.cluster.options if self.program.cluster else frozenset()
         for option in self.program.options:
             value = fixed.get(option.name, self.values[option.name])
@@ -148,7 +151,9 @@ def members(
 
     def words(name: str | None) -> tuple[Sequence[str], Mapping[str, str | None]]:
         if name is None:
-            return script.words(NOTHING, fixed), {**(NO_GPU if choice.cards else {}), **env}
+            # It is told which devices the others have, and sees none of the GPUs itself.
+            any_share = next(iter(shares.values()), choice)
+            return script.words(any_share, fixed), {**(NO_GPU if choice.cards else {}), **env}
         return script.words(shares[name], fixed), {**shares[name].env, **env}
 
     return cluster.members(script.values, python, words)

@@ -69,6 +69,18 @@ class Option:
 
 
 @dataclasses.dataclass(frozen=True)
+class Checkpoints:
+    """What a program saves of itself in the folder that its `--checkpoints` names, and starts from."""
+
+    files: tuple[str, ...]
+    """Patterns of the files that it needs to go on; all else is what a killed process was writing."""
+    whole: str
+    """The pattern of a file that each whole checkpoint has, its star being the number of the step."""
+    same: tuple[str, ...] = ()
+    """The options with which it must be gone on as it was begun."""
+
+
+@dataclasses.dataclass(frozen=True)
 class Program:
     """One training program."""
 
@@ -92,6 +104,8 @@ class Program:
     """Whether it compares its device with the host, so that the device cannot be the host itself."""
     cluster: Cluster | None = None
     """How its processes are made; None where it is one."""
+    checkpoints: Checkpoints | None = None
+    """What a run of it can be gone on from; None where it saves nothing."""
 
     def option(self, name: str) -> Option:
         """Return the option of this name; UsageError with the nearest one where there is none."""

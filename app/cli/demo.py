@@ -26,6 +26,11 @@ def add_arguments(parser: Parser) -> None:
         metavar="OPTION=VALUE",
         help="an option of the program; may be given several times",
     )
+    parser.add_argument(
+        "--resume",
+        metavar="RUN",
+        help="go on from the last checkpoint of this run, with its devices, steps and options",
+    )
     add_launch_options(parser)
 
 
@@ -49,6 +54,7 @@ def execute(arguments: list[str], parser: Parser) -> int:
             share=args.share,
             record=not args.no_record,
             exact_lines=args.exact_lines,
+            resume=args.resume,
         )
 
     return attend(planned(plan), as_json=args.json)

@@ -6,7 +6,7 @@ import json
 
 from runners.cluster import Cluster, Counts, Role
 from runners.entries.options import TRAINING
-from runners.program import FOLDER, Option, Program
+from runners.program import FOLDER, Checkpoints, Option, Program
 
 
 def _variables(role: str, rank: int, counts: Counts) -> dict[str, str | None]:
@@ -49,5 +49,35 @@ PROGRAMS: tuple[Program, ...] = (
         claim="All workers hold equal weights after each step, and the bytes that they exchange grow with "
         "their number. Testable on stand-ins; speed, and NCCL, on several GPUs only.",
         cluster=_ALL_WORKERS,
+    ),
+    Program(
+        name="tf-multiworker-checkpoint",
+        framework="tensorflow",
+        title="Workers with checkpoints",
+        summary="Mirrored workers that save a checkpoint every epoch, can be killed, and be resumed",
+        script=FOLDER / "tf" / "multiworker_checkpoint.py",
+        options=(
+            *TRAINING,
+            _JIT_COMPILE,
+            Option(
+                "checkpoint-every",
+                "steps from one checkpoint to the next (default: an epoch)",
+                None,
+                type="count",
+            ),
+            _WORKERS,
+            _TIME_LIMIT,
+        ),
+        min_devices=1,
+        max_devices=None,
+        default_devices=1,
+        claim="A run resumes from its last checkpoint with the same loss, and only the chief's checkpoints "
+        "are kept. Testable on stand-ins, by resuming a run.",
+        cluster=_ALL_WORKERS,
+        checkpoints=Checkpoints(
+            files=("checkpoint", "step-*", "losses.csv"),
+            whole="step-*.index",
+            same=("batch", "data", "jit-compile", "seed", "width"),
+        ),
     ),
 )

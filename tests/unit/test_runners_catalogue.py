@@ -15,6 +15,7 @@ import pytest
 from runners import catalogue
 from runners.catalogue import PROGRAMS, Option, Program
 from runners.errors import UsageError
+from runners.resuming import CHECKPOINTS
 
 LAUNCHERS_OWN = {"help", "devices", "stand-ins", "steps"}
 
@@ -36,7 +37,7 @@ def declared(script: ModuleType) -> dict[str, argparse.Action]:
     """The options of the program's own command line."""
     actions = {action.option_strings[-1].removeprefix("--"): action for action in script.options()._actions}
     assert set(actions) >= LAUNCHERS_OWN
-    return {name: action for name, action in actions.items() if name not in LAUNCHERS_OWN}
+    return {name: action for name, action in actions.items() if name not in {*LAUNCHERS_OWN, CHECKPOINTS}}
 
 
 def own_options(program: Program) -> list[Option]:
@@ -59,6 +60,14 @@ class TestAgainstTheScript:
 
     def test_the_script_calls_itself_by_the_programs_name(self, program: Program, script: ModuleType) -> None:
         assert script.options().prog == program.name
+
+    def test_checkpoints_are_kept_where_the_script_has_a_folder_for_them(
+        self, program: Program, script: ModuleType
+    ) -> None:
+        flags = [flag for action in script.options()._actions for flag in action.option_strings]
+        assert (f"--{CHECKPOINTS}" in flags) == (program.checkpoints is not None)
+        if program.checkpoints:
+            assert set(program.checkpoints.same) <= {option.name for option in program.options}
 
     def test_a_timed_program_can_be_measured_once(self, program: Program) -> None:
         names = [option.name for option in program.options]

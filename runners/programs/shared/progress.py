@@ -14,15 +14,17 @@ class Progress:
     which ones depends on the step's number alone, and two runs read alike however fast they are.
     """
 
-    def __init__(self, steps: int, every: int) -> None:
+    def __init__(self, steps: int, every: int, done: int = 0) -> None:
+        """`done`: how many of the steps another run has done, from whose checkpoint this one goes on."""
         self.steps = steps
         self.every = every
+        self.first = done + 1
         self._since = time.monotonic()
-        self._printed = 0
+        self._printed = done
 
     def due(self, step: int) -> bool:
         """Whether to read the loss of this step (1-based): the first, each `every`-th, the last."""
-        return step in (1, self.steps) or step % self.every == 0
+        return step in (self.first, self.steps) or step % self.every == 0
 
     def report(self, step: int, loss: float | None = None) -> None:
         """Print the line of a step, unless the last line is too recent; the last step always prints.
@@ -30,7 +32,7 @@ class Progress:
         A program that trains nothing has no loss.
         """
         seconds = time.monotonic() - self._since
-        if 1 < step < self.steps and seconds < 1 / LINES_A_SECOND:
+        if self.first < step < self.steps and seconds < 1 / LINES_A_SECOND:
             return
         rate = (step - self._printed) / max(seconds, 1e-9)
         told = "" if loss is None else f" loss {loss:.4f}"

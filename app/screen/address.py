@@ -9,7 +9,7 @@ from typing import Self
 from urllib.parse import urlencode
 
 _PAIR_MARK = ">"
-_ONE_FILTER = ("pair", "group", "crossing", "finding")
+_ONE_FILTER = ("pair", "group", "crossing", "finding", "line")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,12 +24,16 @@ class RunAddress:
     crossing: str = ""
     """A crossing of the placement diagram."""
     finding: str = ""
+    line: str = ""
+    """A line of the source: ``train.py:31``."""
     hop: int | None = None
     """A row of the hop table, picked beside whatever filter is set."""
     graphs: tuple[str, ...] = ()
     """What the diagram draws; nothing: what executed most ops."""
     opened: tuple[str, ...] = ()
     """Scopes that were opened in the diagram."""
+    file: str = ""
+    """The file whose source is shown, as sites name it; nothing: that of the line, else the script."""
     window: tuple[float, float] | None = None
     """Stretch of the timeline, seconds since the run's start."""
 
@@ -42,16 +46,21 @@ class RunAddress:
             group=_one(query, "group"),
             crossing=_one(query, "crossing"),
             finding=_one(query, "finding"),
+            line=_one(query, "line"),
             hop=_whole(_one(query, "hop")),
             graphs=tuple(query.get("graph", ())),
             opened=tuple(query.get("open", ())),
+            file=_one(query, "file"),
             window=_window(_one(query, "t")),
         )
 
     @staticmethod
     def names() -> tuple[str, ...]:
         """All names that may stand in the address."""
-        return ("run", "pair", "group", "crossing", "finding", "hop", "graph", "open", "t")
+        return (
+            *("run", "pair", "group", "crossing", "finding", "line"),
+            *("hop", "graph", "open", "file", "t"),
+        )
 
     def query(self) -> dict[str, list[str]]:
         """What stands in the address: only what is chosen."""
@@ -61,9 +70,11 @@ class RunAddress:
             "group": [self.group],
             "crossing": [self.crossing],
             "finding": [self.finding],
+            "line": [self.line],
             "hop": [] if self.hop is None else [str(self.hop)],
             "graph": list(self.graphs),
             "open": list(self.opened),
+            "file": [self.file],
             "t": [] if self.window is None else [f"{self.window[0]:.6g}-{self.window[1]:.6g}"],
         }
         kept = {name: [item for item in items if item] for name, items in values.items()}
@@ -86,9 +97,12 @@ class RunAddress:
         group: str = "",
         crossing: str = "",
         finding: str = "",
+        line: str = "",
     ) -> Self:
         """The same page with this filter in place of any other; with none of them, without a filter."""
-        return dataclasses.replace(self, pair=pair, group=group, crossing=crossing, finding=finding, hop=None)
+        return dataclasses.replace(
+            self, pair=pair, group=group, crossing=crossing, finding=finding, line=line, hop=None
+        )
 
     def with_opened(self, expand: str, opened: bool) -> Self:
         """The same page with a scope of the diagram opened, or closed together with what is in it."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from app.analysis.finding import Finding
 from app.analysis.hops import Hop
+from app.analysis.lines import Line
 from app.screen.address import RunAddress
 from app.views.placement_data import Diagram, Group
 from app.views.selection import Selection
@@ -25,6 +26,8 @@ class Focus:
     devices: frozenset[str] = frozenset()
     """The devices that it is about; empty for all."""
     group: Group | None = None
+    site: str = ""
+    """The line of the source that it is about, ``train.py:31``; '' for none in particular."""
 
     def shows(self, lane: Lane) -> bool:
         """Whether a lane of the timeline has to do with it; calls always have."""
@@ -36,10 +39,17 @@ class Focus:
 
 
 def focus_of(
-    address: RunAddress, hops: Sequence[Hop], diagram: Diagram, findings: Sequence[Finding]
+    address: RunAddress,
+    hops: Sequence[Hop],
+    diagram: Diagram,
+    findings: Sequence[Finding],
+    line_of: Callable[[str], Line | None] = lambda site: None,
 ) -> Focus:
-    """What the address picks; nothing where it names what is not there (yet)."""
-    found = _filter(address, hops, diagram, findings)
+    """What the address picks; nothing where it names what is not there (yet).
+
+    `line_of` tells what a line of the source made the devices do, None for one that is not in the trace.
+    """
+    found = _filter(address, hops, diagram, findings, line_of)
     if address.hop is None or address.hop >= len(hops):
         return found
     hop = hops[address.hop]
@@ -52,7 +62,13 @@ def focus_of(
     )
 
 
-def _filter(address: RunAddress, hops: Sequence[Hop], diagram: Diagram, findings: Sequence[Finding]) -> Focus:
+def _filter(
+    address: RunAddress,
+    hops: Sequence[Hop],
+    diagram: Diagram,
+    findings: Sequence[Finding],
+    line_of: Callable[[str], Line | None],
+) -> Focus:
     if address.pair:
         src, dst = address.pair
         rows = frozenset(row for row, hop in enumerate(hops) if (hop.src, hop.dst) == address.pair)
@@ -78,6 +94,11 @@ def _filter(address: RunAddress, hops: Sequence[Hop], diagram: Diagram, findings
             devices = frozenset(end for row in rows for end in (hops[row].src, hops[row].dst))
             where = f" at {finding.site}" if finding.site else ""
             return Focus(f"{finding.code}{where}", rows, Selection(hops=rows), devices)
+    if address.line and (line := line_of(address.line)):
+        touched = {end for row in line.hops for end in (hops[row].src, hops[row].dst)}
+        devices = frozenset((*line.devices, *touched, *(sync.device for sync in line.syncs if sync.device)))
+        selection = Selection(hops=line.hops)
+        return Focus(f"line {address.line}", line.hops, selection, devices, site=address.line)
     return Focus()
 
 

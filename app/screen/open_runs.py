@@ -16,6 +16,7 @@ from app.analysis.finding import Finding
 from app.analysis.findings import run_findings
 from app.analysis.grouping import placement_diagram
 from app.analysis.hops import Hop, hop_table
+from app.analysis.lines import Line, SourceFile, source_files, split_site
 from app.analysis.matrix import device_matrix
 from app.analysis.memory import Memory, memory_table
 from app.analysis.placement import placement
@@ -79,6 +80,18 @@ class Snapshot:
     def ops(self) -> dict[str, int]:
         """Distinct ops a device."""
         return {row["device"]: row["ops"] for row in placement(self.tables)}
+
+    @functools.cached_property
+    def files(self) -> list[SourceFile]:
+        """The user's files with what each of their lines made the devices do."""
+        return source_files(self.tables, self.hops, self.syncs, self.collectives)
+
+    def line(self, site: str) -> Line | None:
+        """What a line, ``train.py:31``, made the devices do; None where it is not in the trace."""
+        place = split_site(site)
+        if place is None:
+            return None
+        return next((file.lines.get(place[1]) for file in self.files if file.path == place[0]), None)
 
     @property
     def findings(self) -> list[Finding]:

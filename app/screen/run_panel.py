@@ -86,7 +86,7 @@ def _panel(run: Run, ended: bool) -> None:
     address = read_address()
     _head(run, open_run, snapshot)
     diagram = snapshot.diagram(address.graphs, address.opened)
-    focus = focus_of(address, snapshot.hops, diagram, snapshot.findings)
+    focus = focus_of(address, snapshot.hops, diagram, snapshot.findings, snapshot.line)
     _findings(run, snapshot, address)
     # Beside the tabs, where it moves nothing when it comes and goes.
     with st.container(horizontal=True, horizontal_alignment="right", key="filter"):
@@ -96,7 +96,8 @@ def _panel(run: Run, ended: bool) -> None:
                 show(address.with_filter())
         else:
             st.caption(
-                "Pick a cell, a bar, an arrow or a row to narrow everything down to it", width="content"
+                "Pick a cell, a bar, an arrow, a line or a row to narrow everything down to it",
+                width="content",
             )
     page = Page(run, open_run, snapshot, address, focus, diagram, run.ended, show)
     tabs = st.tabs(list(VIEWS), key="tab", bind="query-params")

@@ -14,6 +14,7 @@ from app.live.placement import placement_diagram
 from app.live.table import table
 from app.screen import rows, run_header
 from app.screen.run_page import Page
+from app.screen.run_source import source_view
 from app.screen.run_timeline import timeline_view
 from app.store.log import read_tail
 from app.views import units
@@ -167,11 +168,14 @@ def memory_view(page: Page) -> None:
 def syncs_view(page: Page) -> None:
     """Where Python waited for a device."""
     st.caption("Where Python waited for a device's value, or took it.")
-    found = [
-        sync for sync in page.snapshot.syncs if not page.focus.devices or sync.device in page.focus.devices
-    ]
+    focus, syncs = page.focus, page.snapshot.syncs
+    if focus.site:
+        found = [sync for sync in syncs if sync.site == focus.site]
+    else:
+        found = [sync for sync in syncs if not focus.devices or sync.device in focus.devices]
     made = page.row_maker.syncs(found)
-    table(rows.SYNC_COLUMNS, made, "syncs", empty="Python waited for no device.", label="Waits for devices")
+    empty = "No wait belongs to what is picked." if syncs else "Python waited for no device."
+    table(rows.SYNC_COLUMNS, made, "syncs", empty=empty, label="Waits for devices")
 
 
 def training_view(page: Page) -> None:
@@ -200,6 +204,7 @@ def log_view(page: Page) -> None:
 
 VIEWS: dict[str, Callable[[Page], Any]] = {
     "Placement": placement_view,
+    "Source": source_view,
     "Timeline": timeline_view,
     "Memory": memory_view,
     "Syncs": syncs_view,

@@ -16,6 +16,7 @@ from collections.abc import Hashable
 from typing import Any, Callable, Optional
 
 from .sites import Sites
+from .sources import Sources
 from .writer import NoWriter, TraceWriter
 
 TICK_S = 0.25
@@ -55,6 +56,7 @@ class Recording:
         self.writer: TraceWriter = self._open()
         self.counts = self.writer.counts
         self.sites = Sites(self.root, self._define_location)
+        self._sources = Sources(self.folder, self._note_sources)
         os.register_at_fork(after_in_child=self._forked)
 
     # -- definitions -------------------------------------------------------------------------------
@@ -78,7 +80,12 @@ class Recording:
             number = self._number("L")
             texts = [self.string(site), self.string(via or ""), self.string(file)]
             self.writer.append(["L", number, *texts, line, self.string(function)])
+            if self.sites.is_user(file):
+                self._sources.keep(file)
         return number
+
+    def _note_sources(self, notes: dict[str, str]) -> None:
+        self.fact({"source_notes": notes})
 
     def key(self, identity: Hashable, kind: str, fields: dict[str, Any], counted: bool = True) -> int:
         """The id of what `identity` stands for, defined by `fields` when it is new."""

@@ -50,7 +50,8 @@ copies      device, op, within, stays: copies that the framework's own profiler 
 
 Facts (I) that the analysis knows: framework_version, devices, devices_complete (there are no others),
 device_map (see card_facts in cards.py), cuda_environment (the variables that CUDA counted by), role, rank,
-default_device (where ops go that nobody placed), serialised (why times are not those of a normal run), ended.
+default_device (where ops go that nobody placed), source_notes (see sources.py), serialised (why times are not
+those of a normal run), ended.
 
 Times are nanoseconds of the monotonic clock since the header's ``mono_ns``. Ids are dense from 1;
 0 is none. Standard library only: this runs inside any program's interpreter.

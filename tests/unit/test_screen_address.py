@@ -30,6 +30,8 @@ def read(link: str) -> RunAddress:
         FULL.with_filter(group="4|cpu:1|dense/kernel"),
         FULL.with_filter(crossing="4|cpu:1|a>4|cpu:2|b"),
         FULL.with_filter(finding="bounce:3"),
+        FULL.with_filter(line="lib/a b.py:31"),
+        RunAddress(run="x", file="lib/a&b.py"),
         RunAddress(run="x", window=(1.25e-05, 3e-05)),
     ],
 )

@@ -1,0 +1,58 @@
+"""A file's lines in the browser with what each made the devices do beside it, changed in place."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from app.live.assets import script, style
+
+_component = st.components.v2.component(
+    "hopscope_source",
+    html='<div class="hopscope"></div>',
+    css=style("cells") + style("source"),
+    js=script(("cells", "source")),
+)
+
+
+def source_lines(
+    lines: Sequence[str],
+    facts: Sequence[Mapping[str, Any]],
+    key: str,
+    *,
+    words: Sequence[Sequence[tuple[int, int, str]]] = (),
+    selected: int = 0,
+    lit: Collection[int] = (),
+    height: int = 560,
+    label: str = "",
+    name: str = "",
+) -> dict[str, Any] | None:
+    """Draws a file; gives ``{"type": "line", "line": number}`` when a line was picked, 0 when it was let go.
+
+    `facts` say what is beside a line, ``{"line", "ops", "arriving", "leaving", "waits"}``: ops are
+    ``{"device", "hue", "text", "title"}``, the others ``{"text", "remark", "title", "tone"}`` or None.
+    Without `lines`, the lines that have facts are drawn without their text. `words` are the parts of each
+    line that are coloured, (start, end, kind); `lit` the lines that what is picked elsewhere has to do
+    with; `name` is the file's, on whose change the reader is led to its first line with facts. None when
+    nothing was done.
+    """
+    data = {
+        "lines": list(lines),
+        "words": [[list(word) for word in line] for line in words],
+        "facts": [dict(fact) for fact in facts],
+        "selected": selected,
+        "lit": sorted(lit),
+        "height": height,
+        "label": label,
+        "name": name,
+        "testid": f"source-{key}",
+    }
+    result = _component(key=key, data=data, on_event_change=_ignore)
+    event = result.get("event")
+    return dict(event) if event else None
+
+
+def _ignore() -> None:
+    """Streamlit reports only events that have a callback."""

@@ -1,0 +1,54 @@
+"""The kept text of the files that a run's lines are in, as lines that are safe to show."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import tokenize
+from collections.abc import Iterable
+from pathlib import Path
+
+from app.store.traced_devices import TRACE_FOLDER
+from probes.trace.sources import FOLDER, MOST_BYTES, kept_name
+
+LONGEST_LINE = 2000
+_ODD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+"""Would not be seen, or would make a line look other than it is."""
+
+
+def has_sources(folder: Path) -> bool:
+    """Whether the text of any file was kept with the run; not so of runs recorded by earlier versions."""
+    return (folder / TRACE_FOLDER / FOLDER).is_dir()
+
+
+def read_source(folder: Path, files: Iterable[str]) -> list[str] | None:
+    """The lines of the first of these files, absolute paths of the recorded machine, whose text was kept."""
+    for file in files:
+        path = folder / TRACE_FOLDER / FOLDER / kept_name(file)
+        try:
+            # A run's folder may come from elsewhere: what a link in it points to is not of the run.
+            opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            with os.fdopen(opened, "rb") as reading:
+                data = reading.read(MOST_BYTES)
+        except OSError:
+            continue
+        return _lines(data)
+    return None
+
+
+def _lines(data: bytes) -> list[str]:
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        text = data.decode(encoding, "replace")
+    except (SyntaxError, LookupError, ValueError):  # a file may name any codec, also one that is none of text
+        text = data.decode("utf-8", "replace")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return [_shown(line) for line in text.removesuffix("\n").split("\n")]
+
+
+def _shown(line: str) -> str:
+    text = _ODD.sub("\N{REPLACEMENT CHARACTER}", line.expandtabs(8))
+    if len(text) <= LONGEST_LINE:
+        return text
+    return f"{text[:LONGEST_LINE]} .. ({len(text) - LONGEST_LINE:,} more characters)"

@@ -1,0 +1,116 @@
+"""Keeps the text of the user's files that have lines in the trace, beside the trace: what ran is shown later.
+
+A file is copied when its first line comes up, in one piece, so that a kill a moment later leaves it whole.
+What is not kept, and what may not be what ran, is a fact of the process, ``source_notes``: absolute path
+-> why.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import stat
+import threading
+import time
+from typing import Callable, Optional
+
+FOLDER = "source"
+MOST_BYTES = 512 << 10
+"""Of one file."""
+MOST_FILES = 200
+MOST_ALL_BYTES = 8 << 20
+"""Of all files that one process keeps."""
+_SLACK_S = 2.0
+"""File systems round times, and other machines' clocks differ a little."""
+
+
+def kept_name(file: str) -> str:
+    """The name under which the text of a file, by its absolute path, is kept."""
+    name = os.path.basename(file)
+    digest = hashlib.sha256(file.encode("utf-8", "surrogateescape")).hexdigest()
+    plain = "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in name)
+    return f"{digest[:16]}-{plain.encode('ascii', 'replace').decode().replace('?', '_')[-80:]}"
+
+
+class Sources:
+    """Copies each file once; nothing that goes wrong here reaches the program."""
+
+    def __init__(self, folder: str, note: Callable[[dict[str, str]], None]) -> None:
+        """Into `folder`/source; `note` is given all notes whenever one is added."""
+        self._folder = os.path.join(folder, FOLDER)
+        self._note = note
+        self._started = time.time()
+        self._files = self._bytes = 0
+        self._seen: set[str] = set()
+        self._notes: dict[str, str] = {}
+
+    def keep(self, file: str) -> None:
+        """Copy a file, by its absolute path, unless that was done before."""
+        if file in self._seen:
+            return
+        self._seen.add(file)
+        if self._files >= MOST_FILES:
+            # One note for all of them: the facts of a process are written anew with each.
+            if self._files == MOST_FILES:
+                self._files += 1
+                self._tell("", f"only the first {MOST_FILES} files were kept")
+            return
+        try:
+            remark = self._copy(file)
+        except OSError as error:
+            remark = f"could not be kept: {_reason(error)}"
+        except (ValueError, MemoryError) as error:
+            remark = f"could not be kept: {error}"
+        if remark:
+            self._tell(file, remark)
+
+    def _tell(self, file: str, remark: str) -> None:
+        self._notes = {**self._notes, file: remark}
+        self._note(self._notes)
+
+    def _copy(self, file: str) -> Optional[str]:
+        # A pipe or a device in place of a file would hold the program up.
+        source = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+        with open(source, "rb") as reading:
+            known = os.fstat(source)
+            if not stat.S_ISREG(known.st_mode):
+                return "is not a regular file"
+            if known.st_size > MOST_BYTES:
+                return f"is larger than {MOST_BYTES >> 10} KiB"
+            data = reading.read(MOST_BYTES)
+        if self._bytes + len(data) > MOST_ALL_BYTES:
+            return f"all files together are larger than {MOST_ALL_BYTES >> 20} MiB"
+        if b"\0" in data:
+            return "is not text"
+        target = os.path.join(self._folder, kept_name(file))
+        os.makedirs(self._folder, exist_ok=True)
+        if os.path.exists(target):  # by another process of the run
+            with open(target, "rb") as earlier:
+                if earlier.read() != data:
+                    return "changed while the run went on: the text is that of the run's first process"
+        else:
+            self._write(target, data, stat.S_IMODE(known.st_mode) & 0o666 | 0o600)
+        self._files += 1
+        self._bytes += len(data)
+        if known.st_mtime > self._started + _SLACK_S:
+            return "was written after the program had started: what ran may differ from it"
+        return None
+
+    def _write(self, target: str, data: bytes, mode: int) -> None:
+        """Whole or not at all: written beside it first, with no more rights than the user's own file has."""
+        beside = f"{target}.{os.getpid()}-{threading.get_ident()}"
+        file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0), mode)
+        try:
+            with open(file, "wb") as writing:
+                writing.write(data)
+            os.replace(beside, target)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.unlink(beside)
+            raise
+
+
+def _reason(error: OSError) -> str:
+    return "the disk is full" if error.errno == errno.ENOSPC else error.strerror or str(error)

@@ -8,14 +8,16 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import itertools
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from app.analysis.claims.checks import judge
 from app.analysis.claims.shown import Shown
+from app.analysis.devices import is_gpu
 from app.analysis.report import run_report
 from app.lessons import batch
 from app.lessons.lesson import Lesson
@@ -61,14 +63,22 @@ def _judge(lesson: Lesson, backed: Mapping[str, Run]) -> list[Verdict]:
 
 def _shown(variant: str, run: Run) -> Shown:
     spec = run.spec
-    devices, stand_ins = spec.get("devices"), spec.get("stand_ins")
+    devices, options, stand_ins = spec.get("devices"), spec.get("options"), spec.get("stand_ins")
+    own = own_names(map(str, devices) if isinstance(devices, list) else ())
+    given = options if isinstance(options, dict) else {}
     return Shown(
         variant=variant,
-        options=spec.get("options") or {},
-        devices=tuple(map(str, devices)) if isinstance(devices, list) else (),
+        options={name: own.get(value, value) if value else value for name, value in given.items()},
+        devices=tuple(own.values()),
         stand_ins=stand_ins if isinstance(stand_ins, int) else None,
         report=run_report(run.path, ops=True),
     )
+
+
+def own_names(devices: Iterable[str]) -> dict[str, str]:
+    """What a process calls the devices that a run was given: its GPUs are numbered in the order named."""
+    numbers = itertools.count()
+    return {name: f"gpu:{next(numbers)}" if is_gpu(name) else name for name in devices}
 
 
 def _key(lesson: Lesson, backed: Mapping[str, Run]) -> str:

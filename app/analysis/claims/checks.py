@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from app.analysis.claims import mxnet_contexts, mxnet_training
 from app.analysis.claims.shown import Check, Shown
 from app.store.verdicts import Verdict
 
@@ -13,7 +14,16 @@ def said(shown: Mapping[str, Shown]) -> list[Verdict]:
     return list(dict.fromkeys(verdict for one in shown.values() for verdict in one.said))
 
 
-CHECKS: dict[str, Check] = {}
+CHECKS: dict[str, Check] = {
+    "mx-contexts": mxnet_contexts.contexts,
+    "mx-context-scope": mxnet_contexts.context_scope,
+    "mx-copy": mxnet_contexts.copies,
+    "mx-mixed-context": mxnet_contexts.mixed_context,
+    "mx-gluon-params": mxnet_training.gluon_params,
+    "mx-module": mxnet_training.module,
+    "mx-gluon-data-parallel": mxnet_training.gluon_data_parallel,
+    "mx-model-parallel-lstm": mxnet_training.model_parallel_lstm,
+}
 """By program; of those that are not here, what they said themselves is the verdict."""
 
 

@@ -15,9 +15,10 @@ class Shown:
 
     variant: str
     options: Mapping[str, Any]
-    """All of the program's options by name, as in the run's spec.json; None where the program chose."""
+    """All of the program's options by name; None where the program chose. Devices as in `devices`."""
     devices: tuple[str, ...]
-    """Those that the program was given, in order: cpu:1, cpu:2."""
+    """Those that the program was given, in order: cpu:1, cpu:2. A GPU by its number in the process, as in the
+    report, where the first is gpu:0 whichever card that is."""
     stand_ins: int | None
     """How many devices of the host played GPUs; None where real ones were used."""
     report: Mapping[str, Any]

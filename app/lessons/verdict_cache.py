@@ -82,7 +82,7 @@ def own_names(devices: Iterable[str]) -> dict[str, str]:
 
 
 def _key(lesson: Lesson, backed: Mapping[str, Run]) -> str:
-    facts: list[Any] = [_code_digest(), lesson.program]
+    facts: list[Any] = [code_digest(), lesson.program]
     for variant, run in sorted(backed.items()):
         facts.append([variant, run.id, run.status, _stamp(run.path / LOG_NAME), _files(run.path / "trace")])
     return hashlib.sha256(json.dumps(facts, default=str).encode()).hexdigest()
@@ -105,12 +105,17 @@ def _files(folder: Path) -> list[Any]:
 
 
 @functools.cache
-def _code_digest() -> str:
+def code_digest() -> str:
     """What the code was when this process began to judge: what is imported does not change after that."""
+    return digest_of(ROOT, _CODE)
+
+
+def digest_of(root: Path, packages: Iterable[str]) -> str:
+    """One figure for all Python files of these packages: another one when any of them changes."""
     digest = hashlib.sha256()
-    for package in _CODE:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            digest.update(str(path.relative_to(ROOT)).encode())
+    for package in packages:
+        for path in sorted((root / package).rglob("*.py")):
+            digest.update(f"{path.relative_to(root)}\0{path.stat().st_size}\0".encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()
 

@@ -12,7 +12,7 @@ from app.live.source import source_lines
 from app.live.table import table
 from app.screen import rows
 from app.screen.run_page import Page
-from app.screen.source_rows import OPS_COLUMNS, line_facts, ops_rows, byte_bases
+from app.screen.source_rows import OPS_COLUMNS, byte_bases, line_facts, ops_rows
 from app.store.sources import has_sources, read_source
 from app.views import units
 from app.views.python_words import python_words

@@ -86,7 +86,19 @@ def test_without_a_command_it_serves(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--help"]) == 0
     text = capsys.readouterr().out
-    for name in ("serve", "devices", "run", "demo", "programs", "runs", "stop", "rm", "report", "setup"):
+    for name in (
+        "serve",
+        "devices",
+        "run",
+        "demo",
+        "lessons",
+        "programs",
+        "runs",
+        "stop",
+        "rm",
+        "report",
+        "setup",
+    ):
         assert f"\n  {name} " in text
     for name in dispatch.COMMANDS:
         with pytest.raises(SystemExit) as ended:

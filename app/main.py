@@ -18,6 +18,7 @@ page = st.navigation(
         st.Page(_PAGES / "launch.py", title="Launch", icon=":material/rocket_launch:", url_path="launch"),
         st.Page(_PAGES / "runs.py", title="Runs", icon=":material/list:", url_path="runs"),
         st.Page(_PAGES / "run.py", title="Run", icon=":material/account_tree:", url_path="run"),
+        st.Page(_PAGES / "lessons.py", title="Lessons", icon=":material/school:", url_path="lessons"),
     ],
     position="top",
 )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from app.analysis.collectives import Collective
 from app.analysis.hops import Hop
 from app.analysis.memory import Memory
 from app.analysis.report_rows import copied
 from app.analysis.syncs import ALL_DEVICES, Sync
+from app.analysis.tables import Tables
 from app.live.table import Column
 from app.screen.devices import badges
 from app.views import units
@@ -92,6 +93,11 @@ class RunRows:
         """`functions` are the names of the placed graphs."""
         self._functions = {**(functions or {}), 0: "eager"}
         self._badges = {badge["device"]: badge for badge in badges(devices, (), stand_ins)}
+
+    @classmethod
+    def of(cls, tables: Tables) -> Self:
+        """Those of a run, in the hues of all its devices."""
+        return cls(tables.devices, tables.stand_ins, {graph.id: graph.name for graph in tables.graphs})
 
     def badge(self, device: str, remark: bool = True) -> dict[str, str]:
         """A device's badge, with or without what it is."""

@@ -36,7 +36,4 @@ class Page:
     @property
     def row_maker(self) -> rows.RunRows:
         """Makes table rows in the run's hues."""
-        tables = self.snapshot.tables
-        return rows.RunRows(
-            tables.devices, tables.stand_ins, {graph.id: graph.name for graph in tables.graphs}
-        )
+        return rows.RunRows.of(self.snapshot.tables)

@@ -1,0 +1,164 @@
+"""One lesson: its claim, the verdicts, the runs behind them, what to do in one's own code, and its source."""
+
+from __future__ import annotations
+
+import ast
+import functools
+
+import streamlit as st
+
+from app.lessons.batch import Batch
+from app.lessons.judged import Judged, LessonRun
+from app.live.claim import claim_box
+from app.live.source import source_lines
+from app.live.table import table
+from app.screen import places
+from app.screen.launch_words import title_of
+from app.screen.lessons_batch import lesson_button
+from app.screen.lessons_rows import RUN_COLUMNS, run_rows, verdict_rows
+from app.screen.open_runs import opened
+from app.screen.rows import RunRows
+from app.screen.source_section import Place, source_section
+from app.views.python_words import python_words
+from app.views.text import escape_markdown
+from runners import registry
+from runners.catalogue import PROGRAMS
+from runners.errors import HopscopeError
+from runners.one_file import file_name, one_file
+from runners.run import Run
+
+_SOURCE_PX = 560
+_TEXT_PX = 360
+
+
+def draw_lesson(lesson: Judged, now: Batch | None, operator: bool) -> None:
+    """What it is about, and what came of it; only operators get the button that runs it."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"### {escape_markdown(lesson.title)}", width="content")
+        st.caption(f"{escape_markdown(lesson.program)} · {title_of(lesson.framework)}", width="content")
+    st.markdown(escape_markdown(lesson.summary))
+    with st.container():
+        claim_box(verdict_rows(lesson), lesson.claim, "lesson-claim")
+    with st.container():
+        if lesson.note:
+            st.warning(escape_markdown(lesson.note[:1].upper() + lesson.note[1:]), icon=":material/timer:")
+    if lesson.advice:
+        st.markdown(f":material/lightbulb: **In your own code** {escape_markdown(lesson.advice)}")
+    event = table(RUN_COLUMNS, run_rows(lesson.runs), "lesson-runs", label="Runs of the lesson")
+    if event and event["type"] == "open":
+        run = next((row.run for row in lesson.runs if row.variant == event["row"]), None)
+        if run:
+            st.switch_page(places.RUN, query_params={"run": run})
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if operator:
+            lesson_button(lesson, now)
+        _copy(lesson.program)
+        with st.popover("More about it", icon=":material/menu_book:"):
+            st.code(_docstring(lesson.program), language=None, height=_TEXT_PX)
+        st.page_link(
+            places.LAUNCH,
+            label="Launch with other options",
+            icon=":material/rocket_launch:",
+            query_params={"program": lesson.program},
+        )
+
+
+def _copy(program: str) -> None:
+    try:
+        text = _one_file(program)
+    except (HopscopeError, OSError, SyntaxError) as error:
+        st.caption(f"It cannot be copied as one file: {escape_markdown(error)}")
+        return
+    st.download_button(
+        "Copy as one file",
+        text,
+        file_name(program),
+        "text/x-python",
+        key=f"copy-{program}",
+        icon=":material/download:",
+        on_click="ignore",
+        help="The program with all that it uses of this project in it: it runs alone, with the framework "
+        "and numpy.",
+    )
+
+
+@functools.cache
+def _one_file(program: str) -> str:
+    return one_file(program)
+
+
+@functools.cache
+def _docstring(program: str) -> str:
+    return ast.get_docstring(ast.parse(PROGRAMS[program].script.read_text())) or ""
+
+
+def draw_lesson_source(lesson: Judged) -> None:
+    """The source with what each line did in the newest run; without one, the source alone."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("#### Source", width="content")
+        shown = _choose_run(lesson)
+    run = _open(shown.run) if shown and shown.run else None
+    if run is not None:
+        snapshot = opened(run).look(run.ended)
+        if snapshot.files:
+            place = Place(st.query_params.get("file", ""), st.query_params.get("line", ""))
+            gone = source_section(run, snapshot, RunRows.of(snapshot.tables), place)
+            if gone is not None:
+                _go(gone)
+            return
+    script = PROGRAMS[lesson.program].script
+    try:
+        lines = script.read_text().splitlines()
+    except OSError as error:
+        st.error(escape_markdown(f"{script} cannot be read: {error.strerror}"), icon=":material/block:")
+        return
+    st.caption(
+        "Run the lesson to see beside each line where its ops ran, what crossed and where Python waited."
+    )
+    source_lines(
+        lines,
+        (),
+        "script",
+        words=python_words(lines),
+        height=_SOURCE_PX,
+        label=f"Source of {script.name}",
+        name=lesson.program,
+    )
+
+
+def _choose_run(lesson: Judged) -> LessonRun | None:
+    """The run whose lines are shown: of the variant that the address names, else the newest."""
+    there = {row.variant: row for row in lesson.runs if row.run}
+    if not there:
+        return None
+    newest = max(there.values(), key=lambda row: (row.state == "finished", row.run or ""))
+    wanted = there.get(st.query_params.get("variant", ""), newest)
+    if len(there) > 1:
+        picked = st.segmented_control(
+            "As it ran in",
+            list(there),
+            default=wanted.variant,
+            key=f"variant-{lesson.program}-{wanted.variant}",
+            required=True,
+            label_visibility="collapsed",
+        )
+        if picked and picked != wanted.variant:
+            st.query_params["variant"] = picked
+            st.rerun(scope="fragment")
+    return wanted
+
+
+def _open(run: str) -> Run | None:
+    try:
+        return registry.find(run)
+    except HopscopeError:
+        return None  # deleted a moment ago: the next look knows of it
+
+
+def _go(place: Place) -> None:
+    for name, value in (("file", place.file), ("line", place.line)):
+        if value:
+            st.query_params[name] = value
+        else:
+            st.query_params.pop(name, None)
+    st.rerun(scope="fragment")

@@ -1,0 +1,112 @@
+"""The Lessons page: all lessons with their verdicts, beside the one that is chosen; kept up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app import access
+from app.lessons import batch
+from app.lessons.judged import Judged, lessons
+from app.live.table import table
+from app.screen.launch_words import title_of
+from app.screen.lessons_batch import batch_buttons, batch_progress
+from app.screen.lessons_detail import draw_lesson, draw_lesson_source
+from app.screen.lessons_rows import COLUMNS, FILTERS, count_text, is_shown, kinds, lesson_rows
+from app.views import units
+from app.views.text import escape_markdown
+from runners.errors import HopscopeError
+
+_POLL_S = 2.0
+_LIST_PX = 620
+
+
+@st.fragment(run_every=_POLL_S)
+def lessons_panel() -> None:
+    """Draws all lessons; looks again every two seconds."""
+    try:
+        found = lessons()
+    except HopscopeError as error:
+        st.title("Lessons")
+        st.error(escape_markdown(error), icon=":material/block:")
+        return
+    now = batch.state()
+    operator = access.role() == "operator"
+    with st.container(horizontal=True, vertical_alignment="center", key="head"):
+        st.title("Lessons", width="content")
+        st.caption(f"{units.plural(len(found), 'claim')}: {count_text(found)}", width="stretch")
+        if operator:
+            batch_buttons(found, now)
+    with st.container():
+        batch_progress(now)
+    framework, verdict = _filters(found)
+    shown = [lesson for lesson in found if is_shown(lesson, framework, verdict)]
+    wanted = st.query_params.get("lesson", "")
+    chosen = next((lesson for lesson in found if lesson.program == wanted), next(iter(shown), None))
+    left, right = st.columns([5, 9], gap="large")
+    with left:
+        others = {name: st.query_params[name] for name in ("framework", "verdict") if name in st.query_params}
+        event = table(
+            COLUMNS,
+            lesson_rows(shown, now, others),
+            "lessons",
+            selected=[chosen.program] if chosen else [],
+            pickable=True,
+            height=_LIST_PX,
+            empty="No lesson has that verdict.",
+            label="Lessons",
+            searchable=100,
+        )
+    if event and event["type"] in ("row", "open") and event["row"]:
+        choose(str(event["row"]))
+    if chosen is None:
+        return
+    with right:
+        if wanted and chosen.program != wanted:
+            st.error(f"There is no lesson {escape_markdown(wanted)}.", icon=":material/search_off:")
+        draw_lesson(chosen, now, operator)
+    with st.container():
+        draw_lesson_source(chosen)
+
+
+def choose(program: str) -> None:
+    """Show another lesson."""
+    for name in ("variant", "file", "line"):
+        st.query_params.pop(name, None)
+    st.query_params["lesson"] = program
+    st.rerun(scope="fragment")
+
+
+def _filters(found: Sequence[Judged]) -> tuple[str, str]:
+    """The framework and the verdict that are asked for, which stand in the address."""
+    frameworks = [FILTERS[0], *dict.fromkeys(lesson.framework for lesson in found)]
+    numbers = {word: sum(word in kinds(lesson) for lesson in found) for word in FILTERS}
+    with st.container(horizontal=True, vertical_alignment="center", key="lesson-filters"):
+        framework = _one_of(
+            "framework", frameworks, {name: title_of(name) for name in frameworks} | {FILTERS[0]: "All"}
+        )
+        verdict = _one_of(
+            "verdict",
+            FILTERS,
+            {word: f"{word} {numbers[word]}" for word in FILTERS} | {FILTERS[0]: "Any verdict"},
+        )
+    return framework, verdict
+
+
+def _one_of(name: str, options: Sequence[str], titles: dict[str, str]) -> str:
+    wanted = st.query_params.get(name, "")
+    picked: str = st.segmented_control(
+        name.capitalize(),
+        options,
+        format_func=lambda option: titles[option],
+        default=wanted if wanted in options else options[0],
+        required=True,
+        key=f"lesson-{name}",
+        label_visibility="collapsed",
+    )
+    if picked == options[0]:
+        st.query_params.pop(name, None)
+    elif picked != wanted:
+        st.query_params[name] = picked
+    return picked

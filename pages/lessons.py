@@ -1,0 +1,7 @@
+"""Lessons: what each catalogued program claims about placement, and what came of it on this machine."""
+
+from __future__ import annotations
+
+from app.screen.lessons_panel import lessons_panel
+
+lessons_panel()

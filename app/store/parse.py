@@ -46,6 +46,7 @@ _INTS = frozenset(
         "payload_bytes",
         "wire_bytes",
         "parameters",
+        "members",
     }
 )
 _TEXTS = frozenset(
@@ -63,7 +64,7 @@ _TEXTS = frozenset(
         "name",
         "what",
     }
-    | {"why", "algorithm", "outcome", "parameter", "exchange", "within"}
+    | {"why", "algorithm", "group", "outcome", "parameter", "exchange", "within"}
 )
 _LISTS = frozenset({"consumers", "devices", "reads"})
 

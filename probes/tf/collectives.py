@@ -1,15 +1,18 @@
 """Reductions across devices that TensorFlow builds from ordinary ops, named while they are built.
 
 Collective ops (CollectiveReduceV2) are found in the placed graph; ReductionToOneDevice,
-HierarchicalCopy and NCCL are calls of Python classes, noted here.
+HierarchicalCopy and NCCL are calls of Python classes, noted here, and so are collective ops that run eagerly.
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
 from typing import Any, Optional
 
 from ..trace.recording import Recording
-from .names import short_device
+from .collective_kinds import algorithm_of, kind_of, wire_bytes
+from .names import short_device, tensor_bytes
 
 _ALGORITHMS = {
     "ReductionToOneDevice": "reduction-to-one-device",
@@ -32,8 +35,75 @@ def install(recording: Recording) -> None:
         reduced.__name__, reduced.__doc__ = method, original.__doc__
         setattr(owner, method, reduced)
 
+    _watch_eager(recording)
     wrap(cross_device_ops.ReductionToOneDevice, "reduce_implementation", lambda value: [value])
     wrap(cross_device_ops.AllReduceCrossDeviceOps, "_batch_all_reduce", list)
+
+
+_EAGER = {
+    "all_reduce": "CollectiveReduce",
+    "all_reduce_v2": "CollectiveReduceV2",
+    "all_gather": "CollectiveGather",
+    "all_gather_v2": "CollectiveGatherV2",
+    "all_to_all_v2": "CollectiveAllToAllV2",
+    "broadcast_send": "CollectiveBcastSend",
+    "broadcast_send_v2": "CollectiveBcastSendV2",
+    "broadcast_recv": "CollectiveBcastRecv",
+    "broadcast_recv_v2": "CollectiveBcastRecvV2",
+}
+"""Function of collective_ops -> the op that it makes."""
+
+
+def _watch_eager(recording: Recording) -> None:
+    from tensorflow.python.ops import collective_ops
+
+    def wrap(name: str, op: str) -> None:
+        original = getattr(collective_ops, name, None)
+        if original is None:
+            return
+        parameters = list(inspect.signature(original).parameters)
+
+        @functools.wraps(original)
+        def collective(*args: Any, **kwargs: Any) -> Any:
+            result = original(*args, **kwargs)
+            if hasattr(result, "_numpy"):  # none of a graph's: the placed graph tells those
+                given = {**dict(zip(parameters, args)), **kwargs}
+                _happened(recording, op, given, result)
+            return result
+
+        setattr(collective_ops, name, collective)
+
+    for name, op in _EAGER.items():
+        wrap(name, op)
+
+
+def _happened(recording: Recording, op: str, given: dict[str, Any], result: Any) -> None:
+    """Count an eager collective; each execution has an instance key of its own, so the line identifies it."""
+    payload = tensor_bytes(result)
+    members = int(given["group_size"])
+    if payload is not None and op.startswith("CollectiveGather"):
+        payload //= members  # the result holds what all contributed
+    group, hint = str(int(given["group_key"])), str(given.get("communication_hint", "auto"))
+    device, location = short_device(result.device), recording.sites.current(3)
+    key = recording.key(
+        ("collective", op, device, location, payload, group, members, hint),
+        "collective",
+        {
+            "op": kind_of(op),
+            "devices": [device],
+            "tensors": 1,
+            "payload_bytes": payload,
+            "wire_bytes": wire_bytes(op, payload, members),
+            "algorithm": algorithm_of(op, hint),
+            "loc": location,
+            "basis": "estimated",
+            "graph": 0,
+            "per_call": None,
+            "members": members,
+            "group": group,
+        },
+    )
+    recording.happened(key, "collective")
 
 
 def _note(recording: Recording, algorithm: str, values: list[Any]) -> None:

@@ -18,6 +18,7 @@ from .names import short_device
 from .observed import Observed
 from .origins import OpNote
 from .placed import ARGUMENTS, RESULTS, PlacedGraph, read_placed
+from .remote import Remote
 
 _CONTROL_FLOW = {"While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase", "Switch", "Enter"}
 
@@ -59,6 +60,7 @@ class Functions:
         self.notes: dict[str, FunctionNote] = {}
         self.placed: dict[str, list[PlacedGraph]] = {}
         self.observed = Observed(recording)
+        self.remote = Remote(recording, self.notes)
         self._lock = threading.RLock()
         self._keys: dict[tuple[str, int, int], int] = {}
         self._live = LiveBytes.of(recording)
@@ -112,11 +114,15 @@ class Functions:
         metadata = _export(ctx)
         if metadata:
             self._read(name, metadata, inputs, location)
-        graph = self._instance(name, inputs)
+        task = self.remote.task(ctx)
+        graph = self._instance(name, inputs) if not task else None
         if window is not None:
             self.windows.end(window, graph)
         self._last[name] = dur
-        number = graph.id if graph is not None else 0
+        if task:
+            number = self.remote.called(name, task, inputs, location)
+        else:
+            number = graph.id if graph is not None else 0
         identity = (name, number, location)
         key = self._keys.get(identity)
         note = self.notes.get(name)
@@ -133,7 +139,7 @@ class Functions:
         self.recording.event("call", start, dur, key)
         if observing is not None:
             self.observed.end(observing, graph)
-        if graph is None and note is not None:
+        if graph is None and note is not None and not task:
             why = (
                 "compiled by XLA (jit_compile): ops have no placement of their own"
                 if note.compiled
@@ -144,7 +150,8 @@ class Functions:
             mark = mark_of(note.label if note else name, location, "", "")
             for output in outputs:
                 output._hopscope = mark
-                elements = output._num_elements()
+                # Asking for the size of what another process will make would wait for it.
+                elements = 0 if task else output._num_elements()
                 if elements >= SMALL_ELEMENTS:
                     output._hopscope_live = self._live.tensor(output, output.device, elements)
         if note is not None and note.steps:

@@ -19,6 +19,7 @@ from . import (
     functions,
     gradients,
     memory,
+    server_graphs,
     steps,
     syncs,
     variables,
@@ -40,6 +41,7 @@ def install(recording: Recording, module: ModuleType) -> None:
     collectives.install(recording)
     devices.install(recording)
     memory.install(recording)
+    server_graphs.install(recording)
     windows.install(recording, graphs)
     for name in steps.OPTIMIZER_MODULES:
         after_import(name, steps.hook_for(recording, name))

@@ -24,6 +24,17 @@ class OpNote(NamedTuple):
 NO_NOTE = OpNote("", "", 0, 0, "")
 
 
+def within(process: str, note: OpNote) -> OpNote:
+    """What was noted, for a process that runs the function: a device asked for without a job is its own."""
+    if not process:
+        return note
+
+    def own(device: str) -> str:
+        return process + device if device and "/" not in device else device
+
+    return note._replace(requested=own(note.requested), forward_requested=own(note.forward_requested))
+
+
 class Origins:
     """Looks nodes up in what was noted when the function and those it calls were traced."""
 

@@ -16,7 +16,8 @@ from ..trace.hop import memory_of
 from ..trace.recording import Recording
 from .control_flow import ControlFlow
 from .names import shape_text, short_device
-from .origins import PLUMBING, OpNote, Origins, split_input
+from .origins import PLUMBING, OpNote, Origins, split_input, within
+from .placed_collectives import moved_tensor, write_collectives
 from .shapes import infer_shapes
 
 SENDS = ("_Send", "_HostSend")
@@ -26,6 +27,8 @@ RESULTS = ("_Retval", "_DeviceRetval")
 _FUNCTIONAL = ("While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase", "PartitionedCall",
                "StatefulPartitionedCall", "MapDefun", "RemoteCall")  # fmt: skip
 
+_RESOURCE = 20
+"""DataType of resource handles."""
 _KERNEL_AFFIXES = re.compile(r"^_(?:Mkl)?(?:Native)?(?:Fused)?")
 
 
@@ -66,25 +69,35 @@ def read_placed(
     notes: dict[str, Any],
     arguments: Optional[Any],
     location: int,
+    number: Optional[int] = None,
+    process: str = "",
 ) -> PlacedGraph:
     """Write the graph's records (G, N, E and the keys of its hops) and say what to observe.
 
     `arguments` are the eager tensors of the call, for shapes and where they came from; None when the
-    call was not ours to see.
+    call was not ours to see. `number` is the graph's where its calls were told before it;
+    `process` is what stands before the devices of another process that runs it: ``worker:1/``.
     """
-    reader = _Reader(recording, function_graph, owner, notes, arguments)
-    return reader.write(location)
+    reader = _Reader(recording, function_graph, owner, notes, arguments, process)
+    return reader.write(location, number)
 
 
 class _Reader:
     def __init__(
-        self, recording: Recording, graph: Any, owner: str, notes: dict[str, Any], arguments: Optional[Any]
+        self,
+        recording: Recording,
+        graph: Any,
+        owner: str,
+        notes: dict[str, Any],
+        arguments: Optional[Any],
+        process: str,
     ) -> None:
         self.recording = recording
         self.graph = graph
         self.owner = owner
         self.notes = notes
         self.arguments = arguments
+        self.process = process
         self.nodes: dict[str, _Node] = {}
         self.sends: dict[tuple[str, str, str], Any] = {}
         self.made_by_optimizer: set[str] = set()
@@ -101,26 +114,27 @@ class _Reader:
                     self.sends[_pair(node)] = node
                 elif node.op not in RECVS and not _internal(node):
                     number = len(self.nodes) + 1
-                    self.nodes[node.name] = _Node(
-                        number, node, short_device(node.device), self.origins.note(node)
-                    )
+                    note = within(self.process, self.origins.note(node))
+                    self.nodes[node.name] = _Node(number, node, short_device(node.device), note)
 
     # -- writing -----------------------------------------------------------------------------------
 
-    def write(self, location: int) -> PlacedGraph:
+    def write(self, location: int, number: Optional[int]) -> PlacedGraph:
         self._collect()
         recording, note = self.recording, self.notes[self.owner]
         inner = [node.proto for node in self.nodes.values() if node.proto.op in _FUNCTIONAL]
         partial = f"the inside of {len(inner)} of its ops is not placed apart" if inner else None
-        number = recording.graph(
-            {
-                "name": note.label,
-                "function": self.owner,
-                "loc": location,
-                "step_marks": note.steps,
-                "partial": partial,
-            }
-        )
+        fields = {
+            "name": note.label,
+            "function": self.owner,
+            "loc": location,
+            "step_marks": note.steps,
+            "partial": partial,
+        }
+        if number is None:
+            number = recording.graph(fields)
+        else:
+            recording.writer.append(["G", number, fields])
         for proto in inner:
             callee = self.notes.get(proto.attr["f"].func.name)
             what = f"ops inside {callee.label if callee else proto.op}, called in {note.label}"
@@ -198,7 +212,10 @@ class _Reader:
         )
 
     def _tensor(self, producer: _Node, output: int) -> tuple[Optional[int], str, str]:
-        dims, dtype, item = self.shapes.get((producer.proto.name, output), (None, "", 0))
+        return self._tensor_of(producer.proto.name, output)
+
+    def _tensor_of(self, name: str, output: int) -> tuple[Optional[int], str, str]:
+        dims, dtype, item = self.shapes.get((name, output), (None, "", 0))
         size: Optional[int] = None
         if dims is not None and item and None not in dims:
             size = item * math.prod(extent for extent in dims if extent is not None)
@@ -244,6 +261,9 @@ class _Reader:
         variable = self._variable(producer.proto)
         if variable:
             facts["variable"] = variable
+        beside = self._resource_beside(consumer)
+        if beside and note.requested:
+            facts["colocated_with"] = beside
         if note.loc == 0 and consumer.proto.op in RESULTS:
             facts["returned"] = True
         fields = {
@@ -308,38 +328,25 @@ class _Reader:
         mark = self._argument_mark(handle.proto) if handle.proto.op in ARGUMENTS else None
         return str((mark[2] if mark else "") or handle.proto.name)
 
+    def _resource_beside(self, consumer: _Node) -> str:
+        """The variable or other resource on its device that an op works on: that decides where it runs."""
+        for text in consumer.proto.input:
+            handle = self.nodes.get(split_input(text)[0])
+            if handle is None or handle.device != consumer.device or handle.proto.op not in ARGUMENTS:
+                continue
+            if handle.proto.attr["T"].type == _RESOURCE:
+                mark = self._argument_mark(handle.proto)
+                return str((mark[2] if mark else "") or handle.proto.name)
+        return ""
+
     def _collectives(self, number: int, location: int) -> None:
-        """Collective ops never show as sends: their bytes are the tensors' sizes, by the algorithm."""
-        groups: dict[tuple[str, str, int], dict[str, list[_Node]]] = {}
-        for node in self.nodes.values():
-            if node.proto.op in ("CollectiveReduceV2", "CollectiveReduce", "CollectiveReduceV3"):
-                hint = node.proto.attr["communication_hint"].s.decode() or "auto"
-                by_device = groups.setdefault((node.proto.op, hint, node.note.loc), {})
-                by_device.setdefault(node.device, []).append(node)
-        for (op, hint, loc), by_device in groups.items():
-            devices = sorted(by_device)
-            first = by_device[devices[0]]
-            sizes = [self._input_bytes(node) for node in first]
-            known = [size for size in sizes if size is not None]
-            payload = sum(known) if len(known) == len(sizes) else None
-            members = len(devices)
-            algorithm = "ring" if hint in ("auto", "ring") else hint
-            self.recording.key(
-                ("collective", number, op, hint, loc),
-                "collective",
-                {
-                    "op": op,
-                    "devices": devices,
-                    "tensors": len(first),
-                    "payload_bytes": payload,
-                    "wire_bytes": None if payload is None else 2 * (members - 1) * payload,
-                    "algorithm": algorithm,
-                    "loc": loc or location,
-                    "basis": "estimated",
-                    "graph": number,
-                    "per_call": 1,
-                },
-            )
+        """Collective ops never show as sends; reductions made of ordinary ops were noted while tracing."""
+        # As they were before the cut: then each names what it takes, not what was received.
+        whole = {node.name: node for node in self.graph.post_optimization_graph.node}
+        members = (
+            (whole.get(name, node.proto), node.device, node.note.loc) for name, node in self.nodes.items()
+        )
+        write_collectives(self.recording, number, location, members, whole, self.arguments, self._moved)
         for position, reduction in enumerate(self.notes[self.owner].collectives):
             self.recording.key(
                 ("collective", number, position),
@@ -347,9 +354,8 @@ class _Reader:
                 {**reduction, "basis": "estimated", "graph": number, "per_call": 1},
             )
 
-    def _input_bytes(self, node: _Node) -> Optional[int]:
-        producer = self.nodes.get(split_input(node.proto.input[0])[0])
-        return self._tensor(producer, split_input(node.proto.input[0])[1])[0] if producer else None
+    def _moved(self, node: Any) -> Optional[int]:
+        return self._tensor_of(*moved_tensor(node))[0]
 
 
 def _type(node: _Node) -> str:

@@ -1,0 +1,69 @@
+"""Has a cluster's server leave the graphs that it places in the run's folder, for its coordinator to read.
+
+A coordinator (ParameterServerStrategy) hands whole functions to workers. The worker places them, parts of
+them on parameter servers, and no run metadata of that ever comes back. But TensorFlow can write every graph
+on its way to execution into a folder (debug_data_dumper.h): once a function and worker, nothing per step.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from types import ModuleType
+from typing import Any
+
+from ..imports import after_import
+from ..trace.recording import Recording
+
+ENDING = ".graphs"
+"""Of the folder beside the traces, one a process."""
+VARIABLES = (
+    "TF_DUMP_GRAPH_PREFIX",
+    "TF_DUMP_GRAPH_NAME_FILTER",
+    "TF_DUMP_GRAPH_GROUPS",
+    "TF_DUMP_GRAPH_FMT",
+)
+
+
+def install(recording: Recording) -> None:
+    """Switch it on in a process that makes a tf.distribute.Server, before that runs anything."""
+
+    def hook(module: ModuleType) -> None:
+        owner: Any = module.Server  # type: ignore[attr-defined]
+        make = owner.__init__
+
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+            _switch_on(recording)
+            make(self, *args, **kwargs)
+            _tell_role(recording, self)
+
+        __init__.__doc__ = make.__doc__
+        owner.__init__ = __init__
+
+    after_import("tensorflow.python.training.server_lib", hook)
+
+
+def _switch_on(recording: Recording) -> None:
+    folder = os.path.join(recording.folder, f"{os.getpid()}{ENDING}")
+    if os.path.isdir(folder) or any(name in os.environ for name in VARIABLES):
+        return  # done, or the user is looking at graphs: then the coordinator finds none, and says so
+    os.makedirs(folder, exist_ok=True)
+    os.environ.update(zip(VARIABLES, (folder, "*", "main", "BIN")))
+
+
+def _tell_role(recording: Recording, server: Any) -> None:
+    """Servers that are started by hand, without the launcher, have their role from their definition."""
+    if os.environ.get("HOPSCOPE_ROLE"):
+        return
+    definition = server.server_def
+    recording.fact({"role": definition.job_name, "rank": definition.task_index})
+
+
+def remove(folder: str) -> None:
+    """Delete what servers left in the run's trace folder and nobody read."""
+    try:
+        names = [name for name in os.listdir(folder) if name.endswith(ENDING)]
+    except OSError:
+        return
+    for name in names:
+        shutil.rmtree(os.path.join(folder, name), ignore_errors=True)

@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from types import FrameType
 
 from app.lessons import batch
@@ -108,7 +109,7 @@ class _Driver:
 
     def _launch(self, at: int, lesson: Lesson, variant: Variant) -> Run | None:
         try:
-            plan = plan_variant(lesson, variant)
+            plan = plan_variant(lesson, variant, resume=self._resumed(lesson, variant))
             if plan.problems:
                 self._set(at, state=batch.REFUSED, reason="; ".join(plan.problems))
                 return None
@@ -118,6 +119,16 @@ class _Driver:
         except HopscopeError as error:
             self._set(at, state=batch.FAILED, reason=str(error))
         return None
+
+    def _resumed(self, lesson: Lesson, variant: Variant) -> Path | None:
+        """The folder of the run that a variant goes on with; HopscopeError where there is none."""
+        if variant.resumes is None:
+            return None
+        first = next(one for one in lesson.variants if one.name == variant.resumes)
+        run = backing(runs_of(made_for_lessons(registry.runs()), lesson, first))
+        if run is None:
+            raise HopscopeError(f"it goes on with the run of {first.name}, and that has not finished")
+        return run.path
 
     def _alone(self, at: int, where: str) -> bool:
         """Wait until no other run goes on; whether it came to that."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from pathlib import Path
 
 from runners.catalogue import PROGRAMS, Program, Value
 from runners.errors import HopscopeError
@@ -28,6 +29,8 @@ class Variant:
     """None where the program's own default is meant."""
     devices: tuple[str, ...] | None = None
     """Those that it must have, in order; None where any will do."""
+    resumes: str | None = None
+    """The variant, before this one, from whose last checkpoint it goes on; None where it begins anew."""
     extra: bool = False
     """Whether the claim is judged without it too, where this machine cannot run it."""
 
@@ -47,10 +50,13 @@ class Lesson:
         return PROGRAMS[self.program]
 
 
-def plan_variant(lesson: Lesson, variant: Variant, *, share: bool = False) -> Plan:
+def plan_variant(
+    lesson: Lesson, variant: Variant, *, share: bool = False, resume: Path | None = None
+) -> Plan:
     """Plan the run of a variant, marked as the lesson's; why it cannot be run here is in its `problems`.
 
-    With `share` it is no problem that another run uses the GPUs at the moment.
+    With `share` it is no problem that another run uses the GPUs at the moment. `resume` is the folder of the
+    run to go on with, for a variant that resumes another; it may be left out to ask for problems only.
     """
     try:
         plan = plan_program(
@@ -61,6 +67,7 @@ def plan_variant(lesson: Lesson, variant: Variant, *, share: bool = False) -> Pl
             options=variant.options,
             origin=ORIGIN,
             share=share,
+            resume=resume,
         )
     except HopscopeError as error:
         raise HopscopeError(f"{lesson.program}, {variant.name}: {error}") from None

@@ -41,8 +41,8 @@ LESSONS = (
     Lesson(
         "mx-module",
         (Variant("default", steps=3),),
-        "Name the device once, in Module(context=..): bind, init_params and fit follow it. A metric reads "
-        "the outputs in every step, so pass a cheap one, or none of your own.",
+        "Name the device once, in Module(context=..): bind, init_params and fit follow it. fit's metric "
+        "reads the outputs in every step; a loop of your own may call update_metric now and then only.",
     ),
     Lesson(
         "mx-module-data-parallel",
@@ -76,10 +76,11 @@ LESSONS = (
         "mx-dist-sync",
         (
             Variant("sync", {"kvstore": "dist_sync"}, steps=3),
+            Variant("device-sync", {"kvstore": "dist_device_sync"}, steps=3),
             Variant("async", {"kvstore": "dist_async"}, steps=3),
         ),
-        "Use dist_sync where workers must hold equal weights, and divide the learning rate for the number "
-        "of workers; dist_async gives that up for not waiting.",
+        "Use dist_sync where workers must hold equal weights, and scale the gradients by the batch of all "
+        "workers together, for the servers add them up; dist_async gives equality up for not waiting.",
     ),
     Lesson(
         "mx-matmul-size",

@@ -35,9 +35,14 @@ class Machine:
         self.problems: dict[tuple[str, str], list[str]] = {}
         self.ends: dict[tuple[str, str], Callable[[str], None]] = {}
         self.launched: list[tuple[str, str]] = []
+        self.resumed: list[str] = []
 
-    def plan(self, lesson: Lesson, variant: Variant, *, share: bool = False) -> Plan:
+    def plan(
+        self, lesson: Lesson, variant: Variant, *, share: bool = False, resume: Path | None = None
+    ) -> Plan:
         plan = plan_variant(lesson, variant, share=share)
+        if resume is not None:
+            self.resumed.append(resume.name)
         stand_ins = plan.stand_ins or lesson.catalogued.default_devices
         problems = self.problems.get((lesson.program, variant.name), [])
         return dataclasses.replace(plan, problems=list(problems), stand_ins=stand_ins)
@@ -144,6 +149,27 @@ def test_runs_on_stand_ins_are_made_anew_where_there_are_gpus_by_now(machine: Ma
     write_run("on-gpus", spec, log=SAYS)
     assert outcomes(run(ONE)[0]) == [("default", "done", None)]
     assert run(ONE)[0].items == ()
+
+
+def test_a_run_that_resumes_another_goes_on_with_its_newest(machine: Machine) -> None:
+    program = "tf-multiworker-checkpoint"
+    write_run("older", spec_of(program, "first"), log=SAYS)
+    made, _ = run(program, again=True)
+    assert machine.launched == [(program, "first"), (program, "resumed")]
+    assert machine.resumed == ["run1"]
+    assert [item.state for item in made.items] == ["done", "done"]
+
+
+def test_without_the_run_that_it_resumes_it_fails(machine: Machine) -> None:
+    program = "tf-multiworker-checkpoint"
+    machine.ends[program, "first"] = lambda run_id: machine.write(
+        run_id, (program, "first"), "failed", reason="killed"
+    )
+    made, _ = run(program)
+    assert [item.reason for item in made.items] == [
+        "killed: what went wrong",
+        "it goes on with the run of first, and that has not finished",
+    ]
 
 
 def test_stopped_by_a_signal_the_rest_waits_for_next_time(machine: Machine) -> None:

@@ -41,7 +41,7 @@ _ONE_PROCESS = (
         "tf-pin-replica-gradients",
         (Variant("default", steps=3),),
         "With a model a device made by hand, call each tape.gradient under its own tf.device; if they "
-        "are to be one model, sum the gradients in every step, which tf.distribute.MirroredStrategy does for you.",
+        "are to be one model, sum the gradients in every step, as tf.distribute.MirroredStrategy does.",
     ),
     Lesson(
         "tf-model-parallel",
@@ -121,7 +121,7 @@ _TIMED = (
         "tf-input-pipeline",
         (Variant("all"),),
         "Feed the model from tf.data and end the pipeline with "
-        "tf.data.experimental.prefetch_to_device(device), so that the next batch is there when a step begins.",
+        "apply(tf.data.experimental.prefetch_to_device(device)): the next batch is there when a step begins.",
     ),
 )
 

@@ -11,6 +11,7 @@ from runners.entries import (
     mxnet_training,
     tensorflow,
     tensorflow_distributed,
+    tensorflow_placement,
 )
 from runners.errors import UsageError
 from runners.program import DEFAULT_STEPS, FOLDER, Option, OptionType, Program, Value, did_you_mean
@@ -29,6 +30,7 @@ __all__ = [
 
 _ALL = (
     *tensorflow.PROGRAMS,
+    *tensorflow_placement.PROGRAMS,
     *tensorflow_distributed.PROGRAMS,
     *mxnet_lessons.PROGRAMS,
     *mxnet_training.PROGRAMS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from runners.catalogue import Program, Value
+from runners.fitting_placement import placement_problems
 from runners.programs.shared.slices import cut
 
 HOST = "cpu:0"
@@ -38,7 +39,7 @@ def program_problems(
         problems += _kvstore_problems(devices, options)
     if "split" in options:
         problems += _split_problems(count, options.get("layers"), options.get("split"))
-    return problems
+    return problems + placement_problems(program, devices, options)
 
 
 def _split_problems(count: int, layers: Value | None, split: Value | None) -> list[str]:

@@ -54,7 +54,7 @@ def _wrap(recording: Recording, owner: Any, method: str) -> None:
         finally:
             _nesting.depth -= 1
         if _nesting.depth == 0 and _first_replica():
-            _mark(recording)
+            _mark(recording, self)
         return result
 
     applied.__name__, applied.__doc__ = method, original.__doc__
@@ -73,7 +73,7 @@ def _first_replica() -> bool:
     return not isinstance(replica, int) or replica == 0
 
 
-def _mark(recording: Recording) -> None:
+def _mark(recording: Recording, optimizer: Any) -> None:
     from tensorflow.python.framework import ops
 
     graph: Any = (
@@ -82,7 +82,12 @@ def _mark(recording: Recording) -> None:
     if graph is None:
         recording.stepped()
     else:
-        graph._hopscope_steps = getattr(graph, "_hopscope_steps", 0) + 1
+        # Several optimizers that one traced step applies, one a replica say, make one step together.
+        applied = getattr(graph, "_hopscope_applied", None)
+        if applied is None:
+            applied = graph._hopscope_applied = {}
+        applied[id(optimizer)] = applied.get(id(optimizer), 0) + 1
+        graph._hopscope_steps = max(applied.values())
 
 
 def _tracing() -> bool:

@@ -22,3 +22,6 @@ TRAINING = (
 )
 PINNED = Option("device", "the device to pin to (default: the last of the devices)", None, type="device")
 REPEATS = Option("repeats", "how often each time is measured; with 1 there is no verdict", 5, type="count")
+JIT_COMPILE = Option(
+    "jit-compile", "compile with XLA, which hides where ops run inside a cluster", "off", ("off", "on")
+)

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from runners.entries.options import PINNED, TRAINING
+from runners.entries.options import JIT_COMPILE, PINNED, TRAINING
 from runners.program import FOLDER, Option, Program
 
-_COMMON = (
-    *TRAINING,
-    Option(
-        "jit-compile", "compile with XLA, which hides where ops run inside a cluster", "off", ("off", "on")
-    ),
-)
+_COMMON = (*TRAINING, JIT_COMPILE)
 
 PROGRAMS = (
     Program(

@@ -33,10 +33,19 @@ __all__ = [
 ]
 
 
-def parser(program: str, lesson: str) -> Parser:
-    """A parser with the options that all programs share; `lesson` is the program's docstring."""
-    options = command.parser(program, lesson)
-    command.add_training(options)
+def parser(
+    program: str, lesson: str, steps: int = 100, step: str = "training steps", timed: bool = False
+) -> Parser:
+    """A parser with the options that all programs share; `lesson` is the program's docstring.
+
+    `steps` is how many there are by default, and `step` what they are. A `timed` program measures time: it
+    reads no losses meanwhile, and has no option for it.
+    """
+    options = command.parser(program, lesson, steps, step)
+    if timed:
+        command.add_network(options)
+    else:
+        command.add_training(options)
     options.add_argument(
         "--jit-compile",
         choices=("off", "on"),

@@ -22,6 +22,8 @@ class Role:
     """The program's option that says how many there are; None: one."""
     serves: bool = False
     """Ends once those that do not serve have ended."""
+    endless: bool = False
+    """Serves, but has to be ended then."""
     arguments: tuple[str, ...] | None = None
     """What the interpreter runs; None: the program's own script, with its options."""
     computes: bool = True
@@ -37,6 +39,10 @@ class Cluster:
     variables: Variables
     time_limit: str
     """The program's option that says after how many seconds all of them are ended."""
+    own_gpus: bool = False
+    """Whether its processes sum over GPUs by NCCL, which takes no GPU that two of them share."""
+    coordinated: bool = False
+    """Whether one of them hands out whole steps, each to one of those that compute."""
 
     @property
     def options(self) -> frozenset[str]:
@@ -82,6 +88,7 @@ class Cluster:
                         role=role.name,
                         rank=rank,
                         serves=role.serves,
+                        endless=role.endless,
                     )
                 )
         return tuple(made)

@@ -86,6 +86,11 @@ class Group:
         others = [process for process in self.processes if not process.member.serves]
         return bool(others) and all(process.succeeded for process in others)
 
+    @property
+    def endless(self) -> bool:
+        """Whether none of the members that still run would ever end by itself."""
+        return all(process.member.endless for process in self.processes if process.wait_status is None)
+
     def as_json(self) -> list[dict[str, Any]]:
         """Return the members as they stand in status.json."""
         return [process.as_json() for process in self.processes]

@@ -31,6 +31,8 @@ class Member:
     rank: int | None = None
     serves: bool = False
     """Ends when the members that do not serve have ended, as a parameter server does."""
+    endless: bool = False
+    """Serves, and never ends by itself: it is asked to as soon as nobody is left to serve."""
 
     def variables(self) -> dict[str, str | None]:
         """Return its changes of the environment, its role and rank among them."""
@@ -102,4 +104,5 @@ def _member(entry: Mapping[str, Any]) -> Member:
         role=entry.get("role"),
         rank=entry.get("rank"),
         serves=bool(entry.get("serves")),
+        endless=bool(entry.get("endless")),
     )

@@ -129,29 +129,38 @@ def _default_devices(
 ) -> DeviceChoice:
     """Return free GPUs where there are enough, else stand-ins, with a note that says so."""
     wanted = [value for name, value in values.items() if program.option(name).type == "device" and value]
-    count = program.default_devices
+    cluster = program.cluster
+    each = len(cluster.trainers(values)) if cluster and cluster.own_gpus else 1
+    count, least = program.default_devices * each, max(1, program.min_devices) * each
     framework = FRAMEWORKS[program.framework]
     shown = may_use(gpus, os.environ)
     visible = builds.usable_cards(framework, shown)
     stand_ins_wanted = any(str(name).startswith("cpu:") for name in wanted)
-    if len(visible) >= program.min_devices and visible and build != "cpu" and not stand_ins_wanted:
+    if len(visible) >= least and build != "cpu" and not stand_ins_wanted:
         named = [card for card in visible if card.device in wanted]
         others = [card for card in visible if card not in named]
         free = [card for card in others if share or not leases.holders(home(), card.uuid)]
         # Without enough free cards it still gets the least it needs, and the plan says who holds them.
         taken = [card for card in others if card not in free]
-        count = max(program.min_devices, min(count, len(free) + len(named)))
+        count = max(least, min(count, (len(free) + len(named)) // each * each))
         picked = (free + taken)[: max(0, count - len(named))] + named
         choice = choose([card.device for card in picked], None, gpus)
         choice.notes.insert(0, f"no devices were named, so it gets {', '.join(choice.names or [])}")
         return choice
-    choice = choose(None, count, gpus)
+    choice = choose(None, program.default_devices, gpus)
     names = ", ".join(choice.names or [])
-    told = f"{names} are stand-ins that play GPUs" if count > 1 else f"{names} is a stand-in that plays a GPU"
+    told = (
+        f"{names} are stand-ins that play GPUs"
+        if program.default_devices > 1
+        else f"{names} is a stand-in that plays a GPU"
+    )
     if not visible:
         refused = "; ".join(builds.refusals(framework, shown))
         why = refused or gpus.problem or "CUDA_VISIBLE_DEVICES hides the GPUs"
         choice.notes.append(f"no GPU to use here: {why}; {told}")
+    elif build != "cpu" and len(visible) < least and each > 1:
+        few = "1 GPU is" if len(visible) == 1 else f"{len(visible)} GPUs are"
+        choice.notes.append(f"{few} too few for {each} processes with one each; {told}")
     elif build == "cpu":
         choice.notes.append(f"{cpu_build_words(program.framework)}; {told}")
     else:

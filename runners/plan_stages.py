@@ -10,6 +10,7 @@ from typing import Any
 
 from runners.cluster import Cluster
 from runners.devices import DeviceChoice, choose
+from runners.fitting_processes import MOST_PROCESSES, process_problems
 from runners.gpus import Gpus
 from runners.members import ONLY_MEMBER, ONLY_STAGE, Member, Stage
 from runners.plan import RUN_PLACEHOLDER, ExactLines, recorder_env
@@ -20,7 +21,6 @@ from runners.resuming import CHECKPOINTS
 REPEATS = "repeats"
 """The option of a timed program that says how often it measures; recorded, it does so once."""
 MEASURE, RECORD = "measure", "record"
-MOST_PROCESSES = 64
 NO_GPU = {"CUDA_VISIBLE_DEVICES": "-1"}
 
 
@@ -85,20 +85,15 @@ def share_out(
     cluster: Cluster, values: Mapping[str, Value | None], choice: DeviceChoice, gpus: Gpus
 ) -> Processes:
     """Return which devices each process has: its own GPUs where there are enough, stand-ins for each."""
-    trainers = cluster.trainers(values)
+    shares = _shares(cluster.trainers(values), choice, gpus)
+    names = {trainer: part.names or [] for trainer, part in shares.of.items()}
+    return dataclasses.replace(shares, problems=shares.problems or process_problems(cluster, values, names))
+
+
+def _shares(trainers: Sequence[str], choice: DeviceChoice, gpus: Gpus) -> Processes:
     alike = Processes(dict.fromkeys(trainers, choice), [], [])
-    count = sum(cluster.counts(values).values())
-    if count > MOST_PROCESSES:
-        words = f"{count} processes are too many for one machine: {MOST_PROCESSES} at most"
-        return dataclasses.replace(alike, problems=[words])
-    batch = values.get("batch")
-    replicas = len(trainers) * len(choice.names or [""])
-    if isinstance(batch, int) and batch < replicas:
-        return dataclasses.replace(
-            alike, problems=[f"batch={batch} leaves some of {replicas} replicas without an image"]
-        )
     cards = [name for name in choice.names or [] if name.startswith("gpu:")]
-    if not choice.names or len(trainers) == 1:
+    if not choice.names or len(trainers) == 1 or len(trainers) > MOST_PROCESSES:
         return alike
     if not cards:
         own = f"each of {', '.join(trainers)} has its own {', '.join(choice.names)}"

@@ -150,6 +150,8 @@ class Watch:
         elif self.group.served_out:
             if self._serve_until is None:
                 self._serve_until = now + SERVE_ON_S
+            if self.group.endless:
+                self._end(now, GROUP_GRACE_S)
             elif now >= self._serve_until:
                 self._end(now, LEFTOVER_GRACE_S)
 

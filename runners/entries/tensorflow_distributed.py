@@ -33,7 +33,18 @@ _COMMUNICATION = Option(
 _WORKERS = Option("workers", "processes that train, each with devices of its own", 2, type="count")
 _TIME_LIMIT = Option("time-limit", "seconds after which all processes are ended", 600, type="count")
 
-_ALL_WORKERS = Cluster((Role("worker", option="workers"),), _variables, "time-limit")
+_ALL_WORKERS = Cluster((Role("worker", option="workers"),), _variables, "time-limit", own_gpus=True)
+_SERVED = Cluster(
+    (
+        Role("ps", option="ps", serves=True, endless=True, computes=False),
+        Role("worker", option="workers", serves=True, endless=True),
+        # It begins by looking for the others.
+        Role("chief", computes=False),
+    ),
+    _variables,
+    "time-limit",
+    coordinated=True,
+)
 
 PROGRAMS: tuple[Program, ...] = (
     Program(
@@ -79,5 +90,28 @@ PROGRAMS: tuple[Program, ...] = (
             whole="step-*.index",
             same=("batch", "data", "jit-compile", "seed", "width"),
         ),
+    ),
+    Program(
+        name="tf-parameter-server",
+        framework="tensorflow",
+        title="Workers and parameter servers",
+        summary="Variables on servers: a chief hands out steps, workers pull weights and push gradients",
+        script=FOLDER / "tf" / "parameter_server.py",
+        options=(
+            *TRAINING,
+            _JIT_COMPILE,
+            Option(
+                "loop", "a loop of one's own; Keras fit is not possible here", "custom", ("custom", "fit")
+            ),
+            Option("ps", "processes that keep the variables", 2, type="count"),
+            _WORKERS,
+            _TIME_LIMIT,
+        ),
+        min_devices=1,
+        max_devices=None,
+        default_devices=1,
+        claim="Variables live on the servers, and every step pulls and pushes them. It is called model "
+        "parallelism: variables are spread, computation is not. Testable on stand-ins.",
+        cluster=_SERVED,
     ),
 )

@@ -27,9 +27,11 @@ __all__ = [
     "parser",
     "pinned",
     "positive",
+    "server_config",
     "set_up",
     "set_up_process",
     "split_host",
+    "use_stand_ins_of_workers",
 ]
 
 
@@ -102,6 +104,9 @@ def set_up_process(options: Parser, args: argparse.Namespace) -> list[str]:
     tf.config.set_visible_devices(
         [gpu for number, gpu in enumerate(gpus) if f"gpu:{number}" in chosen], "GPU"
     )
+    for gpu in tf.config.get_visible_devices("GPU"):
+        # Another process may have the same one, and by default the first takes almost all of its memory.
+        tf.config.experimental.set_memory_growth(gpu, True)
     if kinds == {"cpu"}:
         _use_in_workers(chosen)
     return chosen
@@ -116,6 +121,41 @@ def _use_in_workers(chosen: list[str]) -> None:
 
     extended: Any = collective_all_reduce_strategy.CollectiveAllReduceExtended
     extended._initialize_local_devices = local_devices
+
+
+def server_config(options: Parser, args: argparse.Namespace) -> Any:
+    """The devices to use, as tf.distribute.Server wants to be told of them: tf.config means nothing to it.
+
+    Exits with 2 where a device is missing.
+    """
+    import tensorflow as tf
+
+    chosen = set_up_process(options, args)
+    config = tf.compat.v1.ConfigProto()
+    gpus = [name.partition(":")[2] for name in chosen if name.startswith("gpu:")]
+    if gpus:
+        config.gpu_options.visible_device_list = ",".join(gpus)
+        config.gpu_options.allow_growth = True
+    else:
+        config.device_count["GPU"] = 0
+        config.device_count["CPU"] = 1 + max(int(name.partition(":")[2]) for name in chosen)
+    return config
+
+
+def use_stand_ins_of_workers(args: argparse.Namespace) -> None:
+    """Make ParameterServerStrategy put replicas on the workers' stand-ins: without GPUs it takes cpu:0.
+
+    For the chief, whose strategy it is, and who has no such devices itself.
+    """
+    stand_ins = [f"cpu:{number}" for number in range(1, (args.stand_ins or 0) + 1)]
+    chosen = args.devices or stand_ins
+    if any(name.startswith("gpu:") for name in chosen) or not chosen:
+        return
+    from tensorflow.python.distribute import parameter_server_strategy_v2
+
+    extended: Any = parameter_server_strategy_v2.ParameterServerStrategyV2Extended
+    extended._num_replicas_in_sync = len(chosen)
+    extended.worker_devices = tuple(f"/device:{name.upper()}" for name in chosen)
 
 
 def split_host(tf: Any, stand_ins: int) -> None:

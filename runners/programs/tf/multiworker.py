@@ -85,6 +85,8 @@ def main() -> None:
     chosen = devices.set_up_process(parser, args)
     if args.communication == "nccl" and not chosen[0].startswith("gpu:"):
         parser.error(f"--communication nccl works on GPUs only, and the replicas are on {', '.join(chosen)}")
+    if args.loop == "fit" and args.jit_compile == "on" and not chosen[0].startswith("gpu:"):
+        parser.error("--jit-compile on works in --loop fit on GPUs only; the custom loop compiles here")
     config = json.loads(os.environ["TF_CONFIG"])
     rank, workers = int(config["task"]["index"]), len(config["cluster"]["worker"])
     replicas = workers * len(chosen)

@@ -123,9 +123,9 @@ def model_parallel_lstm(shown: Mapping[str, Shown]) -> list[Verdict]:
         sizes = {row["bytes"] for row in rows}
         also = ""
         if parts:
+            noun = f"{len(parts)} parts of gradients" if len(parts) > 1 else "1 part of a gradient"
             also = (
-                f", and forward again {len(parts)} parts of gradients ({parts[0]['producer']}, ..), to be "
-                "added up on the next device"
+                f", and forward again {noun} ({parts[0]['producer']}, ..), to be added up on the next device"
             )
         measured = (
             f"with boundary={one.options.get('boundary')} the recorder saw {len(forward)} tensors of "

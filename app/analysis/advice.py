@@ -106,6 +106,8 @@ _CALLED = {
 _PRODUCER_SENTENCES = {
     "default-device": "{producer} at {at} has no device scope and runs on {default}, used on {dsts}",
     "colocation": "{producer} at {at} runs beside {beside} on {src}, used on {dsts}",
+    "no-kernel": "{producer} at {at} has no kernel on the requested device ({kernel}), runs on {src}"
+    " and is used on {dsts}",
 }
 _SENTENCES = {
     "explicit": "The code puts producer and consumer ({consumers} at {at}) on different devices, {way}",

@@ -25,6 +25,7 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
     ("explicit", "consumer", copies.called_copy),
     ("host-upload", "consumer", copies.host_upload),
     ("no-kernel", "consumer", placed.no_kernel),
+    ("no-kernel", "producer", placed.made_without_kernel),
     ("missing-device", "consumer", placed.missing_device),
     ("host-memory", "consumer", placed.host_memory),
     ("gradient-outside-scope", "consumer", gradients.made_for_gradient),

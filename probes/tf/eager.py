@@ -15,6 +15,7 @@ from .functions import Functions
 from .gradients import current as gradient
 from .gradients import forward_ops
 from .hosts import host_inputs
+from .kernels import missing_kernel
 from .live import SMALL_ELEMENTS, LiveBytes
 from .marks import Mark
 from .marks import mark as mark_of
@@ -215,6 +216,10 @@ class EagerOps:
         fields.update(dst_memory=memory_of(device, on_host), forward_loc=forward, requested=own[3])
         if forward:
             fields["facts"]["forward_requested"] = short_device(gradient.forward_requested)
+        if missing := missing_kernel(op_type, own[3], device):
+            fields["facts"]["no_kernel"] = missing
+        if missing := missing_kernel(mark[0], mark[3], source):
+            fields["facts"]["producer_no_kernel"] = missing
         place = (source, device, on_host, own, index, mark, tensor._datatype_enum(), tensor._shape_tuple())
         return self.recording.key(("copy", *place, forward), "hop", fields)
 

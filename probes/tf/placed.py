@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Optional
 from ..trace.hop import memory_of
 from ..trace.recording import Recording
 from .control_flow import ControlFlow
+from .kernels import missing_kernel
 from .names import shape_text, short_device
 from .origins import PLUMBING, OpNote, Origins, split_input, within
 from .placed_collectives import moved_tensor, write_collectives
@@ -266,6 +267,8 @@ class _Reader:
             facts["colocated_with"] = beside
         if note.loc == 0 and consumer.proto.op in RESULTS:
             facts["returned"] = True
+        for name, node in ("no_kernel", consumer), ("producer_no_kernel", producer):
+            facts |= _fact(name, missing_kernel(_type(node), node.note.requested, node.device))
         fields = {
             "src": src,
             "dst": dst,
@@ -384,6 +387,10 @@ def _predicate(receivers: list[tuple[_Node, int]]) -> bool:
 
 def _is_control(send: Any) -> bool:
     return send.input[0].startswith("^") or "/ctrl/" in send.input[0]
+
+
+def _fact(name: str, value: str) -> dict[str, Any]:
+    return {name: value} if value else {}
 
 
 def _internal(node: Any) -> bool:

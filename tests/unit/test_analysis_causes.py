@@ -154,7 +154,14 @@ MADE_BY_GRADIENT = {"forward_loc": 5, "facts": {"producer_forward_requested": "c
         ),
         ("cpu:2", "cpu:1", {"dst_memory": "host", "requested": "cpu:1"}, STAND_INS, "unknown"),
         # What the recorder says outright.
-        ("gpu:0", "cpu:0", {"facts": {"no_kernel": "UniqueV2 int32"}}, GPUS, "no-kernel"),
+        ("gpu:0", "cpu:0", {"facts": {"no_kernel": "UniqueV2 has kernels for CPU"}}, GPUS, "no-kernel"),
+        (
+            "cpu:0",
+            "gpu:0",
+            {"facts": {"producer_no_kernel": "UniqueV2 has kernels for CPU"}},
+            GPUS,
+            "no-kernel",
+        ),
         ("gpu:0", "cpu:0", {"facts": {"colocated_with": "kernel"}}, GPUS, "colocation"),
         ("cpu:1", "cpu:2", {"facts": {"collective": "ring"}}, STAND_INS, "collective"),
         # Copies that the code called.

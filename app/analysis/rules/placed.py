@@ -16,6 +16,12 @@ def no_kernel(transfer: Transfer) -> dict[str, Any] | None:
     return {"kernel": transfer.facts["no_kernel"]} if transfer.facts.get("no_kernel") else None
 
 
+def made_without_kernel(transfer: Transfer) -> dict[str, Any] | None:
+    """The producer has no kernel for the requested device, so it ran here and its result goes back."""
+    kernel = transfer.facts.get("producer_no_kernel")
+    return {"kernel": kernel, "producer_requested": transfer.producer_requested} if kernel else None
+
+
 def missing_device(transfer: Transfer) -> dict[str, Any] | None:
     """The device that the code named does not exist here, and the op ran on another."""
     if not transfer.context.devices:

@@ -12,6 +12,7 @@ from runners.entries import (
     tensorflow,
     tensorflow_distributed,
     tensorflow_placement,
+    tensorflow_waiting,
 )
 from runners.errors import UsageError
 from runners.program import DEFAULT_STEPS, FOLDER, Option, OptionType, Program, Value, did_you_mean
@@ -31,6 +32,7 @@ __all__ = [
 _ALL = (
     *tensorflow.PROGRAMS,
     *tensorflow_placement.PROGRAMS,
+    *tensorflow_waiting.PROGRAMS,
     *tensorflow_distributed.PROGRAMS,
     *mxnet_lessons.PROGRAMS,
     *mxnet_training.PROGRAMS,

@@ -71,6 +71,7 @@ _ONE_PROCESS = (
         (
             Variant("angle", {"op": "angle"}, steps=3),
             Variant("fractional-max-pool", {"op": "fractional-max-pool"}, steps=3),
+            Variant("xla-cpu", {"op": "fractional-max-pool", "scope": "xla-cpu"}, stand_ins=1, steps=3),
         ),
         "Call tf.config.set_soft_device_placement(False) once: an op without a GPU kernel then raises "
         "instead of moving to the host. Replace it, or move it to where its data already is.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from app.analysis.claims import mxnet_contexts, mxnet_training
+from app.analysis.claims import mxnet_contexts, mxnet_training, tf_kernels, tf_waiting
 from app.analysis.claims.shown import Check, Shown
 from app.store.verdicts import Verdict
 
@@ -15,6 +15,9 @@ def said(shown: Mapping[str, Shown]) -> list[Verdict]:
 
 
 CHECKS: dict[str, Check] = {
+    "tf-no-kernel": tf_kernels.no_kernel,
+    "tf-host-sync": tf_waiting.host_sync,
+    "tf-input-pipeline": tf_waiting.input_pipeline,
     "mx-contexts": mxnet_contexts.contexts,
     "mx-context-scope": mxnet_contexts.context_scope,
     "mx-copy": mxnet_contexts.copies,

@@ -35,6 +35,12 @@ def resumable(run: Run) -> str | None:
     )
 
 
+def saves_itself(run: Run) -> bool:
+    """Return whether a run is of a program that saves checkpoints."""
+    program = _program(run)
+    return program is not None and program.checkpoints is not None
+
+
 def last_checkpoint(run: Run) -> int | None:
     """Return the step of a run's newest whole checkpoint, None where it has none."""
     program = _program(run)

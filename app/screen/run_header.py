@@ -18,14 +18,15 @@ from app.live.facts import Fact, facts
 from app.live.table import Column, table
 from app.screen import command_words
 from app.screen.devices import badges, devices_cell, devices_of, without_host
+from app.screen.places import run_link
 from app.screen.run_rows import (
     SPEED_HELP,
     ago,
-    buttons,
     clock,
     framework_text,
     last,
     members_title,
+    page_buttons,
     progress_cell,
     state_cell,
 )
@@ -37,6 +38,7 @@ from runners.catalogue import PROGRAMS
 from runners.errors import HopscopeError
 from runners.frameworks import FRAMEWORKS
 from runners.members import Stage, read_stages
+from runners.resuming import resumable, saves_itself
 from runners.run import Run
 from runners.status import LIVE_STATES
 
@@ -60,7 +62,7 @@ def title_of(run: Run) -> str:
 
 
 def run_facts(run: Run, progress: Progress, tables: Tables, operator: bool) -> dict[str, Any] | None:
-    """Draws state, progress and devices in one line; gives the button that was pressed, if any."""
+    """Draws state, progress and devices in one line; gives the button or the link that was used, if any."""
     state, _ = run.judge()
     now = time.time()
     ended = state not in LIVE_STATES
@@ -97,11 +99,14 @@ def run_facts(run: Run, progress: Progress, tables: Tables, operator: bool) -> d
     if several := processes_text(tables):
         cell = {"text": several, "title": members_title(run.members)}
         values.append(Fact("processes", "Processes", "label", cell))
+    if before := run.spec.get("resumed_from"):
+        cell = {"text": str(before), "href": run_link(str(before))}
+        values.append(Fact("resumed", "Goes on from", "link", cell))
     for note in run_notes(tables):
         cell = {"text": note.label, "tone": "odd", "title": note.text}
         values.append(Fact(f"note-{note.label}", "Note", "badge", cell))
     if operator:
-        values.append(Fact("actions", "", "actions", {"actions": buttons(run, state)}))
+        values.append(Fact("actions", "", "actions", {"actions": page_buttons(run, state)}))
     return facts(values, "run")
 
 
@@ -123,6 +128,8 @@ def ending(run: Run) -> None:
     if state not in ("failed", "lost", "stopped"):
         return
     words = f"**{state.capitalize()}**" + (f": {escape_markdown(reason)}" if reason else "")
+    if saves_itself(run) and (lacking := resumable(run)):
+        words += f". It cannot be resumed: {escape_markdown(lacking)}"
     if state == "stopped":
         st.info(words, icon=":material/stop_circle:")
         return

@@ -12,6 +12,7 @@ from app.screen import places, run_header
 from app.screen.address import RunAddress
 from app.screen.finding_rows import finding_rows, fold_title, headline
 from app.screen.focus import focus_of
+from app.screen.launching import launch_once
 from app.screen.open_runs import OpenRun, Snapshot, opened
 from app.screen.run_claim import draw_claim
 from app.screen.run_page import Page
@@ -20,6 +21,7 @@ from app.screen.stage import stage_of
 from app.views.text import escape_markdown
 from runners import registry
 from runners.errors import HopscopeError, UsageError
+from runners.launcher import plan_program
 from runners.run import Run
 
 _POLL_S = 1.5
@@ -115,6 +117,8 @@ def _head(run: Run, open_run: OpenRun, snapshot: Snapshot) -> None:
             st.caption("This address shows the same view to everybody who may look at this server.")
             st.code(_shared(), language=None, wrap_lines=True)
     event = run_header.run_facts(run, open_run.progress(), snapshot.tables, access.role() == "operator")
+    if event and event["type"] == "open":
+        st.switch_page(places.RUN, query_params={"run": str(run.spec.get("resumed_from"))})
     if event and access.role() == "operator":
         _act(run, event["action"])
     with st.container():
@@ -134,12 +138,24 @@ def _act(run: Run, action: str) -> None:
     try:
         if action == "stop":
             registry.request_stop(run)
+        elif action == "kill":
+            registry.request_stop(run, 0.0)
+        elif action == "resume":
+            _resume(run)
         elif action == "delete":
             registry.remove(run)
             st.switch_page(places.RUNS)
     except HopscopeError as error:
         st.session_state["run-message"] = str(error)
     st.rerun()
+
+
+def _resume(run: Run) -> None:
+    """Launch a run that goes on from this one's last checkpoint, and show it."""
+    plan = plan_program(run.name, resume=run.id, origin="page")
+    if plan.problems:
+        raise UsageError("; ".join(plan.problems))
+    st.switch_page(places.RUN, query_params={"run": launch_once(plan, st.session_state)})
 
 
 def _findings(run: Run, snapshot: Snapshot, address: RunAddress) -> None:

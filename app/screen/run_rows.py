@@ -14,6 +14,7 @@ from app.screen.places import run_link
 from app.views import units
 from app.views.progress_data import RECENT_LINES, Progress
 from runners.processes import describe_signal
+from runners.resuming import last_checkpoint, resumable, saves_itself
 from runners.run import Run
 from runners.status import LIVE_STATES
 
@@ -45,6 +46,15 @@ TONES = {
 }
 
 STOP = {"name": "stop", "label": "Stop", "confirm": "Stop it?", "yes": "Stop", "doing": "stopping"}
+KILL = {
+    "name": "kill",
+    "label": "Kill",
+    "title": "To see that it goes on from its last checkpoint",
+    "confirm": "End it at once, saving nothing more?",
+    "yes": "Kill",
+    "doing": "killing",
+}
+RESUME = {"name": "resume", "label": "Resume", "doing": "launching"}
 END_LEFT = STOP | {
     "label": "End what is left",
     "confirm": "End processes of it that still run?",
@@ -117,6 +127,18 @@ def buttons(run: Run, state: str) -> list[dict[str, str]]:
         return [STOP]
     # Until it is written down as lost, processes of it may go on without anybody watching them.
     return [END_LEFT, DELETE] if state == "lost" and run.status.get("state") in LIVE_STATES else [DELETE]
+
+
+def page_buttons(run: Run, state: str) -> list[dict[str, str]]:
+    """As `buttons`, and what a run's own page offers of one that saves itself: to kill and to resume it."""
+    known = buttons(run, state)
+    if not saves_itself(run):
+        return known
+    if state in LIVE_STATES:
+        return [*known, KILL]
+    if resumable(run) is not None:
+        return known
+    return [RESUME | {"title": f"In a run of its own, from step {last_checkpoint(run)}"}, *known]
 
 
 def broken_row(run: Run, operator: bool) -> dict[str, Any]:

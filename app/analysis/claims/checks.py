@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from app.analysis.claims import mxnet_contexts, mxnet_training, tf_kernels, tf_waiting
+from app.analysis.claims import (
+    mxnet_contexts,
+    mxnet_training,
+    tf_kernels,
+    tf_placement,
+    tf_replicas,
+    tf_waiting,
+)
 from app.analysis.claims.shown import Check, Shown
 from app.store.verdicts import Verdict
 
@@ -15,6 +22,14 @@ def said(shown: Mapping[str, Shown]) -> list[Verdict]:
 
 
 CHECKS: dict[str, Check] = {
+    "tf-pin-model": tf_placement.pin_model,
+    "tf-visible-order": tf_placement.visible_order,
+    "tf-default-placement": tf_placement.default_placement,
+    "tf-pin-gradients": tf_placement.pin_gradients,
+    "tf-model-parallel": tf_placement.model_parallel,
+    "tf-mirrored": tf_replicas.mirrored,
+    "tf-central-storage": tf_replicas.central_storage,
+    "tf-pin-replica-gradients": tf_replicas.pin_replica_gradients,
     "tf-no-kernel": tf_kernels.no_kernel,
     "tf-host-sync": tf_waiting.host_sync,
     "tf-input-pipeline": tf_waiting.input_pipeline,

@@ -164,7 +164,8 @@ def main() -> None:
 
     with tf.device("cpu:0"):
         unseen = tf.constant(images[train:])
-    with tf.device(device):
+    # A function that is called on XLA's own device is compiled whole, or not at all.
+    with tf.device("cpu:0" if args.scope == "xla-cpu" else device):
         predictions = predict(unseen).numpy()
     print(
         f"accuracy {np.mean(predictions == labels[train:]):.3f} on {len(predictions)} held-out digits",

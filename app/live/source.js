@@ -90,6 +90,7 @@ class Source {
       span(chip, device, "chip-name");
       span(chip, text, "ops-count");
     }
+    if (fact?.more) span(chips, fact.more.text, "ops-count").title = fact.more.title;
     for (const name of ["arriving", "leaving", "waits"]) {
       const target = row.cells[name];
       const told = fact?.[name];

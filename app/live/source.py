@@ -31,8 +31,9 @@ def source_lines(
 ) -> dict[str, Any] | None:
     """Draws a file; gives ``{"type": "line", "line": number}`` when a line was picked, 0 when it was let go.
 
-    `facts` say what is beside a line, ``{"line", "ops", "arriving", "leaving", "waits"}``: ops are
-    ``{"device", "hue", "text", "title"}``, the others ``{"text", "remark", "title", "tone"}`` or None.
+    `facts` say what is beside a line, ``{"line", "ops", "more", "arriving", "leaving", "waits"}``: ops are
+    ``{"device", "hue", "text", "title"}``, more ``{"text", "title"}`` or None, for devices left out, the
+    others ``{"text", "remark", "title", "tone"}`` or None.
     Without `lines`, the lines that have facts are drawn without their text. `words` are the parts of each
     line that are coloured, (start, end, kind); `lit` the lines that what is picked elsewhere has to do
     with; `name` is the file's, on whose change the reader is led to its first line with facts. None when

@@ -33,9 +33,8 @@ _TEXT_PX = 360
 
 def draw_lesson(lesson: Judged, now: Batch | None, operator: bool) -> None:
     """What it is about, and what came of it; only operators get the button that runs it."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"### {escape_markdown(lesson.title)}", width="content")
-        st.caption(f"{escape_markdown(lesson.program)} · {title_of(lesson.framework)}", width="content")
+    name = f"{escape_markdown(lesson.program)} · {title_of(lesson.framework)}"
+    st.markdown(f"### {escape_markdown(lesson.title)} :small[:gray[{name}]]")
     st.markdown(escape_markdown(lesson.summary))
     with st.container():
         claim_box(verdict_rows(lesson), lesson.claim, "lesson-claim")

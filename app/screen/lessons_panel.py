@@ -19,7 +19,7 @@ from app.views.text import escape_markdown
 from runners.errors import HopscopeError
 
 _POLL_S = 2.0
-_LIST_PX = 620
+_LIST_PX = 530
 
 
 @st.fragment(run_every=_POLL_S)

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.analysis.basis import BASES
 from app.analysis.collectives import Collective
-from app.analysis.lines import Line, SourceFile, Way
+from app.analysis.lines import Line, LineOps, SourceFile, Way
 from app.analysis.matrix import total
 from app.live.table import Column
 from app.screen.rows import RunRows
@@ -22,6 +22,7 @@ OPS_COLUMNS = (
     Column("types", "Of these types", "text"),
 )
 _TYPES_SHOWN = 6
+_CHIPS = 4
 
 
 def line_facts(file: SourceFile, row_maker: RunRows) -> list[dict[str, Any]]:
@@ -59,6 +60,9 @@ def byte_bases(file: SourceFile) -> list[str]:
 
 
 def _fact(line: Line, row_maker: RunRows) -> dict[str, Any]:
+    # One more than fits is shown rather than counted.
+    shown = line.ops if len(line.ops) <= _CHIPS + 1 else line.ops[:_CHIPS]
+    rest = line.ops[len(shown) :]
     return {
         "line": line.number,
         "ops": [
@@ -66,14 +70,19 @@ def _fact(line: Line, row_maker: RunRows) -> dict[str, Any]:
                 "device": one.device,
                 "hue": row_maker.badge(one.device)["hue"],
                 "text": units.count(one.ops),
-                "title": f"{units.plural(one.ops, 'distinct op')} on {one.device}: {types_text(one.types)}",
+                "title": _told(one),
             }
-            for one in line.ops
+            for one in shown
         ],
+        "more": {"text": f"and {len(rest)} more", "title": "\n".join(map(_told, rest))} if rest else None,
         "arriving": _crossed(line.arriving, line.collectives),
         "leaving": _crossed(line.leaving, ()),
         "waits": _waited(line),
     }
+
+
+def _told(one: LineOps) -> str:
+    return f"{units.plural(one.ops, 'distinct op')} on {one.device}: {types_text(one.types)}"
 
 
 def _crossed(ways: Sequence[Way], collectives: Sequence[Collective]) -> dict[str, Any] | None:

@@ -70,7 +70,7 @@ _ONE_PROCESS = (
         "tf-no-kernel",
         (
             Variant("angle", {"op": "angle"}, steps=3),
-            Variant("fractional-max-pool", {"op": "fractional-max-pool"}, steps=3),
+            Variant("on-a-gpu", {"op": "fractional-max-pool"}, steps=3, devices=("gpu:0",), extra=True),
             Variant("xla-cpu", {"op": "fractional-max-pool", "scope": "xla-cpu"}, stand_ins=1, steps=3),
         ),
         "Call tf.config.set_soft_device_placement(False) once: an op without a GPU kernel then raises "

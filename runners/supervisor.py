@@ -22,6 +22,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from probes.trace.left_graphs import remove_graphs
 from probes.trace.stderr_rest import take_rest
 from runners.errors import HopscopeError
 from runners.group import Group, merged
@@ -212,6 +213,7 @@ class Supervisor:
             if rest:
                 with (self.folder / "out.log").open("ab") as log:
                     log.write(rest)
+        remove_graphs(str(self.folder / "trace"))
         # Who reads that it has ended may use its GPUs at once.
         for descriptor in self.leases:
             with contextlib.suppress(OSError):

@@ -108,13 +108,16 @@ class Functions:
         dur: int,
         observing: Any = None,
         window: Any = None,
+        task: str = "",
     ) -> None:
-        """A call of a function has returned (or raised: then `outputs` is None)."""
+        """A call of a function has returned (or raised: then `outputs` is None).
+
+        `task` names the process that runs it, where that is another one.
+        """
         location = self.recording.sites.current(2)
         metadata = _export(ctx)
         if metadata:
             self._read(name, metadata, inputs, location)
-        task = self.remote.task(ctx)
         graph = self._instance(name, inputs) if not task else None
         if window is not None:
             self.windows.end(window, graph)
@@ -293,7 +296,8 @@ def install(recording: Recording) -> Functions:
 
     def call_function(self: Any, name: Any, tensor_inputs: Any, num_outputs: Any) -> Any:
         text = name.decode() if isinstance(name, bytes) else name
-        observing = functions.begins(text)
+        task = functions.remote.task(self)
+        observing = functions.begins(text) if not task else None
         functions.called.add(text)
         window = functions.windows.begin(text, functions.last_duration(text)) if functions.windows else None
         outputs = None
@@ -302,7 +306,7 @@ def install(recording: Recording) -> Functions:
             outputs = call(self, name, tensor_inputs, num_outputs)
         finally:
             dur = clock() - start
-            functions.ran(self, text, tensor_inputs, outputs, start, dur, observing, window)
+            functions.ran(self, text, tensor_inputs, outputs, start, dur, observing, window, task)
         return outputs
 
     context.Context.call_function = call_function

@@ -36,6 +36,16 @@ def _shorten(name: str) -> str:
     return f"{match['job']}:{match['task'] or 0}/{device}"
 
 
+def elsewhere(device: str) -> bool:
+    """Whether a short name is that of another process's device."""
+    if "/" not in device:
+        return False
+    from tensorflow.python.eager import context
+
+    server = getattr(context.context(), "_server_def", None)
+    return server is None or not device.startswith(f"{server.job_name}:{server.task_index}/")
+
+
 def tensor_bytes(tensor: Any) -> Optional[int]:
     """Bytes of an eager tensor's data; None where its type has no fixed size."""
     size = tensor.dtype.size

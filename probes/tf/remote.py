@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Optional
 
 from ..trace.hop import hop_fields
+from ..trace.left_graphs import ENDING, remove_graphs
 from ..trace.recording import Recording, clock
 from .dumped import Dumps
 from .names import short_device, tensor_bytes
 from .placed import read_placed
-from .server_graphs import ENDING, remove
 
 _HANDLES = ("resource", "variant", "string")
 _NO_GRAPH = "the process that ran it left no graph of it in the run's folder"
@@ -98,7 +98,7 @@ class Remote:
                 self._untold(one, _NO_GRAPH)
             self._waiting.clear()
             if self._numbers:
-                remove(self.recording.folder)
+                remove_graphs(self.recording.folder)
 
     def _write(self, one: _Waiting, placed: Any) -> None:
         notes, arguments, process = self.notes, one.arguments, _process(one.task)

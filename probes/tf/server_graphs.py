@@ -8,15 +8,14 @@ on its way to execution into a folder (debug_data_dumper.h): once a function and
 from __future__ import annotations
 
 import os
-import shutil
 from types import ModuleType
 from typing import Any
 
 from ..imports import after_import
+from ..trace.left_graphs import ENDING
 from ..trace.recording import Recording
+from .server_stderr import keep_quiet
 
-ENDING = ".graphs"
-"""Of the folder beside the traces, one a process."""
 VARIABLES = (
     "TF_DUMP_GRAPH_PREFIX",
     "TF_DUMP_GRAPH_NAME_FILTER",
@@ -49,6 +48,7 @@ def _switch_on(recording: Recording) -> None:
         return  # done, or the user is looking at graphs: then the coordinator finds none, and says so
     os.makedirs(folder, exist_ok=True)
     os.environ.update(zip(VARIABLES, (folder, "*", "main", "BIN")))
+    keep_quiet(recording)
 
 
 def _tell_role(recording: Recording, server: Any) -> None:
@@ -57,13 +57,3 @@ def _tell_role(recording: Recording, server: Any) -> None:
         return
     definition = server.server_def
     recording.fact({"role": definition.job_name, "rank": definition.task_index})
-
-
-def remove(folder: str) -> None:
-    """Delete what servers left in the run's trace folder and nobody read."""
-    try:
-        names = [name for name in os.listdir(folder) if name.endswith(ENDING)]
-    except OSError:
-        return
-    for name in names:
-        shutil.rmtree(os.path.join(folder, name), ignore_errors=True)

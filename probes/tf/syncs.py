@@ -8,7 +8,7 @@ from typing import Any
 from ..trace.hop import HOST, hop_fields, is_host
 from ..trace.recording import Recording, clock
 from . import buffers
-from .names import short_device, tensor_bytes
+from .names import elsewhere, short_device, tensor_bytes
 
 _KINDS = {
     "numpy": "numpy",
@@ -48,7 +48,7 @@ def install(recording: Recording) -> None:
                 {"device": device, "kind": kind, "loc": location, "bytes": size, "basis": "measured"},
             )
         recording.happened(key, "sync", dur)
-        if not is_host(device):
+        if not is_host(device) or elsewhere(device):
             _pull(recording, tensor, device, kind, location, dur)
 
     def _numpy(self: Any) -> Any:

@@ -32,7 +32,9 @@ op          op, device, requested, forward_loc, basis (inferred where it was not
 call        graph, function: one event a call of a placed graph, dur as Python saw it
 hop         a transfer: see `hop_fields` in hop.py; with a graph and per_call its count is calls x
             per_call, with a graph and without it what its own events count
-collective  op, devices, tensors, payload_bytes, wire_bytes, algorithm, basis, graph, per_call
+collective  op, devices, tensors, payload_bytes, wire_bytes, algorithm, basis, graph, per_call; of one
+            that other processes take part in too, members (devices in all) and group (the same in all
+            of them, ``key:instances`` in a graph, else the key alone); devices are this process's then
 sync        device ('' for all), kind, bytes, basis, split: with it an event's value is the part of
             its dur, in ns, that was copying and not waiting
 memory      device, what (in_use, peak), basis, why; an event's value is bytes

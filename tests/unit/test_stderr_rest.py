@@ -16,5 +16,13 @@ def test_the_programs_own_lines_are_kept_and_the_files_removed(tmp_path: Path) -
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_a_server_passed_on_is_not_told_again(tmp_path: Path) -> None:
+    told, rest = b"started\n", b"I0000 dump_graph.cc:245] Dumped Graph to /x.pb\nE0000 lost a peer\n"
+    (tmp_path / "12-server.stderr").write_bytes(told + rest)
+    (tmp_path / "12-server.stderr.read").write_bytes(b"%020d" % len(told))
+    assert take_rest(str(tmp_path)) == b"E0000 lost a peer\n"
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_nothing_left_is_nothing(tmp_path: Path) -> None:
     assert take_rest(str(tmp_path / "no such folder")) == b""

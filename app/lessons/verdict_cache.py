@@ -72,6 +72,7 @@ def _shown(variant: str, run: Run) -> Shown:
         devices=tuple(own.values()),
         stand_ins=stand_ins if isinstance(stand_ins, int) else None,
         report=run_report(run.path, ops=True),
+        named=tuple(own),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -108,6 +109,14 @@ def test_visible_order() -> None:
             "kept",
         ),
     ]
+
+
+def test_visible_order_of_other_cards() -> None:
+    [run] = ordered("cuda-visible-devices", 1, 3).values()
+    chosen = dataclasses.replace(run, named=("gpu:3", "gpu:1"))
+    [(verdict, text)] = verdicts("tf-visible-order", {"run": chosen})
+    assert verdict == HOLDS
+    assert text.startswith("CUDA_VISIBLE_DEVICES named nvidia-smi's 1, 3, and gpu:0 to gpu:1 are its 1, 3")
 
 
 def test_visible_order_refuted() -> None:

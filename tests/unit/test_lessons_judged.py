@@ -271,6 +271,25 @@ def test_devices_are_called_what_the_process_calls_them() -> None:
     }
 
 
+def test_a_check_gets_devices_as_the_report_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Shown] = []
+
+    def check(shown: Mapping[str, Shown]) -> list[Verdict]:
+        seen.extend(shown.values())
+        return [Verdict("holds", "it was looked at")]
+
+    monkeypatch.setitem(checks.CHECKS, ONE, check)
+    options = {"seed": 0, "device": None}
+    gpus = {"devices": ["gpu:3", "gpu:1"], "stand_ins": None, "options": options}
+    write_run("r1", spec_of(ONE, "default") | gpus, log=HOLDS.format("a"))
+    assert lesson(ONE).state == "judged"
+    [one] = seen
+    assert (one.devices, one.named, one.stand_ins) == (("gpu:0", "gpu:1"), ("gpu:3", "gpu:1"), None)
+    assert one.options == options
+    assert (one.report["run"], one.report["version"]) == ("r1", 1)
+    assert [verdict.text for verdict in one.said] == ["a"]
+
+
 def test_the_planners_reason_is_the_lessons(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     monkeypatch.setenv("HOPSCOPE_HOME", "/nonexistent/home")

@@ -23,6 +23,8 @@ class Shown:
     """How many devices of the host played GPUs; None where real ones were used."""
     report: Mapping[str, Any]
     """The run's report, version 1, with one row an op."""
+    named: tuple[str, ...] = ()
+    """The devices as the launch named them, in the same order: a GPU by its number in nvidia-smi."""
 
     @property
     def said(self) -> list[Verdict]:

@@ -42,9 +42,9 @@ def _pinned(one: Shown) -> Verdict:
     here = len(rows) - sum(elsewhere.values())
     measured = (
         f"of {units.plural(len(rows), 'op')} of the model {here} ran on {device}: variables made at "
-        f"{units.plural(there['variables'], 'line')}, {units.plural(there['the backward pass'], 'op')} of the "
-        f"backward pass, {there['the update']} that update weights, slots and metrics, and the others; the "
-        f"input pipeline's {len(ops(one)) - len(rows)} are not counted"
+        f"{units.plural(there['variables'], 'line')}, {units.plural(there['the backward pass'], 'op')} of "
+        f"the backward pass, {there['the update']} that update weights, slots and metrics, and the others; "
+        f"the input pipeline's {len(ops(one)) - len(rows)} are not counted"
     )
     if elsewhere:
         measured += f"; {told(f'{count} on {name}' for name, count in elsewhere.items())}"
@@ -92,7 +92,7 @@ def visible_order(shown: Mapping[str, Shown]) -> list[Verdict]:
 
 
 def _order(one: Shown, by: str) -> Verdict:
-    given = [int(name.partition(":")[2]) for name in one.devices if is_gpu(name)]
+    given = [int(name.partition(":")[2]) for name in one.named or one.devices if is_gpu(name)]
     cards = {name: facts for name, facts in (one.report.get("device_map") or {}).items() if is_gpu(name)}
     got = [cards.get(f"gpu:{place}", {}).get("nvml_index") for place in range(len(given))]
     if len(given) < 2:

@@ -7,14 +7,11 @@ from collections.abc import Iterable
 
 from app.lessons import mxnet, tensorflow
 from app.lessons.lesson import Lesson, Variant
-from runners.catalogue import PROGRAMS
 from runners.errors import UsageError
 
 __all__ = ["LESSONS", "Lesson", "Variant", "chosen"]
 
-LESSONS: dict[str, Lesson] = {
-    lesson.program: lesson for lesson in (*tensorflow.LESSONS, *mxnet.LESSONS) if lesson.program in PROGRAMS
-}
+LESSONS: dict[str, Lesson] = {lesson.program: lesson for lesson in (*tensorflow.LESSONS, *mxnet.LESSONS)}
 """By program, in the order in which they are shown."""
 
 

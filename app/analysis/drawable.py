@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from app.analysis import wire
+from app.analysis.collectives import Joint, joint_collectives
 from app.analysis.flat_names import flat_paths, is_flat
 from app.analysis.hops import Hop
 from app.analysis.placement import BOUNDARY
@@ -33,9 +34,9 @@ class Transfer:
 
 @dataclasses.dataclass(frozen=True)
 class Reduction:
-    """One collective key with its ops in a drawable."""
+    """One collective with its ops in a drawable, which need not be all: other processes have graphs too."""
 
-    key: Key
+    joint: Joint
     nodes: dict[str, list[int]]
     """Device -> its ops of the collective there."""
     site: str | None
@@ -105,23 +106,24 @@ def _site(drawable: Drawable, node: int) -> str | None:
 def _reductions(tables: Tables, drawable: Drawable, graph: int) -> list[Reduction]:
     """The collectives of a graph (0: the eager ones) that move bytes beside the hops, where their ops are."""
     found = []
-    for key in tables.of_kind("collective"):
-        fields = key.fields
-        op = fields.get("op") or ""
-        if (fields.get("graph") or 0) != graph or key.count == 0:
+    for joint in joint_collectives(tables):
+        here = [key for key in joint.keys if (key.fields.get("graph") or 0) == graph]
+        if not here or joint.count == 0:
             continue
+        fields = here[0].fields
+        op = fields.get("op") or ""
         if not wire.beside_hops(op, fields.get("algorithm") or ""):
             continue
-        items = [item for item in drawable.items if item.op == wire.kernel(op)]
+        items = [item for item in drawable.items if item.op in wire.kernels(op)]
         site = tables.site(fields.get("loc"))
         # Several collectives of a graph are told apart by their lines, where the ops have theirs.
         at_line = [item for item in items if _site(drawable, item.id) == site]
         nodes: dict[str, list[int]] = {}
         for item in at_line or items:
-            if item.device in (fields.get("devices") or ()):
+            if item.device in joint.devices:
                 nodes.setdefault(item.device, []).append(item.id)
-        if len(nodes) > 1:
-            found.append(Reduction(key, nodes, site))
+        if nodes and len(joint.devices) > 1:
+            found.append(Reduction(joint, nodes, site))
     return found
 
 

@@ -6,9 +6,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
-from app.analysis import wire
 from app.analysis.basis import weakest
-from app.analysis.devices import in_order
 from app.analysis.drawable import Drawable, Reduction, Transfer
 from app.analysis.flat_names import BACKWARD
 from app.analysis.hops import Hop
@@ -77,11 +75,6 @@ class Grouped:
             self._group(series)
         self._limit()
         self.crossings = self._crossings()
-        self.collectives = [
-            crossing
-            for number, reduction in enumerate(drawable.collectives)
-            for crossing in self._ring(number, reduction)
-        ]
         for transfer in drawable.transfers:
             if hops[transfer.row].count != 0:
                 for node in (transfer.src, transfer.dst, *transfer.also):
@@ -186,38 +179,17 @@ class Grouped:
             basis=weakest(hop.basis for hop in part),
         )
 
-    def _ring(self, number: int, reduction: Reduction) -> list[Crossing]:
-        """A collective as arrows from each device's group that holds most of its ops to the next's."""
-        fields, count = reduction.key.fields, reduction.key.count
-        at = {
-            device: Counter(self.group_of[node] for node in nodes).most_common(1)[0][0]
-            for device, nodes in reduction.nodes.items()
-        }
-        parts = wire.shares(tuple(in_order(fields.get("devices") or ())), fields.get("wire_bytes"))
-        moved = {
-            pair: None if part is None or count is None else part * count for pair, part in parts.items()
-        }
+    def ends(self) -> list[tuple[Reduction, dict[str, str]]]:
+        """Each collective, and on each device that takes part here the group that holds most of its ops."""
         return [
-            Crossing(
-                id=f"{at[src]}>{at[dst]}|collective {number}",
-                src_group=at[src],
-                dst_group=at[dst],
-                src_device=src,
-                dst_device=dst,
-                bytes_total=size,
-                count=count,
-                hops=(),
-                cause="collective",
-                severity="info",
-                tensors=(),
-                bytes_known=size or 0,
-                basis=fields.get("basis") or "unknown",
-                collective=f"{wire.kind(fields['op'])} · {fields.get('algorithm') or 'unknown'}",
-                payload=fields.get("payload_bytes"),
-                site=reduction.site,
+            (
+                reduction,
+                {
+                    device: Counter(self.group_of[node] for node in nodes).most_common(1)[0][0]
+                    for device, nodes in reduction.nodes.items()
+                },
             )
-            for (src, dst), size in moved.items()
-            if src in at and dst in at
+            for reduction in self.drawable.collectives
         ]
 
     def dependencies(self) -> Counter[tuple[str, str]]:

@@ -6,6 +6,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
+from app.analysis.collective_arrows import collective_crossings
 from app.analysis.devices import in_order, is_host
 from app.analysis.drawable import Drawable, of_eager, of_graph
 from app.analysis.grouped import MOST_CROSSINGS, TARGET, Grouped
@@ -110,7 +111,8 @@ def _share(drawables: Sequence[Drawable], target: int) -> int:
 def _weightiest(tables: Tables, choices: Sequence[GraphChoice]) -> list[str]:
     """Ids of what executed nine tenths of the ops, as many as can be read in one drawing; at least one.
 
-    Of the graphs of one name only those on different devices: replicas, which are drawn above one another.
+    Of the graphs of one name only those with a device of their own: replicas, which are drawn above one
+    another, or beside, where they share a device as workers do a parameter server.
     """
     executed = [choice.calls * (1 if choice.id == EAGER else choice.ops) for choice in choices]
     done, ops = 0, 0
@@ -122,9 +124,9 @@ def _weightiest(tables: Tables, choices: Sequence[GraphChoice]) -> list[str]:
         done += number
         name = choice.function or choice.name
         devices = set() if choice.id == EAGER else _devices_of(tables, int(choice.id))
-        if devices & taken.setdefault(name, set()):
+        if devices and devices <= taken.get(name, set()):
             continue
-        taken[name] |= devices
+        taken[name] = taken.get(name, set()) | devices
         ops += choice.ops
         chosen.append(choice.id)
     return chosen
@@ -151,7 +153,7 @@ def _joined(
         groups += [dataclasses.replace(group, rank=group.rank + start) for group in made]
         offset = max(offset, start + 1 + max((group.rank for group in made), default=-1))
     # Collectives are few, and there is no row in the hop table that would show them.
-    collectives = [crossing for part in parts for crossing in part.collectives][:MOST_CROSSINGS]
+    collectives = collective_crossings(end for part in parts for end in part.ends())[:MOST_CROSSINGS]
     room = MOST_CROSSINGS - len(collectives)
     crossings = [*[crossing for part in parts for crossing in part.crossings][:room], *collectives]
     notes = [note for part in parts for note in part.notes]

@@ -50,7 +50,7 @@ def _shares(collectives: Sequence[Collective]) -> dict[tuple[str, str], tuple[Co
     for one in collectives:
         if one.count == 0 or not wire.beside_hops(one.op, one.algorithm):
             continue
-        for pair, part in wire.shares(one.devices, one.wire_bytes).items():
+        for pair, part in wire.shares(one.devices, one.wire_bytes, one.algorithm).items():
             size = None if part is None or one.count is None else part * one.count
             kinds = found.setdefault(pair, {})
             kinds.setdefault((wire.kind(one.op), one.algorithm), []).append((size, one.count, one.basis))

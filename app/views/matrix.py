@@ -94,9 +94,9 @@ def matrix_figure(
 
 
 def cell_text(cell: Cell, devices: int = 2) -> str:
-    """What stands in a cell of a matrix of so many devices: hops on two lines, then collectives.
+    """What stands in a cell of a matrix of so many devices: hops on two lines, then the largest collective.
 
-    The basis stands with them where there is room, else it is under the pointer.
+    All collectives are under the pointer, and so is the basis where there is no room for it.
 
     ``?`` where neither bytes nor count of the hops are known.
     """
@@ -106,8 +106,10 @@ def cell_text(cell: Cell, devices: int = 2) -> str:
         lines = [total, number] if number else [total]
         if devices <= WIDE_CELLS and number:
             lines[1] += f' <span style="font-size:10.5px">{plain(cell.basis)}</span>'
-    for share in cell.collectives:
-        size = f"+ {units.size(share.bytes)}"
+    if cell.collectives:
+        share = max(cell.collectives, key=lambda one: one.bytes or 0)
+        others = len(cell.collectives) - 1
+        size = f"+ {units.size(share.bytes)}" + (f" + {others} more" if others else "")
         if devices <= WIDE_CELLS:
             lines += [size, f"{plain(share.name)}, {plain(share.basis)}"]
         elif devices <= 2 * WIDE_CELLS:

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.analysis import wire
 from app.analysis.collectives import collective_table
-from probes.trace.rows import Key
+from app.analysis.grouping import placement_diagram
+from app.analysis.hops import hop_table
+from app.analysis.matrix import device_matrix
+from app.views.matrix import cell_text
+from app.views.matrix_data import Cell, CollectiveShare
+from probes.trace.rows import Graph, Key, Node
 from tests.unit.test_analysis_report import process, tables
 
 SECOND_PROCESS = 1 << 32
@@ -70,3 +76,46 @@ def test_without_a_group_each_stays_what_it_is() -> None:
     assert len(rows(part(0, 1, 5, group=""), part(1, 1, 5, group=""))) == 2
     within_one = {"devices": ["cpu:1", "cpu:2"], "group": "1:100"}
     assert rows(part(0, 1, 5, **within_one)) == [(("cpu:1", "cpu:2"), 200, 5)]
+
+
+def graph_of_worker(worker: int) -> tuple[Graph, list[Node]]:
+    number = (SECOND_PROCESS if worker else 0) + 1
+    device = f"worker:{worker}/cpu:1"
+    ops = [("forward", "MatMul"), ("sum", "CollectiveReduceV2")]
+    nodes = [Node(number, n, name, op, device, device, LINE, 0) for n, (name, op) in enumerate(ops, 1)]
+    return Graph(number, "step", f"__inference_step_{worker}", 0, 1, None, calls=7), nodes
+
+
+def test_a_collective_is_drawn_between_the_graphs_of_two_processes_and_stands_once_in_the_matrix() -> None:
+    made = [graph_of_worker(0), graph_of_worker(1)]
+    nodes = {graph.id: found for graph, found in made}
+    run = tables(
+        part(0, 1, 7), part(1, 1, 7), graphs=[graph for graph, _ in made], nodes_of=nodes.__getitem__
+    )
+    diagram = placement_diagram(run, hop_table(run))
+    assert [(one.src_device, one.dst_device, one.bytes_total, one.count) for one in diagram.crossings] == [
+        ("worker:0/cpu:1", "worker:1/cpu:1", 700, 7),
+        ("worker:1/cpu:1", "worker:0/cpu:1", 700, 7),
+    ]
+    matrix = device_matrix(hop_table(run), collectives=collective_table(run))
+    assert [(cell.src, cell.dst, cell.collectives[0].bytes) for cell in matrix.cells] == [
+        ("worker:0/cpu:1", "worker:1/cpu:1", 700),
+        ("worker:1/cpu:1", "worker:0/cpu:1", 700),
+    ]
+
+
+def test_a_broadcast_goes_down_a_tree() -> None:
+    devices = tuple(f"worker:{n}/cpu:0" for n in range(4))
+    down = {(devices[0], devices[1]): 10, (devices[0], devices[2]): 10, (devices[1], devices[3]): 10}
+    assert wire.shares(devices, 30, "tree") == down
+    assert wire.kind("CollectiveBcast") == "broadcast"
+    assert {"CollectiveBcastSend", "CollectiveBcastRecv"} <= set(wire.kernels("CollectiveBcast"))
+
+
+def test_a_cell_names_the_largest_collective_and_counts_the_others() -> None:
+    small, large = (
+        CollectiveShare(name, "ring", size, 1, "estimated")
+        for name, size in (("broadcast", 8), ("all-reduce", 2048))
+    )
+    text = cell_text(Cell("worker:0/cpu:1", "worker:1/cpu:1", 0, 0, collectives=(small, large)), 4)
+    assert text == "+ 2 KiB + 1 more<br>all-reduce"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 
-from app.cli.output import print_json, tell
+from app.cli.output import print_json, table, tell
 from app.cli.parser import Parser, add_json
 from app.lessons import batch
 from app.lessons.batch import Batch
 from app.lessons.driver import run_lessons
-from app.lessons.judged import JUDGED, Judged, lessons
+from app.lessons.judged import JUDGED, REFUSED, Judged, lessons
+from app.store.verdicts import FAILS, HOLDS, UNTESTABLE
 from runners.errors import UsageError
 
 SUMMARY = "judge what the programs are to teach by runs on this machine"
@@ -42,13 +44,39 @@ def execute(arguments: list[str], parser: Parser) -> int:
         last = made or batch.state()
         print_json({"lessons": [one.row() for one in found], "batch": None if last is None else last.row()})
     else:
-        print("\n\n".join(map(_text, found)))
+        print("\n\n".join(map(_text, found)) if args.programs else _table(found))
+        if not args.programs:
+            tell("python3 -m app lessons PROGRAM tells what was measured")
     if made is not None:
         tell(_outcome(made))
         if made.state == batch.STOPPED:
             return STOPPED
         return 1 if made.count(batch.FAILED) else 0
     return 0
+
+
+def _table(found: Sequence[Judged]) -> str:
+    head = ("LESSON", "VERDICTS", "RUNS", "TITLE")
+    return table(head, [(one.program, _verdicts(one), _runs(one), one.title) for one in found])
+
+
+def _verdicts(one: Judged) -> str:
+    """`2 hold, 1 does not, 1 not testable here`, or the lesson's state."""
+    if not one.verdicts:
+        return one.state
+    counts = Counter(verdict.verdict for verdict in one.verdicts)
+    holds, fails, untestable = counts[HOLDS], counts[FAILS], counts[UNTESTABLE]
+    words = [
+        f"{holds} {'holds' if holds == 1 else 'hold'}" if holds else "",
+        f"{fails} {'does' if fails == 1 else 'do'} not" if fails else "",
+        f"{untestable} not testable here" if untestable else "",
+    ]
+    return ", ".join(filter(None, words))
+
+
+def _runs(one: Judged) -> str:
+    needed = [run for run in one.runs if run.state != REFUSED]
+    return f"{sum(run.state == 'finished' for run in needed)} of {len(needed)}" if needed else "none"
 
 
 def _text(one: Judged) -> str:

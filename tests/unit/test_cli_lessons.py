@@ -38,6 +38,20 @@ def test_a_lesson_is_its_claim_its_verdicts_its_advice_and_its_runs(
     assert max(map(len, lines)) <= command.WIDTH
 
 
+def test_all_lessons_are_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    log = "verdict holds: a\nverdict holds: b\nverdict does not hold: c\nverdict not testable here: d\n"
+    write_run("r1", spec_of(PROGRAM, "default"), log=log)
+    write_run("r2", spec_of("mx-copy", "default"), "failed", reason="killed")
+    assert dispatch.main(["lessons"]) == 0
+    out, err = capsys.readouterr()
+    rows = {line.split()[0]: " ".join(line.split()[1:]) for line in out.splitlines()}
+    assert rows["LESSON"] == "VERDICTS RUNS TITLE"
+    assert rows[PROGRAM] == "2 hold, 1 does not, 1 not testable here 1 of 1 Contexts and missing GPUs"
+    assert rows["mx-copy"].startswith("failed 0 of 1 ")
+    assert rows["mx-dist-sync"].startswith("not run 0 of 3 ")
+    assert "lessons PROGRAM tells what was measured" in err
+
+
 def test_one_that_was_not_run_says_so_and_gives_no_advice(capsys: pytest.CaptureFixture[str]) -> None:
     assert dispatch.main(["lessons", PROGRAM]) == 0
     out = capsys.readouterr().out

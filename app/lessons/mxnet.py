@@ -50,8 +50,8 @@ LESSONS = (
             Variant("even", steps=3),
             Variant("weighted", {"work-load-list": "3,1"}, steps=3),
         ),
-        "Give Module a list of contexts, and work_load_list where one of them is slower; the batch is cut, "
-        "so make it larger by as many devices as you add.",
+        "Give Module a list of contexts, and work_load_list where one of them is slower. The batch is cut, so "
+        "multiply it by the number of contexts, or each of them has little to do.",
     ),
     Lesson(
         "mx-gluon-data-parallel",
@@ -85,12 +85,14 @@ LESSONS = (
     Lesson(
         "mx-matmul-size",
         (Variant("default"),),
-        "Keep small products on the host, or batch them into large ones, before you send them to a GPU.",
+        "Leave small products on the host, or make one large product of many with nd.batch_dot: a GPU wins "
+        "only where its work takes longer than handing it over, some ten microseconds an operator.",
     ),
     Lesson(
         "mx-log-norm",
         (Variant("all"),),
-        "Keep figures to be logged on the device, in one array, and fetch them once with asnumpy().",
+        "Append the arrays to a list, join them with mx.nd.concat and fetch them once with asnumpy(): no "
+        "asscalar() in the loop, and no log[i] = value, which is several operators for each number.",
     ),
     Lesson(
         "mx-two-devices",
@@ -101,6 +103,7 @@ LESSONS = (
     Lesson(
         "mx-host-sync",
         (Variant("all"),),
-        "Add the loss up on the device and fetch it every hundred steps, not in each one.",
+        "Append the loss arrays to a list and fetch them together, every hundred steps or at the end. What "
+        "must look at each loss can do so in a thread: MXNet lets go of the GIL while it waits.",
     ),
 )

@@ -50,7 +50,7 @@ LESSONS = (
             Variant("even", steps=3),
             Variant("weighted", {"work-load-list": "3,1"}, steps=3),
         ),
-        "Give Module a list of contexts, and work_load_list where one of them is slower. The batch is cut, so "
+        "Name the device once, in Module(context=..): bind, init_params and fit follow it. The metric of fit "
         "multiply it by the number of contexts, or each of them has little to do.",
     ),
     Lesson(

@@ -50,8 +50,8 @@ LESSONS = (
             Variant("even", steps=3),
             Variant("weighted", {"work-load-list": "3,1"}, steps=3),
         ),
-        "Name the device once, in Module(context=..): bind, init_params and fit follow it. The metric of fit "
-        "multiply it by the number of contexts, or each of them has little to do.",
+        "Give Module a list of contexts, and work_load_list where one of them is slower. The batch is cut, "
+        "so multiply it by the number of contexts, or each of them has little to do.",
     ),
     Lesson(
         "mx-gluon-data-parallel",

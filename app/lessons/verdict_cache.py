@@ -49,10 +49,10 @@ def verdicts(lesson: Lesson, backed: Mapping[str, Run]) -> list[Verdict]:
 
 
 def _judge(lesson: Lesson, backed: Mapping[str, Run]) -> list[Verdict]:
-    shown = {name: _shown(name, run) for name, run in backed.items()}
     try:
+        shown = {name: _shown(name, run) for name, run in backed.items()}
         return judge(lesson.program, shown)
-    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, OSError) as error:
         # A trace with a hole in it must not take all the other lessons away.
         what = f"{type(error).__name__}: {error}"
         runs = ", ".join(run.id for run in backed.values())

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from app.analysis.claims.shown import Shown
 from app.store.verdicts import FAILS, HOLDS, UNTESTABLE
 from tests.unit.claims_reports import Row, eager, hop, op, shown, verdicts
 
@@ -88,21 +89,20 @@ def test_memory_growth_on_a_gpu() -> None:
     assert text.startswith("no sample of the card's memory with memory-growth=off")
 
 
-def ordered(by: str, *indices: int | None, order: str = "backwards", **options: Any) -> Any:
-    """A run on nvidia-smi's 0 and 1, whose gpu:0, gpu:1 .. were these cards."""
+def ordered(*indices: int | None, order: str = "backwards", **more: Any) -> dict[str, Shown]:
+    """A run with CUDA_VISIBLE_DEVICES on nvidia-smi's 0 and 1, whose gpu:0, gpu:1 .. were these cards."""
     facts = {f"gpu:{place}": {"nvml_index": index} for place, index in enumerate(indices)}
-    options = {"by": by, "order": order, "subset": None} | options
-    return shown(by, options, ("gpu:0", "gpu:1"), device_map=facts)
+    options = {"by": "cuda-visible-devices", "order": order, "subset": None} | more
+    return shown("cuda", options, ("gpu:0", "gpu:1"), device_map=facts)
+
+
+SAID = {"verdict": HOLDS, "text": "set_visible_devices was given gpu:1, gpu:0, .."}
 
 
 def test_visible_order() -> None:
-    runs = ordered("set-visible-devices", 0, 1) | ordered("cuda-visible-devices", 1, 0)
+    runs = shown("set", {"by": "set-visible-devices"}, ("gpu:0", "gpu:1"), verdicts=[SAID]) | ordered(1, 0)
     assert verdicts("tf-visible-order", runs) == [
-        (
-            HOLDS,
-            "set_visible_devices named nvidia-smi's 1, 0, and gpu:0 to gpu:1 are its 0, 1: the order was "
-            "ignored",
-        ),
+        (HOLDS, SAID["text"]),
         (
             HOLDS,
             "CUDA_VISIBLE_DEVICES named nvidia-smi's 1, 0, and gpu:0 to gpu:1 are its 1, 0: the order was "
@@ -112,7 +112,7 @@ def test_visible_order() -> None:
 
 
 def test_visible_order_of_other_cards() -> None:
-    [run] = ordered("cuda-visible-devices", 1, 3).values()
+    [run] = ordered(1, 3).values()
     chosen = dataclasses.replace(run, named=("gpu:3", "gpu:1"))
     [(verdict, text)] = verdicts("tf-visible-order", {"run": chosen})
     assert verdict == HOLDS
@@ -120,19 +120,20 @@ def test_visible_order_of_other_cards() -> None:
 
 
 def test_visible_order_refuted() -> None:
-    runs = ordered("set-visible-devices", 1, 0) | ordered("cuda-visible-devices", 0, 1)
-    assert [verdict for verdict, _ in verdicts("tf-visible-order", runs)] == [FAILS, FAILS]
+    [(verdict, text)] = verdicts("tf-visible-order", ordered(0, 1))
+    assert verdict == FAILS
+    assert text.endswith("are its 0, 1: the order was ignored")
 
 
 @pytest.mark.parametrize(
     ("runs", "why"),
     [
-        (ordered("set-visible-devices", 2, 3), "which is neither that order nor the one before"),
-        (ordered("set-visible-devices", 0, None), "was not told by CUDA"),
-        (ordered("set-visible-devices", 1, subset=1), "numbered anew in any case"),
-        (ordered("set-visible-devices", 0, 1, order="forwards"), "no run named the devices backwards"),
+        (ordered(2, 3), "which is neither that order nor the one before"),
+        (ordered(0, None), "was not told by CUDA"),
+        (ordered(1, subset=1), "numbered anew in any case"),
+        (ordered(0, 1, order="forwards"), "no run named several devices backwards"),
         (
-            shown(options={"by": "set-visible-devices", "order": "backwards"}, given=("gpu:0",)),
+            shown(options={"by": "cuda-visible-devices", "order": "backwards"}, given=("gpu:0",)),
             "one GPU has no order",
         ),
     ],
@@ -145,7 +146,8 @@ def test_visible_order_not_judged(runs: Any, why: str) -> None:
 
 def test_visible_order_on_stand_ins_is_what_the_program_says_once() -> None:
     said = {"verdict": UNTESTABLE, "text": "parts of one CPU"}
-    runs = shown("set", verdicts=[said]) | shown("cuda", verdicts=[said])
+    options = {"by": "cuda-visible-devices", "order": "backwards"}
+    runs = shown("set", verdicts=[said]) | shown("cuda", options, verdicts=[said])
     assert verdicts("tf-visible-order", runs) == [(UNTESTABLE, "parts of one CPU")]
 
 

@@ -79,19 +79,22 @@ def _card_memory(one: Shown) -> int | None:
 
 
 def visible_order(shown: Mapping[str, Shown]) -> list[Verdict]:
-    """Which cards the GPUs were, where they were named backwards to TensorFlow, and to CUDA."""
-    if any(one.stand_ins is not None for one in shown.values()):
-        return list(dict.fromkeys(verdict for one in shown.values() for verdict in one.said))
-    found = [
-        _order(one, by)
-        for by in ("set-visible-devices", "cuda-visible-devices")
+    """What TensorFlow said of the list that it was given, and which cards CUDA made of its variable.
+
+    Of set_visible_devices the program asks TensorFlow itself: the recorder takes its rule for granted.
+    """
+    found = list(dict.fromkeys(verdict for one in shown.values() for verdict in one.said))
+    found += [
+        _cuda_order(one)
         for one in shown.values()
-        if one.options.get("by") == by and one.options.get("order") == "backwards"
+        if one.stand_ins is None
+        and one.options.get("by") == "cuda-visible-devices"
+        and one.options.get("order") == "backwards"
     ]
-    return found or [Verdict(UNTESTABLE, "no run named the devices backwards")]
+    return found or [Verdict(UNTESTABLE, "no run named several devices backwards")]
 
 
-def _order(one: Shown, by: str) -> Verdict:
+def _cuda_order(one: Shown) -> Verdict:
     given = [int(name.partition(":")[2]) for name in one.named or one.devices if is_gpu(name)]
     cards = {name: facts for name, facts in (one.report.get("device_map") or {}).items() if is_gpu(name)}
     got = [cards.get(f"gpu:{place}", {}).get("nvml_index") for place in range(len(given))]
@@ -101,16 +104,12 @@ def _order(one: Shown, by: str) -> Verdict:
         return Verdict(UNTESTABLE, "a part of the devices is numbered anew in any case; keep all of them")
     if any(index is None for index in got):
         return Verdict(UNTESTABLE, f"which cards {told(cards) or 'the devices'} were was not told by CUDA")
-    what = "set_visible_devices" if by == "set-visible-devices" else "CUDA_VISIBLE_DEVICES"
     named, became = (", ".join(map(str, order)) for order in (given[::-1], got))
-    measured = f"{what} named nvidia-smi's {named}, and gpu:0 to gpu:{len(given) - 1} are its {became}"
+    last = len(given) - 1
+    measured = f"CUDA_VISIBLE_DEVICES named nvidia-smi's {named}, and gpu:0 to gpu:{last} are its {became}"
     if got not in (given, given[::-1]):
         return Verdict(UNTESTABLE, f"{measured}, which is neither that order nor the one before")
-    ignored = got == given
-    return judged(
-        ignored if by == "set-visible-devices" else not ignored,
-        f"{measured}: the order was {'ignored' if ignored else 'kept'}",
-    )
+    return judged(got != given, f"{measured}: the order was {'ignored' if got == given else 'kept'}")
 
 
 def default_placement(shown: Mapping[str, Shown]) -> list[Verdict]:

@@ -8,7 +8,8 @@ TensorFlow sees them, as long as it is set before TensorFlow starts.
 
 This program names the devices forwards or backwards, keeps some of them, by one way or the other, and trains
 the same model on /GPU:0 each time. TensorFlow says on which card that is when it makes the device: in its
-log, "Created device /job:localhost/replica:0/task:0/device:GPU:0 .. pci bus id: 0000:41:00.0".
+log, "Created device /job:localhost/replica:0/task:0/device:GPU:0 .. pci bus id: 0000:41:00.0". At its end the
+program asks for the same.
 
     --order       the order in which the devices are named: backwards makes the difference visible
     --subset 1    keep only the first of those named; that card becomes /GPU:0, whatever its number was
@@ -30,6 +31,7 @@ are logical parts of a single one. The program tries it all the same, and says w
 
 import itertools
 import os
+import re
 from typing import Any
 
 import devices
@@ -90,7 +92,7 @@ def tell_cuda(parser: devices.Parser, args: Any) -> None:
     entries = os.environ.get("CUDA_VISIBLE_DEVICES", "")
     # Each device's own entry, number or UUID; without the variable CUDA's numbers are TensorFlow's.
     own = dict(enumerate(entries.split(","))) if entries else {}
-    numbers = [int(name.partition(":")[2]) for name in args.devices]
+    numbers = [number(name) for name in args.devices]
     kept = [own.get(number, str(number)).strip() for number in in_order(args, numbers)]
     os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(kept)
     print(f"CUDA_VISIBLE_DEVICES={','.join(kept)}", flush=True)
@@ -120,6 +122,39 @@ def tell_tensorflow(parser: devices.Parser, args: Any) -> list[str]:
         args.devices = None  # they are numbered anew
     chosen: list[str] = devices.set_up(parser, args)
     return chosen
+
+
+def say_order(named: list[str]) -> None:
+    """Ask TensorFlow which of the cards it numbered gpu:0, gpu:1 .. and print whether that is as `named`."""
+    from tensorflow.python.client import device_lib
+    from tensorflow.python.eager import context
+
+    # Of a device with the settings that TensorFlow runs with: "device: 1, name: .., pci bus id: ..", where
+    # the number is CUDA's, which those of the physical devices are too.
+    told = {
+        device.name: device.physical_device_desc
+        for device in device_lib.list_local_devices(context.context().config)
+        if device.device_type == "GPU"
+    }
+    for name, description in told.items():
+        print(f"{name.rpartition('device:')[2]} is {description}", flush=True)
+    found = [re.search(r"device: (\d+)", told.get(f"/device:GPU:{n}", "")) for n in range(len(named))]
+    became = [f"gpu:{match[1]}" for match in found if match]
+    measured = (
+        f"TensorFlow's GPU:0 to GPU:{len(named) - 1} are {', '.join(became) or 'unknown'}, where "
+        f"set_visible_devices was given {', '.join(named)}"
+    )
+    if len(named) < 2:
+        verdict.say_not_testable("a single device has no order", measured)
+    elif named == sorted(named, key=number) or sorted(became) != sorted(named):
+        verdict.say_not_testable("those cannot tell whether the order was kept", measured)
+    else:
+        verdict.say(became != named, measured)
+
+
+def number(name: str) -> int:
+    """2 for gpu:2."""
+    return int(name.partition(":")[2])
 
 
 def try_on_stand_ins(chosen: list[str]) -> None:
@@ -209,11 +244,11 @@ def main() -> None:
         f"accuracy {np.mean(predictions == labels[train:]):.3f} on {len(predictions)} held-out digits",
         flush=True,
     )
-    for card in tf.config.get_visible_devices("GPU"):  # in the order in which they were named
-        name = tf.config.experimental.get_device_details(card).get("device_name")
-        print(f"visible: {card.name}, {name}", flush=True)
     if args.stand_ins:
         try_on_stand_ins(chosen)
+    elif args.by == "set-visible-devices":
+        visible = tf.config.get_visible_devices("GPU")  # in the order in which they were named
+        say_order([card.name.rpartition("device:")[2].lower() for card in visible])
 
 
 if __name__ == "__main__":

@@ -45,7 +45,11 @@ class Findings {
       const card = node("article", { class: `card ${tone}${on ? " on" : ""}`, "data-testid": "finding", "data-code": finding.code, "data-severity": finding.severity }, holder);
       const head = node("div", { class: "card-head" }, card);
       span(head, finding.severity === "info" ? finding.code : `${finding.severity} · ${finding.code}`, `badge ${tone}`);
-      if (finding.site) span(head, finding.site, "site");
+      if (finding.site) {
+        const site = node("button", { type: "button", class: "site", "data-action": "source", title: "Show this line in the source" }, head);
+        site.textContent = finding.site;
+        site.addEventListener("click", () => send({ type: "site", site: finding.site }));
+      }
       if (finding.show) {
         const button = node("button", { type: "button", "data-action": "show", "aria-pressed": String(on) }, head);
         button.textContent = on ? "Show everything" : finding.show;

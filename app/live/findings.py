@@ -29,7 +29,7 @@ def findings_list(
 
     `unseen` are ``{"what", "why"}``; `fold` stands above the quiet ones, which it hides until it is opened.
     `show` is the button's text, '' for no button. Gives ``{"type": "finding", "id"}`` when one was chosen,
-    with an empty id when it was let go; else None.
+    with an empty id when it was let go, ``{"type": "site", "site"}`` when its line was; else None.
     """
     data = {
         "findings": [dict(finding) for finding in findings],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import textwrap
 
 import streamlit as st
 
@@ -28,7 +29,6 @@ from runners.one_file import file_name, one_file
 from runners.run import Run
 
 _SOURCE_PX = 560
-_TEXT_PX = 360
 
 
 def draw_lesson(lesson: Judged, now: Batch | None, operator: bool) -> None:
@@ -52,14 +52,28 @@ def draw_lesson(lesson: Judged, now: Batch | None, operator: bool) -> None:
         if operator:
             lesson_button(lesson, now)
         _copy(lesson.program)
-        with st.popover("More about it", icon=":material/menu_book:"):
-            st.code(_docstring(lesson.program), language=None, height=_TEXT_PX)
         st.page_link(
             places.LAUNCH,
             label="Launch with other options",
             icon=":material/rocket_launch:",
             query_params={"program": lesson.program},
         )
+    with st.expander("What the program does, and what to expect", icon=":material/menu_book:"):
+        for block in blocks(_docstring(lesson.program)):
+            if block.startswith(" "):
+                st.code(textwrap.dedent(block), language=None, wrap_lines=True)
+            else:
+                st.markdown(escape_markdown(block))
+
+
+def blocks(docstring: str) -> list[str]:
+    """Its paragraphs, a line each, and its indented parts as they are written."""
+    found = []
+    for part in docstring.split("\n\n"):
+        block = part.strip("\n")
+        if block:
+            found.append(block if block.startswith(" ") else " ".join(block.split()))
+    return found
 
 
 def _copy(program: str) -> None:

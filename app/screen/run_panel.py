@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 
 import streamlit as st
@@ -16,7 +17,7 @@ from app.screen.launching import launch_once
 from app.screen.open_runs import OpenRun, Snapshot, opened
 from app.screen.run_claim import draw_claim
 from app.screen.run_page import Page
-from app.screen.run_views import VIEWS
+from app.screen.run_views import SOURCE, VIEWS
 from app.screen.stage import stage_of
 from app.views.text import escape_markdown
 from runners import registry
@@ -168,5 +169,9 @@ def _findings(run: Run, snapshot: Snapshot, address: RunAddress) -> None:
         selected=address.finding,
         fold=fold_title(found),
     )
-    if event:
+    if event and event["type"] == "finding":
         show(address.with_filter(finding=event["id"]))
+    elif event:
+        # The tabs are drawn after this, so they can still be told which one is in front.
+        st.session_state["tab"] = SOURCE
+        show(dataclasses.replace(address.with_filter(line=event["site"]), file=""))

@@ -202,9 +202,10 @@ def log_view(page: Page) -> None:
         st.code(log.text, language=None, wrap_lines=True)
 
 
+SOURCE = "Source"
 VIEWS: dict[str, Callable[[Page], Any]] = {
     "Placement": placement_view,
-    "Source": source_view,
+    SOURCE: source_view,
     "Timeline": timeline_view,
     "Memory": memory_view,
     "Syncs": syncs_view,

@@ -114,6 +114,17 @@ def test_a_line_filters_the_other_views_and_stays_in_the_address(
     expect(source.locator("tr.lit")).to_have_attribute("data-line", "5")
 
 
+def test_a_findings_line_leads_to_the_source(server: Server, finished: Run, run_page: RunPage) -> None:
+    run_page.open(server, finished.id)
+    page = run_page.page
+    page.get_by_text(re.compile(r"^\d+ notes?, nothing to change$")).click()
+    finding = page.get_by_test_id("finding").filter(has_text="parts.py:5").first
+    finding.locator('[data-action="source"]').click()
+    expect(page).to_have_url(re.compile(r"line=parts\.py%3A5.*tab=Source|tab=Source.*line=parts\.py%3A5"))
+    line = page.get_by_test_id("source-source").locator('tr[data-line="5"]')
+    expect(line).to_have_attribute("aria-selected", "true")
+
+
 def test_a_run_without_kept_source_says_so(
     server: Server, finished: Run, run_page: RunPage, hopscope_home: Path
 ) -> None:

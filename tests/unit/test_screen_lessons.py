@@ -11,6 +11,7 @@ from app.analysis.syncs import Sync
 from app.lessons.batch import Batch, Item
 from app.lessons.judged import Judged, LessonRun
 from app.screen.lessons_batch import progress_text
+from app.screen.lessons_detail import blocks
 from app.screen.lessons_rows import (
     badge,
     count_text,
@@ -159,3 +160,13 @@ def test_what_stands_beside_a_line() -> None:
 def test_types_of_ops_are_told_shortly() -> None:
     assert types_text((("MatMul", 2), ("Relu", 1))) == "MatMul 2, Relu"
     assert types_text(tuple((f"T{n}", 1) for n in range(8))) == "T0, T1, T2, T3, T4, T5, 2 more types"
+
+
+def test_a_docstring_is_told_in_paragraphs_and_tables() -> None:
+    text = "One line.\n\nTwo that\nbelong together:\n\n    a    first\n    b    second\n\n\nThe last."
+    assert blocks(text) == [
+        "One line.",
+        "Two that belong together:",
+        "    a    first\n    b    second",
+        "The last.",
+    ]

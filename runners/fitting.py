@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from runners.catalogue import Program, Value
+from runners.fitting_data import data_problems
 from runners.fitting_placement import placement_problems
 from runners.programs.shared.slices import cut
 
@@ -39,7 +40,14 @@ def program_problems(
         problems += _kvstore_problems(devices, options)
     if "split" in options:
         problems += _split_problems(count, options.get("layers"), options.get("split"))
-    return problems + placement_problems(program, devices, options)
+    return problems + placement_problems(program, devices, options) + data_problems(program, options)
+
+
+def program_notes(options: Mapping[str, Value | None]) -> list[str]:
+    """Return what to know of options that work, and yet show less than one may expect."""
+    if options.get("repeats") == 1:
+        return ["repeats=1 gives no spread, so this run will say no verdict"]
+    return []
 
 
 def _split_problems(count: int, layers: Value | None, split: Value | None) -> list[str]:

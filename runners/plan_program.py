@@ -11,7 +11,8 @@ from runners.catalogue import Program, Value
 from runners.cuda_order import may_use
 from runners.devices import DeviceChoice, choose
 from runners.errors import UsageError
-from runners.fitting import program_problems
+from runners.fitting import program_notes, program_problems
+from runners.fitting_data import package_problems
 from runners.frameworks import FRAMEWORKS
 from runners.gpus import Gpus, known_gpus
 from runners.plan import (
@@ -78,6 +79,8 @@ def plan_program(
     problems += refused
     if not choice.problems:
         problems += program_problems(program, choice.names or [], values)
+    if interpreter.problem is None:
+        problems += package_problems(values, interpreter.python)
     if not program.script.is_file():
         problems.append(f"the program's script {program.script} is missing")
 
@@ -102,7 +105,12 @@ def plan_program(
         options=values,
         problems=problems + held_problems(choice.cards, share),
         unready=interpreter.problem if interpreter.installable else None,
-        notes=notes + choice.notes + (processes.notes if processes else []) + warned + exact.notes,
+        notes=notes
+        + program_notes(values)
+        + choice.notes
+        + (processes.notes if processes else [])
+        + warned
+        + exact.notes,
         device_map=processes.device_map() if processes else choice.map(),
         cards=choice.cards,
         share=share,

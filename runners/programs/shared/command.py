@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from shared import digits
+from shared import digit_files
 
 
 class Parser(argparse.ArgumentParser):
@@ -132,7 +132,7 @@ def pinned(options: Parser, args: argparse.Namespace, chosen: Sequence[str]) -> 
 def parse(options: Parser) -> argparse.Namespace:
     """The command line's values, after the checks that need no framework."""
     args = options.parse_args()
-    missing = digits.why_not(args.data) if hasattr(args, "data") else None
+    missing = digit_files.why_not(args.data) if hasattr(args, "data") else None
     if missing:
         options.error(missing)
     return args

@@ -4,48 +4,25 @@ from __future__ import annotations
 
 import csv
 import gzip
-import os
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from shared import digit_files
+from shared.digit_files import GLUON, find_mnist, kept_digits, mnist_places
 
 Images = NDArray[np.float32]
 Labels = NDArray[np.int32]
 
 UCI = "UCI 8x8 digits"
 MNIST = "MNIST"
-_GLUON = (
-    ("train-images-idx3-ubyte.gz", "t10k-images-idx3-ubyte.gz"),
-    (
-        "train-labels-idx1-ubyte.gz",
-        "t10k-labels-idx1-ubyte.gz",
-    ),
-)
-
-
-def mnist_places() -> list[Path]:
-    """Where the MNIST that a user has once fetched is kept: a file of Keras', a folder of Gluon's."""
-    keras = Path(os.environ.get("KERAS_HOME") or Path.home() / ".keras")
-    gluon = Path(os.environ.get("MXNET_HOME") or Path.home() / ".mxnet")
-    return [keras / "datasets" / "mnist.npz", gluon / "datasets" / "mnist"]
-
-
-def find_mnist() -> Path | None:
-    """The user's own copy of MNIST, None where there is none."""
-    keras, gluon = mnist_places()
-    if keras.exists():
-        return keras
-    whole = all((gluon / name).exists() for names in _GLUON for name in names)
-    return gluon if whole else None
 
 
 def load(data: str = "digits") -> tuple[Images, Labels, str]:
     """Images [n, pixels] in 0..1, labels [n] in 0..9, and the set's name.
 
     `data` is `digits` (64 pixels an image), kept beside this file or as scikit-learn has them, or `mnist`,
-    the user's own copy (784 pixels an image). Raises FileNotFoundError where there is none: see `why_not`.
+    the user's own copy (784 pixels an image). Raises FileNotFoundError where there is none: `why_not` tells.
     """
     if data == "mnist":
         images, labels = _load_mnist()
@@ -60,26 +37,10 @@ def load(data: str = "digits") -> tuple[Images, Labels, str]:
     return (table[:, :-1] / 16).astype(np.float32), table[:, -1].astype(np.int32), UCI
 
 
-def kept_digits() -> Path:
-    """Where the digits are, beside this file."""
-    return Path(__file__).with_name("digits.csv.gz")
-
-
-def why_not(data: str) -> str | None:
-    """Why `data` is not here and what to do, in a line; None where it is."""
-    if data == "mnist":
-        places = " or ".join(map(str, mnist_places()))
-        return None if find_mnist() else f"there is no MNIST at {places}; use --data digits"
-    if kept_digits().exists() or find_spec("sklearn"):
-        return None
-    return (
-        f"there are no digits: copy digits.csv.gz to {kept_digits()}, or install scikit-learn, which has them"
-    )
-
-
 def held_out(images: Images) -> int:
     """How many images, the last ones of the set, are kept from training to measure the accuracy."""
-    return len(images) // 6
+    count: int = digit_files.held_out(len(images))
+    return count
 
 
 def _load_mnist() -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
@@ -91,7 +52,7 @@ def _load_mnist() -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
         with np.load(place) as saved:
             images = np.concatenate([saved["x_train"], saved["x_test"]])
             return images, np.concatenate([saved["y_train"], saved["y_test"]])
-    images, labels = (np.concatenate([_read_idx(place / name) for name in names]) for names in _GLUON)
+    images, labels = (np.concatenate([_read_idx(place / name) for name in names]) for names in GLUON)
     return images.reshape(-1, 28, 28), labels
 
 

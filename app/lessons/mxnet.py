@@ -69,8 +69,8 @@ LESSONS = (
             Variant("identity", {"boundary": "identity"}, steps=2),
             Variant("direct", {"boundary": "direct"}, steps=2),
         ),
-        "Put mx.sym.identity, in the next group, on what goes from one ctx_group to another: then only that "
-        "tensor and its gradient cross, and not parts of gradients as well.",
+        "Let an mx.sym.identity at the end of a ctx_group, in that group, be all that hands its outputs on: "
+        "then only these tensors and their gradients cross, and no parts of gradients.",
     ),
     Lesson(
         "mx-dist-sync",

@@ -154,6 +154,7 @@ class Remote:
                 dtype=tensor.dtype.name,
                 shape=shape,
                 kind="copy",
+                basis="inferred",  # TensorFlow's rule for remote calls; nothing tells of the copy
                 requested=dst,
                 producer_requested=mark[3],
             )

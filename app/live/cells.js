@@ -90,7 +90,7 @@ const CELLS = {
     const anchor = node("a", { href: cell.href, target: "_self" }, target);
     span(anchor, cell.text);
     if (cell.remark) span(target, cell.remark, "below");
-    if (cell.note) span(target, cell.note, "below note");
+    if (cell.note) span(target, cell.note, `below note${cell.calm ? " calm" : ""}`);
     anchor.addEventListener("click", (event) => {
       event.stopPropagation();
       if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;

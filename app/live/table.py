@@ -30,7 +30,7 @@ class Column:
     - devices: ``{"devices": [badge, ..], "arrow": bool}``, badges ``{"device", "hue", "remark"}``;
     - badge: ``{"text", "tone": good|busy|alert|odd|quiet}``;
     - progress: ``{"text", "fraction": 0..1 or None, "tone"}``;
-    - link: ``{"text", "href", "remark", "note"}``;
+    - link: ``{"text", "href", "remark", "note", "calm"}``; a note is red unless it is calm;
     - actions: ``{"actions": [{"name", "label", "confirm", "yes", "doing"}]}``, asked twice with ``confirm``.
     """
 

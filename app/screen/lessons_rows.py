@@ -129,7 +129,7 @@ def _run_row(one: LessonRun) -> dict[str, Any]:
     text = "not possible here" if one.state == judged.REFUSED else one.state
     newer = f"a newer one, {one.newest}, did not finish" if one.newest else ""
     stand_ins = set(one.devices) if one.stand_ins else set()
-    run: dict[str, Any] = {"text": "", "href": "", "note": one.reason or ""}
+    run: dict[str, Any] = {"text": "", "href": "", "note": one.reason or "", "calm": True}
     if one.run:
         run = {"text": one.run, "href": run_link(one.run), "note": one.reason or "", "remark": newer}
     return {

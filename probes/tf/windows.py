@@ -56,11 +56,16 @@ class Windows:
         return session, clock()
 
     def _quiet_log(self) -> Optional[VerboseLog]:
-        """The log's switches; None where the profiler would write lines into the program's output."""
+        """The log's switches; None where the profiler would do harm, or write into the program's output."""
         if not self._looked:
             self._looked = True
             log = VerboseLog.find()
-            if log is not None and log.can_hush:
+            if _one_of_several():
+                # Seen with TensorFlow 2.21: now and then the profiler's end aborts a worker, "double free or
+                # corruption", whose network threads are still at work when the call has returned.
+                why = "TensorFlow's profiler may abort one process of several"
+                self.recording.unseen("when ops inside graph calls ran", why)
+            elif log is not None and log.can_hush:
                 self._log = log
             else:
                 why = "this TensorFlow build's profiler would write into the program's output"
@@ -102,6 +107,15 @@ class Windows:
             key = self._known[identity] = self.recording.key(("node", graph, node[0]), "node", fields)
             self.recording.uncount(key)
         return key
+
+
+def _one_of_several() -> bool:
+    """Whether this process has become a member of a cluster."""
+    from tensorflow.python.eager import context
+
+    here = context.context_safe()
+    names = ("_server_def", "_collective_ops_server_def")
+    return here is not None and any(getattr(here, name, None) is not None for name in names)
 
 
 def install(recording: Recording, functions: Functions) -> None:

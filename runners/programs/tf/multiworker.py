@@ -30,6 +30,7 @@ Without GPUs a worker would take its host, cpu:0, for its one replica; here it t
 import argparse
 import json
 import os
+import signal
 from typing import Any
 
 import devices
@@ -101,6 +102,8 @@ def main() -> None:
         implementation=tf.distribute.experimental.CommunicationImplementation[args.communication.upper()]
     )
     strategy = tf.distribute.MultiWorkerMirroredStrategy(communication_options=communication)
+    # TensorFlow has taken SIGTERM for itself by now, to let a job save itself first. Here it just ends.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
     tf.keras.utils.set_random_seed(args.seed)
     images, labels, source = digits.load(args.data)

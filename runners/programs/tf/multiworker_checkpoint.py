@@ -24,6 +24,7 @@ random generator: what is not saved starts anew.
 import json
 import os
 import shutil
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,8 @@ def main() -> None:
 
     # Before anything else of TensorFlow runs: here the workers meet, and wait for each other.
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    # TensorFlow has taken SIGTERM for itself by now, to let a job save itself first. Here it just ends.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
     tf.keras.utils.set_random_seed(args.seed)
     images, labels, source = digits.load(args.data)

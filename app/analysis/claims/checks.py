@@ -9,6 +9,7 @@ from app.analysis.claims import (
     mxnet_training,
     tf_kernels,
     tf_placement,
+    tf_processes,
     tf_replicas,
     tf_waiting,
 )
@@ -33,6 +34,9 @@ CHECKS: dict[str, Check] = {
     "tf-no-kernel": tf_kernels.no_kernel,
     "tf-host-sync": tf_waiting.host_sync,
     "tf-input-pipeline": tf_waiting.input_pipeline,
+    "tf-multiworker": tf_processes.multiworker,
+    "tf-multiworker-checkpoint": tf_processes.multiworker_checkpoint,
+    "tf-parameter-server": tf_processes.parameter_server,
     "mx-contexts": mxnet_contexts.contexts,
     "mx-context-scope": mxnet_contexts.context_scope,
     "mx-copy": mxnet_contexts.copies,

@@ -63,6 +63,7 @@ def summary(
     way = some_of((f"{src} to {dst}" for src, dst in pairs), "ways", ", ")
     tell = _SENTENCES.get(code, _SENTENCES["unknown"])
     beside = next(filter(None, (evidence.get(name) for name in _BESIDE)), None)
+    variables = _each(evidence.get("variable"))
     words = {
         "at": at,
         "way": way,
@@ -73,7 +74,9 @@ def summary(
         "dsts": some_of((dst for _, dst in pairs), "devices"),
         "default": _one(evidence.get("default_device") or evidence.get("producer_default_device")),
         "producer": first.producer_op,
-        "variable": _one(evidence.get("variable")) or "A variable",
+        "variable": some_of(variables, "variables") or "A variable",
+        "live": "live" if len(variables) > 1 else "lives",
+        "are": "are" if len(variables) > 1 else "is",
         "missing": _one(evidence.get("missing")),
         "ran_on": _one(evidence.get("ran_on")),
         "algorithm": _algorithms(evidence),
@@ -119,7 +122,7 @@ _SENTENCES = {
     "host-memory": "The kernel of {consumers} at {at} keeps this {role} in host memory, {way}",
     "missing-device": "The code at {at} asks for {missing}, which does not exist here; it ran on {ran_on}",
     "colocation": "{consumers} at {at} is kept beside {beside}, {way}",
-    "variable-home": "{variable} lives on {src} and is read on {dst} at {at}",
+    "variable-home": "{variable} {live} on {srcs} and {are} read on {dsts} at {at}",
     "host-sync": "Python takes a value from {srcs} by {taken_by} at {at}",
     "host-upload": "Python or numpy data is sent to {dsts} at {at}",
     "redundant-copy": "The copy at {at} moves nothing to where it is not already, {way}",

@@ -66,8 +66,10 @@ def severity_of(code: str, transfer: Transfer) -> str:
     """The code's severity, unless the facts say otherwise."""
     if code == "host-upload":
         return "warning" if transfer.facts.get("stalls") else "info"
-    if code in ("host-sync", "variable-home"):
+    if code == "host-sync":
         return "warning" if transfer.every_step else "info"
+    if code == "variable-home":
+        return "warning" if transfer.every_step and not transfer.tiny else "info"
     if code == "default-device" and (transfer.seldom or transfer.tiny):
         return "info"
     return SEVERITY[code]

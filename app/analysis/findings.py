@@ -22,7 +22,15 @@ from app.views import units
 from probes.trace.rows import Unseen
 
 _BY_LINE = frozenset(
-    {"gradient-outside-scope", "default-device", "collective", "reduce-on-host", "host-sync", "host-upload"}
+    {
+        "gradient-outside-scope",
+        "default-device",
+        "collective",
+        "reduce-on-host",
+        "host-sync",
+        "host-upload",
+        "variable-home",
+    }
 )
 """One line is the mistake, or the one act, whichever devices it sends between."""
 _NAMES_SHOWN = 3

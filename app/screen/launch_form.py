@@ -25,7 +25,7 @@ _BOUND: Any = "query-params"
 _LIST_HEIGHT = 560
 """Pixels: with it the page's other parts stand beside and above the list, not under it."""
 _LEAST = {"count": 1, "natural": 0}
-_PLACEHOLDERS = {"split": "even shares"}
+_PLACEHOLDERS = {"split": "even shares", "subset": "all", "visible": "all"}
 """What an option without a default does."""
 _STAND_INS = (
     "Stand-ins are parts of the host, cpu:1 and up, that play GPUs: the framework really places, copies and "

@@ -77,6 +77,7 @@ def shown(
     nothing: Row = {"verdicts": [], "steps": 3, "ops": [], "hops": [], "collectives": [], "samples": None}
     gpus = any(name.startswith("gpu:") for name in given)
     nothing["devices"] = ["cpu:0", *given]
+    nothing["placement"] = [{"device": device, "ops": 0} for device in nothing["devices"]]
     nothing["device_map"] = {}
     return {variant: Shown(variant, options or {}, given, None if gpus else len(given), nothing | report)}
 

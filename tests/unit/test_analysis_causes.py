@@ -232,6 +232,7 @@ def test_facts_that_are_missing_decide_nothing() -> None:
         ({"kind": "pull"}, None, "info"),
         ({"facts": {"variable": "kernel"}, "requested": "cpu:1"}, 30, "warning"),
         ({"facts": {"variable": "kernel"}, "requested": "cpu:1"}, 1, "info"),
+        ({"facts": {"variable": "iteration"}, "requested": "cpu:1", "bytes": 8}, 30, "info"),
         ({"kind": "upload"}, 30, "info"),
         ({"kind": "upload", "facts": {"stalls": True}}, 30, "warning"),
         ({}, 30, "warning"),

@@ -215,6 +215,18 @@ def test_one_line_is_one_finding_however_many_devices_it_is_about() -> None:
     )
 
 
+def test_variables_that_a_line_reads_from_afar_are_one_finding() -> None:
+    def read(number: int, dst: str, variable: str) -> Key:
+        facts = {"variable": variable}
+        return hop(number, "cpu:0", dst, 30, loc=1, requested=dst, tensor=variable, facts=facts)
+
+    one = findings(hop_table(tables(read(1, "cpu:1", "kernel"))), [], [])
+    assert one[0].summary.startswith("kernel lives on cpu:0 and is read on cpu:1 at ")
+    both = tables(read(1, "cpu:1", "kernel"), read(2, "cpu:2", "kernel"), read(3, "cpu:1", "bias"))
+    [found] = findings(hop_table(both), [], [])
+    assert found.summary.startswith("kernel and bias live on cpu:0 and are read on cpu:1 and cpu:2 at ")
+
+
 def test_a_copy_to_where_the_array_is_says_what_to_call_instead() -> None:
     run = tables(
         hop(1, "cpu:1", "cpu:1", 30, loc=3, op="_copyto", facts={"copy_call": "copyto"}),

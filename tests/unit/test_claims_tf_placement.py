@@ -162,6 +162,12 @@ def test_default_placement_on_stand_ins() -> None:
     assert "takes two of them" in found[1][1]
 
 
+def test_default_placement_with_some_of_the_devices_visible() -> None:
+    seen = [{"device": "cpu:0", "ops": 1}, {"device": "cpu:1", "ops": 0}]
+    found = verdicts("tf-default-placement", shown(ops=[op("MatMul", "cpu:0")], placement=seen))
+    assert "1 ran on cpu:0, and none on cpu:1; cpu:0 is the default" in found[0][1]
+
+
 def test_default_placement_on_gpus() -> None:
     given = ("gpu:0", "gpu:1")
     rows = [op("MatMul", "gpu:0"), op("Relu", "gpu:0"), eager("TensorSliceDataset", "cpu:0")]

@@ -120,7 +120,8 @@ def default_placement(shown: Mapping[str, Shown]) -> list[Verdict]:
 def _spread(one: Shown) -> list[Verdict]:
     rows = ops(one)
     homes = Counter(str(row["assigned"]) for row in rows if row["assigned"])
-    seen = [name for name in one.report.get("devices") or () if not is_host(name)]
+    # Those that the process had, which may be fewer than it was given.
+    seen = [row["device"] for row in one.report.get("placement") or () if not is_host(row["device"])]
     if one.stand_ins is None:
         seen = [name for name in seen if is_gpu(name)]
     empty, used = [name for name in seen if not homes[name]], [name for name in seen if homes[name]]

@@ -87,21 +87,24 @@ def main() -> None:
         kernel, bias = replica.layers[-1]
         return tf.nn.bias_add(tf.matmul(x, kernel), bias)
 
-    def loss_and_gradients(replica: Replica, images: Any, labels: Any) -> Any:
-        with tf.GradientTape() as tape:
-            logits = forward(replica, images)
-            loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
-        return loss, tape.gradient(loss, replica.variables)  # here, and not outside of tf.device
+    def differentiation_of(replica: Replica) -> Any:
+        def loss_and_gradients(images: Any, labels: Any) -> Any:
+            with tf.GradientTape() as tape:
+                logits = forward(replica, images)
+                loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
+            return loss, tape.gradient(loss, replica.variables)  # here, and not outside of tf.device
 
-    def compiled(function: Any) -> Any:
-        return tf.function(function, jit_compile=True) if args.jit_compile == "on" else function
+        jit = args.jit_compile == "on"
+        return tf.function(loss_and_gradients, jit_compile=True) if jit else loss_and_gradients
 
-    differentiate = [compiled(lambda x, y, r=replica: loss_and_gradients(r, x, y)) for replica in replicas]
+    def prediction_of(replica: Replica) -> Any:
+        @tf.function
+        def predict(images: Any) -> Any:
+            return tf.argmax(forward(replica, images), axis=1)
 
-    predict = {
-        replica.device: tf.function(lambda x, r=replica: tf.argmax(forward(r, x), axis=1))
-        for replica in replicas
-    }
+        return predict
+
+    differentiate = [differentiation_of(replica) for replica in replicas]
 
     def read(replica: Replica, variable: Any) -> Any:
         with tf.device(replica.device):  # else its value would go to the host by way of the default device
@@ -131,7 +134,7 @@ def main() -> None:
 
     for replica in replicas:
         with tf.device(replica.device):
-            predictions = predict[replica.device](tf.constant(images[train:])).numpy()
+            predictions = prediction_of(replica)(tf.constant(images[train:])).numpy()
         right = np.mean(predictions == labels[train:])
         print(
             f"accuracy {right:.3f} on {len(predictions)} held-out digits, of {replica.device}'s", flush=True

@@ -2,7 +2,8 @@
 
 ``NAME.0015.main.before_partition.pb`` is the placed graph before it is cut; its partitions follow, one a
 device: ``NAME_partition__job:ps_replica:0_task:0_device:CPU:0.0003.main.after_partition_passes.pb``.
-A function that is placed again is written again, under higher numbers.
+A function that is placed again is written again, under higher numbers. Older
+TensorFlows write text, ``.pbtxt``.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ import os
 import re
 from typing import Any, NamedTuple, Optional
 
-_WHOLE = ".main.before_partition.pb"
-_PART = ".main.after_partition_passes.pb"
+_WHOLE = ".main.before_partition.pb*"
+_PART = ".main.after_partition_passes.pb*"
 
 
 class Placed(NamedTuple):
@@ -66,16 +67,21 @@ class Dumps:
 
 
 def _read(path: str) -> Optional[Any]:
-    """The graph in a file; None where it is being written."""
-    from google.protobuf import message
+    """The graph in a file; None where it is being written: what every graph has comes last."""
+    from google.protobuf import message, text_format
     from tensorflow.core.framework import graph_pb2
 
+    graph = graph_pb2.GraphDef()
     try:
         with open(path, "rb") as file:
             data = file.read()
-        return graph_pb2.GraphDef.FromString(data) if data else None
-    except (OSError, message.DecodeError):
+        if path.endswith("txt"):
+            text_format.Parse(data, graph)
+        else:
+            graph.ParseFromString(data)
+    except (OSError, message.DecodeError, text_format.ParseError):
         return None
+    return graph if graph.versions.producer else None
 
 
 def _task(device: str) -> str:

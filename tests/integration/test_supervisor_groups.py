@@ -244,6 +244,23 @@ class TestServing:
         assert (run.state, run.exit_code, run.reason) == ("finished", 0, None)
         assert alive(processes) == []
 
+    def test_a_server_that_never_ends_by_itself_is_asked_to(
+        self, start: Callable[..., Run], tmp_path: Path
+    ) -> None:
+        os.mkfifo(tmp_path / "fifo")
+        text = f"""
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+            os.write(1, b"%d\\n" % os.getpid())
+            open({str(tmp_path / "fifo")!r}, "w").close()
+            while True: signal.pause()
+            """
+        server = dataclasses.replace(member("server-0", text, serves=True), endless=True)
+        # It ends once the server can be asked to.
+        run = ended(start(server, member("worker-0", f"open({str(tmp_path / 'fifo')!r}).read()")))
+        assert (run.state, run.exit_code, run.reason) == ("finished", 0, None)
+        assert [told["exit_code"] for told in run.status["members"]] == [0, 0]
+        assert run.log.read_text().startswith("server-0 | ")
+
     def test_a_server_that_fails_at_the_very_end_is_told(self, start: Callable[..., Run]) -> None:
         run = start(
             member("server-0", "import time; time.sleep(0.5); os.abort()", serves=True),

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import ast
+import csv
+import gzip
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
+import numpy as np
 import pytest
 
 from app.cli import dispatch
 from runners import catalogue, one_file, program_parts
 from runners.errors import UsageError
+from runners.programs.shared import digit_files
 
 FRAMEWORKS = {"tensorflow": {"tensorflow", "tf_keras"}, "mxnet": {"mxnet"}}
 OPTIONAL = {"sklearn"}
@@ -182,3 +189,39 @@ class TestCommand:
     def test_an_unknown_program(self) -> None:
         with pytest.raises(UsageError, match="did you mean tf-mirrored"):
             one_file.one_file("tf-miror")
+
+
+class TestDigits:
+    """What a copied file does for its data."""
+
+    @pytest.fixture
+    def names(self, tmp_path: Path) -> dict[str, Any]:
+        """The functions of a program's one file, in an empty folder."""
+        names: dict[str, Any] = {"__name__": "one", "__file__": str(tmp_path / "one.py")}
+        exec(compile(one_file.one_file("mx-gluon-params"), "one.py", "exec"), names)
+        return names
+
+    def test_without_the_file_those_of_scikit_learn_are_taken(
+        self, names: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        kept = catalogue.FOLDER / "shared" / "digits.csv.gz"
+        with gzip.open(kept, "rt") as file:
+            table = np.array([[float(cell) for cell in row] for row in csv.reader(file)])
+        assert len(table) == digit_files.IMAGES["digits"]
+        scikit = ModuleType("sklearn.datasets")
+        # As the real one answers: pixels from 0 to 16, and the digits.
+        scikit.load_digits = lambda return_X_y: (table[:, :-1], table[:, -1].astype(int))  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "sklearn", ModuleType("sklearn"))
+        monkeypatch.setitem(sys.modules, "sklearn.datasets", scikit)
+        images, labels, source = names["digits_load"]()
+        shutil.copy(kept, tmp_path)
+        own_images, own_labels, own_source = names["digits_load"]()
+        assert np.array_equal(images, own_images)
+        assert np.array_equal(labels, own_labels)
+        assert (images.dtype, labels.dtype, source) == (own_images.dtype, own_labels.dtype, own_source)
+        assert images.max() == 1
+
+    def test_without_either_it_says_what_to_do(self, names: dict[str, Any], tmp_path: Path) -> None:
+        names["find_spec"] = lambda name: None
+        told = f"copy digits.csv.gz to {tmp_path / 'digits.csv.gz'}, or install scikit-learn, which has them"
+        assert names["why_not"]("digits") == f"there are no digits: {told}"

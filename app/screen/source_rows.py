@@ -22,7 +22,8 @@ OPS_COLUMNS = (
     Column("types", "Of these types", "text"),
 )
 _TYPES_SHOWN = 6
-_CHIPS = 4
+_CHIPS, _LONG_CHIPS = 4, 2
+"""Devices shown beside a line; fewer where their names have a process in them and take a row each."""
 
 
 def line_facts(file: SourceFile, row_maker: RunRows) -> list[dict[str, Any]]:
@@ -61,7 +62,8 @@ def byte_bases(file: SourceFile) -> list[str]:
 
 def _fact(line: Line, row_maker: RunRows) -> dict[str, Any]:
     # One more than fits is shown rather than counted.
-    shown = line.ops if len(line.ops) <= _CHIPS + 1 else line.ops[:_CHIPS]
+    most = _LONG_CHIPS if any("/" in one.device for one in line.ops) else _CHIPS
+    shown = line.ops if len(line.ops) <= most + 1 else line.ops[:most]
     rest = line.ops[len(shown) :]
     return {
         "line": line.number,

@@ -154,6 +154,9 @@ def test_what_stands_beside_a_line() -> None:
     assert (fact["waits"]["text"], fact["waits"]["remark"]) == ("2 ms", f"4{units.TIMES}")
     assert byte_bases(file) == ["estimated", "unknown"]
     (few,) = line_facts(SourceFile("t.py", (), {3: Line(3, line.ops[:5])}), RunRows(["cpu:0"]))
+    long = Line(3, tuple(LineOps(f"worker:{n}/cpu:0", 1, (("MatMul", 1),)) for n in range(4)))
+    (several,) = line_facts(SourceFile("t.py", (), {3: long}), RunRows(["worker:0/cpu:0"]))
+    assert len(several["ops"]) == 2 and several["more"]["text"] == "and 2 more"
     assert len(few["ops"]) == 5 and few["more"] is None and few["arriving"] is None
 
 

@@ -7,6 +7,7 @@ happen once a call. How often those inside loops and branches happen over there 
 
 from __future__ import annotations
 
+import threading
 from typing import Any, NamedTuple, Optional
 
 from ..trace.hop import hop_fields
@@ -52,6 +53,7 @@ class Remote:
         self._waiting: list[_Waiting] = []
         self._tasks: dict[str, str] = {"": ""}
         self._ticks = 0
+        self._lock = threading.Lock()
         recording.tickers.append(self.read)
 
     def task(self, ctx: Any) -> str:
@@ -85,6 +87,10 @@ class Remote:
 
     def read(self) -> None:
         """Read the graphs that have been written by now."""
+        with self._lock:  # the process may end while the last tick is still at it
+            self._read()
+
+    def _read(self) -> None:
         self._ticks += 1
         for one in list(self._waiting):
             if clock() - one.since > _PATIENCE_NS and self._ticks % 16 and not self.recording.ending:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -31,7 +32,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     yield tmp_path
     now = batch.state()
-    if now is not None and now.driver is not None:
+    # Of a command that was run here, this process was the driver.
+    if now is not None and now.going_on and now.driver is not None and now.driver.pid != os.getpid():
         send(now.driver, signal.SIGKILL)
     for run in registry.runs():
         if not run.ended:

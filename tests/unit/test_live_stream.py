@@ -21,7 +21,13 @@ from app.live.stream import Hub
 from probes.nvml.snapshot import merge
 from tests.unit.machine_samples import ByHand, change, full_message
 
-NOW = time.time()
+NOW = 0.0
+"""When the test began, epoch seconds; not when this file was read, which may be long before."""
+
+
+@pytest.fixture(autouse=True)
+def begin_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "NOW", time.time())
 
 
 class Socket(WebSocket):

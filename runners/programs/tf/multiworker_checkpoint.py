@@ -224,8 +224,14 @@ def say_whether_the_same(losses: Losses, resumed_at: int) -> None:
         )
     else:
         farthest = max(abs(losses.now[step] - losses.before[step]) for step in again)
-        told = f"{len(again)} losses of steps {again[0]} to {again[-1]}"
-        found = "are the same, bit for bit" if farthest == 0 else f"differ by up to {farthest:.3g}"
+        one = len(again) == 1
+        told = (
+            f"loss of step {again[0]}" if one else f"{len(again)} losses of steps {again[0]} to {again[-1]}"
+        )
+        if farthest == 0:
+            found = f"{'is' if one else 'are'} the same, bit for bit"
+        else:
+            found = f"{'differs' if one else 'differ'} by up to {farthest:.3g}"
         verdict.say(
             farthest == 0,
             f"resumed at step {resumed_at}, and the {told}, which the run before had done, {found}",

@@ -35,7 +35,7 @@ def judge_end(
     """Return the state, exit_code, signal and reason of an ended run.
 
     `wait_status` is the program's, as os.waitpid gives it, None when nobody saw it. `stopped`: somebody
-    asked for the end before it came. `killed_after`: seconds of grace after which KILL was sent.
+    asked for the end before it came. `killed_after`: seconds of grace after which KILL was sent, 0: at once.
     `leftovers`: how many processes it left behind had to be ended. `member`: of several processes the one
     that the status is of. `limit_s`: the time limit that it was ended at. `remarks`: what else is to be said.
     """
@@ -50,8 +50,11 @@ def judge_end(
     own_end = [] if killed or signal_number == signal.SIGTERM else [words]
 
     if stopped:
-        why = f": it did not end within {killed_after:g} s, so it was killed" if killed else ""
-        state, parts = "stopped", [f"stopped on request{why}", *own_end]
+        told = "stopped on request"
+        if killed:
+            slow = f"{told}: it did not end within {killed_after:g} s, so it was killed"
+            told = slow if killed_after else "killed on request"
+        state, parts = "stopped", [told, *own_end]
     elif limit_s is not None:
         why = ": it did not end when asked to, so it was killed" if killed else ""
         state, parts = "failed", [f"the time limit of {limit_s:g} s ended it{why}", *own_end]

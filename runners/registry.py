@@ -101,9 +101,10 @@ def wait(run: Run, timeout: float | None = None) -> Run:
 
 
 def request_stop(run: Run, grace_s: float = DEFAULT_GRACE_S) -> None:
-    """Ask a run to end: TERM to its program now, KILL after `grace_s` seconds. Returns at once.
+    """Ask a run to end: TERM to its program now, KILL after `grace_s` seconds; with 0 KILL now.
 
-    Asked again, a shorter grace counts. Of a lost run, what still runs is killed, and the loss written down.
+    Returns at once. Asked again, a shorter grace counts. Of a lost run, what still runs is killed, and the
+    loss written down.
     """
     run = _past_its_start(run.reload())
     supervisor = run.supervisor

@@ -184,7 +184,8 @@ class Watch:
 
     def _end(self, now: float, grace_s: float) -> None:
         self._ending = True
-        self.group.signal(signal.SIGTERM)
+        if grace_s > 0:
+            self.group.signal(signal.SIGTERM)
         self._kill_at = min(self._kill_at, now + grace_s)
 
     def _kill(self, now: float) -> None:

@@ -185,6 +185,21 @@ def test_a_stubborn_program_is_killed_after_the_grace(start: Callable[..., Run])
     assert run.reason == "stopped on request: it did not end within 0.5 s, so it was killed"
 
 
+def test_a_stop_without_grace_kills_at_once(start: Callable[..., Run]) -> None:
+    run = start(
+        """
+        import os, signal
+        signal.signal(signal.SIGTERM, lambda *_: os.write(1, b"asked\\n"))
+        os.write(1, b"ready\\n")
+        while True: signal.pause()
+        """
+    )
+    until(lambda: run.log.read_text() == "ready\n")
+    run = registry.stop(run, grace_s=0)
+    assert (run.state, run.signal, run.reason) == ("stopped", signal.SIGKILL, "killed on request")
+    assert run.log.read_text() == "ready\n"
+
+
 def test_a_second_stop_may_shorten_the_grace(start: Callable[..., Run]) -> None:
     run = start(
         "import signal; signal.signal(15, signal.SIG_IGN); print('ready')\nwhile True: signal.pause()"

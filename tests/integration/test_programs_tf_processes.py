@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from app.analysis.claims.checks import judge
+from app.analysis.claims.shown import Shown
 from app.analysis.report import run_report
 from app.store.verdicts import HOLDS, UNTESTABLE, Verdict, read_verdicts
 from runners import launcher, registry
@@ -160,6 +162,11 @@ class TestParameterServer:
         report = run_report(run.path)
         assert report["status"] == "finished"
         assert {"worker:0/cpu:1", "worker:1/cpu:1"} < set(report["device_map"])
+        shown = Shown("default", run.spec["options"], ("cpu:1",), 1, run_report(run.path, ops=True))
+        told = judge("tf-parameter-server", {"default": shown})
+        assert [verdict.verdict for verdict in told] == [HOLDS] * 3, told
+        assert f"{4 * WEIGHTS:,} bytes of variables were pulled" in told[1].text
+        assert f"{4 * WEIGHTS:,} bytes of gradients pushed" in told[1].text
 
     def test_a_server_that_is_killed_ends_it_also_when_its_launcher_is_gone(self, tf_python: Path) -> None:
         words = ["demo", "tf-parameter-server", "--stand-ins", "1", "--steps", str(ENDLESS)]

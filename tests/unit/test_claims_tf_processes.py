@@ -56,7 +56,7 @@ PULLS = [
     hop("ps:1/cpu:0", "worker:1/cpu:1", 300, 1, "variable-home"),
 ]
 PUSHES = [
-    hop("worker:0/cpu:1", "ps:0/cpu:0", 300, 2, "explicit"),
+    hop("worker:0/cpu:1", "ps:0/cpu:0", 300, 2, "colocation"),
     hop("worker:1/cpu:1", "ps:1/cpu:0", 300, 1, "explicit"),
     hop("worker:0/cpu:1", "ps:0/cpu:0", 8, 3, "colocation"),
 ]

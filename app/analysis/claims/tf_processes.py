@@ -62,7 +62,7 @@ def _served(one: Shown) -> list[Verdict]:
     on_servers = all(_role(home) == "ps" for home in homes)
     weights = [row for row in hops(one) if (row.get("bytes") or 0) > COUNTER_BYTES]
     pulled = [row for row in _between(weights, "ps", "worker") if row.get("cause") == "variable-home"]
-    pushed = [row for row in _between(weights, "worker", "ps") if row.get("cause") == "explicit"]
+    pushed = list(_between(weights, "worker", "ps"))
     workers = told(sorted({str(row["dst"]).rpartition("/")[0] for row in pulled})) or "no worker"
     crossed = (
         f"in a step {size(pulled) // steps:,} bytes of variables were pulled from the servers, and "

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 from typing import BinaryIO
 
 from app.cli.output import print_json, tell
@@ -20,6 +17,7 @@ from runners import registry
 from runners.errors import HopscopeError, UsageError
 from runners.launcher import Plan, launch
 from runners.run import Run
+from runners.stop_requests import stop_requests
 
 SHORTEST_POLL_S = 0.01
 LONGEST_POLL_S = 0.1
@@ -50,7 +48,7 @@ def attend(plan: Plan, as_json: bool) -> int:
     """Launch the run, pass its output and input on until it has ended, and return its own exit status."""
     for note in plan.notes:
         tell(note)
-    with _stop_requests() as requests:
+    with stop_requests() as requests:
         with program_input() as stdin:
             run = launch(plan, stdin)
         tell(f"run {run.id}")
@@ -121,23 +119,3 @@ class _Sink:
                 with Path(os.devnull).open("wb") as nowhere:
                     os.dup2(nowhere.fileno(), sys.stdout.fileno())
         return moved
-
-
-@contextlib.contextmanager
-def _stop_requests() -> Iterator[list[int]]:
-    """Collect Ctrl-C and other requests to end, instead of ending at once and leaving the run alone."""
-    requests: list[int] = []
-
-    def note(number: int, _frame: FrameType | None) -> None:
-        requests.append(number)
-
-    before = {}
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        # Under nohup, or in the background of a script, it is to be ignored and stays so.
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            before[number] = signal.signal(number, note)
-    try:
-        yield requests
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -9,12 +9,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from types import FrameType
 
 from app.lessons import batch
 from app.lessons.batch import Batch, Item
@@ -28,6 +26,7 @@ from runners.launcher import launch
 from runners.plan import Plan
 from runners.registry import Run
 from runners.status import LIVE_STATES
+from runners.stop_requests import stop_requests
 
 Tell = Callable[[str], None]
 """Takes one line of progress."""
@@ -45,7 +44,7 @@ def run_lessons(programs: Sequence[str], again: bool, tell: Tell) -> Batch:
     batch goes on; UsageError for a program without a lesson.
     """
     lessons = chosen(programs)
-    with batch.sole_driver(), _stop_requests() as requests:
+    with batch.sole_driver(), stop_requests() as requests:
         return _Driver(lessons, again, tell, requests).run()
 
 
@@ -185,11 +184,11 @@ class _Driver:
 
     def _set(self, at: int, **changes: str | None) -> None:
         items = list(self._batch.items)
-        items[at] = dataclasses.replace(items[at], **changes)  # type: ignore[arg-type]
+        items[at] = dataclasses.replace(items[at], **changes)  # type: ignore[arg-type]  # fields by name
         self._update(items=tuple(items))
 
     def _update(self, **changes: object) -> None:
-        new = dataclasses.replace(self._batch, **changes)  # type: ignore[arg-type]
+        new = dataclasses.replace(self._batch, **changes)  # type: ignore[arg-type]  # fields by name
         if new == self._batch:
             return
         self._batch = new
@@ -226,26 +225,6 @@ def _left(before: Batch | None, lesson: Lesson, variant: Variant, run: Run) -> b
         return False
     unfinished = {(item.program, item.variant) for item in before.items if not item.over}
     return (lesson.program, variant.name) in unfinished and run.created < before.started
-
-
-@contextlib.contextmanager
-def _stop_requests() -> Iterator[list[int]]:
-    """Collect the signals that ask for an end."""
-    requests: list[int] = []
-
-    def note(number: int, _frame: FrameType | None) -> None:
-        requests.append(number)
-
-    before = {}
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        # Under nohup, or in the background of a script, it is to be ignored and stays so.
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            before[number] = signal.signal(number, note)
-    try:
-        yield requests
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def main(words: Sequence[str]) -> int:

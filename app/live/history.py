@@ -13,7 +13,7 @@ _component = st.components.v2.component(
     "hopscope_history",
     html='<div class="hopscope-history" role="group" aria-label="History"></div>',
     css=style("figure") + style("history"),
-    js=script(("cells", "plotly", "machine/stream", "machine/fields", "history")),
+    js=script(("cells", "plotly", "machine/stream", "machine/fields", "curves", "history")),
     isolate_styles=False,
 )
 

@@ -28,7 +28,7 @@ def install(recording: Recording) -> None:
     """Switch it on in a process that makes a tf.distribute.Server, before that runs anything."""
 
     def hook(module: ModuleType) -> None:
-        owner: Any = module.Server  # type: ignore[attr-defined]
+        owner: Any = module.Server  # type: ignore[attr-defined]  # known to TensorFlow only
         make = owner.__init__
 
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:

@@ -14,8 +14,8 @@ from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from .functions import Functions
 from .gradients import current as gradient
 from .gradients import forward_ops
-from .hosts import host_inputs
-from .kernels import missing_kernel
+from .hosts import on_host as reads_on_host
+from .kernels import missing_kernel, types_of_input, types_of_output
 from .live import SMALL_ELEMENTS, LiveBytes
 from .marks import Mark
 from .marks import mark as mark_of
@@ -209,16 +209,18 @@ class EagerOps:
         """The key of a hop, or 0 where nothing is copied: the kernel takes this input on the host."""
         op_type, location = own[0], own[1]
         device, source = short_device(full_device), short_device(tensor.backing_device)
-        on_host = index in host_inputs(op_type, tensor.dtype, device)
+        on_host = reads_on_host(op_type, index, tensor.dtype, device)
         if source == device or (on_host and is_host(source)):
             return 0
         fields = _hop_fields(source, device, tensor, op_type, location, mark)
         fields.update(dst_memory=memory_of(device, on_host), forward_loc=forward, requested=own[3])
         if forward:
             fields["facts"]["forward_requested"] = short_device(gradient.forward_requested)
-        if missing := missing_kernel(op_type, own[3], device):
+        types = types_of_input(op_type, index, tensor.dtype.name)
+        if missing := missing_kernel(op_type, own[3], device, types):
             fields["facts"]["no_kernel"] = missing
-        if missing := missing_kernel(mark[0], mark[3], source):
+        types = types_of_output(mark[0], tensor.dtype.name)
+        if missing := missing_kernel(mark[0], mark[3], source, types):
             fields["facts"]["producer_no_kernel"] = missing
         place = (source, device, on_host, own, index, mark, tensor._datatype_enum(), tensor._shape_tuple())
         return self.recording.key(("copy", *place, forward), "hop", fields)

@@ -1,45 +1,61 @@
-"""Whether an op has a kernel for the kind of device that the code asked for: without one it is moved."""
+"""Whether an op has a kernel for the kind of device and the types that were asked for; else it is moved."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Optional
 
+from .kernel_registry import own_table, type_name
+from .kernel_table import Types
 from .names import short_device
 
-_ANY = "DEFAULT"
-"""Kernels of this kind serve every kind of device."""
-_kinds: dict[str, frozenset[str]] = {}
+_NO_TYPES: dict[str, str] = {}
 
 
-def missing_kernel(op_type: str, requested: str, assigned: str) -> str:
+def missing_kernel(op_type: str, requested: str, assigned: str, types: Optional[Types] = None) -> str:
     """Which kernels there are instead, where the op has none for the device `requested`; else ''.
 
-    Both devices as `short_device` writes them. Nothing is said of an op that has a kernel for some types of
-    numbers only: the table of those is not looked at. A device that does not exist is another matter.
+    Both devices as `short_device` writes them. Of `types` that are not known nothing is concluded: then
+    only a kind of device without any kernel is told. A device that does not exist is another matter.
     """
     kind = _kind(requested)
     if not kind or kind == _kind(assigned) or not assigned or requested not in _devices():
         return ""
-    kinds = _kinds_of(op_type)
-    if not kinds or kinds & {kind, _ANY}:
-        return ""
-    return f"{op_type} has kernels for {' and '.join(sorted(kinds))}"
+    answer = own_table().look_up(op_type, kind, types or _NO_TYPES)
+    return answer.words if answer.missing else ""
+
+
+def types_of_input(op_type: str, slot: int, dtype: str) -> dict[str, str]:
+    """What the type of one input of an op tells of its attributes."""
+    return own_table().types_of_slot(op_type, slot, dtype)
+
+
+def types_of_output(op_type: str, dtype: str) -> dict[str, str]:
+    """What the type of an output tells, whichever it is: nothing where an op has outputs of several types."""
+    table = own_table()
+    known = table.ops.get(op_type)
+    if known is None or len({argument.type for argument in known.outputs}) != 1:
+        return {}
+    return table.types_of_slot(op_type, 0, dtype, outputs=True)
+
+
+def types_of_node(node: Any) -> dict[str, Any]:
+    """All that a node's attributes say of types and numbers of tensors."""
+    types: dict[str, Any] = {}
+    for name, value in node.attr.items():
+        which = value.WhichOneof("value")
+        if which == "type":
+            types[name] = type_name(value.type) or "?"
+        elif which == "i":
+            types[name] = str(value.i)
+        elif which == "s" and len(value.s) < 40:
+            types[name] = value.s.decode("ascii", "replace")
+        elif which == "list" and value.list.type:
+            types[name] = [type_name(one) or "?" for one in value.list.type]
+    return types
 
 
 def _kind(device: str) -> str:
     return device.rpartition("/")[2].partition(":")[0].upper()
-
-
-def _kinds_of(op_type: str) -> frozenset[str]:
-    """The kinds of devices that the runtime's registry has the op for, those of compilers left out."""
-    known = _kinds.get(op_type)
-    if known is None:
-        from tensorflow.python.framework import kernels
-
-        registered = kernels.get_registered_kernels_for_op(op_type).kernel
-        found = (kernel.device_type for kernel in registered)
-        known = _kinds[op_type] = frozenset(kind for kind in found if not kind.endswith("_JIT"))
-    return known
 
 
 def _devices() -> set[str]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Optional
 from ..trace.hop import memory_of
 from ..trace.recording import Recording
 from .control_flow import ControlFlow
-from .kernels import missing_kernel
+from .kernels import missing_kernel, types_of_node
 from .names import shape_text, short_device
 from .origins import PLUMBING, OpNote, Origins, split_input, within
 from .placed_collectives import moved_tensor, write_collectives
@@ -268,7 +268,8 @@ class _Reader:
         if note.loc == 0 and consumer.proto.op in RESULTS:
             facts["returned"] = True
         for name, node in ("no_kernel", consumer), ("producer_no_kernel", producer):
-            facts |= _fact(name, missing_kernel(_type(node), node.note.requested, node.device))
+            types = types_of_node(node.proto)
+            facts |= _fact(name, missing_kernel(_type(node), node.note.requested, node.device, types))
         fields = {
             "src": src,
             "dst": dst,

@@ -1,0 +1,54 @@
+"""The kernel table that comes with the project, for builds whose own registry has no GPU kernels.
+
+`probes/tf/kernel_registry.py` makes it from a CUDA build.
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from probes.tf.kernel_table import KernelTable, OpKernels, unpacked
+from runners.errors import HopscopeError
+
+FILE = Path(__file__).with_name("tensorflow.json.gz")
+
+
+def read_table(path: Path) -> KernelTable:
+    """Read a table that the script wrote; HopscopeError where the file is damaged or missing."""
+    try:
+        data: Any = json.loads(gzip.decompress(path.read_bytes()))
+        ops: Mapping[str, Any] = data["ops"]
+        return KernelTable(_Ops(ops), str(data["source"]))
+    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+        raise HopscopeError(f"the kernel table {path} cannot be read: {error}; make it anew") from None
+
+
+@functools.lru_cache(maxsize=1)
+def shipped_table() -> KernelTable:
+    """The project's own table."""
+    table = read_table(FILE)
+    return KernelTable(table.ops, f"the kernel table of {table.source}")
+
+
+class _Ops(Mapping[str, OpKernels]):
+    """Unpacks an op when it is asked for: most are not."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self._data = data
+        self._made: dict[str, OpKernels] = {}
+
+    def __getitem__(self, op: str) -> OpKernels:
+        if op not in self._made:
+            self._made[op] = unpacked(self._data[op])
+        return self._made[op]
+
+    def __iter__(self) -> Any:
+        return iter(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)

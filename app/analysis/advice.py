@@ -21,6 +21,7 @@ _FIXES = {
     "host-upload": "Prepare the data on the device ahead of the step (a prefetching input pipeline).",
     "mixed-context": "Bring the inputs to one device before the op: x.as_in_context(y.context).",
     "redundant-copy": "Drop the copy: the tensor is there already.",
+    "bounce": "Keep the tensor on {start}, or copy it from there straight to where it is used.",
     "reduce-on-host": "Choose a reduction that sums on the devices.",
     "replica-drift": "Give the Trainer a kvstore, or call its allreduce_grads() before each update: then all"
     " replicas apply the same gradients.",
@@ -52,7 +53,8 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         for name in ("forward_requested", "producer_forward_requested")
         for device in _each(evidence.get(name))
     ]
-    return text.format(wanted=" and ".join(dict.fromkeys(wanted)) or "the forward ops")
+    start = next(iter(_each(evidence.get("stations"))), "its device")
+    return text.format(wanted=" and ".join(dict.fromkeys(wanted)) or "the forward ops", start=start)
 
 
 def summary(

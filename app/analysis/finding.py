@@ -21,7 +21,9 @@ class Finding:
     recurs: bool = False
     """It happens every step (or call)."""
     bytes_known: int = 0
-    """Bytes that it moved in the whole run, as far as known: what findings are ranked by."""
+    """Bytes that it moved in the whole run, as far as known."""
+    cost_ns: int = 0
+    """What findings are ranked by: time that Python stood still, and that copying takes."""
 
     def row(self) -> dict[str, Any]:
         """The row as the report has it."""

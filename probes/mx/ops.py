@@ -8,10 +8,12 @@ is paid on every op, so the common case is look-ups in tables and one increment.
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
 from ..trace.hop import HOST, hop_fields
+from ..trace.pulled import PulledArrays
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from ..trace.sites import Sites
 from .arrays import Arrays, Mark, context_name
@@ -65,6 +67,9 @@ class Ops:
         self.names = op_names()
         self.updating = 0
         """Not 0 while a kvstore's updater runs: its inputs' contexts are the kvstore's doing."""
+        self.pulled = PulledArrays.of(recording)
+        self.sending = threading.local()
+        """`source`: the numpy array that is being written into an array by this thread."""
         self._entries: dict[Any, _Entry] = {}
         self._hops: dict[Any, int] = {}
         self._mixed: dict[Any, int] = {}
@@ -256,7 +261,8 @@ class Ops:
         """Python or numpy data was written into an array."""
         device = self.arrays.device(handle)
         location = self.recording.sites.current(2)
-        identity = ("upload", device, location, elements)
+        pulled = None if device is HOST else self.pulled.origin(getattr(self.sending, "source", None))
+        identity = ("upload", device, location, elements, pulled)
         known = self._entries.get(identity)
         if known is None:
             dtype, shape = self.arrays.dtype(handle), self.arrays.shape(handle)
@@ -270,12 +276,13 @@ class Ops:
                     op="Python",
                     loc=location,
                     producer_op="Python",
-                    producer_loc=location,
+                    producer_loc=location if pulled is None else pulled.loc,
                     size=size,
                     dtype=dtype[0],
                     shape=shape,
                     kind="upload",
                     requested=device,
+                    facts=None if pulled is None else {"pulled_from": pulled.device},
                 )
                 key = self.recording.key(identity, "hop", fields)
             known = self._entries[identity] = _Entry("Python", key, mark)

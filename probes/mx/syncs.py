@@ -6,6 +6,7 @@ left to wait for, so the two parts can be timed apart and the program sees the s
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -184,6 +185,34 @@ def install(recording: Recording, arrays: Arrays, ops: Ops) -> None:
         MXNDArraySave,
     ):
         setattr(lib, function.__name__, function)
+    _follow_values(recording, arrays, ops)
+
+
+def _follow_values(recording: Recording, arrays: Arrays, ops: Ops) -> None:
+    """Arrays that Python took are known when they are sent to a device again."""
+    from mxnet.ndarray.ndarray import NDArray
+
+    take: Callable[[Any], Any] = NDArray.asnumpy
+    send: Callable[[Any, Any], Any] = NDArray._sync_copyfrom
+
+    @functools.wraps(take)
+    def asnumpy(self: Any) -> Any:
+        values = take(self)
+        device = arrays.device(self.handle)
+        if device is not HOST:
+            ops.pulled.took(values, device, recording.sites.current())
+        return values
+
+    @functools.wraps(send)
+    def _sync_copyfrom(self: Any, source_array: Any) -> Any:
+        ops.sending.source = source_array
+        try:
+            return send(self, source_array)
+        finally:
+            ops.sending.source = None
+
+    NDArray.asnumpy = asnumpy
+    NDArray._sync_copyfrom = _sync_copyfrom
 
 
 def _saved(

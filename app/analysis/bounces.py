@@ -1,0 +1,96 @@
+"""Chains as findings: the tensors that take the same way, by the same lines, are one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from app.analysis import advice
+from app.analysis.chains import Chain
+from app.analysis.devices import is_host
+from app.analysis.finding import Finding
+from app.analysis.hops import Hop
+from app.analysis.matrix import total
+from app.analysis.severity import SEVERITY
+from app.analysis.syncs import Sync
+from app.analysis.telling import Telling, cost_ns, standstill, waited
+from app.analysis.transfer import TINY
+from app.views import units
+
+CODE = "bounce"
+_EXPLAINED = frozenset(
+    {"explicit", "default-device", "host-sync", "host-upload", "redundant-copy", "unknown"}
+)
+"""Causes of hops that being a part of a chain says more than; any other is the mistake itself."""
+_OPS_NAMED = 3
+
+
+def bounces(
+    found: Sequence[Chain], hops: Sequence[Hop], syncs: Sequence[Sync], telling: Telling
+) -> list[Finding]:
+    """One finding for all chains that leave and come by the same lines; its `hops` are those of them all."""
+    groups: dict[tuple[str | None, ...], list[Chain]] = {}
+    for chain in found:
+        if all(hops[row].cause.code in _EXPLAINED for row in chain.rows) and not _of_more(chain, hops):
+            groups.setdefault((*(hops[row].site for row in chain.rows), *chain.stations), []).append(chain)
+    return [_finding(chains, hops, syncs, telling) for chains in groups.values()]
+
+
+def _of_more(chain: Chain, hops: Sequence[Hop]) -> bool:
+    """Whether an op on the default device has other inputs from elsewhere too: then that is the mistake."""
+    first = hops[chain.rows[0]]
+    return first.cause.code == "default-device" and any(
+        hop.cause.code == first.cause.code and hop.site == first.site and row not in chain.rows
+        for row, hop in enumerate(hops)
+        if hop.count != 0 and (hop.bytes or 0) > TINY
+    )
+
+
+def _finding(
+    chains: Sequence[Chain], hops: Sequence[Hop], syncs: Sequence[Sync], telling: Telling
+) -> Finding:
+    rows = tuple(dict.fromkeys(row for chain in chains for row in chain.rows))
+    part = [hops[row] for row in rows]
+    first, last = hops[chains[0].rows[0]], hops[chains[0].rows[-1]]
+    stations = chains[0].stations
+    taken = {(hop.src, hop.site) for hop in part if hop.kind == "pull"}
+    waits = [sync for sync in syncs if (sync.device, sync.site) in taken]
+    ops = [hop.op for hop in part if hop is not last]
+    evidence: dict[str, Any] = {
+        "stations": list(stations),
+        "lines": [hops[row].site for row in chains[0].rows],
+        "by": list(dict.fromkeys(ops))[:_OPS_NAMED],
+        "tensors": len(chains),
+        "causes": list(dict.fromkeys(hop.cause.code for hop in part)),
+        "transfers": total(hop.count for hop in part),
+        "bytes": total(hop.bytes_total for hop in part),
+    } | (waited(waits) if waits else {})
+    recurs = bool(telling.recurring(part))
+    tiny = all(hop.bytes is not None and hop.bytes <= TINY for hop in part)
+    seldom = telling.rounds > 1 and not recurs
+    severity = "info" if tiny or seldom else SEVERITY[CODE]
+    summary = f"{_told(chains, first, last)}: {telling.cost(part)}{telling.copying(part)}{standstill(waits)}."
+    return Finding(
+        CODE,
+        severity,
+        first.site,
+        summary,
+        evidence,
+        advice.fix(CODE, evidence) if severity != "info" or recurs else None,
+        rows,
+        recurs,
+        sum(hop.bytes_total or 0 for hop in part),
+        cost_ns(part, waits),
+    )
+
+
+def _told(chains: Sequence[Chain], first: Hop, last: Hop) -> str:
+    stations = chains[0].stations
+    what = "A tensor goes" if len(chains) == 1 else f"{units.plural(len(chains), 'tensor')} go"
+    way = " → ".join(stations)
+    through = "through Python" if first.kind == "pull" else "unchanged"
+    home = "back" if stations[0] == stations[-1] else "on"
+    over = ", over the host" if any(map(is_host, stations[1:-1])) and home == "on" else ""
+    left, came = first.site or "an unknown line", last.site or "an unknown line"
+    lines = f"at {left}" if left == came else f"out at {left} and {home} at {came}"
+    return f"{what} {way} {through}{over}, {lines}"

@@ -1,0 +1,107 @@
+"""What transfers and waits cost, in words: each step where they happen every step, else in the whole run."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from app.analysis.basis import weakest
+from app.analysis.hops import Hop
+from app.analysis.matrix import total
+from app.analysis.syncs import Sync
+from app.views import units
+
+_MANY, _GOOD_PART = 50, 0.1
+"""Waits at one line, and the part of the run that they take, from which on they are worth a change."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Telling:
+    """What the words rest on."""
+
+    rounds: int
+    """How often "every step" is; 0 where that is not known."""
+    word: str
+    """step or call."""
+    span_ns: int = 0
+    """How long the run was recorded; 0 where that is not known."""
+
+    def recurring(self, hops: Sequence[Hop]) -> list[Hop]:
+        """Those of them that happen every step."""
+        return [hop for hop in hops if self.times_a_step(hop)]
+
+    def times_a_step(self, hop: Hop) -> int:
+        """How often in every step, 0 for less; processes that are ended differ by a few steps."""
+        if self.rounds <= 1:
+            return 0
+        return ((hop.count or 0) + self.rounds // 100) // self.rounds
+
+    def costly(self, syncs: Sequence[Sync]) -> str:
+        """``, 38 % of the run`` for many waits that are a good part of it; '' for others."""
+        stood = sum(sync.stood_ns or 0 for sync in syncs)
+        if not self.span_ns or sum(sync.count for sync in syncs) < _MANY:
+            return ""
+        share = stood / self.span_ns
+        return f", {units.percent(share)} of the run" if share >= _GOOD_PART else ""
+
+    def copying(self, hops: Sequence[Hop]) -> str:
+        """``, about 1.3 ms of copying each step (estimated)``; '' where not all of it can be estimated."""
+        times = [hop.seconds_total for hop in hops]
+        if None in times:
+            return ""
+        recurring = self.recurring(hops)
+        each = sum((hop.seconds or 0.0) * self.times_a_step(hop) for hop in recurring)
+        every = sum(seconds or 0.0 for seconds in times)
+        told, when = (each, f" each {self.word}") if recurring else (every, "")
+        return f", about {units.duration(told)} of copying{when} (estimated)"
+
+    def cost(self, hops: Sequence[Hop]) -> str:
+        """``4.2 MiB each step``, or in the whole run where it does not happen every step."""
+        moved, count = total(hop.bytes_total for hop in hops), total(hop.count for hop in hops)
+        known = sum(hop.bytes_total or 0 for hop in hops)
+        if count is None or moved is None:
+            unknown = (
+                "how often is not known" if count is None else f"{units.plural(count, 'transfer')} in all"
+            )
+            return f"at least {units.size(known)}, {unknown}" if known else f"bytes not known, {unknown}"
+        recurring = self.recurring(hops)
+        if recurring:
+            # What does not divide, such as an evaluation's share, is not of every step.
+            parts = [(hop.bytes or 0, hop.count or 0, self.times_a_step(hop)) for hop in hops]
+            each = sum(size * times for size, _, times in parts)
+            besides = sum(size * max(0, count - times * self.rounds) for size, count, times in parts)
+            more = f", {units.size(besides)} besides" if besides else ""
+            return f"{units.size(each)} each {self.word}{more}"
+        return f"{units.size(moved)} in the whole run, {units.plural(count, 'transfer')}"
+
+
+def waited(syncs: Sequence[Sync]) -> dict[str, int | None]:
+    """How long Python stood still, ns; the part of it that was copying where that is known."""
+    waiting, copied = total(sync.wait_ns for sync in syncs), total(sync.copy_ns for sync in syncs)
+    evidence: dict[str, int | None] = {"wait_ns": waiting}
+    return evidence | ({} if copied is None or not syncs else {"copy_ns": copied})
+
+
+def standstill(syncs: Sequence[Sync]) -> str:
+    """``, 8 ms waited and 2 ms copying (measured)``."""
+    timed = [sync for sync in syncs if sync.wait_ns is not None]
+    told = waited(timed)
+    if not told["wait_ns"]:
+        return ""
+    copying = told.get("copy_ns")
+    copied = f" and {units.duration(copying / 1e9)} copying" if copying else ""
+    return f", {units.duration(told['wait_ns'] / 1e9)} waited{copied} ({weakest(s.basis for s in timed)})"
+
+
+_BYTES_A_NS = 10
+"""What a transfer is ranked by whose time nobody knows: a fast bus's 10 GB/s."""
+
+
+def cost_ns(hops: Sequence[Hop], syncs: Sequence[Sync] = ()) -> int:
+    """What findings are ranked by: time stood still as measured, and of copying as estimated, ns."""
+    stood = sum(sync.stood_ns or 0 for sync in syncs)
+    copying = sum(
+        (hop.bytes_total or 0) / _BYTES_A_NS if hop.seconds_total is None else hop.seconds_total * 1e9
+        for hop in hops
+    )
+    return stood + round(copying)

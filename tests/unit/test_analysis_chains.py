@@ -1,0 +1,192 @@
+"""Chains: tensors that go to another device and come back, or go over the host, unchanged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.analysis.chains import chains
+from app.analysis.findings import findings, run_findings
+from app.analysis.hops import hop_table
+from app.analysis.syncs import sync_table
+from app.analysis.tables import Tables
+from probes.trace.rows import Edge, Graph, Key, Location, Node
+from tests.unit.traces import hop_fields
+
+LOCATIONS = {
+    1: Location(1, "train.py:11", None, "/src/train.py", 11, "main"),
+    2: Location(2, "train.py:12", None, "/src/train.py", 12, "main"),
+    3: Location(3, "train.py:13", None, "/src/train.py", 13, "main"),
+    4: Location(4, "train.py:11", "mxnet/ndarray.py:array", "/src/train.py", 11, "main"),
+}
+STEPS = Key(90, "mark", {"name": "step"}, 8)
+
+
+def tables(*keys: Key, **parts: Any) -> Tables:
+    facts: dict[str, Any] = {"processes": [], "locations": LOCATIONS, "graphs": [], "unseen": []}
+    return Tables(keys=list(keys), **(facts | parts))
+
+
+def hop(number: int, src: str, dst: str, count: int | None = 8, **fields: Any) -> Key:
+    return Key(number, "hop", hop_fields(src, dst, **fields), count)
+
+
+def found(run: Tables) -> list[tuple[str, ...]]:
+    return [chain.stations for chain in chains(run, hop_table(run))]
+
+
+def node(number: int, name: str, op: str, device: str) -> Node:
+    return Node(4, number, name, op, "", device, 1, 0)
+
+
+def graph_tables(middle: str, *, back_to: str = "cpu:1") -> Tables:
+    """m on cpu:1 -> r, an op of type `middle`, then t, a Transpose, both on cpu:0 -> n on `back_to`."""
+    nodes = [
+        node(1, "m", "MatMul", "cpu:1"),
+        node(2, "r", middle, "cpu:0"),
+        node(3, "t", "Transpose", "cpu:0"),
+        node(4, "n", "Relu", back_to),
+    ]
+    edges = [
+        Edge(4, 1, 0, 2, 0, 100, "float32", "25"),
+        Edge(4, 2, 0, 3, 0, 100, "float32", "25"),
+        Edge(4, 3, 0, 4, 0, 100, "float32", "25"),
+    ]
+    return tables(
+        hop(1, "cpu:1", "cpu:0", graph=4, per_call=1, producer="m", consumers=["r"], op=middle, loc=1),
+        hop(2, "cpu:0", back_to, graph=4, per_call=1, producer="t", consumers=["n"], op="Relu", loc=2),
+        STEPS,
+        graphs=[Graph(4, "f", "__inference_f_1", 1, 1, None, 8)],
+        nodes_of=lambda graph: nodes,
+        edges_of=lambda graph: edges,
+    )
+
+
+@pytest.mark.parametrize(
+    ("middle", "back_to", "stations"),
+    [
+        ("Reshape", "cpu:1", [("cpu:1", "cpu:0", "cpu:1")]),
+        ("Identity", "cpu:2", [("cpu:1", "cpu:0", "cpu:2")]),
+        # What it was changed on the way is another tensor.
+        ("Exp", "cpu:1", []),
+    ],
+)
+def test_a_graphs_edges_tell_what_came_back_unchanged(
+    middle: str, back_to: str, stations: list[tuple[str, ...]]
+) -> None:
+    assert found(graph_tables(middle, back_to=back_to)) == stations
+
+
+def test_a_way_over_another_card_that_ends_elsewhere_is_no_detour() -> None:
+    run = tables(
+        hop(1, "cpu:1", "cpu:2", op="Identity", loc=1),
+        hop(2, "cpu:2", "cpu:3", op="Relu", producer_op="Identity", producer_loc=1, loc=2),
+        Key(3, "op", {"op": "Identity", "device": "cpu:2", "loc": 1}, 8),
+    )
+    assert found(run) == []
+
+
+@pytest.mark.parametrize(("ran", "stations"), [(8, [("cpu:1", "cpu:2", "cpu:1")]), (9, [])])
+def test_an_eager_op_that_also_moved_another_tensor_decides_nothing(
+    ran: int, stations: list[tuple[str, ...]]
+) -> None:
+    """WHEN the op ran once more than tensors came to it THEN which one went on is not known."""
+    run = tables(
+        hop(1, "cpu:1", "cpu:2", op="Identity", loc=1),
+        hop(2, "cpu:2", "cpu:1", op="Relu", producer_op="Identity", producer_loc=1, loc=2),
+        Key(3, "op", {"op": "Identity", "device": "cpu:2", "loc": 1}, ran),
+    )
+    assert found(run) == stations
+
+
+def test_a_changed_size_is_another_tensor() -> None:
+    run = tables(
+        hop(1, "cpu:1", "cpu:2", op="Identity", loc=1),
+        hop(2, "cpu:2", "cpu:1", op="Relu", producer_op="Identity", producer_loc=1, loc=2, bytes=50),
+        Key(3, "op", {"op": "Identity", "device": "cpu:2", "loc": 1}, 8),
+    )
+    assert found(run) == []
+
+
+def python_detour(pulled_from: str = "cpu:1", **sent: Any) -> Tables:
+    """``mx.nd.array(h.asnumpy(), ctx=mx.cpu(2))``: the library's frames differ on the two ways."""
+    upload: dict[str, Any] = {"kind": "upload", "op": "Python", "producer_op": "Python", "loc": 4}
+    return tables(
+        hop(1, "cpu:1", "cpu:0", kind="pull", op="Python", producer_op="dot", loc=1, producer_loc=3),
+        hop(2, "cpu:0", "cpu:2", producer_loc=4, facts={"pulled_from": pulled_from}, **(upload | sent)),
+        Key(3, "sync", {"device": "cpu:1", "kind": "asnumpy", "loc": 1, "basis": "measured"}, 8),
+        STEPS,
+    )
+
+
+def test_an_array_that_python_took_and_sent_again_went_over_the_host() -> None:
+    assert found(python_detour()) == [("cpu:1", "cpu:0", "cpu:2")]
+    assert found(python_detour(pulled_from="cpu:3")) == []
+    assert found(python_detour(bytes=50)) == []
+
+
+def test_what_python_sends_and_takes_again_is_no_detour_of_its_own() -> None:
+    run = tables(
+        hop(1, "cpu:0", "cpu:1", kind="upload", op="Identity", loc=1),
+        hop(2, "cpu:1", "cpu:0", kind="pull", op="Python", producer_op="Identity", producer_loc=1, loc=2),
+        Key(3, "op", {"op": "Identity", "device": "cpu:1", "loc": 1}, 8),
+    )
+    assert found(run) == []
+
+
+def test_a_detour_is_one_finding_with_what_both_ways_cost() -> None:
+    """GIVEN a value that Python takes and sends on WHEN told THEN as the chain, not as sync and upload too."""
+    run = python_detour()
+    hops, syncs = hop_table(run), sync_table(run)
+    (finding,) = run_findings(run, hops, syncs)
+    assert (finding.code, finding.severity, finding.site, finding.hops) == (
+        "bounce",
+        "warning",
+        "train.py:11",
+        (0, 1),
+    )
+    assert finding.summary == (
+        "A tensor goes cpu:1 → cpu:0 → cpu:2 through Python, over the host, at train.py:11: 200 B each step."
+    )
+    assert finding.evidence["stations"] == ["cpu:1", "cpu:0", "cpu:2"]
+    assert finding.evidence["causes"] == ["host-sync", "host-upload"]
+    assert finding.fix == "Keep the tensor on cpu:1, or copy it from there straight to where it is used."
+
+
+def test_many_tensors_on_the_same_way_are_one_finding() -> None:
+    keys = []
+    for number in range(3):
+        shape = {"bytes": 1000 + number, "producer_op": "Identity", "producer_loc": 1}
+        keys += [
+            hop(
+                10 + number, "cpu:1", "cpu:2", op="Identity", loc=1, bytes=1000 + number, tensor=f"x{number}"
+            ),
+            hop(20 + number, "cpu:2", "cpu:1", op="Relu", loc=2, tensor=f"y{number}", **shape),
+        ]
+    run = tables(*keys, Key(3, "op", {"op": "Identity", "device": "cpu:2", "loc": 1}, 24), STEPS)
+    (finding,) = [one for one in run_findings(run, hop_table(run), []) if one.code == "bounce"]
+    assert finding.evidence["tensors"] == 3
+    assert finding.evidence["lines"] == ["train.py:11", "train.py:12"]
+    assert finding.summary == (
+        "3 tensors go cpu:1 → cpu:2 → cpu:1 unchanged, out at train.py:11 and back at train.py:12:"
+        " 5.87 KiB each step."
+    )
+
+
+def test_a_detour_that_happens_seldom_is_a_note() -> None:
+    run = graph_tables("Reshape")
+    hops = hop_table(run)
+    once = findings(hops, [], [], rounds=100, steps=100, detours=chains(run, hops))
+    assert [one.severity for one in once] == ["info"]
+
+
+def test_a_scope_that_was_forgotten_stays_one_mistake() -> None:
+    """GIVEN an op on the default device with two inputs from elsewhere, of which one comes back unchanged
+    THEN the missing scope is told, once, and no detour."""
+    run = graph_tables("Reshape")
+    more = hop(3, "cpu:1", "cpu:0", graph=4, per_call=1, producer="w", consumers=["r"], op="Reshape", loc=1)
+    both = Tables(**{**vars(run), "keys": [*run.keys, more]})
+    codes = [one.code for one in run_findings(both, hop_table(both), [])]
+    assert "bounce" not in codes
+    assert codes.count("default-device") == 1

@@ -136,7 +136,7 @@ def test_what_python_sends_and_takes_again_is_no_detour_of_its_own() -> None:
 
 
 def test_a_detour_is_one_finding_with_what_both_ways_cost() -> None:
-    """GIVEN a value that Python takes and sends on WHEN told THEN as the chain, not as sync and upload too."""
+    """GIVEN a value that Python takes and sends on WHEN told THEN as a chain, and as nothing else."""
     run = python_detour()
     hops, syncs = hop_table(run), sync_table(run)
     (finding,) = run_findings(run, hops, syncs)
@@ -157,12 +157,11 @@ def test_a_detour_is_one_finding_with_what_both_ways_cost() -> None:
 def test_many_tensors_on_the_same_way_are_one_finding() -> None:
     keys = []
     for number in range(3):
-        shape = {"bytes": 1000 + number, "producer_op": "Identity", "producer_loc": 1}
+        out: dict[str, Any] = {"op": "Identity", "loc": 1, "bytes": 1000 + number}
+        back = out | {"op": "Relu", "loc": 2, "producer_op": "Identity", "producer_loc": 1}
         keys += [
-            hop(
-                10 + number, "cpu:1", "cpu:2", op="Identity", loc=1, bytes=1000 + number, tensor=f"x{number}"
-            ),
-            hop(20 + number, "cpu:2", "cpu:1", op="Relu", loc=2, tensor=f"y{number}", **shape),
+            hop(10 + number, "cpu:1", "cpu:2", tensor=f"x{number}", **out),
+            hop(20 + number, "cpu:2", "cpu:1", tensor=f"y{number}", **back),
         ]
     run = tables(*keys, Key(3, "op", {"op": "Identity", "device": "cpu:2", "loc": 1}, 24), STEPS)
     (finding,) = [one for one in run_findings(run, hop_table(run), []) if one.code == "bounce"]

@@ -6,11 +6,12 @@ case is a look-up in a table and one increment.
 
 from __future__ import annotations
 
-import threading
+import sys
 from typing import Any, Callable, Optional
 
 from ..trace.hop import hop_fields, is_host, memory_of
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
+from .direct_reads import mark_direct_reads
 from .functions import Functions
 from .gradients import current as gradient
 from .gradients import forward_ops
@@ -28,7 +29,6 @@ _SHARING = ("ReadVariableOp", "Identity", "Reshape")
 """Ops whose output is their input's memory again."""
 
 _HANDLES = ("resource", "variant", "string")
-_NUMBERS = (int, float, bool)
 _HANDLE_TYPES = (20, 21)
 """DataType of resource and variant handles."""
 
@@ -49,6 +49,7 @@ class EagerOps:
         self._current_location = recording.sites.current
         self._ops: dict[tuple[str, str, int, int], Entry] = {}
         self._data: dict[Any, tuple[Mark, Optional[int]]] = {}
+        self._values: dict[tuple[int, int], Mark] = {}
         self._crossings: dict[Any, int] = {}
         self._large: set[int] = set()
         """Ops that made a tensor worth counting as memory; the others are no longer asked after a while."""
@@ -87,12 +88,17 @@ class EagerOps:
         for tensor in inputs:
             source = getattr(tensor, "_hopscope", None)
             if source is None:
-                source = self._first_seen(tensor, op_type, location)
+                mark_direct_reads(sys._getframe(1), inputs, location, mark[3])
+                source = getattr(tensor, "_hopscope", None)
+                if source is None:
+                    source = self._first_seen(tensor, op_type, location)
             if source[4] is not device and tensor.device != device:
                 self._crossed(tensor, inputs, source, mark, forward, device)
         if op_type == "VarHandleOp":
             mark = mark_of(op_type, location, _attribute(attrs, "shared_name"), mark[3], device)
             outputs[0]._hopscope_live = self.live.variable(attrs, device)
+        elif op_type == "ReadVariableOp":
+            mark = self._value_of(inputs[0]._hopscope, mark)
         for output in outputs:
             output._hopscope = mark
             if keeps:
@@ -123,6 +129,14 @@ class EagerOps:
         mark = mark_of(op_type, location, "", requested, full_device)
         return key, mark, (location, scope), op_type not in _SHARING, full_device
 
+    def _value_of(self, handle: Mark, mark: Mark) -> Mark:
+        """The mark of a variable's value: it has the variable's name."""
+        identity = (id(handle), id(mark))
+        known = self._values.get(identity)
+        if known is None:
+            known = self._values[identity] = mark_of(mark[0], mark[1], handle[2], mark[3], mark[4])
+        return known
+
     def _first_seen(self, tensor: Any, op_type: str, location: int) -> Mark:
         """A tensor that no op made: Python or numpy data, converted by TensorFlow's C code.
 
@@ -145,7 +159,7 @@ class EagerOps:
         tensor._hopscope = known[0]
         return known[0]
 
-    def converted(self, tensor: Any) -> None:
+    def converted(self, tensor: Any, value: Any) -> None:
         """Python or numpy data became a tensor: on a device other than the host that is a transfer."""
         location = self._current_location()
         identity = ("Const", location, tensor.device, tensor._datatype_enum(), tensor._shape_tuple())
@@ -163,6 +177,27 @@ class EagerOps:
         elements = tensor._num_elements()
         if elements >= SMALL_ELEMENTS:
             tensor._hopscope_live = self.live.tensor(tensor, tensor.device, elements)
+
+    def copied(self, tensor: Any, copy: Any, call: str) -> None:
+        """The code called a copy itself, by a method of this name; a copy to the same device is none."""
+        source, device = short_device(tensor.backing_device), short_device(copy.backing_device)
+        mark = getattr(tensor, "_hopscope", None) or mark_of("?", 0, "", "")
+        if source == device:
+            copy._hopscope = mark
+            return
+        location = self._current_location()
+        shape = tensor._shape_tuple()
+        identity = ("copied", source, device, location, id(mark), tensor._datatype_enum(), shape, call)
+        key = self.recording.known_key(identity)
+        if key is None:
+            fields = _hop_fields(source, device, tensor, "Copy", location, mark)
+            fields["facts"]["copy_call"] = call
+            key = self.recording.key(identity, "hop", fields)
+        self.recording.happened(key, "hop")
+        copy._hopscope = mark_of("Copy", location, mark[2], device)
+        elements = copy._num_elements()
+        if elements >= SMALL_ELEMENTS:
+            copy._hopscope_live = self.live.tensor(copy, copy.device, elements)
 
     def _upload_key(self, tensor: Any, device: str, op_type: str, location: int) -> int:
         identity = ("upload", device, location, op_type, tensor._datatype_enum(), tensor._shape_tuple())
@@ -216,6 +251,8 @@ class EagerOps:
         fields.update(dst_memory=memory_of(device, on_host), forward_loc=forward, requested=own[3])
         if forward:
             fields["facts"]["forward_requested"] = short_device(gradient.forward_requested)
+        if mark[0] == "ReadVariableOp" and mark[2]:
+            fields["facts"]["variable"] = mark[2]
         types = types_of_input(op_type, index, tensor.dtype.name)
         if missing := missing_kernel(op_type, own[3], device, types):
             fields["facts"]["no_kernel"] = missing
@@ -255,42 +292,3 @@ def _attribute(attrs: Any, name: str) -> str:
             value = attrs[position + 1]
             return value.decode() if isinstance(value, bytes) else str(value)
     return ""
-
-
-def install(recording: Recording, functions: Functions) -> None:
-    """Add the op callback in this thread and in every thread that starts from now on."""
-    from tensorflow.python.eager import context
-    from tensorflow.python.framework import constant_op, op_callbacks
-    from tensorflow.python.ops import script_ops
-
-    eager_ops = EagerOps(recording, functions)
-    op_callbacks.add_op_callback(eager_ops)
-
-    bootstrap = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
-
-    def bootstrap_recorded(thread: threading.Thread) -> None:
-        if thread.name != "hopscope":
-            context.context().add_op_callback(eager_ops)
-        bootstrap(thread)
-
-    threading.Thread._bootstrap_inner = bootstrap_recorded  # type: ignore[attr-defined]
-
-    python_function = script_ops.EagerFunc.__call__
-
-    def python_function_recorded(self: Any, *args: Any, **kwargs: Any) -> Any:
-        context.context().add_op_callback(eager_ops)  # tf.py_function runs in the runtime's own threads
-        return python_function(self, *args, **kwargs)
-
-    script_ops.EagerFunc.__call__ = python_function_recorded
-
-    convert = constant_op.convert_to_eager_tensor
-
-    def convert_to_eager_tensor(value: Any, ctx: Any, dtype: Any = None) -> Any:
-        tensor = convert(value, ctx, dtype)
-        # A Python number's tensor is kept by TensorFlow and seen where it is first used; it is also the
-        # hot case, so nothing more is done for it here.
-        if type(value) not in _NUMBERS and getattr(tensor, "_hopscope", None) is None:
-            eager_ops.converted(tensor)
-        return tensor
-
-    constant_op.convert_to_eager_tensor = convert_to_eager_tensor

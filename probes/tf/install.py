@@ -15,7 +15,7 @@ from . import (
     autograph,
     collectives,
     devices,
-    eager,
+    eager_hooks,
     functions,
     gradients,
     memory,
@@ -34,7 +34,7 @@ def install(recording: Recording, module: ModuleType) -> None:
     recording.sites.watch_threads()
     autograph.install(recording)
     graphs = functions.install(recording)
-    eager.install(recording, graphs)
+    eager_hooks.install(recording, graphs)
     gradients.install(recording)
     variables.install(recording)
     syncs.install(recording)

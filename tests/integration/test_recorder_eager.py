@@ -33,6 +33,23 @@ def test_numpy_data_sent_to_a_device_is_an_upload_hop(eager: Recorded) -> None:
     ]
 
 
+def test_a_variable_that_an_op_takes_directly_is_no_upload(eager: Recorded) -> None:
+    assert eager.hops(*FIELDS, "cause", site="eager.py:64", bytes=64) == [
+        ("cpu:0", "cpu:1", 64, 1, "MatMul", "host-upload")  # numpy's turn
+    ]
+
+
+@pytest.mark.parametrize(("line", "op"), [(65, "ConcatV2"), (66, "MatMul")])
+def test_a_variable_that_lives_elsewhere_is_read_from_its_home(eager: Recorded, line: int, op: str) -> None:
+    hops = eager.hops(*FIELDS, "producer", "cause", site=f"eager.py:{line}", bytes=64)
+    assert hops == [("cpu:2", "cpu:1", 64, 1, op, "far", "variable-home")]
+
+
+def test_a_copy_that_is_a_tensors_method_is_a_hop(eager: Recorded) -> None:
+    hops = eager.hops(*FIELDS, "producer", "cause", site="eager.py:67")
+    assert hops == [("cpu:1", "cpu:0", 32, 1, "Copy", "Fill", "explicit")]
+
+
 def test_a_hop_between_scopes_names_both_lines(eager: Recorded) -> None:
     hops = eager.hops("src", "dst", "bytes", "producer_site", "cause", site="eager.py:18", src="cpu:2")
     assert hops == [("cpu:2", "cpu:1", 80, "eager.py:16", "explicit")]

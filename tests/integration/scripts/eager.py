@@ -53,3 +53,15 @@ def compiled(x):
 
 
 compiled(tf.ones([4]))
+
+with tf.device("CPU:1"):
+    near = tf.Variable(tf.ones([4, 4]), name="near")
+    rows = tf.ones([2, 4])
+with tf.device("CPU:2"):
+    far = tf.Variable(tf.ones([4, 4]), name="far")
+with tf.device("CPU:1"):
+    for values in (near, np.ones([4, 4], np.float32)):
+        tf.raw_ops.MatMul(a=rows, b=values)  # line 64: TensorFlow's C code reads or converts it by itself
+    tf.concat([near, far], 0)  # line 65
+    tf.matmul(rows, far)  # line 66
+rows.cpu()  # line 67

@@ -39,6 +39,7 @@ from app.tokens import kept_tokens
 from app.views.metrics import CONTENT_TYPE as METRICS_TYPE
 from app.views.metrics import metrics_text
 from app.views.smi_text import machine_text
+from probes.attach import dashboards
 from runners import background, monitor
 from runners.cuda_order import with_ordinals
 from runners.errors import HopscopeError, UsageError
@@ -133,12 +134,15 @@ async def _lifespan(_app: st.App) -> AsyncIterator[dict[str, Any]]:
         print(line, flush=True)
     if unkept:
         print(f"hopscope: {unkept}", file=sys.stderr, flush=True)
+    address_told = contextlib.ExitStack()
+    address_told.enter_context(dashboards.told(_url(address, policy.port), policy.port))
     installing = asyncio.create_task(asyncio.to_thread(_install_meanwhile))
     _hub.start()
     monitor.shared().start()
     try:
         yield {}
     finally:
+        address_told.close()
         await _hub.stop()
         await asyncio.to_thread(monitor.shared().stop)
         await installing
@@ -154,8 +158,7 @@ def _install_meanwhile() -> None:
 
 def _addresses(address: str, policy: access.Policy) -> list[str]:
     """The lines that tell where the dashboard is; with tokens, one line a role."""
-    shown = socket.gethostname() if access.is_wildcard(address) else address
-    url = f"http://{f'[{shown}]' if ':' in shown else shown}:{policy.port}"
+    url = _url(address, policy.port)
     if not policy.tokens:
         return [f"Hopscope: {url}"]
     lines = []
@@ -163,6 +166,11 @@ def _addresses(address: str, policy: access.Policy) -> list[str]:
         may = "to look, launch and stop" if role == "operator" else "to look"
         lines.append(f"Hopscope: {url}/?{access.TOKEN}={token}  ({role}: {may})")
     return lines
+
+
+def _url(address: str, port: int) -> str:
+    shown = socket.gethostname() if access.is_wildcard(address) else address
+    return f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
 
 
 app = st.App(

@@ -8,7 +8,7 @@ import importlib
 import os
 import sys
 from types import ModuleType
-from typing import Any
+from typing import Any, Callable, Optional
 
 from .imports import Hook, after_import
 from .trace.recording import Recording
@@ -39,13 +39,52 @@ _PREPARATIONS: dict[str, str] = {"mxnet.libinfo": "mx.room"}
 """The module whose import comes before the framework's library -> the one whose `prepare` is called then."""
 
 
+FolderOf = Callable[[str], Optional[str]]
+"""Gives the folder of the run in which a framework, by its name, is recorded; None for none now."""
+
+_recordings: dict[str, Recording] = {}
+_folder_of: FolderOf = lambda framework: None  # noqa: E731 - until there is one
+_root: Optional[str] = None
+_armed = False
+whole: Optional[Callable[[], str]] = None
+"""Gives the folder of the run into which this whole process is recorded; None where it is not."""
+
+
 def start(run_dir: str) -> None:
     """Record this process into `run_dir`/trace from the moment it imports a framework."""
+    global whole
+    whole = lambda: run_dir  # noqa: E731
+    record_into(lambda framework: run_dir)
+
+
+def record_into(folder_of: FolderOf, root: Optional[str] = None) -> None:
+    """Record into the folders of `folder_of`, which is asked when a framework is imported, or now if it is.
+
+    `root` is the folder that sites are relative to, where it is not the script's.
+    """
+    global _folder_of, _root, _armed
+    _folder_of = folder_of
+    _root = root or _root
+    for framework, recording in list(_recordings.items()):
+        folder = folder_of(framework)
+        if folder:
+            recording.open(os.path.join(folder, "trace"))
+    if _armed:
+        return
+    _armed = True
     for name, preparation in _PREPARATIONS.items():
         after_import(name, _preparer(preparation))
     for recorder in _RECORDERS:
         if recorder.roles is None or os.environ.get(recorder.roles[0]) == recorder.roles[1]:
-            after_import(recorder.after, _installer(run_dir, recorder))
+            after_import(recorder.after, _installer(recorder, late=recorder.after in sys.modules))
+
+
+def pause() -> None:
+    """End the traces as the process's end would; nothing is kept until `record_into` is called again."""
+    global _folder_of
+    _folder_of = lambda framework: None  # noqa: E731
+    for recording in list(_recordings.values()):
+        recording.close()
 
 
 def _preparer(preparation: str) -> Hook:
@@ -61,16 +100,21 @@ def _part(name: str) -> Any:
     return importlib.import_module(f"{package}.{name}")
 
 
-def _installer(run_dir: str, recorder: Recorder) -> Hook:
+def _installer(recorder: Recorder, late: bool) -> Hook:
     def install(module: ModuleType) -> None:
         try:
-            recording = Recording(os.path.join(run_dir, "trace"), recorder.framework)
+            folder = _folder_of(recorder.framework)
+            trace = os.path.join(folder, "trace") if folder else None
+            recording = Recording(trace, recorder.framework, _root)
         except OSError as error:
             sys.stderr.write(f"hopscope: this run is not recorded: {error}\n")
             return
+        recording.late = late
+        _recordings[recorder.framework] = recording
         atexit.register(recording.end)
         package = __name__.rsplit(".", 1)[0]
         importlib.import_module(f"{package}.{recorder.module}").install(recording, module)
-        recording.start_ticking()
+        if folder:
+            recording.start_ticking()
 
     return install

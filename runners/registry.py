@@ -9,10 +9,10 @@ import os
 import secrets
 import shutil
 import signal
-import sys
 import time
 from pathlib import Path
 
+from probes.attach import places
 from runners.errors import HopscopeError, UsageError
 from runners.processes import Identity, command_line, is_alive, send, started_with
 from runners.run import LOG_NAME, RUN_DIR_VARIABLE, SPEC_NAME, Run, read_run
@@ -31,14 +31,7 @@ LONGEST_POLL_S = 0.1
 
 def home() -> Path:
     """Return the folder that holds all runs' data: $HOPSCOPE_HOME, else in the user's data directory."""
-    if chosen := os.environ.get("HOPSCOPE_HOME"):
-        return Path(chosen).expanduser().absolute()
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "hopscope"
-    data = os.environ.get("XDG_DATA_HOME", "")
-    # By the XDG rules a relative path there counts for nothing.
-    base = Path(data) if data.startswith("/") else Path.home() / ".local" / "share"
-    return base / "hopscope"
+    return Path(places.home())
 
 
 def runs_folder() -> Path:
@@ -106,7 +99,13 @@ def request_stop(run: Run, grace_s: float = DEFAULT_GRACE_S) -> None:
     Returns at once. Asked again, a shorter grace counts. Of a lost run, what still runs is killed, and the
     loss written down.
     """
-    run = _past_its_start(run.reload())
+    run = run.reload()
+    if run.attached and not run.ended:
+        pids = ", ".join(str(member.get("pid")) for member in run.attached if member.get("left") is None)
+        raise UsageError(
+            f"{run.id} was not started by Hopscope, so it ends where it was started: process {pids}"
+        )
+    run = _past_its_start(run)
     supervisor = run.supervisor
     if run.ended or supervisor is None:
         if run.state == "lost":
@@ -186,7 +185,12 @@ def _is_supervisor_of(identity: Identity, run: Run) -> bool:
 
 
 def _left_running(run: Run) -> list[Identity]:
-    """Return what a lost run left running: its processes carry its folder in their environment."""
+    """Return what a lost run left running: its processes carry its folder in their environment.
+
+    Of a run that nobody launched nothing is ours to end.
+    """
+    if run.attached:
+        return []
     return started_with(RUN_DIR_VARIABLE, str(run.path.resolve()))
 
 

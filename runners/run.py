@@ -9,6 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from probes.attach.members import alive, gone_words
+from probes.attach.places import host_name
 from runners.errors import HopscopeError
 from runners.processes import Identity, is_alive
 from runners.status import ENDED_STATES, LIVE_STATES, STATUS_NAME, read_object
@@ -71,6 +73,15 @@ class Run:
     def members(self) -> list[dict[str, Any]]:
         """The processes of the stage that ran last, where it has several: name, pid, exit_code, signal."""
         listed = self.status.get("members")
+        return [member for member in listed if isinstance(member, dict)] if isinstance(listed, list) else []
+
+    @property
+    def attached(self) -> list[dict[str, Any]]:
+        """The processes that record themselves into it: pid, start, boot, host, left.
+
+        `left` is when a process took leave, None for one that has not; empty for a run that was launched.
+        """
+        listed = self.status.get("attached")
         return [member for member in listed if isinstance(member, dict)] if isinstance(listed, list) else []
 
     @property
@@ -149,19 +160,39 @@ class Run:
         if state in ENDED_STATES:
             words = [word for word in (_text(self.status.get("reason")), self.problem) if word]
             return str(state), "; ".join(words) or None
+        if state in LIVE_STATES and self.attached:
+            return self._judge_attached(str(state))
         if state in LIVE_STATES:
             watcher = self.supervisor or self._process("launcher")
             if watcher is not None and is_alive(watcher):
                 return str(state), _text(self.status.get("reason")) or self.problem
             # Its watcher writes the end down before it goes: it may have ended since this was read.
-            with contextlib.suppress(HopscopeError):
-                now = read_object(self.path / STATUS_NAME)
-                if now != self.status:
-                    return dataclasses.replace(self, status=now).judge()
+            if (later := self._written_since()) is not None:
+                return later.judge()
             return "lost", "the process that watched it is gone, so how it ended is not known"
         if self.problem:
             return "lost", self.problem
         return "lost", f"{STATUS_NAME} is damaged: its state is {json.dumps(state)[:40]}"
+
+    def _judge_attached(self, state: str) -> tuple[str, str | None]:
+        """The state of a run whose processes record themselves."""
+        left = [member for member in self.attached if member.get("left") is None]
+        if any(map(alive, left)):
+            return state, None
+        elsewhere = [str(member.get("host")) for member in left if member.get("host") != host_name()]
+        if elsewhere:
+            return state, f"it runs on {elsewhere[0]}, whose processes cannot be seen from here"
+        if (later := self._written_since()) is not None:
+            return later.judge()
+        return "lost", gone_words(left)
+
+    def _written_since(self) -> Run | None:
+        """The run with its status as it is now, None where that is the same."""
+        with contextlib.suppress(HopscopeError):
+            now = read_object(self.path / STATUS_NAME)
+            if now != self.status:
+                return dataclasses.replace(self, status=now)
+        return None
 
     def _process(self, who: str) -> Identity | None:
         pid, start = (_integer(self.status.get(f"{who}_{part}")) for part in ("pid", "start"))

@@ -12,6 +12,9 @@ from app.store.run import RunStore
 from app.store.totals import KeyTotals
 from probes.trace.rows import Edge, Event, Graph, Key, Location, Node, Process, Unseen
 
+_HEIRS = ("fork", "block")
+"""Processes that begin with definitions of what ran elsewhere."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Tables:
@@ -56,9 +59,9 @@ class Tables:
 
     @functools.cached_property
     def own_graphs(self) -> list[Graph]:
-        """The graphs without those that a forked process only took over from its parent's definitions."""
-        forks = {process.index for process in self.processes if process.header.get("process") == "fork"}
-        return [graph for graph in self.graphs if graph.calls or graph.id >> 32 not in forks]
+        """The graphs without those that a process only took over, from its parent or an earlier block."""
+        heirs = _heirs(self.processes)
+        return [graph for graph in self.graphs if graph.calls or graph.id >> 32 not in heirs]
 
     @functools.cached_property
     def eager_ops(self) -> list[Key]:
@@ -112,13 +115,20 @@ class Tables:
         return self.steps or max((graph.calls for graph in self.graphs), default=0)
 
 
+def _heirs(processes: list[Process]) -> set[int]:
+    """Which processes, by index, began with definitions that need not have happened in them."""
+    return {process.index for process in processes if process.header.get("process") in _HEIRS}
+
+
 def tables_of(store: RunStore) -> Tables:
     """A snapshot of an open run."""
+    processes = store.processes()
+    heirs, keys = _heirs(processes), store.keys()
     return Tables(
-        store.processes(),
+        processes,
         store.locations(),
         store.graphs(),
-        store.keys(),
+        [key for key in keys if key.count != 0 or key.id >> 32 not in heirs],
         store.unseen(),
         store.totals(),
         store.nodes,

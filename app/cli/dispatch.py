@@ -6,7 +6,7 @@ import os
 import sys
 from typing import Protocol
 
-from app.cli import demo, devices, lessons, programs, report, rm, run, runs, serve, setup, stop
+from app.cli import attach, demo, devices, lessons, programs, report, rm, run, runs, serve, setup, stop
 from app.cli.parser import Parser
 from runners.catalogue import did_you_mean
 from runners.errors import HopscopeError, UsageError
@@ -35,6 +35,7 @@ COMMANDS: dict[str, Command] = {
     "demo": demo,
     "lessons": lessons,
     "run": run,
+    "attach": attach,
     "runs": runs,
     "stop": stop,
     "rm": rm,

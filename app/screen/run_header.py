@@ -43,7 +43,13 @@ from runners.run import Run
 from runners.status import LIVE_STATES
 
 _LAST_LINES = 12
-_ORIGINS = {"page": "from the Launch page", "cli": "from the command line", "lesson": "for a lesson"}
+_ORIGINS = {
+    "page": "Launched from the Launch page",
+    "cli": "Launched from the command line",
+    "lesson": "Launched for a lesson",
+    "attached": "Started by something else, which attached the recorder,",
+    "block": "A block that a program recorded",
+}
 _MAP_COLUMNS = (
     Column("device", "Device", "devices"),
     Column("name", "Card", "label"),
@@ -144,9 +150,9 @@ def command(run: Run, tables: Tables) -> None:
     """The exact command, environment, versions and device map."""
     spec = run.spec
     st.code(command_text(spec), language="bash", wrap_lines=True)
-    where = _ORIGINS.get(str(spec.get("origin")), "")
+    where = _ORIGINS.get(str(spec.get("origin")), "Launched")
     host = _mapping(spec.get("host")).get("name") or "an unknown host"
-    st.caption(escape_markdown(f"Launched {where} on {host}; kept in {run.path}"))
+    st.caption(escape_markdown(f"{where} on {host}; kept in {run.path}"))
     versions = _mapping(spec.get("versions"))
     first = [f"{name} {versions[name]}" for name in _shown_packages(run.framework) if name in versions]
     if first:

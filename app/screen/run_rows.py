@@ -124,7 +124,9 @@ def _told_member(member: Mapping[str, Any]) -> str:
 def buttons(run: Run, state: str) -> list[dict[str, str]]:
     """What an operator may do with a run in this state."""
     if state in LIVE_STATES:
-        return [STOP]
+        return [] if run.attached else [STOP]
+    if run.attached:
+        return [DELETE]
     # Until it is written down as lost, processes of it may go on without anybody watching them.
     return [END_LEFT, DELETE] if state == "lost" and run.status.get("state") in LIVE_STATES else [DELETE]
 

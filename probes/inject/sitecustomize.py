@@ -1,9 +1,10 @@
 """Brings the recorder into a Python process that Hopscope started, and into its Python children.
 
-Python imports `sitecustomize` from the first folder of its path that has one; the launcher put this
-folder there. It takes itself off the path again, runs the environment's own sitecustomize if there is
-one, and leaves `sys.path`, `sys.argv` and `__main__` as they would have been. Nothing of the
-recorder's is importable under a name that a program could use by accident.
+With $HOPSCOPE_ATTACH it does so where something else started them. Python imports `sitecustomize` from the
+first folder of its path that has one; the launcher, or what `attach` prints, put this folder there. It takes
+itself off the path again, runs the environment's own sitecustomize if there is one, and leaves `sys.path`,
+`sys.argv` and `__main__` as they would have been. Nothing of the recorder's is importable under a name that a
+program could use by accident.
 """
 
 import importlib.machinery
@@ -28,7 +29,10 @@ def _run_the_environments_own() -> None:
 
 
 def _load_the_recorder() -> None:
-    if os.environ.get("HOPSCOPE_TRACE") != "1" or not os.environ.get("HOPSCOPE_RUN_DIR"):
+    trace, run = os.environ.get("HOPSCOPE_TRACE"), os.environ.get("HOPSCOPE_RUN_DIR")
+    attach = os.environ.get("HOPSCOPE_ATTACH")
+    launched = trace == "1" and run
+    if not launched and (trace == "0" or not attach):
         return
     folder = os.path.dirname(_HERE)
     spec = importlib.util.spec_from_file_location(
@@ -39,7 +43,10 @@ def _load_the_recorder() -> None:
     module = importlib.util.module_from_spec(spec)
     sys.modules["_hopscope"] = module
     spec.loader.exec_module(module)
-    importlib.import_module("_hopscope.boot").start(os.environ["HOPSCOPE_RUN_DIR"])
+    if launched:
+        importlib.import_module("_hopscope.boot").start(run)
+    else:
+        importlib.import_module("_hopscope.attach.attached").start(attach)
 
 
 _leave_the_path()

@@ -53,6 +53,8 @@ class CachedOps:
         """A traced block was run on arrays."""
         dur = clock() - start
         known = self._cached.get(handle)
+        if known is None and self._recording.late:
+            self._recording.unseen("ops of hybridized blocks", "traced before the recorder came")
         if known is None or not inputs:
             return
         loc = self._recording.sites.current(2)

@@ -171,6 +171,8 @@ def install(recording: Recording, arrays: Arrays, sites: SymbolSites) -> None:
         known = bound.get(handle.value)
         if known is not None and status == 0:
             known.ran_forward(recording.sites.current(), start)
+        elif known is None and recording.late:
+            recording.unseen("graphs of executors", "bound before the recorder came")
         return status
 
     def MXExecutorBackwardEx(handle: Any, *rest: Any) -> int:

@@ -46,6 +46,7 @@ class EagerOps:
         self._context: Callable[[], Any] = context.context
         self._called = functions.called
         self._counts = recording.counts
+        recording.on_open.append(self._opened)
         self._current_location = recording.sites.current
         self._ops: dict[tuple[str, str, int, int], Entry] = {}
         self._data: dict[Any, tuple[Mark, Optional[int]]] = {}
@@ -53,6 +54,9 @@ class EagerOps:
         self._crossings: dict[Any, int] = {}
         self._large: set[int] = set()
         """Ops that made a tensor worth counting as memory; the others are no longer asked after a while."""
+
+    def _opened(self) -> None:
+        self._counts = self.recording.counts
 
     def __call__(
         self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None

@@ -7,6 +7,7 @@ on a call costs two clock reads and one event.
 
 from __future__ import annotations
 
+import re
 import threading
 from typing import Any, NamedTuple, Optional
 
@@ -149,6 +150,9 @@ class Functions:
                 else "the runtime exported no placed graph for this call"
             )
             self.recording.unseen(f"ops inside {note.label}", why, len(note.ops))
+        if note is None and self.recording.late and not task:
+            label = re.sub(r"^__inference_|_\d+$", "", name)
+            self.recording.unseen(f"ops inside {label}", "it was traced before the recorder came")
         if outputs:
             mark = mark_of(note.label if note else name, location, "", "")
             for output in outputs:

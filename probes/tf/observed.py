@@ -10,6 +10,7 @@ functions (2.18 and 2.15 have none, 2.21 has) give no counts: they stay unknown 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import threading
@@ -61,6 +62,7 @@ class Observed:
         self._read = 0
         self._seen: set[int] = set()
         recording.tickers.append(self.parse)
+        recording.on_open.append(self._seen.clear)
 
     def begin(self, graph: Any) -> Optional[_Call]:
         """A call starts of a graph that has hops to observe."""
@@ -105,6 +107,8 @@ class Observed:
 
     def _available(self) -> Optional[VerboseLog]:
         if not self._tried:
+            if not self.recording.folder:
+                return None
             self._tried = True
             self._log = VerboseLog.find()
             if self._log is None:
@@ -139,7 +143,9 @@ class Observed:
             os.ftruncate(self._file, 0)
             if self.recording.ending:
                 os.dup2(self._saved, 2)
-                os.unlink(self._path)
+                # Of several blocks that are recorded the first leaves none, and the open file does.
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(self._path)
 
     def _count(self, segment: _Segment, data: bytes) -> None:
         graph = segment.graph

@@ -44,7 +44,7 @@ def install(recording: Recording) -> None:
 
 def _switch_on(recording: Recording) -> None:
     folder = os.path.join(recording.folder, f"{os.getpid()}{ENDING}")
-    if os.path.isdir(folder) or any(name in os.environ for name in VARIABLES):
+    if not recording.folder or os.path.isdir(folder) or any(name in os.environ for name in VARIABLES):
         return  # done, or the user is looking at graphs: then the coordinator finds none, and says so
     os.makedirs(folder, exist_ok=True)
     os.environ.update(zip(VARIABLES, (folder, "*", "main", "BIN")))

@@ -15,9 +15,11 @@ import time
 from collections.abc import Hashable
 from typing import Any, Callable, Optional
 
+from .idle import IdleWriter
+from .root import script_folder
 from .sites import Sites
 from .sources import Sources
-from .writer import NoWriter, TraceWriter
+from .writer import NoWriter, TraceWriter, is_definition
 
 TICK_S = 0.25
 SINGLE_EVENTS = 200
@@ -29,15 +31,23 @@ clock = time.monotonic_ns
 class Recording:
     """What this process records; made once the first framework is imported."""
 
-    def __init__(self, folder: str, framework: str) -> None:
-        """Start a trace in `folder`; raises OSError where it can't be written."""
-        self.folder = folder
+    def __init__(self, folder: Optional[str], framework: str, root: Optional[str] = None) -> None:
+        """Start a trace in `folder`; raises OSError where it can't be written.
+
+        Without a folder nothing is kept until `open` names one. Sites are relative to `root`, by default the
+        script's folder.
+        """
+        self.folder = folder or ""
         self.framework = framework
         self.process = "main"
         self.unseen_counts: dict[tuple[str, str], int] = {}
         self.step: Optional[int] = None
         """Optimizer applications finished so far; None while there was none."""
+        self.late = False
+        """The framework had been imported before: what was traced or bound by then was not seen."""
         self.tickers: list[Callable[[], None]] = []
+        self.on_open: list[Callable[[], None]] = []
+        """Called when another trace has been opened: what was told in the last one is not in this."""
         self._lock = threading.RLock()
         self._strings: dict[str, int] = {}
         self._keys: dict[Hashable, int] = {}
@@ -52,10 +62,11 @@ class Recording:
         self._stop = threading.Event()
         self.pid = os.getpid()
         self.mono = clock()
-        self.root = _script_folder()
-        self.writer: TraceWriter = self._open()
+        self.root = root or script_folder()
+        self.writer: TraceWriter = self._open() if folder else IdleWriter([], 0)
         self.counts = self.writer.counts
         self.sites = Sites(self.root, self._define_location)
+        self._files: dict[str, None] = {}
         self._sources = Sources(self.folder, self._note_sources)
         os.register_at_fork(after_in_child=self._forked)
 
@@ -81,7 +92,9 @@ class Recording:
             texts = [self.string(site), self.string(via or ""), self.string(file)]
             self.writer.append(["L", number, *texts, line, self.string(function)])
             if self.sites.is_user(file):
-                self._sources.keep(file)
+                self._files[file] = None
+                if self.folder:
+                    self._sources.keep(file)
         return number
 
     def _note_sources(self, notes: dict[str, str]) -> None:
@@ -154,13 +167,14 @@ class Recording:
         record = ["e", kind, start - self.mono, dur, key, 1, step, None, thread]
         self.writer.append(record)
 
-    def stepped(self, times: int = 1, loc: int = 0) -> None:
+    def stepped(self, times: int = 1, loc: int = 0, by: int = 0) -> None:
         """An optimizer was applied, at `loc` if the line is known: later events belong to the next step.
 
-        Lines are counted apart: two optimizers that take turns make one step together.
+        Lines are counted apart, and so is what `by` tells apart at one line: two optimizers that take
+        turns make one step together.
         """
         fields = {"name": "step", "loc": loc} if loc else {"name": "step"}
-        key = self.key(("step", loc), "mark", fields, counted=False)
+        key = self.key(("step", loc, by), "mark", fields, counted=False)
         self.counts[key] += times
         self.step = (self.step or 0) + times
         self.event("mark", clock(), 0, key, times)
@@ -209,6 +223,10 @@ class Recording:
         """The process ends: write what is left and say goodbye."""
         if self._ended or os.getpid() != self.pid:
             return
+        self._say_goodbye()
+        self.writer.close()
+
+    def _say_goodbye(self) -> None:
         self._ended = True
         self._stop.set()
         self.ending = True
@@ -216,7 +234,60 @@ class Recording:
         if self.writer.dropped:
             self.unseen("records dropped", self.writer.failure or "could not be written", self.writer.dropped)
         self.fact({"ended": True})
-        self.writer.close()
+
+    def open(self, folder: str) -> None:
+        """Begin another trace, in another run's folder, with all that was defined; OSError as at first.
+
+        Only after `close`, or where there was no trace yet.
+        """
+        with self._lock:
+            definitions = self.writer.definitions()
+            self.folder = folder
+            self.process = "block" if definitions else "main"
+            self.mono = clock()
+            try:
+                writer = self._open()
+            except OSError:
+                self.folder = ""
+                raise
+            for line in definitions:
+                writer.append_bytes(line)
+            if len(self.counts) > len(writer.counts):
+                writer.grow_counts(len(self.counts))
+            self.step = None
+            self.ending = self._ended = False
+            self.unseen_counts = {}
+            self._written_counts = [0] * len(self._written_counts)
+            self.writer, self.counts = writer, writer.counts
+            self._sources = Sources(folder, self._note_sources)
+            self._facts.pop("ended", None)
+            self._facts.pop("source_notes", None)
+            self.fact(dict(self._facts))
+            for file in self._files:
+                self._sources.keep(file)
+        for hook in self.on_open:
+            hook()
+        self._stop.clear()
+        self.start_ticking()
+
+    def close(self) -> None:
+        """End this trace as the end of the process would, and keep nothing until the next `open`."""
+        if not self.folder or self._ended or os.getpid() != self.pid:
+            return
+        ticking = self._ticking
+        self._stop.set()
+        if ticking is not None and ticking is not threading.current_thread():
+            ticking.join()
+        with self._lock:
+            self._say_goodbye()
+            definitions = self.writer.definitions()
+            self.writer.close()
+            self.ending = False
+            self.folder = ""
+            self.writer = IdleWriter(definitions, len(self.counts))
+            self.counts = self.writer.counts
+        for hook in self.on_open:
+            hook()
 
     def _open(self) -> TraceWriter:
         header = {
@@ -241,6 +312,10 @@ class Recording:
         """In a forked child: a trace of its own, with the parent's definitions, never the parent's file."""
         parent = self.writer.path
         self.pid = os.getpid()
+        if isinstance(self.writer, IdleWriter):
+            self._lock = threading.RLock()
+            self._stop, self._ticking = threading.Event(), None
+            return
         self.process = "fork"
         self._lock = threading.RLock()
         self._stop = threading.Event()
@@ -259,7 +334,7 @@ class Recording:
             for line in lines:
                 if line[:1] != b"[" or not line.endswith(b"\n"):
                     break
-                if line[2:3] in b"SLKGNE":
+                if is_definition(line):
                     self.writer.append_bytes(line)
         self.fact(dict(self._facts))
         self.start_ticking()
@@ -269,12 +344,6 @@ def _rank() -> Optional[int]:
     """Its number among the processes of its role, where the launcher gave it one."""
     text = os.environ.get("HOPSCOPE_RANK", "")
     return int(text) if text.isdecimal() else None
-
-
-def _script_folder() -> str:
-    main = sys.modules.get("__main__")
-    file = getattr(main, "__file__", None) or (sys.argv[0] if getattr(sys, "argv", None) else "")
-    return os.path.dirname(os.path.abspath(file)) if file else os.getcwd()
 
 
 def _start_ticks() -> str:

@@ -36,7 +36,8 @@ collective  op, devices, tensors, payload_bytes, wire_bytes, algorithm, basis, g
             that other processes take part in too, members (devices in all) and group (the same in all
             of them, ``key:instances`` in a graph, else the key alone); devices are this process's then
 sync        device ('' for all), kind, bytes, basis, split: with it an event's value is the part of
-            its dur, in ns, that was copying and not waiting
+            its dur, in ns, that was copying and not waiting; copied_from (device) and copy_loc, the line
+            of the copy, where the code had copied the value to the host before it waited for it there
 memory      device, what (in_use, peak), basis, why; an event's value is bytes
 mark        name; `step` is an optimizer application
 node        graph, node, device: an op of a graph seen to run, basis sampled
@@ -73,6 +74,11 @@ from .rows import FORMAT, VERSION
 _CHUNK = 1 << 20
 _KEYS = 1 << 13
 _dumps = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, check_circular=False).encode
+
+
+def is_definition(line: bytes) -> bool:
+    """Whether a line of a trace defines what others refer to by number."""
+    return line[2:3] in b"SLKGNE"
 
 
 class TraceWriter:
@@ -157,6 +163,12 @@ class TraceWriter:
             grown[: len(old)] = old
             self.counts = grown
 
+    def definitions(self) -> list[bytes]:
+        """The lines written so far that define something."""
+        with self._lock:
+            text = b"" if self._map is None else self._map[: self._position]
+        return [line for line in text.splitlines(True) if is_definition(line)]
+
     def close(self) -> None:
         """Cut the unused tail off; the program may still be writing through another copy after a fork."""
         with self._lock:
@@ -190,6 +202,10 @@ class NoWriter(TraceWriter):
         grown = memoryview(bytearray(8 * keys)).cast("q")
         grown[: len(self.counts)] = self.counts
         self.counts = grown
+
+    def definitions(self) -> list[bytes]:
+        """None were kept."""
+        return []
 
     def close(self) -> None:
         """Nothing to close."""

@@ -154,7 +154,7 @@ def _of_unseen(row: Unseen) -> Finding:
     code = "xla-opaque" if opaque else "unknown"
     summary = f"Not seen: {row.what} ({units.times(row.count)}): {row.why}."
     evidence = {"what": row.what, "count": row.count, "why": row.why}
-    return Finding(code, "warning", None, summary, evidence, advice.fix(code, evidence), ())
+    return Finding(code, SEVERITY[code], None, summary, evidence, advice.fix(code, evidence), ())
 
 
 def _common(evidences: Sequence[dict[str, Any]]) -> dict[str, Any]:

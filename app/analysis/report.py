@@ -17,6 +17,7 @@ from app.analysis.memory import memory_table
 from app.analysis.notes import run_notes
 from app.analysis.placement import op_table, placement
 from app.analysis.samples import sample_summary
+from app.analysis.stalls import with_stalls
 from app.analysis.syncs import sync_table
 from app.analysis.tables import Tables, tables_of
 from app.store.run import open_run
@@ -44,7 +45,7 @@ def build_report(
     spec = run.get("spec") or {}
     mapped = device_map(spec, tables)
     hops = with_times(hop_table(tables), costs, mapped)
-    syncs = sync_table(tables)
+    syncs = with_stalls(sync_table(tables), tables, hops)
     frameworks = [process.framework for process in tables.processes if process.framework]
     notes = [note.text for note in run_notes(tables)]
     if note := times_note(costs, hops):

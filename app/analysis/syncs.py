@@ -5,11 +5,21 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from app.analysis.devices import is_host
 from app.analysis.matrix import total
 from app.analysis.tables import Tables
 from probes.trace.rows import Key
 
 ALL_DEVICES = "all devices"
+
+
+@dataclasses.dataclass(frozen=True)
+class Idle:
+    """Another device that had nothing to do during standstills."""
+
+    device: str
+    share: float
+    """Of the standstill, 0 to 1; inferred from what it was given."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,6 +41,14 @@ class Sync:
     """measured; estimated when only some of the executions were timed."""
     takes: bool = True
     """Python took the value; else it only waited."""
+    split_basis: str = ""
+    """What telling copying from waiting rests on; '' where they can't be told apart."""
+    bytes_total: int | None = None
+    """Bytes that Python took; None when a part of it is not known."""
+    step_ns: int | None = None
+    """Standing still in each step; None when it does not wait every step, or that is not known."""
+    idle: tuple[Idle, ...] = ()
+    """Other devices that had nothing to do meanwhile; inferred."""
 
     @property
     def source(self) -> str:
@@ -45,19 +63,37 @@ class Sync:
     def row(self) -> dict[str, Any]:
         """The row as the report has it."""
         row = dataclasses.asdict(self)
-        del row["takes"]
+        del row["takes"], row["bytes_total"]
+        row["idle"] = [{"device": one.device, "share": round(one.share, 3)} for one in self.idle]
         return row
 
 
 def sync_table(tables: Tables) -> list[Sync]:
     """One row a device, kind and line, the longest standstill first."""
     groups: dict[tuple[str, str, str | None], list[Key]] = {}
+    copied = _copied_to_host(tables)
     for key in tables.of_kind("sync"):
         fields = key.fields
-        identity = (fields.get("device") or "", fields.get("kind") or "", tables.site(fields.get("loc")))
+        device = fields.get("device") or ""
+        origin = fields.get("copied_from") or "", fields.get("copy_loc") or 0
+        # What was copied to the host for each time it is taken there is waited for on its device.
+        if key.count and copied.get(origin, 0) >= key.count:
+            device = origin[0]
+        identity = (device, fields.get("kind") or "", tables.site(fields.get("loc")))
         groups.setdefault(identity, []).append(key)
     rows = [_sync(tables, identity, keys) for identity, keys in groups.items()]
     return sorted(rows, key=lambda row: (-(row.stood_ns or 0), -row.count, row.site or "", row.kind))
+
+
+def _copied_to_host(tables: Tables) -> dict[tuple[str, int], int]:
+    """(device, location) -> how often a copy that was called there brought something from it to the host."""
+    found: dict[tuple[str, int], int] = {}
+    for key in tables.of_kind("hop"):
+        fields = key.fields
+        if fields.get("kind") == "copy" and not fields.get("graph") and is_host(fields.get("dst") or ""):
+            place = fields.get("src") or "", fields.get("loc") or 0
+            found[place] = found.get(place, 0) + (key.count or 0)
+    return found
 
 
 def _sync(tables: Tables, identity: tuple[str, str, str | None], keys: list[Key]) -> Sync:
@@ -69,11 +105,18 @@ def _sync(tables: Tables, identity: tuple[str, str, str | None], keys: list[Key]
         basis = "estimated"
     count = sum(key.count or 0 for key in keys)
     takes = any(key.fields.get("bytes") != 0 for key in keys)
+    taken = total(_bytes(key) for key in keys)
     if not known:
-        return Sync(*identity, count, None, None, "unknown", takes)
+        return Sync(*identity, count, None, None, "unknown", takes, bytes_total=taken)
     stood = sum(time.stood or 0 for time in known)
     copied = total(time.copied for time in known)
-    return Sync(*identity, count, stood - (copied or 0), copied, basis, takes)
+    split = "" if copied is None else basis
+    return Sync(*identity, count, stood - (copied or 0), copied, basis, takes, split, taken)
+
+
+def _bytes(key: Key) -> int | None:
+    size = key.fields.get("bytes")
+    return None if size is None else size * (key.count or 0)
 
 
 @dataclasses.dataclass(frozen=True)

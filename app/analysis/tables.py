@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from app.analysis.devices import in_order
 from app.store.device_names import qualified, role_prefix
@@ -31,6 +31,8 @@ class Tables:
     edges_of: Callable[[int], list[Edge]] = lambda graph: []
     events_of: Callable[[str], list[Event]] = lambda kind: []
     """The events of one kind by time, for kinds that have few."""
+    first_events: Callable[[Sequence[str], int], list[tuple[int, int]]] = lambda kinds, limit: []
+    """(key, duration in ns) of the first so many events of some kinds, by time."""
 
     def of_kind(self, kind: str) -> list[Key]:
         """Keys of one kind, by id."""
@@ -98,9 +100,23 @@ class Tables:
         """Optimizer applications in the run; None when it has none.
 
         Of several processes the most, and of several lines: optimizers that take turns make a step together.
+        At one line those that follow each other add up.
         """
-        found = [key.count or 0 for key in self.of_kind("mark") if key.fields.get("name") == "step"]
-        return max(found, default=0) or None
+        lines: dict[tuple[int, int], list[Key]] = {}
+        for key in self.of_kind("mark"):
+            if key.fields.get("name") == "step":
+                lines.setdefault((key.id >> 32, key.fields.get("loc") or 0), []).append(key)
+        return max(map(self._steps_of_line, lines.values()), default=0) or None
+
+    def _steps_of_line(self, keys: list[Key]) -> int:
+        """Steps of the optimizers that one line applies: the most of those that overlap, and the next ones'."""
+        steps, most, end = 0, 0, -1
+        spans = [self.totals.get(key.id, KeyTotals()) for key in keys]
+        for span, key in sorted(zip(spans, keys, strict=True), key=lambda pair: pair[0].first_ns):
+            if span.first_ns > end:
+                steps, most = steps + most, 0
+            most, end = max(most, key.count or 0), max(end, span.end_ns)
+        return steps + most
 
     @functools.cached_property
     def span_ns(self) -> int:
@@ -134,4 +150,5 @@ def tables_of(store: RunStore) -> Tables:
         store.nodes,
         store.edges,
         store.events_of,
+        store.first_events,
     )

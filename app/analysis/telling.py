@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 from app.analysis.basis import weakest
 from app.analysis.hops import Hop
@@ -75,22 +76,33 @@ class Telling:
         return f"{units.size(moved)} in the whole run, {units.plural(count, 'transfer')}"
 
 
-def waited(syncs: Sequence[Sync]) -> dict[str, int | None]:
-    """How long Python stood still, ns; the part of it that was copying where that is known."""
+def waited(syncs: Sequence[Sync]) -> dict[str, Any]:
+    """How long Python stood still, ns, the part of it that was copying, and who stood idle, where known."""
     waiting, copied = total(sync.wait_ns for sync in syncs), total(sync.copy_ns for sync in syncs)
-    evidence: dict[str, int | None] = {"wait_ns": waiting}
-    return evidence | ({} if copied is None or not syncs else {"copy_ns": copied})
+    evidence: dict[str, Any] = {"wait_ns": waiting}
+    if syncs and copied is not None:
+        evidence["copy_ns"] = copied
+        evidence["split"] = weakest(sync.split_basis for sync in syncs if sync.split_basis)
+    idle = [
+        f"{one.device} {units.percent(one.share)} of it (inferred)" for sync in syncs for one in sync.idle
+    ]
+    return evidence | ({"idle_meanwhile": list(dict.fromkeys(idle))} if idle else {})
 
 
 def standstill(syncs: Sequence[Sync]) -> str:
     """``, 8 ms waited and 2 ms copying (measured)``."""
     timed = [sync for sync in syncs if sync.wait_ns is not None]
     told = waited(timed)
-    if not told["wait_ns"]:
+    if not told["wait_ns"] and not told.get("copy_ns"):
         return ""
     copying = told.get("copy_ns")
+    basis = weakest(sync.basis for sync in timed)
+    if copying and told["split"] != basis:
+        # The whole is better known than its parts.
+        whole = units.duration((told["wait_ns"] + copying) / 1e9)
+        return f", {whole} waited ({basis}), of it {units.duration(copying / 1e9)} copying ({told['split']})"
     copied = f" and {units.duration(copying / 1e9)} copying" if copying else ""
-    return f", {units.duration(told['wait_ns'] / 1e9)} waited{copied} ({weakest(s.basis for s in timed)})"
+    return f", {units.duration(told['wait_ns'] / 1e9)} waited{copied} ({basis})"
 
 
 _BYTES_A_NS = 10

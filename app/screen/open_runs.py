@@ -20,6 +20,7 @@ from app.analysis.lines import Line, SourceFile, source_files, split_site
 from app.analysis.matrix import device_matrix
 from app.analysis.memory import Memory, memory_table
 from app.analysis.placement import placement
+from app.analysis.stalls import with_stalls
 from app.analysis.syncs import Sync, sync_table
 from app.analysis.tables import Tables, tables_of
 from app.store.progress import ProgressReader
@@ -64,7 +65,7 @@ class Snapshot:
     @functools.cached_property
     def syncs(self) -> list[Sync]:
         """Where Python waited."""
-        return sync_table(self.tables)
+        return with_stalls(sync_table(self.tables), self.tables, self.hops)
 
     @functools.cached_property
     def collectives(self) -> list[Collective]:

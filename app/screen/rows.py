@@ -9,7 +9,7 @@ from app.analysis.collectives import Collective
 from app.analysis.hops import Hop
 from app.analysis.memory import Memory
 from app.analysis.report_rows import copied
-from app.analysis.syncs import ALL_DEVICES, Sync
+from app.analysis.syncs import ALL_DEVICES, Idle, Sync
 from app.analysis.tables import Tables
 from app.live.table import Column
 from app.screen.devices import badges
@@ -42,7 +42,14 @@ SYNC_COLUMNS = (
     Column("wait", "Waited", "number", help="For the device to be done, in the whole run"),
     Column("copy", "Copied", "number", help="Taking the value after that; in the wait: not told apart"),
     Column("each", "Each", "number", help="Waiting and copying of one"),
+    Column("step", "A step", "number", help="Waiting and copying in each step; none: not every step"),
     Column("basis", "Basis", "text"),
+    Column(
+        "idle",
+        "Idle meanwhile",
+        "devices",
+        help="Other devices that had nothing to do, for this part of it: inferred from what they were given",
+    ),
 )
 COLLECTIVE_COLUMNS = (
     Column("op", "Collective", "text"),
@@ -152,12 +159,26 @@ class RunRows:
                 "site": {"text": sync.site or "?"},
                 "count": _number(units.times(sync.count), sync.count),
                 "wait": _number(units.duration(wait), wait),
-                "copy": _number(copied(sync.wait_ns, sync.copy_ns), copy),
+                "copy": _number(copied(sync.wait_ns, sync.copy_ns), copy, _apart(sync)),
                 "each": _number(units.duration(each), each),
+                "step": _number(
+                    "" if sync.step_ns is None else units.duration(sync.step_ns / 1e9), sync.step_ns
+                ),
                 "basis": {"text": sync.basis},
+                "idle": self._idle(sync.idle),
             }
             rows.append({"id": str(index), "cells": cells})
         return rows
+
+    def _idle(self, idle: Sequence[Idle]) -> dict[str, Any]:
+        """Badges of the devices that stood idle, with the smallest share of them."""
+        if not idle:
+            return {"devices": []}
+        shown = self._several([one.device for one in idle])
+        least = units.percent(min(one.share for one in idle))
+        told = ", ".join(f"{one.device} {units.percent(one.share)}" for one in idle)
+        remark = f"{shown.get('remark', '')} {least}".strip()
+        return shown | {"remark": remark, "title": f"{told} (inferred)"}
 
     def _one_or_all(self, device: str) -> dict[str, Any]:
         """A device's badge; '' are all."""
@@ -225,6 +246,11 @@ class RunRows:
             }
             for member in group.members
         ]
+
+
+def _apart(sync: Sync) -> str:
+    """What the split rests on, where that is less than what the whole rests on."""
+    return sync.split_basis if sync.split_basis != sync.basis else ""
 
 
 def _number(text: str, value: float | None, remark: str = "") -> dict[str, Any]:

@@ -191,6 +191,14 @@ class RunStore:
         sql = f"SELECT {columns} FROM events WHERE kind = ? ORDER BY ts_ns, key"
         return [Event(*row) for row in self._database.query(sql, (kind,))]
 
+    def first_events(self, kinds: Sequence[str], limit: int) -> list[tuple[int, int]]:
+        """(key, duration in ns) of the run's first `limit` events of some kinds, by time."""
+        sql = (
+            "SELECT key, dur_ns FROM events WHERE kind IN (SELECT unnest(?::VARCHAR[]))"
+            " ORDER BY ts_ns, key LIMIT ?"
+        )
+        return [(key, dur) for key, dur in self._database.query(sql, (list(kinds), limit))]
+
     def samples(self) -> SampleTable | None:
         """The samples of the run's devices; None of a run that was never to be sampled."""
         with self._lock:

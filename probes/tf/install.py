@@ -14,6 +14,8 @@ from ..trace.recording import Recording
 from . import (
     autograph,
     collectives,
+    copy_speed,
+    dataflow_hooks,
     devices,
     eager_hooks,
     functions,
@@ -32,6 +34,7 @@ def install(recording: Recording, module: ModuleType) -> None:
     tf: Any = module
     recording.fact({"framework_version": tf.__version__})
     recording.sites.watch_threads()
+    dataflow_hooks.install(recording)
     autograph.install(recording)
     graphs = functions.install(recording)
     eager_hooks.install(recording, graphs)
@@ -40,6 +43,7 @@ def install(recording: Recording, module: ModuleType) -> None:
     syncs.install(recording)
     collectives.install(recording)
     devices.install(recording)
+    copy_speed.install(recording)
     memory.install(recording)
     server_graphs.install(recording)
     windows.install(recording, graphs)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import Any
 
 from ..trace.hop import HOST, hop_fields, is_host
+from ..trace.pulled import PulledArrays
 from ..trace.recording import Recording, clock
 from . import buffers
 from .names import elsewhere, short_device, tensor_bytes
@@ -29,6 +31,7 @@ _KINDS = {
 
 def install(recording: Recording) -> None:
     """Wrap the one method, and the one C slot, through which an eager tensor's value reaches Python."""
+    import numpy as np
     from tensorflow.python.framework import ops
 
     base: Any = getattr(ops, "_EagerTensorBase", None) or ops.EagerTensor.__mro__[1]
@@ -58,6 +61,18 @@ def install(recording: Recording) -> None:
         return value
 
     base._numpy = _numpy
+    take, pulled = base.numpy, PulledArrays.of(recording)
+
+    def numpy(self: Any) -> Any:
+        array = take(self)
+        if type(array) is not np.ndarray:
+            return array
+        device = short_device(self.backing_device)
+        if not is_host(device) or elsewhere(device):
+            pulled.took(array, device, recording.sites.current())
+        return array
+
+    base.numpy = functools.wraps(take)(numpy)
     buffers.install(recording, ops.EagerTensor, lambda tensor, dur: taken(tensor, "array", dur))
 
 

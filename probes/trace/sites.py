@@ -16,6 +16,7 @@ from typing import Any, Callable, Optional
 
 _INSTALLED = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_LIBRARY, _USER, _OURS = range(3)
 
 Define = Callable[[str, Optional[str], str, int, str], int]
 """(site, via, absolute file, line, function) -> location id."""
@@ -28,7 +29,8 @@ class Sites:
         """`root` is the script's folder: sites are relative to it."""
         self.root = root
         self._define = define
-        self._user_files: dict[str, bool] = {}
+        self._whose: dict[str, int] = {}
+        """Of each file that was met: _USER, _LIBRARY or _OURS."""
         self._rewritten: dict[str, dict[int, tuple[str, int, str]]] = {}
         # By the ids of code objects, whose own hash is slow; `_kept` keeps the ids from being taken again.
         self._known: dict[tuple[int, int, int], int] = {}
@@ -43,31 +45,39 @@ class Sites:
     def add_rewritten(self, filename: str, lines: dict[int, tuple[str, int, str]]) -> None:
         """Say which (file, line, function) each line of a generated file came from."""
         self._rewritten[filename] = lines
-        self._user_files[filename] = True
+        self._whose[filename] = _USER
 
     def is_user(self, filename: str) -> bool:
         """Whether a file is the user's own code."""
-        known = self._user_files.get(filename)
-        if known is None:
-            real = os.path.abspath(filename)
-            known = not (
-                filename.startswith("<")
-                or any(part in filename for part in _INSTALLED)
-                or real.startswith(_OWN)
-                or real.startswith(self._library)
-            )
-            self._user_files[filename] = known
-        return known
+        known = self._whose.get(filename)
+        return (self._find_owner(filename) if known is None else known) == _USER
+
+    def _find_owner(self, filename: str) -> int:
+        real = os.path.abspath(filename)
+        if real.startswith(_OWN):
+            owner = _OURS
+        elif (
+            filename.startswith("<")
+            or any(part in filename for part in _INSTALLED)
+            or real.startswith(self._library)
+        ):
+            owner = _LIBRARY
+        else:
+            owner = _USER
+        self._whose[filename] = owner
+        return owner
 
     def current(self, depth: int = 1) -> int:
         """The id of the user's location, looking from `depth` frames above the caller; 0 if none."""
         frame: Optional[FrameType] = sys._getframe(depth + 1)
-        users = self._user_files
+        owners = self._whose
         below: Optional[CodeType] = None
         while frame is not None:
             code = frame.f_code
-            user = users.get(code.co_filename)
-            if user or (user is None and self.is_user(code.co_filename)):
+            owner = owners.get(code.co_filename)
+            if owner is None:
+                owner = self._find_owner(code.co_filename)
+            if owner == _USER:
                 key = (id(code), frame.f_lasti, id(below))
                 known = self._known.get(key)
                 if known is None:
@@ -76,7 +86,8 @@ class Sites:
                     self._kept += [code, below]
                 if known:
                     return known
-            below = code
+            elif owner == _LIBRARY:
+                below = code  # a frame of the recorder's own is none of the program's
             frame = frame.f_back
         return getattr(threading.current_thread(), "_hopscope_started_at", 0)
 

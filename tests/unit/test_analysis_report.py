@@ -94,19 +94,14 @@ def test_syncs_add_up_by_line_and_the_untimed_are_estimated() -> None:
     ]
     totals = {1: KeyTotals(10, 10, 100, 10), 2: KeyTotals(5, 5, 50, 5), 3: KeyTotals(201, 400, 1000, 200)}
     rows = [row.row() for row in sync_table(tables(*keys, totals=totals))]
-    common = {"device": "cpu:1", "site": "train.py:3", "copy_ns": None}
+    untold: dict[str, Any] = {"copy_ns": None, "split_basis": "", "step_ns": None, "idle": []}
+    common = untold | {"device": "cpu:1", "site": "train.py:3"}
     assert rows == [
         common | {"kind": "float", "count": 400, "wait_ns": 2000, "basis": "estimated"},
         common | {"kind": "numpy", "count": 15, "wait_ns": 150, "basis": "measured"},
-        {
-            "device": "cpu:0",
-            "kind": "bool",
-            "site": "train.py:4",
-            "count": 2,
-            "wait_ns": None,
-            "copy_ns": None,
-            "basis": "unknown",
-        },
+        untold
+        | {"device": "cpu:0", "kind": "bool", "site": "train.py:4"}
+        | {"count": 2, "wait_ns": None, "basis": "unknown"},
     ]
 
 
@@ -384,7 +379,7 @@ def test_one_mistake_is_one_finding_and_the_unseen_comes_first() -> None:
     found = findings(hop_table(run), sync_table(run), run.unseen, run.rounds, run.steps)
     assert [(row.code, row.severity, row.site, row.hops) for row in found] == [
         ("xla-opaque", "warning", None, ()),
-        ("unknown", "warning", None, ()),
+        ("unknown", "info", None, ()),
         ("gradient-outside-scope", "warning", "train.py:20", (0, 1, 2)),
         ("host-sync", "warning", "train.py:8", (4,)),
         ("host-sync", "warning", "train.py:9", ()),

@@ -1,0 +1,154 @@
+"""What a standstill is made of, and who stood idle meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from app.analysis.findings import run_findings
+from app.analysis.hops import Hop, hop_table
+from app.analysis.stalls import with_stalls
+from app.analysis.syncs import Idle, Sync, sync_table
+from app.analysis.tables import Tables
+from app.store.totals import KeyTotals
+from probes.trace.rows import Graph, Key, Location, Node, Process
+from tests.unit.traces import hop_fields
+
+LOCATIONS = {n: Location(n, f"train.py:{n}", None, "/src/train.py", n, "main") for n in range(1, 9)}
+STEPS = Key(90, "mark", {"name": "step"}, 10)
+
+
+def process(**header: Any) -> Process:
+    devices = ["cpu:0", "cpu:1", "cpu:2", "gpu:0"]
+    return Process(0, 1, "main", "tensorflow", None, None, None, 0, 0, devices, {}, True, header)
+
+
+def tables(*keys: Key, events: Sequence[tuple[int, int]] = (), **parts: Any) -> Tables:
+    facts: dict[str, Any] = {"processes": [process()], "locations": LOCATIONS, "graphs": [], "unseen": []}
+    return Tables(keys=list(keys), first_events=lambda kinds, limit: list(events)[:limit], **(facts | parts))
+
+
+def sync(number: int, device: str = "cpu:1", count: int = 10, **fields: Any) -> Key:
+    facts = {"device": device, "kind": "numpy", "loc": 3, "basis": "measured", "bytes": 1000}
+    return Key(number, "sync", facts | fields, count)
+
+
+def stalls(run: Tables, hops: Sequence[Hop] = ()) -> list[Sync]:
+    return with_stalls(sync_table(run), run, hops)
+
+
+COPIES = process(host_copy={"bytes": 1 << 20, "ns": 1 << 19})
+"""Half a nanosecond a byte."""
+
+
+@pytest.mark.parametrize(
+    ("stood", "expected"),
+    [
+        (8000, (3000, 5000, "estimated")),
+        # No more than all of it.
+        (4000, (0, 4000, "estimated")),
+    ],
+)
+def test_copying_in_host_memory_is_estimated_from_a_timed_copy(
+    stood: int, expected: tuple[int, int, str]
+) -> None:
+    run = tables(sync(1), processes=[COPIES], totals={1: KeyTotals(10, 10, stood, 10)})
+    (row,) = stalls(run)
+    assert (row.wait_ns, row.copy_ns, row.split_basis) == expected
+    assert (row.stood_ns, row.basis) == (stood, "measured")
+
+
+def test_a_split_that_was_measured_stays() -> None:
+    key = sync(1, split=True)
+    run = tables(key, processes=[COPIES], totals={1: KeyTotals(10, 10, 8000, 10, value_sum=700)})
+    (row,) = stalls(run)
+    assert (row.wait_ns, row.copy_ns, row.split_basis) == (7300, 700, "measured")
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(2e-7, (6000, 2000)), (None, (8000, None))])
+def test_copying_from_a_card_is_estimated_from_the_machines_copies(
+    seconds: float | None, expected: tuple[int, int | None]
+) -> None:
+    """GIVEN no measured copies between card and host THEN the wait is not split by the host's own speed."""
+    pull = {"kind": "pull", "op": "Python", "consumers": ["numpy"], "loc": 3}
+    keys = sync(1, "gpu:0"), Key(2, "hop", hop_fields("gpu:0", "cpu:0", **pull), 10)
+    run = tables(*keys, processes=[COPIES], totals={1: KeyTotals(10, 10, 8000, 10)})
+    (hop,) = hop_table(run)
+    (row,) = stalls(run, [Hop(**{**vars(hop), "seconds": seconds})])
+    assert (row.wait_ns, row.copy_ns) == expected
+
+
+@pytest.mark.parametrize(("count", "step_ns"), [(10, 800), (30, 800), (9, None)])
+def test_a_wait_of_every_step_has_its_part_of_one(count: int, step_ns: int | None) -> None:
+    run = tables(sync(1, count=count), STEPS, totals={1: KeyTotals(count, count, 8000, count)})
+    assert [row.step_ns for row in stalls(run)] == [step_ns]
+
+
+def op(number: int, device: str) -> Key:
+    return Key(number, "op", {"op": "dot", "device": device, "loc": 1}, 10)
+
+
+def test_a_device_without_work_stood_idle() -> None:
+    """GIVEN cpu:2 gets work before the second wait, and is never waited for THEN it was idle in the first."""
+    run = tables(
+        sync(1, count=3),
+        op(2, "cpu:1"),
+        op(3, "cpu:2"),
+        events=[(2, 0), (1, 600), (3, 0), (2, 0), (1, 300), (1, 100)],
+        totals={1: KeyTotals(3, 3, 1000, 3)},
+    )
+    (row,) = stalls(run)
+    assert row.idle == (Idle("cpu:2", 0.6), Idle("gpu:0", 1.0))
+    assert row.row()["idle"] == [{"device": "cpu:2", "share": 0.6}, {"device": "gpu:0", "share": 1.0}]
+
+
+def test_a_device_that_python_waited_for_has_nothing_left() -> None:
+    waits = sync(1, count=1), sync(2, "cpu:2", count=1, loc=4), sync(4, "", count=1, loc=5, kind="waitall")
+    totals = {number: KeyTotals(1, 1, 100, 1) for number in (1, 2, 4)}
+    run = tables(*waits, op(3, "cpu:2"), op(5, "cpu:1"), totals=totals, processes=[])
+    done = [(3, 0), (5, 0), (1, 100), (2, 100)]
+    found = {row.site: row.idle for row in stalls(Tables(**{**vars(run), "first_events": lambda *_: done}))}
+    assert found["train.py:3"] == ()
+    assert found["train.py:4"] == (Idle("cpu:1", 1.0),)
+    done = [(3, 0), (4, 50), (1, 100)]
+    found = {row.site: row.idle for row in stalls(Tables(**{**vars(run), "first_events": lambda *_: done}))}
+    assert found["train.py:3"] == (Idle("cpu:2", 1.0),)
+    assert found["train.py:5"] == ()
+
+
+def test_a_graphs_call_gives_work_to_the_devices_that_it_is_placed_on() -> None:
+    nodes = [Node(7, 1, "a", "MatMul", "", "cpu:1", 1, 0), Node(7, 2, "b", "MatMul", "", "cpu:2", 1, 0)]
+    call = Key(2, "call", {"graph": 7, "function": "step", "loc": 1}, 1)
+    run = tables(
+        sync(1, count=1),
+        call,
+        events=[(2, 50), (1, 100)],
+        graphs=[Graph(7, "step", "__inference_step_1", 1, 1, None, 1)],
+        nodes_of=lambda graph: nodes,
+        totals={1: KeyTotals(1, 1, 100, 1)},
+    )
+    assert [row.idle for row in stalls(run)] == [(Idle("gpu:0", 1.0),)]
+
+
+def test_a_finding_tells_the_split_and_who_stood_idle() -> None:
+    pull = {"kind": "pull", "op": "Python", "consumers": ["numpy"], "loc": 3, "facts": {"sync": "numpy"}}
+    run = tables(
+        sync(1),
+        Key(2, "hop", hop_fields("cpu:1", "cpu:0", bytes=1000, **pull), 10),
+        STEPS,
+        processes=[COPIES],
+        events=[(1, 8000)],
+        totals={1: KeyTotals(10, 10, 8_000_000, 10)},
+    )
+    hops = hop_table(run)
+    (found,) = run_findings(run, hops, with_stalls(sync_table(run), run, hops))
+    assert found.summary == (
+        "Python takes a value from cpu:1 by numpy at train.py:3: 1,000 B each step, 8 ms waited (measured),"
+        " of it 5 µs copying (estimated)."
+    )
+    assert found.evidence["idle_meanwhile"] == [
+        "cpu:2 100 % of it (inferred)",
+        "gpu:0 100 % of it (inferred)",
+    ]

@@ -52,9 +52,14 @@ class Cause:
     """Whose line is to be changed: consumer or producer."""
 
 
-def judge(fields: Mapping[str, Any], context: Context, count: int | None = None) -> Cause:
-    """The cause of one transfer, from its hop key's fields; `count` is its executions in the run."""
-    transfer = Transfer(fields, context, count)
+def judge(
+    fields: Mapping[str, Any], context: Context, count: int | None = None, each: float | None = None
+) -> Cause:
+    """The cause of one transfer, from its hop key's fields; `count` is its executions in the run.
+
+    `each` is how often it happens in every step, 0 for less; None where only the count tells.
+    """
+    transfer = Transfer(fields, context, count, each)
     for code, blames, rule in RULES:
         evidence = rule(transfer)
         if evidence is not None:

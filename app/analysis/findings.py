@@ -135,7 +135,7 @@ def _of_syncs(syncs: Sequence[Sync], telling: Telling) -> Finding:
     """Waits of one kind at one line, for one device or several."""
     first, count = syncs[0], sum(sync.count for sync in syncs)
     share = telling.costly(syncs)
-    often = bool(share) or (telling.rounds > 1 and count >= telling.rounds)
+    often = bool(share) or telling.waits_every_step(syncs)
     sources = in_order(sync.source for sync in syncs)
     evidence = {"kind": first.kind, "device": _alone(sources), "count": count} | waited(syncs)
     does = "takes a value from" if first.takes else "waits for"

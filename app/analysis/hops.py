@@ -49,6 +49,8 @@ class Hop:
     """The hop keys that the row stands for."""
     graphs: tuple[int, ...]
     """Their placed graphs; 0 for eager."""
+    each: float | None = None
+    """How often it happens in every step (or call), 0 for less; None where only the count tells."""
     per_call: int | None = None
     """Transfers in one call of its graph; None for eager ones and inside loops and branches."""
     seconds: float | None = None
@@ -99,7 +101,7 @@ def hop_table(tables: Tables, counts: Mapping[int, int] | None = None) -> list[H
             hop = dataclasses.replace(hop, basis="measured")
         identity = _identity(hop)
         known = rows.get(identity)
-        rows[identity] = hop if known is None else _merged(known, hop, context, key)
+        rows[identity] = hop if known is None else _merged(tables, known, hop, context, key)
     return list(rows.values())
 
 
@@ -125,6 +127,7 @@ def _hop(tables: Tables, context: Context, key: Key, count: int | None) -> Hop:
         return fields.get(name) or ""
 
     loc = fields.get("loc")
+    each = tables.each((key.id,), key.count)
     basis = text("basis") or "unknown"
     if count is None or fields.get("bytes") is None:
         basis = "unknown"
@@ -143,7 +146,7 @@ def _hop(tables: Tables, context: Context, key: Key, count: int | None) -> Hop:
         producer_site=tables.site(fields.get("producer_loc")),
         forward_site=tables.site(fields.get("forward_loc")),
         via=tables.via(loc),
-        cause=judge(fields, context, count),
+        cause=judge(fields, context, count, each),
         basis=basis,
         kind=text("kind") or "copy",
         producer_op=text("producer_op"),
@@ -151,6 +154,7 @@ def _hop(tables: Tables, context: Context, key: Key, count: int | None) -> Hop:
         shape=text("shape"),
         keys=(key.id,),
         graphs=(fields.get("graph") or 0,),
+        each=each,
         per_call=fields.get("per_call"),
     )
 
@@ -165,16 +169,19 @@ def _identity(hop: Hop) -> str:
     )
 
 
-def _merged(first: Hop, more: Hop, context: Context, key: Key) -> Hop:
+def _merged(tables: Tables, first: Hop, more: Hop, context: Context, key: Key) -> Hop:
     count = None if first.count is None or more.count is None else first.count + more.count
+    keys = first.keys + more.keys
+    each = tables.each(keys, count)
     # A forked child inherits keys: one that never happened in it makes nothing less certain.
     bases = [hop.basis for hop in (first, more) if hop.count != 0] or [first.basis]
     return dataclasses.replace(
         first,
         count=count,
-        cause=judge(key.fields, context, count),
+        cause=judge(key.fields, context, count, each),
         basis=weakest(bases),
-        keys=first.keys + more.keys,
+        keys=keys,
+        each=each,
         graphs=tuple(dict.fromkeys(first.graphs + more.graphs)),
         per_call=first.per_call if first.per_call == more.per_call else None,
     )

@@ -41,7 +41,9 @@ def with_stalls(syncs: Iterable[Sync], tables: Tables, hops: Sequence[Hop]) -> l
 
 def _a_step(sync: Sync, rounds: int) -> int | None:
     """Standing still in each step; None for a wait that is not of every step."""
-    if sync.stood_ns is None or rounds < 2 or sync.count < rounds:
+    if sync.stood_ns is None or rounds < 2:
+        return None
+    if not (sync.count >= rounds if sync.each is None else sync.each):
         return None
     return round(sync.stood_ns / rounds)
 

@@ -49,6 +49,8 @@ class Sync:
     """Standing still in each step; None when it does not wait every step, or that is not known."""
     idle: tuple[Idle, ...] = ()
     """Other devices that had nothing to do meanwhile; inferred."""
+    each: float | None = None
+    """How often in every step (or call), 0 for less; None where only the count tells."""
 
     @property
     def source(self) -> str:
@@ -63,7 +65,7 @@ class Sync:
     def row(self) -> dict[str, Any]:
         """The row as the report has it."""
         row = dataclasses.asdict(self)
-        del row["takes"], row["bytes_total"]
+        del row["takes"], row["bytes_total"], row["each"]
         row["idle"] = [{"device": one.device, "share": round(one.share, 3)} for one in self.idle]
         return row
 
@@ -104,14 +106,15 @@ def _sync(tables: Tables, identity: tuple[str, str, str | None], keys: list[Key]
     if not all(time.whole for time in times):
         basis = "estimated"
     count = sum(key.count or 0 for key in keys)
+    each = tables.each([key.id for key in keys], count)
     takes = any(key.fields.get("bytes") != 0 for key in keys)
     taken = total(_bytes(key) for key in keys)
     if not known:
-        return Sync(*identity, count, None, None, "unknown", takes, bytes_total=taken)
+        return Sync(*identity, count, None, None, "unknown", takes, bytes_total=taken, each=each)
     stood = sum(time.stood or 0 for time in known)
     copied = total(time.copied for time in known)
     split = "" if copied is None else basis
-    return Sync(*identity, count, stood - (copied or 0), copied, basis, takes, split, taken)
+    return Sync(*identity, count, stood - (copied or 0), copied, basis, takes, split, taken, each=each)
 
 
 def _bytes(key: Key) -> int | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from app.analysis.devices import in_order
 from app.store.device_names import qualified, role_prefix
+from app.store.paces import Pace, Paces
 from app.store.run import RunStore
 from app.store.totals import KeyTotals
 from probes.trace.rows import Edge, Event, Graph, Key, Location, Node, Process, Unseen
@@ -33,6 +34,8 @@ class Tables:
     """The events of one kind by time, for kinds that have few."""
     first_events: Callable[[Sequence[str], int], list[tuple[int, int]]] = lambda kinds, limit: []
     """(key, duration in ns) of the first so many events of some kinds, by time."""
+    paces: Paces = dataclasses.field(default_factory=Paces)
+    """In which steps things happened, where the events tell."""
 
     def of_kind(self, kind: str) -> list[Key]:
         """Keys of one kind, by id."""
@@ -130,6 +133,41 @@ class Tables:
         """How often "every step" is: the steps, else the calls of the most called graph, else 0."""
         return self.steps or max((graph.calls for graph in self.graphs), default=0)
 
+    def each(self, keys: Sequence[int], count: int | None) -> float | None:
+        """How often in every step (or call) what these keys stand for happens, `count` times in all.
+
+        0 for less than that; None where nothing tells, or not how often it happened. Below 1 where each step
+        is one of several processes': then it is the part of the steps that are this one's.
+        """
+        paces = [self._pace(self._key_by_id[key]) for key in keys if key in self._key_by_id]
+        known = [pace for pace in paces if pace is not None]
+        if count is None or not paces or len(known) < len(paces) or self.rounds <= 1:
+            return None
+        return float(functools.reduce(Pace.and_, known).times(count, self.rounds))
+
+    @functools.cached_property
+    def _key_by_id(self) -> dict[int, Key]:
+        return {key.id: key for key in self.keys}
+
+    def _pace(self, key: Key) -> Pace | None:
+        """A key's own; of what happens a fixed number of times in each call of a graph, the calls'."""
+        graph, per_call = key.fields.get("graph") or 0, key.fields.get("per_call")
+        if not graph or per_call is None:
+            return self.paces.of(key)
+        calls = self._calls.get(graph)
+        if calls is None:
+            return self.paces.by_process.get(key.id >> 32)
+        return dataclasses.replace(calls, early=calls.early * per_call, within=calls.within * per_call)
+
+    @functools.cached_property
+    def _calls(self) -> dict[int, Pace]:
+        found: dict[int, Pace] = {}
+        for key in self.of_kind("call"):
+            graph, pace = key.fields.get("graph") or 0, self.paces.of(key)
+            if pace is not None:
+                found[graph] = found[graph].and_(pace) if graph in found else pace
+        return found
+
 
 def _heirs(processes: list[Process]) -> set[int]:
     """Which processes, by index, began with definitions that need not have happened in them."""
@@ -151,4 +189,5 @@ def tables_of(store: RunStore) -> Tables:
         store.edges,
         store.events_of,
         store.first_events,
+        store.paces(),
     )

@@ -31,11 +31,21 @@ class Telling:
         """Those of them that happen every step."""
         return [hop for hop in hops if self.times_a_step(hop)]
 
-    def times_a_step(self, hop: Hop) -> int:
+    def times_a_step(self, hop: Hop) -> float:
         """How often in every step, 0 for less; processes that are ended differ by a few steps."""
         if self.rounds <= 1:
             return 0
+        if hop.each is not None:
+            return hop.each
         return ((hop.count or 0) + self.rounds // 100) // self.rounds
+
+    def waits_every_step(self, syncs: Sequence[Sync]) -> bool:
+        """Whether Python waits so in every step; for several devices in turn perhaps."""
+        if self.rounds <= 1:
+            return False
+        if any(sync.each is None for sync in syncs):
+            return sum(sync.count for sync in syncs) >= self.rounds
+        return any(sync.each for sync in syncs)
 
     def costly(self, syncs: Sequence[Sync]) -> str:
         """``, 38 % of the run`` for many waits that are a good part of it; '' for others."""
@@ -69,8 +79,8 @@ class Telling:
         if recurring:
             # What does not divide, such as an evaluation's share, is not of every step.
             parts = [(hop.bytes or 0, hop.count or 0, self.times_a_step(hop)) for hop in hops]
-            each = sum(size * times for size, _, times in parts)
-            besides = sum(size * max(0, count - times * self.rounds) for size, count, times in parts)
+            each = round(sum(size * times for size, _, times in parts))
+            besides = round(sum(size * max(0, count - times * self.rounds) for size, count, times in parts))
             more = f", {units.size(besides)} besides" if besides else ""
             return f"{units.size(each)} each {self.word}{more}"
         return f"{units.size(moved)} in the whole run, {units.plural(count, 'transfer')}"

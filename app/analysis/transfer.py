@@ -50,6 +50,8 @@ class Transfer:
     fields: Mapping[str, Any]
     context: Context
     count: int | None = None
+    each: float | None = None
+    """How often in every step, 0 for less; None where only the count tells."""
 
     def text(self, name: str) -> str:
         """A field's text, '' when it is absent."""
@@ -114,11 +116,15 @@ class Transfer:
     def every_step(self) -> bool:
         """Whether it happened at least once a step (or call); false when that is not known."""
         rounds = self.context.rounds
+        if self.each is not None:
+            return self.each > 0
         return self.count is not None and rounds > 1 and self.count >= rounds
 
     @property
     def seldom(self) -> bool:
         """Whether it is known to happen less often than every step."""
+        if self.each is not None:
+            return self.each == 0
         return self.count is not None and self.count < self.context.rounds
 
 

@@ -17,6 +17,7 @@ from app.store.database import Database
 from app.store.ended import has_ended, read_json
 from app.store.lanes import lane_of
 from app.store.live import LiveRun
+from app.store.paces import MOST, Paces, marks_of, read_paces
 from app.store.sample_parsing import Numbers, SampleTable
 from app.store.samples import PARQUET_NAME, SampleReader, positions, read_samples, samples_table
 from app.store.sealed import SealedRun
@@ -184,6 +185,13 @@ class RunStore:
         """Executions of each key during the steps `first` to `last`, by its events; other keys have none."""
         sql = "SELECT key, sum(count)::BIGINT FROM events WHERE step BETWEEN ? AND ? GROUP BY key"
         return dict(self._database.query(sql, (first, last)))
+
+    def paces(self) -> Paces:
+        """In which of its first steps each transfer, wait and call happened."""
+        marks = marks_of(self.keys())
+        # Only the first so many steps are looked at, and only those that are over.
+        stamp = [(key.id, min(key.count or 0, MOST + 1)) for key in marks]
+        return self._cached("paces", stamp, lambda: read_paces(self._database, marks))
 
     def events_of(self, kind: str) -> list[Event]:
         """The events of one kind by time; for kinds that have few of them."""

@@ -1,0 +1,133 @@
+"""In which steps something happened: what happens in each is told apart from what happened while building.
+
+Looked at are the first steps after the first one: whatever a program does before, such as filling variables
+and tracing, is not of every step however often it happens, nor is an evaluation after every so many steps.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+
+from app.store.database import Database
+from probes.trace.recording import SINGLE_EVENTS
+from probes.trace.rows import Key
+
+MOST = 100
+"""Steps that are looked at; they fit into the bits of one number."""
+_MOST_OF_THEM = 0.9
+"""Part of the steps in which it must have happened: a function that is traced again misses one."""
+_KINDS = ("hop", "call", "sync")
+
+
+@dataclasses.dataclass(frozen=True)
+class Pace:
+    """When something happened, by steps; by calls of the most called function where a run has no steps."""
+
+    early: int = 0
+    """Executions before the first step was over."""
+    within: int = 0
+    """Executions in the steps looked at."""
+    mask: int = 0
+    """The steps looked at in which it happened, a bit each, the first one's lowest."""
+    seen: int = 0
+    """How many steps were looked at, after the first."""
+    steps_a_mark: float = 1.0
+    """Steps between two marks of the recorder."""
+    last_single: int = 0
+    """The last of the steps looked at in which it was told by itself."""
+
+    def and_(self, other: Pace) -> Pace:
+        """Of two things together."""
+        seen = min(self.seen, other.seen)
+        return Pace(
+            self.early + other.early,
+            self.within + other.within,
+            self.mask | other.mask,
+            seen,
+            self.steps_a_mark,
+        )
+
+    def times(self, count: int, rounds: int) -> int:
+        """How often in each step, 0 for less, of `count` executions in `rounds` steps."""
+        later = count - self.early
+        if not self.seen or later < _MOST_OF_THEM * (rounds - 1):
+            return 0
+        happened = (self.mask & ((1 << self.seen) - 1)).bit_count()
+        if happened < max(1.0, _MOST_OF_THEM * self.seen):
+            return 0
+        return max(1 if self.steps_a_mark <= 1 else 0, int(later // max(1, rounds - 1)))
+
+
+@dataclasses.dataclass(frozen=True)
+class Paces:
+    """The paces of a run's keys."""
+
+    by_key: Mapping[int, Pace] = dataclasses.field(default_factory=dict)
+    by_process: Mapping[int, Pace] = dataclasses.field(default_factory=dict)
+    """Process index -> the pace of what did not happen in it; processes without steps or calls have none."""
+
+    def of(self, key: Key) -> Pace | None:
+        """None where the key's process has no steps."""
+        pace = self.by_key.get(key.id) or self.by_process.get(key.id >> 32)
+        told_together = (
+            key.kind != "call" and not key.fields.get("graph") and (key.count or 0) > SINGLE_EVENTS
+        )
+        if pace is None or not told_together:
+            return pace
+        # Beyond its first executions a key's are told a quarter of a second at a time.
+        return dataclasses.replace(pace, seen=min(pace.seen, pace.last_single))
+
+
+def read_paces(database: Database, marks: Sequence[Key]) -> Paces:
+    """Ask the events in which steps, as these keys mark them, their keys happened."""
+    if not marks:
+        return Paces()
+    ids = [key.id for key in marks]
+    processes = database.query(_MARKS + _SQL_PROCESSES, (ids, MOST + 1))
+    seen = {
+        process: Pace(seen=number - 1, steps_a_mark=steps / number) for process, number, steps in processes
+    }
+    paces = {}
+    for key, early, within, mask, last in database.query(_MARKS + _SQL_KEYS, (ids, MOST + 1, list(_KINDS))):
+        here = seen[key >> 32]
+        paces[key] = Pace(early, within, mask, here.seen, here.steps_a_mark, last or 0)
+    return Paces(paces, seen)
+
+
+def marks_of(keys: Iterable[Key]) -> list[Key]:
+    """Of each process the key that marks its steps; where a run has none, its most frequent calls."""
+    keys = list(keys)
+    steps = [key for key in keys if key.kind == "mark" and key.fields.get("name") == "step"]
+    found = steps or [key for key in keys if key.kind == "call"]
+    best: dict[int, Key] = {}
+    for key in found:
+        known = best.get(key.id >> 32)
+        if key.count and (known is None or key.count > (known.count or 0)):
+            best[key.id >> 32] = key
+    return list(best.values())
+
+
+_MARKS = """
+WITH marks AS (
+    SELECT process, ts_ns, count, row_number() OVER (PARTITION BY process ORDER BY ts_ns) AS number
+    FROM events WHERE key IN (SELECT unnest(?::BIGINT[])) QUALIFY number <= ?
+), ends AS (
+    SELECT process, max(ts_ns) AS end_ns, max(number) AS number, sum(count) AS steps
+    FROM marks GROUP BY process
+)
+"""
+_SQL_PROCESSES = "SELECT process, number, steps::BIGINT FROM ends"
+_SQL_KEYS = """
+, early AS (
+    SELECT events.process, key, ts_ns, count FROM events JOIN ends ON events.process = ends.process
+    WHERE ts_ns < end_ns AND kind IN (SELECT unnest(?::VARCHAR[]))
+)
+SELECT early.key,
+    coalesce(sum(early.count) FILTER (number IS NULL), 0)::BIGINT,
+    coalesce(sum(early.count) FILTER (number IS NOT NULL), 0)::BIGINT,
+    coalesce(bit_or(1::HUGEINT << (number - 1)::INTEGER), 0),
+    max(number) FILTER (early.count = 1)
+FROM early ASOF LEFT JOIN marks ON early.process = marks.process AND early.ts_ns >= marks.ts_ns
+GROUP BY early.key
+"""

@@ -1,0 +1,143 @@
+"""In which steps things happen: each step's apart from what a program does while it builds or evaluates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.analysis.report import run_report
+from app.analysis.tables import Tables, tables_of
+from app.store.run import open_run
+from tests.unit.traces import SECOND, Trace, hop_fields, write_status
+
+
+def run_of(
+    folder: Path,
+    happened: Mapping[str, Sequence[tuple[int, int]]],
+    steps: int,
+    **fields: Any,
+) -> Tables:
+    """A run in which each key happened so often before the end of these steps: [(step, times)]."""
+    trace = Trace(folder)
+    trace.facts(devices=["cpu:0", "cpu:1"])
+    mark = trace.key("mark", steps, name="step")
+    for name, executions in happened.items():
+        facts = hop_fields("cpu:0", "cpu:1", tensor=name, **fields)
+        key = trace.key("hop", sum(times for _, times in executions), **facts)
+        for step, times in executions:
+            for time in range(times):
+                trace.event("hop", step * SECOND + time, key)
+    for step in range(1, steps + 1):
+        trace.event("mark", step * SECOND - 1, mark)
+    trace.close()
+    write_status(folder, "finished")
+    store = open_run(folder)
+    store.seal()
+    return tables_of(store)
+
+
+def each(tables: Tables) -> float | None:
+    (key,) = tables.of_kind("hop")
+    return tables.each([key.id], key.count)
+
+
+@pytest.mark.parametrize(
+    ("executions", "expected"),
+    [
+        ([(step, 1) for step in range(4)], 1),
+        ([(step, 2) for step in range(4)], 2),
+        ([(0, 8)], 0),  # while building
+        ([(0, 9), (1, 1), (2, 1), (3, 1)], 1),
+        ([(2, 4)], 0),  # an evaluation
+        ([(4, 4)], 0),  # after the training
+        ([(1, 1), (2, 1), (3, 1), (4, 1)], 1),  # each step's value, taken once it is applied
+    ],
+)
+def test_what_is_of_every_step_happens_in_each_after_the_first(
+    tmp_path: Path, executions: list[tuple[int, int]], expected: int
+) -> None:
+    assert each(run_of(tmp_path, {"t": executions}, steps=4)) == expected
+
+
+def test_what_ends_after_some_steps_is_not_of_every_step(tmp_path: Path) -> None:
+    assert each(run_of(tmp_path, {"t": [(step, 1) for step in range(100)]}, steps=200)) == 0
+
+
+def test_executions_that_are_only_counted_keep_their_pace(tmp_path: Path) -> None:
+    """After its first 200 a key's executions are told together, some steps later."""
+    trace = Trace(tmp_path)
+    mark = trace.key("mark", 400, name="step")
+    often = trace.key("hop", 4 * 400, **hop_fields("cpu:0", "cpu:1"))
+    burst = trace.key("hop", 500, **hop_fields("cpu:0", "cpu:1", op="Fill"))
+    for step in range(50):
+        for time in range(4):
+            trace.event("hop", step * SECOND + time, often)
+    for time in range(200):
+        trace.event("hop", time, burst)
+    trace.event("hop", 30 * SECOND, burst, count=300)
+    trace.event("hop", 390 * SECOND, often, count=4 * 350)
+    for step in range(1, 401):
+        trace.event("mark", step * SECOND - 1, mark)
+    trace.close()
+    tables = tables_of(open_run(tmp_path))
+    assert [tables.each([key.id], key.count) for key in tables.of_kind("hop")] == [4, 0]
+
+
+def test_transfers_of_a_graph_follow_its_calls(tmp_path: Path) -> None:
+    """A graph called in turn with another, as a function traced twice is."""
+    trace = Trace(tmp_path)
+    mark = trace.key("mark", 6, name="step")
+    graphs = [trace.graph(), trace.graph()]
+    calls = [trace.key("call", 3, graph=graph, function="step", loc=0) for graph in graphs]
+    for graph in graphs:
+        trace.key("hop", 0, **hop_fields("cpu:0", "cpu:1", graph=graph, per_call=2))
+    for step in range(6):
+        trace.event("call", step * SECOND, calls[step % 2])
+        trace.event("mark", (step + 1) * SECOND - 1, mark)
+    trace.close()
+    tables = tables_of(open_run(tmp_path))
+    keys = tables.of_kind("hop")
+    assert [tables.each([key.id], key.count) for key in keys] == [0, 0]
+    assert tables.each([key.id for key in keys], 12) == 2
+
+
+def test_without_steps_the_calls_are_the_rounds(tmp_path: Path) -> None:
+    trace = Trace(tmp_path)
+    graph = trace.graph()
+    call = trace.key("call", 5, graph=graph, function="predict", loc=0)
+    upload, building = (trace.key("hop", 5, **hop_fields("cpu:0", "cpu:1", op=op)) for op in ("A", "B"))
+    for number in range(5):
+        trace.event("hop", number, building)
+        trace.event("hop", (number + 1) * SECOND - 10, upload)
+        trace.event("call", (number + 1) * SECOND, call)
+    trace.close()
+    tables = tables_of(open_run(tmp_path))
+    assert {key.fields["op"]: tables.each([key.id], key.count) for key in tables.of_kind("hop")} == {
+        "A": 1,
+        "B": 0,
+    }
+
+
+def test_building_is_no_finding_of_every_step(tmp_path: Path) -> None:
+    """Sixteen seeds that a model's layers send while they are built, in a run of four steps."""
+    run_of(tmp_path, {"seed": [(0, 16)]}, steps=4, producer_op="Python")
+    (finding,) = run_report(tmp_path)["findings"]
+    assert "in the whole run" in finding["summary"]
+
+
+def test_a_value_taken_in_evaluations_only_is_no_warning(tmp_path: Path) -> None:
+    trace = Trace(tmp_path)
+    mark = trace.key("mark", 4, name="step")
+    sync = trace.key("sync", 6, device="cpu:1", kind="float", loc=0, bytes=4)
+    for step in (2, 4):
+        trace.event("mark", step * SECOND - SECOND, mark)
+        trace.event("mark", step * SECOND - 1, mark)
+        for time in range(3):
+            trace.event("sync", step * SECOND + time, sync, dur=10)
+    trace.close()
+    write_status(tmp_path, "finished")
+    (finding,) = run_report(tmp_path)["findings"]
+    assert (finding["code"], finding["severity"]) == ("host-sync", "info")

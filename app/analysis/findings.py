@@ -106,7 +106,8 @@ def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], tellin
         evidence["estimated_copying_ns"] = round(sum(hop.seconds_total or 0.0 for hop in part) * 1e9)
     waits: list[Sync] = []
     if code == "host-sync":
-        taken = {(hop.src, hop.site) for hop in part}
+        # A variable that was read to the host first is taken there.
+        taken = {(hop.src if hop.kind == "pull" else hop.dst, hop.site) for hop in part}
         waits = [sync for sync in syncs if (sync.device, sync.site) in taken]
         evidence |= waited(waits)
     pairs = list(dict.fromkeys((hop.src, hop.dst) for hop in part))

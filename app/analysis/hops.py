@@ -9,6 +9,7 @@ from typing import Any
 
 from app.analysis.basis import weakest
 from app.analysis.causes import Cause, judge
+from app.analysis.devices import is_host
 from app.analysis.seen_copies import confirmed
 from app.analysis.tables import Tables
 from app.analysis.transfer import Context, Reduction
@@ -117,7 +118,26 @@ def context_of(tables: Tables) -> Context:
         for key in tables.of_kind("collective")
         if not str(key.fields.get("op")).startswith("Collective")  # those make no sends
     ]
-    return Context(tables.own_devices, reductions, tables.rounds, tables.default_devices)
+    return Context(
+        tables.own_devices, reductions, tables.rounds, tables.default_devices, _taken_on_host(tables)
+    )
+
+
+def _taken_on_host(tables: Tables) -> dict[tuple[int, str], str]:
+    """How Python took values of the host, by location: all those of a line, whichever library is below."""
+    kinds: dict[tuple[str, str], set[str]] = {}
+    for key in tables.of_kind("sync"):
+        device, site = key.fields.get("device") or "", tables.site(key.fields.get("loc"))
+        if site and is_host(device) and key.count:
+            kinds.setdefault((site, device), set()).add(key.fields.get("kind") or "")
+    lines: dict[str, list[str]] = {}
+    for site, device in kinds:
+        lines.setdefault(site, []).append(device)
+    return {
+        (loc, device): ", ".join(sorted(kinds[location.site, device]))
+        for loc, location in tables.locations.items()
+        for device in lines.get(location.site, ())
+    }
 
 
 def _hop(tables: Tables, context: Context, key: Key, count: int | None) -> Hop:

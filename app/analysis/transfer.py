@@ -37,6 +37,8 @@ class Context:
     """How often "every step" is; 0 when that is not known."""
     defaults: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Role ('' for none) -> where its recorder says that ops go which nobody placed."""
+    taken: Mapping[tuple[int, str], str] = dataclasses.field(default_factory=dict)
+    """(Location, host) of each line at which Python took values of the host -> how it did."""
 
     def default(self, like: str) -> str:
         """Where an op goes that nobody placed, in the process of the device `like`."""

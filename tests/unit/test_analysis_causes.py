@@ -29,6 +29,9 @@ HOST_BY_DEFAULT = Context(
     defaults={"": "cpu:0", "worker:1": "worker:1/cpu:0"},
 )
 
+TAKEN = Context(frozenset({"cpu:0", "cpu:1", "cpu:2"}), rounds=30, taken={(9, "cpu:0"): "numpy"})
+READ = {"loc": 9, "op": "Identity", "producer_op": "", "facts": {"variable": "w"}}
+
 KVSTORE = {"collective": "kvstore local"}
 EXCHANGED = {"collective": "kvstore local, summed on cpu:0", "exchange_devices": ["cpu:1", "cpu:2"]}
 PYTHONS = {"producer_op": "Python"}
@@ -105,6 +108,14 @@ MADE_BY_GRADIENT = {"forward_loc": 5, "facts": {"producer_forward_requested": "c
             STAND_INS,
             "host-sync",
         ),
+        # A variable's value, which its own method reads to the host before Python takes it.
+        ("cpu:1", "cpu:0", READ, TAKEN, "host-sync"),
+        ("cpu:1", "cpu:0", {**READ, "loc": 8}, TAKEN, "variable-home"),
+        ("cpu:1", "cpu:0", {**READ, "op": "AddV2"}, TAKEN, "default-device"),
+        ("cpu:1", "cpu:0", {**READ, "graph": 4}, TAKEN, "variable-home"),
+        ("cpu:1", "cpu:0", {**READ, "requested": "cpu:0"}, TAKEN, "variable-home"),
+        ("cpu:2", "cpu:1", READ, TAKEN, "variable-home"),
+        ("cpu:1", "cpu:0", {**READ, "facts": {}}, TAKEN, "unknown"),
         ("cpu:0", "cpu:1", {"kind": "upload", "producer_op": "Python"}, STAND_INS, "host-upload"),
         ("cpu:0", "cpu:1", {"kind": "arg", "producer_op": "Const"}, STAND_INS, "host-upload"),
         ("cpu:2", "cpu:1", {"kind": "arg", "producer_op": "Const"}, STAND_INS, "unknown"),

@@ -121,6 +121,29 @@ def test_a_gradient_made_elsewhere_blames_the_line_that_made_it() -> None:
     assert (row.site, row.blamed_site) == ("train.py:12", "train.py:31")
 
 
+def test_a_variable_read_to_the_host_and_taken_there_is_a_value_taken() -> None:
+    """Its read and its sync stand at one line, but below it in different libraries."""
+    lines = LOCATIONS | {3: Location(3, "train.py:12", None, "/src/train.py", 12, "forward")}
+    read = hop(
+        1,
+        "cpu:1",
+        "cpu:0",
+        30,
+        loc=2,
+        op="Identity",
+        producer_op="",
+        facts={"variable": "w"},
+        basis="measured",
+    )
+    taken = {"device": "cpu:0", "kind": "numpy", "loc": 3, "bytes": 100}
+    (row,) = hop_table(tables(read, Key(2, "sync", taken, 30), locations=lines))
+    assert (row.cause.code, row.cause.evidence["taken_by"]) == ("host-sync", "numpy")
+    (row,) = hop_table(tables(read, Key(2, "sync", taken | {"device": "cpu:1"}, 30), locations=lines))
+    assert row.cause.code == "variable-home"
+    (row,) = hop_table(tables(read, Key(2, "sync", taken, 0), locations=lines))
+    assert row.cause.code == "variable-home"
+
+
 def test_the_table_of_some_steps() -> None:
     """GIVEN executions by key in some steps THEN graphs' hops follow from the calls in them."""
     keys = [

@@ -8,14 +8,25 @@ from app.analysis.devices import is_host
 from app.analysis.rules.placed import explicit
 from app.analysis.transfer import Transfer
 
+_READS = frozenset({"Identity", "ReadVariableOp"})
+"""What a variable's own methods read it with before they give its value to Python."""
 PYTHON_DATA = frozenset({"Python", "Const"})
 
 
 def host_sync(transfer: Transfer) -> dict[str, Any] | None:
-    """Python took the value."""
+    """Python took the value, or a variable's, which is read to the host first where no scope is open."""
     if transfer.kind != "pull":
-        return None
+        return _taken_after_reading(transfer)
     return {"taken_by": transfer.facts.get("sync") or ", ".join(transfer.consumers)}
+
+
+def _taken_after_reading(transfer: Transfer) -> dict[str, Any] | None:
+    by = transfer.context.taken.get((transfer.fields.get("loc") or 0, transfer.dst))
+    eager = transfer.kind == "copy" and not transfer.fields.get("graph")
+    if not by or not eager or transfer.requested or transfer.text("op") not in _READS:
+        return None
+    variable = transfer.facts.get("variable")
+    return {"taken_by": by, "variable": variable} if variable else None
 
 
 def redundant_copy(transfer: Transfer) -> dict[str, Any] | None:

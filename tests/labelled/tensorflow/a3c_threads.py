@@ -24,7 +24,7 @@ class Worker(threading.Thread):
             self.y = tf.random.normal((64, 1))
 
     def run(self):
-        for _ in range(8):
+        for _ in range(12):
             with tf.device(self.device):
                 with tf.GradientTape() as tape:
                     loss = tf.reduce_mean(tf.square(tf.matmul(self.x, self.w) - self.y))

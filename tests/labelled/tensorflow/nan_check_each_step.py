@@ -15,7 +15,7 @@ with tf.device("CPU:1"):
     x, y = tf.random.normal((64, 32)), tf.random.normal((64, 1))
 
 with tf.device("CPU:1"):
-    for _ in range(8):
+    for _ in range(12):
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - y))
         if tf.math.is_nan(loss):  # expect: host-sync

@@ -31,7 +31,8 @@ td.long { overflow-wrap: anywhere; min-width: 12rem; max-width: 22rem }
 code { overflow-wrap: anywhere } .scroll { overflow-x: auto } .muted { opacity: .7 }
 .finding { border-left: 4px solid #8888; padding: .3rem .8rem; margin: .6rem 0 }
 .warning { border-color: #c77700 } .error { border-color: #c62828 }
-.finding p { margin: .2rem 0 } details { font-size: .85rem }
+.finding p { margin: .2rem 0 } pre { overflow-x: auto; font-size: .82rem; margin: .4rem 0 }
+details { font-size: .85rem }
 """
 
 _LONG = 24
@@ -93,15 +94,29 @@ def _findings(report: Mapping[str, Any]) -> list[str]:
     parts = []
     for row in report["findings"]:
         severity = row["severity"] if row["severity"] in ("error", "warning") else "info"
+        why = f"<p>{_text(row['because'])}</p>" if row.get("because") else ""
         fix = f'<p class="muted">{_text(row["fix"])}</p>' if row["fix"] else ""
         hops = f" Hops: {', '.join(map(str, row['hops']))}." if row["hops"] else ""
         evidence = _text(json.dumps(row["evidence"], ensure_ascii=False, default=str))
         parts.append(
             f'<div class="finding {severity}"><p><strong>{_text(row["code"])}</strong> ({severity}) '
-            f"{_text(row['summary'])}</p>{fix}<details><summary>Evidence</summary><code>{evidence}</code>{hops}"
+            f"{_text(row['summary'])}</p>{why}{_excerpt(row)}{fix}<details><summary>Evidence</summary><code>{evidence}</code>{hops}"
             "</details></div>"
         )
     return parts
+
+
+def _excerpt(row: Mapping[str, Any]) -> str:
+    """The lines that it speaks of, its own marked."""
+    source = row.get("source")
+    if not source or row["severity"] == "info":
+        return ""
+    lines = [
+        f"<{tag}>{number:>5}  {_text(line)}</{tag}>"
+        for number, line in enumerate(source["lines"], source["first"])
+        for tag in ["b" if number == source["line"] else "span"]
+    ]
+    return f"<pre>{chr(10).join(lines)}</pre>"
 
 
 def _tables(report: Mapping[str, Any]) -> list[str]:

@@ -11,6 +11,7 @@ from app.analysis.collectives import collective_table
 from app.analysis.copy_times import cards_in, times_note, with_times
 from app.analysis.device_order import device_map
 from app.analysis.devices import in_order
+from app.analysis.explained import explained
 from app.analysis.findings import run_findings
 from app.analysis.hops import hop_table
 from app.analysis.memory import memory_table
@@ -68,7 +69,7 @@ def build_report(
         "syncs": [row.row() for row in syncs],
         "memory": [row.row() for row in memory_table(tables)],
         "samples": sample_summary(samples, mapped),
-        "findings": [row.row() for row in run_findings(tables, hops, syncs, spec)],
+        "findings": [row.row() for row in explained(run_findings(tables, hops, syncs, spec), tables, hops)],
     }
     if ops:
         report["ops"] = [row.row() for row in op_table(tables)]

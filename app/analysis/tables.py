@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 
 from app.analysis.devices import in_order
 from app.store.device_names import qualified, role_prefix
 from app.store.paces import Pace, Paces
 from app.store.run import RunStore
+from app.store.sources import read_text
 from app.store.totals import KeyTotals
 from probes.trace.rows import Edge, Event, Graph, Key, Location, Node, Process, Unseen
 
 _HEIRS = ("fork", "block")
 """Processes that begin with definitions of what ran elsewhere."""
+_A_LOOP = 10
+"""Executions from which on a line of a program without steps and calls is one of its loop."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,6 +38,8 @@ class Tables:
     """The events of one kind by time, for kinds that have few."""
     first_events: Callable[[Sequence[str], int], list[tuple[int, int]]] = lambda kinds, limit: []
     """(key, duration in ns) of the first so many events of some kinds, by time."""
+    text_of: Callable[[str], str | None] = lambda path: None
+    """The kept text of a file by its path as sites have it; None where none was kept."""
     paces: Paces = dataclasses.field(default_factory=Paces)
     """In which steps things happened, where the events tell."""
 
@@ -112,7 +118,7 @@ class Tables:
         return max(map(self._steps_of_line, lines.values()), default=0) or None
 
     def _steps_of_line(self, keys: list[Key]) -> int:
-        """Steps of the optimizers that one line applies: the most of those that overlap, and the next ones'."""
+        """Steps of the optimizers that a line applies: of those that overlap the most, and the next ones'."""
         steps, most, end = 0, 0, -1
         spans = [self.totals.get(key.id, KeyTotals()) for key in keys]
         for span, key in sorted(zip(spans, keys, strict=True), key=lambda pair: pair[0].first_ns):
@@ -130,8 +136,18 @@ class Tables:
 
     @functools.cached_property
     def rounds(self) -> int:
-        """How often "every step" is: the steps, else the calls of the most called graph, else 0."""
-        return self.steps or max((graph.calls for graph in self.graphs), default=0)
+        """How often "every step" is: the steps, else the calls of the most called graph, else of a loop."""
+        return self.steps or max((graph.calls for graph in self.graphs), default=0) or self._turns
+
+    @property
+    def _turns(self) -> int:
+        """How often the line ran that ran most, as most of its eager ops tell; 0 where that is not often."""
+        lines: dict[str, list[int]] = {}
+        for key in self.eager_ops:
+            site = self.site(key.fields.get("loc"))
+            if site and not key.fields.get("forward_loc") and (key.count or 0) >= _A_LOOP:
+                lines.setdefault(site, []).append(key.count or 0)
+        return max((statistics.mode(sorted(counts)) for counts in lines.values()), default=0)
 
     def each(self, keys: Sequence[int], count: int | None) -> float | None:
         """How often in every step (or call) what these keys stand for happens, `count` times in all.
@@ -189,5 +205,13 @@ def tables_of(store: RunStore) -> Tables:
         store.edges,
         store.events_of,
         store.first_events,
+        _texts(store),
         store.paces(),
     )
+
+
+def _texts(store: RunStore) -> Callable[[str], str | None]:
+    files: dict[str, dict[str, None]] = {}
+    for location in store.locations().values():
+        files.setdefault(location.site.rpartition(":")[0], {})[location.file] = None
+    return functools.cache(lambda path: read_text(store.path, files.get(path, ())))

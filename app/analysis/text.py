@@ -62,9 +62,21 @@ def _findings(report: Mapping[str, Any]) -> str:
     lines = ["Findings"]
     for row in report["findings"]:
         lines.append(f"{_MARKS.get(row['severity'], '  ')} {row['code']}: {_clean(row['summary'])}")
+        if row.get("because"):
+            lines.append(f"     why: {_clean(row['because'])}")
+        lines += _excerpt(row)
         if row["fix"]:
-            lines.append(f"     {_clean(row['fix'])}")
+            lines.append(f"     fix: {_clean(row['fix'])}")
     return "\n".join(lines)
+
+
+def _excerpt(row: Mapping[str, Any]) -> list[str]:
+    """The line itself, of what is worth a change."""
+    source = row.get("source")
+    if not source or not row["fix"]:
+        return []
+    text = source["lines"][source["line"] - source["first"]].strip()
+    return [f"     {source['line']:>5} | {_clean(text)}"]
 
 
 def _tables(report: Mapping[str, Any]) -> list[str]:

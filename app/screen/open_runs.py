@@ -12,6 +12,7 @@ from typing import Any
 from app.analysis.collectives import Collective, collective_table
 from app.analysis.copy_times import cards_in, with_times
 from app.analysis.device_order import device_map
+from app.analysis.explained import Explained, explained
 from app.analysis.finding import Finding
 from app.analysis.findings import run_findings
 from app.analysis.grouping import placement_diagram
@@ -98,6 +99,11 @@ class Snapshot:
     def findings(self) -> list[Finding]:
         """What the reader should know; what could not be seen is told apart from it."""
         return self._findings[len(self.tables.unseen) :]
+
+    @functools.cached_property
+    def explained(self) -> list[Explained]:
+        """The findings with what stands beside them."""
+        return explained(self.findings, self.tables, self.hops)
 
     @property
     def unseen(self) -> list[Finding]:

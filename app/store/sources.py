@@ -24,6 +24,18 @@ def has_sources(folder: Path) -> bool:
 
 def read_source(folder: Path, files: Iterable[str]) -> list[str] | None:
     """The lines of the first of these files, absolute paths of the recorded machine, whose text was kept."""
+    text = read_text(folder, files)
+    return None if text is None else shown_lines(text)
+
+
+def shown_lines(text: str) -> list[str]:
+    """A text as lines that are safe to show."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return [_shown(line) for line in text.removesuffix("\n").split("\n")]
+
+
+def read_text(folder: Path, files: Iterable[str]) -> str | None:
+    """The text of the first of these files that was kept, as it is; to be shown only as `shown_lines`."""
     for file in files:
         path = folder / TRACE_FOLDER / FOLDER / kept_name(file)
         try:
@@ -33,18 +45,16 @@ def read_source(folder: Path, files: Iterable[str]) -> list[str] | None:
                 data = reading.read(MOST_BYTES)
         except OSError:
             continue
-        return _lines(data)
+        return _decoded(data)
     return None
 
 
-def _lines(data: bytes) -> list[str]:
+def _decoded(data: bytes) -> str:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        text = data.decode(encoding, "replace")
+        return data.decode(encoding, "replace")
     except (SyntaxError, LookupError, ValueError):  # a file may name any codec, also one that is none of text
-        text = data.decode("utf-8", "replace")
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return [_shown(line) for line in text.removesuffix("\n").split("\n")]
+        return data.decode("utf-8", "replace")
 
 
 def _shown(line: str) -> str:

@@ -495,7 +495,8 @@ def test_the_report_has_exactly_the_parts_that_are_agreed() -> None:
     assert report["devices"] == ["cpu:0", "cpu:1"]
     assert report["device_map"] == {"cpu:1": {"uuid": "u", "x": 2, "stand_in": True}}
     assert report["unseen"][0] == {"what": "ops inside f", "count": 3, "why": "compiled by XLA (jit_compile)"}
-    assert set(report["findings"][0]) == {"code", "severity", "site", "summary", "evidence", "fix", "hops"}
+    agreed = {"code", "severity", "site", "summary", "evidence", "fix", "hops"}
+    assert set(report["findings"][0]) == agreed | {"because", "source"}
     assert json.loads(json.dumps(report)) == report
     assert build_report(info, run, ops=True)["ops"] == []
 

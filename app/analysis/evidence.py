@@ -1,0 +1,152 @@
+"""What a finding was judged by, in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.analysis.advice import some_of
+from app.analysis.finding import Finding
+
+
+def because(finding: Finding) -> str:
+    """Why the finding has its code, as a sentence; '' where its summary says all of it."""
+    tell = _SENTENCES.get(finding.code)
+    facts = _Facts(finding.evidence)
+    return tell(facts) if tell else ""
+
+
+class _Facts:
+    """Evidence by name, as words."""
+
+    def __init__(self, evidence: Mapping[str, Any]) -> None:
+        self._evidence = evidence
+
+    def __contains__(self, name: str) -> bool:
+        return bool(self.each(name))
+
+    def each(self, name: str) -> list[str]:
+        """All values of a fact, as texts."""
+        value = self._evidence.get(name)
+        values = value if isinstance(value, list) else [value]
+        return [str(item) for item in values if item not in (None, "", [])]
+
+    def told(self, name: str, what: str = "values", last: str = " and ") -> str:
+        """A fact in words, '' where it is not known."""
+        return some_of(self.each(name), what, last)
+
+    def scope(self, name: str) -> str:
+        """`` (the scope opened at train.py:12)``, '' where no line is known."""
+        lines = self.told(name, "lines")
+        return f" (the scope opened at {lines})" if lines else ""
+
+
+def _explicit(facts: _Facts) -> str:
+    if "call" in facts:
+        return f"The code calls {facts.told('call')}."
+    asked = facts.told("producer_requested", "devices"), facts.told("requested", "devices")
+    if not all(asked):
+        return ""
+    scopes = facts.scope("producer_scope"), facts.scope("scope")
+    return f"Requested: {asked[0]}{scopes[0]} for the producer, {asked[1]}{scopes[1]} for the consumer."
+
+
+def _default_device(facts: _Facts) -> str:
+    if "producer_default_device" in facts:
+        wanted = facts.told("requested", "devices")
+        return (
+            f"No device was requested for the producer, so it got the default,"
+            f" {facts.told('producer_default_device')}; its consumer was requested on"
+            f" {wanted}{facts.scope('scope')}."
+        )
+    inputs = facts.told("src", "devices")
+    return (
+        f"No device was requested here, so it got the default, {facts.told('default_device')};"
+        f" its input was made on {inputs}{facts.scope('producer_scope')}."
+    )
+
+
+def _gradient(facts: _Facts) -> str:
+    wanted = facts.told("forward_requested", "devices") or facts.told("producer_forward_requested", "devices")
+    return (
+        f"The forward ops were requested on {wanted}; their gradients were requested nowhere and got the"
+        f" default, {facts.told('default_device')}."
+    )
+
+
+def _no_kernel(facts: _Facts) -> str:
+    asked = facts.told("requested", "devices") or facts.told("producer_requested", "devices")
+    wanted = f"Requested: {asked}. " if asked else ""
+    return f"{wanted}Kernel lookup: {facts.told('kernel')}."
+
+
+def _missing(facts: _Facts) -> str:
+    return (
+        f"Requested: {facts.told('missing', 'devices')}{facts.scope('scope')}; the runtime has no such device"
+        f" and placed it on {facts.told('ran_on', 'devices')}."
+    )
+
+
+def _host_memory(facts: _Facts) -> str:
+    kept = facts.told("kept_in_host_memory")
+    dtype = f" of type {facts.told('dtype', 'types')}" if "dtype" in facts else ""
+    return f"The kernel on {facts.told('device', 'devices')} takes this {kept}{dtype} in host memory."
+
+
+def _colocation(facts: _Facts) -> str:
+    for name in ("colocated_with", "producer_colocated_with", "producer_placed_beside"):
+        if name in facts:
+            asked = facts.told("requested", "devices")
+            wanted = f" Requested: {asked}." if asked and name == "colocated_with" else ""
+            return f"It stands in one colocation group with {facts.told(name, 'ops')}.{wanted}"
+    return ""
+
+
+def _variable(facts: _Facts) -> str:
+    return f"The variable lives on {facts.told('lives_on', 'devices')}; the op that reads it runs elsewhere."
+
+
+def _sync(facts: _Facts) -> str:
+    idle = facts.told("idle_meanwhile", "devices", ", ")
+    return f"Meanwhile without work: {idle}." if idle else ""
+
+
+def _bounce(facts: _Facts) -> str:
+    way = " → ".join(facts.each("stations"))
+    causes = facts.told("causes", "causes")
+    by = facts.told("by", "ops")
+    return f"The same values took the way {way} by {by} (each hop by itself: {causes}); nothing changed them."
+
+
+def _collective(facts: _Facts) -> str:
+    summed = facts.told("summed_on", "devices")
+    devices = facts.told("devices", "devices")
+    where = f" summed on {summed}," if summed else ""
+    return f"{facts.told('algorithm', 'algorithms')} among {devices}{where.rstrip(',')}." if devices else ""
+
+
+def _unknown(facts: _Facts) -> str:
+    asked = facts.told("producer_requested", "devices"), facts.told("requested", "devices")
+    told = " and ".join(
+        f"{device} for the {role}"
+        for device, role in zip(asked, ("producer", "consumer"), strict=True)
+        if device
+    )
+    return f"Known: requested {told}." if told else ""
+
+
+_SENTENCES = {
+    "explicit": _explicit,
+    "default-device": _default_device,
+    "gradient-outside-scope": _gradient,
+    "no-kernel": _no_kernel,
+    "missing-device": _missing,
+    "host-memory": _host_memory,
+    "colocation": _colocation,
+    "variable-home": _variable,
+    "host-sync": _sync,
+    "bounce": _bounce,
+    "collective": _collective,
+    "reduce-on-host": _collective,
+    "unknown": _unknown,
+}

@@ -1,0 +1,43 @@
+"""What stands beside a finding: why it is so, the lines that it speaks of, and a change that mends it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from app.analysis.evidence import because
+from app.analysis.excerpt import Excerpt, excerpt
+from app.analysis.finding import Finding
+from app.analysis.hops import Hop
+from app.analysis.lines import split_site
+from app.analysis.tables import Tables
+from app.store.sources import shown_lines
+
+
+@dataclasses.dataclass(frozen=True)
+class Explained:
+    """A finding with all that its reader needs."""
+
+    finding: Finding
+    because: str
+    """What it was judged by, a sentence; '' where the summary says it."""
+    excerpt: Excerpt | None
+    """None where the line's text was not kept."""
+
+    def row(self) -> dict[str, Any]:
+        """As the report has it."""
+        told = {"because": self.because, "source": self.excerpt.row() if self.excerpt else None}
+        return self.finding.row() | told
+
+
+def explained(findings: Sequence[Finding], tables: Tables, hops: Sequence[Hop]) -> list[Explained]:
+    """Each finding with what stands beside it, in their order."""
+    return [_explained(finding, tables, hops) for finding in findings]
+
+
+def _explained(finding: Finding, tables: Tables, hops: Sequence[Hop]) -> Explained:
+    place = split_site(finding.site)
+    text = tables.text_of(place[0]) if place else None
+    lines = excerpt(finding.site, shown_lines(text) if text is not None else None)
+    return Explained(finding, because(finding), lines)

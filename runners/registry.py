@@ -101,10 +101,7 @@ def request_stop(run: Run, grace_s: float = DEFAULT_GRACE_S) -> None:
     """
     run = run.reload()
     if run.attached and not run.ended:
-        pids = ", ".join(str(member.get("pid")) for member in run.attached if member.get("left") is None)
-        raise UsageError(
-            f"{run.id} was not started by Hopscope, so it ends where it was started: process {pids}"
-        )
+        raise UsageError(_not_ours(run))
     run = _past_its_start(run)
     supervisor = run.supervisor
     if run.ended or supervisor is None:
@@ -139,6 +136,8 @@ def remove(run: Run) -> None:
     run = run.reload()
     if not run.path.is_symlink() and not run.path.exists():
         raise UsageError(f"there is no run {run.id!r} any more")
+    if not run.ended and run.attached:
+        raise UsageError(_not_ours(run))
     if not run.ended:
         raise UsageError(f"{run.id} is {run.state}; stop it first: python3 -m app stop {run.id}")
     if run.state == "lost" and (left := _left_running(run)):
@@ -161,6 +160,11 @@ def remove(run: Run) -> None:
             shutil.rmtree(doomed)
     except OSError as error:
         raise HopscopeError(f"{run.id} cannot be removed: {error.strerror}: {error.filename}") from None
+
+
+def _not_ours(run: Run) -> str:
+    pids = ", ".join(str(member.get("pid")) for member in run.attached if member.get("left") is None)
+    return f"{run.id} was not started by Hopscope, so it ends where it was started: process {pids}"
 
 
 def _looks_like_run(path: Path) -> bool:

@@ -8,9 +8,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from probes.attach.members import alive
 from runners.catalogue import PROGRAMS
 from runners.frameworks import FRAMEWORKS
-from runners.processes import PROC, Stat, command_line, descendants
+from runners.processes import PROC, Stat, command_line, descendants, read_stat
 from runners.registry import runs_folder
 from runners.run import Run, read_run
 
@@ -58,7 +59,6 @@ class GoingOn:
         return [run for run in runs if run.id not in self._ended]
 
     def _describe(self, run: Run, seen: dict[tuple[int, int], _Spent]) -> dict[str, Any]:
-        watcher = run.supervisor
         program = PROGRAMS.get(run.name) if run.spec.get("kind") == "program" else None
         devices = run.spec.get("device_map")
         known = devices if isinstance(devices, dict) else {}
@@ -69,7 +69,7 @@ class GoingOn:
             "state": run.state,
             "devices": list(known),
             "stand_ins": [name for name, fact in known.items() if _stands_in(fact)],
-            "processes": [self._process(stat, seen) for stat in descendants(watcher.pid)] if watcher else [],
+            "processes": [self._process(stat, seen) for stat in _processes(run)],
         }
 
     def _process(self, stat: Stat, seen: dict[tuple[int, int], _Spent]) -> dict[str, Any]:
@@ -87,6 +87,15 @@ class GoingOn:
             "cpu_percent": percent,
             "memory_bytes": _resident(stat.pid),
         }
+
+
+def _processes(run: Run) -> list[Stat]:
+    """A run's processes: what its supervisor has started, or those that record themselves and their own."""
+    if run.supervisor is not None:
+        return descendants(run.supervisor.pid)
+    members = [read_stat(member["pid"]) for member in run.attached if alive(member)]
+    found = {stat.pid: stat for member in members if member for stat in (member, *descendants(member.pid))}
+    return list(found.values())
 
 
 def _stands_in(fact: object) -> bool:

@@ -1,0 +1,177 @@
+"""Tests of a user's own that forbid transfers, run by pytest where TensorFlow or MXNet is installed."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.integration.users_packages import add_pytest, environment, install_hopscope
+
+_TENSORFLOW = """
+import pytest
+import hopscope
+import tensorflow as tf
+
+cpus = tf.config.list_physical_devices("CPU")
+tf.config.set_logical_device_configuration(cpus[0], [tf.config.LogicalDeviceConfiguration()] * 3)
+
+
+@tf.function
+def early():
+    with tf.device("/CPU:1"):
+        a = tf.random.uniform([8])
+    with tf.device("/CPU:2"):
+        return tf.reduce_sum(a)
+
+
+early()
+
+
+def values():
+    with tf.device("/CPU:1"):
+        return tf.random.uniform([8])
+
+
+def total(x):
+    with tf.device("/CPU:2"):
+        return tf.reduce_sum(x)
+"""
+_MXNET = """
+import pytest
+import hopscope
+import mxnet as mx
+
+
+def values():
+    return mx.nd.ones((8,), ctx=mx.cpu(1))
+
+
+def total(x):
+    return x.as_in_context(mx.cpu(2)).sum()
+"""
+_TESTS = """
+
+@pytest.mark.hopscope(forbid=["explicit", "host-sync"])
+def test_marked_crosses():
+    total(values())
+
+
+@pytest.mark.hopscope(forbid=["host-sync", "default-device"])
+def test_marked_may_cross():
+    total(values())
+
+
+def test_part_of_it(hopscope_forbid):
+    found = total(values())
+    with hopscope_forbid("explicit"):
+        values()
+    with pytest.raises(hopscope.ForbiddenTransfer, match="host-sync") as failed:
+        with hopscope_forbid("host-sync", "variable-home"):
+            {pull}
+    assert isinstance(failed.value, AssertionError)
+
+
+@pytest.mark.hopscope(forbid=["explicit"])
+def test_its_own_failure_is_told_alone():
+    total(values())
+    raise ValueError("its own")
+
+
+@pytest.mark.hopscope(forbid="host-snyc")
+def test_a_code_that_is_none():
+    pass
+"""
+_OWN = {"tensorflow": _TENSORFLOW, "mxnet": _MXNET}
+_PULL = {"tensorflow": "found.numpy()", "mxnet": "found.asscalar()"}
+_TRACED_BEFORE = """
+
+@pytest.mark.hopscope(forbid=["explicit"])
+def test_what_was_traced_before():
+    early()
+"""
+
+
+@pytest.mark.parametrize("framework", ["tensorflow", "mxnet"])
+def test_a_test_fails_where_it_does_what_is_forbidden(
+    framework: str, tmp_path: Path, hopscope_home: Path, request: pytest.FixtureRequest
+) -> None:
+    python = request.getfixturevalue({"tensorflow": "tf_python", "mxnet": "mx_python"}[framework])
+    packages = add_pytest(install_hopscope(tmp_path / "packages"))
+    text = _OWN[framework] + _TESTS.replace("{pull}", _PULL[framework])
+    own = tmp_path / "project" / "checks" / "test_own.py"
+    own.parent.mkdir(parents=True)
+    own.write_text(text + (_TRACED_BEFORE if framework == "tensorflow" else ""))
+    (tmp_path / "project" / "pytest.ini").touch()
+    done = subprocess.run(
+        [python, "-m", "pytest", "-p", "no:cacheprovider", "--strict-markers", "-rA", "checks"],
+        cwd=tmp_path / "project",
+        env=environment(packages, hopscope_home),
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    out = done.stdout
+    told = {name: outcome for outcome, name in re.findall(r"^(PASSED|FAILED|ERROR) \S+::(\w+)", out, re.M)}
+    assert told == {
+        "test_marked_crosses": "FAILED",
+        "test_marked_may_cross": "PASSED",
+        "test_part_of_it": "PASSED",
+        "test_its_own_failure_is_told_alone": "FAILED",
+        "test_a_code_that_is_none": "FAILED",
+    } | ({"test_what_was_traced_before": "PASSED"} if framework == "tensorflow" else {}), out + done.stderr
+    line = next(number for number, row in enumerate(text.splitlines(), 1) if row.startswith("def total")) + 1
+    line += 1 if framework == "tensorflow" else 0
+    op = {"tensorflow": "Sum", "mxnet": "_copyto"}[framework]
+    assert re.search(
+        rf"explicit: {op} at checks/test_own\.py:{line}: \S+ cpu:1 -> cpu:2, 32 B, 1 times", out
+    ), out
+    assert "ValueError: its own" in out
+    assert "did you mean 'host-sync'?" in out
+    if framework == "tensorflow":
+        assert "not seen, so not judged: ops inside early: it was traced before the recorder came" in out
+    # Only blocks that failed left a run: the marked one, and the part that was to fail.
+    kept = sorted(path.name.rpartition("-")[0][16:] for path in (hopscope_home / "runs").iterdir())
+    assert kept == ["test-marked-crosses", "test-part-of-it"]
+
+
+def test_without_the_dashboards_interpreter_it_says_what_to_do(tmp_path: Path, mx_python: Path) -> None:
+    packages = install_hopscope(tmp_path / "packages")
+    variables = environment(packages, tmp_path / "home") | {"HOPSCOPE_PYTHON": str(tmp_path / "none")}
+    words = "import hopscope\nwith hopscope.forbid('host-sync'): raise SystemExit('it went on')"
+    done = subprocess.run(
+        [mx_python, "-c", words],
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 1
+    (last,) = done.stderr.splitlines()[-1:]
+    assert re.fullmatch(
+        r"hopscope\.clone\.HopscopeError: the dashboard's interpreter, which reads recordings, is not at "
+        r"\S+/none: python3 \S+/app makes it \(once\), HOPSCOPE_PYTHON names another",
+        last,
+    )
+
+
+def test_without_the_clone_it_says_what_to_do(tmp_path: Path, mx_python: Path) -> None:
+    packages = install_hopscope(tmp_path / "packages")
+    variables = environment(packages, tmp_path / "home") | {"HOPSCOPE_CLONE": str(tmp_path / "moved")}
+    words = "import hopscope\nwith hopscope.record(): pass"
+    done = subprocess.run(
+        [mx_python, "-c", words],
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert f"Hopscope's clone is not in {tmp_path}/moved, which $HOPSCOPE_CLONE names" in done.stderr

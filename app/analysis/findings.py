@@ -21,6 +21,7 @@ from app.analysis.tables import Tables
 from app.analysis.telling import Telling, cost_ns, standstill, waited
 from app.analysis.transfer import TINY
 from app.views import units
+from probes.trace.hop import END_OF_DATA
 from probes.trace.rows import Unseen
 
 _BY_LINE = frozenset(
@@ -113,6 +114,7 @@ def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], tellin
     pairs = list(dict.fromkeys((hop.src, hop.dst) for hop in part))
     summary = advice.summary(code, first, _named(part), pairs, evidence)
     recurs = bool(telling.recurring(part))
+    waits = [sync for sync in waits if sync.kind != END_OF_DATA]
     share = telling.costly(waits)
     if share and severity == "info":
         severity = SEVERITY[code]
@@ -136,7 +138,7 @@ def _of_syncs(syncs: Sequence[Sync], telling: Telling) -> Finding:
     """Waits of one kind at one line, for one device or several."""
     first, count = syncs[0], sum(sync.count for sync in syncs)
     share = telling.costly(syncs)
-    often = bool(share) or telling.waits_every_step(syncs)
+    often = (bool(share) or telling.waits_every_step(syncs)) and first.kind != END_OF_DATA
     sources = in_order(sync.source for sync in syncs)
     evidence = {"kind": first.kind, "device": _alone(sources), "count": count} | waited(syncs)
     does = "takes a value from" if first.takes else "waits for"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
-from typing import Any
+from types import FrameType
+from typing import Any, Optional
 
-from ..trace.hop import HOST, hop_fields, is_host
+from ..trace.hop import END_OF_DATA, HOST, hop_fields, is_host
 from ..trace.pulled import PulledArrays
 from ..trace.recording import Recording, clock
 from . import buffers
@@ -27,6 +29,8 @@ _KINDS = {
     "__len__": "len",
     "__reduce__": "pickle",
 }
+_LIBRARYS_OWN = {os.path.join("tensorflow", "python", "distribute", "input_lib.py"): END_OF_DATA}
+"""File of a library that takes values for a purpose of its own -> what the taking is called."""
 
 
 def install(recording: Recording) -> None:
@@ -37,10 +41,15 @@ def install(recording: Recording) -> None:
     base: Any = getattr(ops, "_EagerTensorBase", None) or ops.EagerTensor.__mro__[1]
     original = base._numpy
     known: dict[Any, int] = {}
+    purposes: dict[int, str] = {}
 
     def taken(tensor: Any, kind: str, dur: int) -> None:
         device = short_device(tensor.backing_device)
         location = recording.sites.current(2)
+        own = purposes.get(location)
+        if own is None:
+            own = purposes[location] = _purpose(sys._getframe(2))
+        kind = own or kind
         identity = ("sync", device, kind, location, tensor._datatype_enum(), tensor._shape_tuple())
         key = known.get(identity)
         if key is None:
@@ -74,6 +83,19 @@ def install(recording: Recording) -> None:
 
     base.numpy = functools.wraps(take)(numpy)
     buffers.install(recording, ops.EagerTensor, lambda tensor, dur: taken(tensor, "array", dur))
+
+
+def _purpose(frame: Optional[FrameType]) -> str:
+    """What a library takes a value for, '' where it is the code's own doing.
+
+    A location is a line together with the library's function that it calls, so this is asked once each.
+    """
+    while frame is not None:
+        for ending, purpose in _LIBRARYS_OWN.items():
+            if frame.f_code.co_filename.endswith(ending):
+                return purpose
+        frame = frame.f_back
+    return ""
 
 
 def _pull(recording: Recording, tensor: Any, device: str, kind: str, location: int, dur: int) -> None:

@@ -7,6 +7,8 @@ from typing import Any, Optional
 
 HOST = "cpu:0"
 """Python's and numpy's memory."""
+END_OF_DATA = "end-of-data check"
+"""How a sync is called by which a library asks whether an input pipeline has another element."""
 
 
 def hop_fields(

@@ -9,6 +9,9 @@ from typing import Any
 
 from runners.processes import describe_signal
 
+DESERTED = ", while others still needed it"
+"""Follows the end, with status 0, of a process that was to serve until it is asked to end."""
+
 
 def describe_end(wait_status: int | None, member: str | None = None) -> str:
     """Return how a process ended, by its status as os.waitpid gives it; `member` becomes the subject."""
@@ -29,6 +32,7 @@ def judge_end(
     leftovers: int = 0,
     *,
     member: str | None = None,
+    deserted: bool = False,
     limit_s: float | None = None,
     remarks: Sequence[str] = (),
 ) -> dict[str, Any]:
@@ -37,7 +41,8 @@ def judge_end(
     `wait_status` is the program's, as os.waitpid gives it, None when nobody saw it. `stopped`: somebody
     asked for the end before it came. `killed_after`: seconds of grace after which KILL was sent, 0: at once.
     `leftovers`: how many processes it left behind had to be ended. `member`: of several processes the one
-    that the status is of. `limit_s`: the time limit that it was ended at. `remarks`: what else is to be said.
+    that the status is of. `deserted`: it ended while others needed it, so that 0 is a failure too. `limit_s`:
+    the time limit that it was ended at. `remarks`: what else is to be said.
     """
     exit_code = signal_number = None
     if wait_status is not None and os.WIFSIGNALED(wait_status):
@@ -58,6 +63,8 @@ def judge_end(
     elif limit_s is not None:
         why = ": it did not end when asked to, so it was killed" if killed else ""
         state, parts = "failed", [f"the time limit of {limit_s:g} s ended it{why}", *own_end]
+    elif exit_code == 0 and deserted:
+        state, parts = "failed", [f"{words}{DESERTED}"]
     elif exit_code == 0:
         state, parts = "finished", []
     else:

@@ -191,6 +191,7 @@ class Supervisor:
             watch.grace_s if watch.killed_at is not None else None,
             leftovers,
             member=decisive.member.name if watch.group.several else None,
+            deserted=watch.deserted,
             limit_s=self.limit.seconds if self.limit is not None and watch.overdue else None,
             remarks=remarks,
         )

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 
 from runners.group import Group, Process
+from runners.outcome import DESERTED
 from runners.processes import descendants
 from runners.run_log import RunLog
 from runners.signals import STOP_SIGNALS, SignalQueue
@@ -58,7 +59,7 @@ class Watch:
         self.stop_asked = False
         """Somebody asked for the end while the program ran."""
         self.failed: Process | None = None
-        """The member that failed by itself first."""
+        """The member that failed by itself first, or left while others needed it."""
         self.overdue = False
         """It was ended because its time was over."""
         self.remarks: list[str] = []
@@ -76,6 +77,11 @@ class Watch:
     def succeeded(self) -> bool:
         """Whether all members that had to have ended with status 0, unasked."""
         return not self.stop_asked and self.failed is None and not self.overdue
+
+    @property
+    def deserted(self) -> bool:
+        """Whether the member that failed did so by ending, with status 0, while others needed it."""
+        return self.failed is not None and self.failed.succeeded
 
     @property
     def decisive(self) -> Process:
@@ -119,7 +125,9 @@ class Watch:
         """Take the exit statuses that are there; return whether no process of the run is left."""
         childless, ended = self.group.reap()
         for process in ended:
-            if process.succeeded or self._ending:
+            # One that is never to end by itself was ended by somebody, and others may wait for it forever.
+            deserts = process.member.endless and not self.group.served_out
+            if self._ending or (process.succeeded and not deserts):
                 continue
             if process.member.serves and self.group.served_out:
                 self.remarks.append(f"{process.told_end()} after the others had finished")
@@ -137,7 +145,7 @@ class Watch:
         others = {0: "", 1: "; the other process is ended"}.get(
             left, f"; the {left} other processes are ended"
         )
-        return process.told_end() + others
+        return process.told_end() + (DESERTED if process.succeeded else "") + others
 
     def _settle_members(self, now: float) -> None:
         """See to members that still run where others have ended, or the time is over."""

@@ -261,6 +261,19 @@ class TestServing:
         assert [told["exit_code"] for told in run.status["members"]] == [0, 0]
         assert run.log.read_text().startswith("server-0 | ")
 
+    def test_a_server_that_somebody_else_ended_ends_the_run(self, start: Callable[..., Run]) -> None:
+        """Though it ends well: the others may wait for it forever."""
+        text = "signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))\n" + WAIT
+        server = dataclasses.replace(member("server-0", text, serves=True), endless=True)
+        run = start(server, member("worker-0", WAIT))
+        processes = printed(run, 2)
+        os.kill(dict(processes)["server-0"].pid, signal.SIGTERM)
+        run = ended(run)
+        told = "server-0 exited with status 0, while others still needed it"
+        assert (run.state, run.exit_code, run.reason) == ("failed", 0, told)
+        assert f"hopscope: {told}; the other process is ended\n" in run.log.read_text()
+        assert alive(processes) == []
+
     def test_a_server_that_fails_at_the_very_end_is_told(self, start: Callable[..., Run]) -> None:
         run = start(
             member("server-0", "import time; time.sleep(0.5); os.abort()", serves=True),

@@ -25,6 +25,12 @@ def test_another_status_is_a_failure() -> None:
     assert (end["state"], end["exit_code"], end["reason"]) == ("failed", 3, "exited with status 3")
 
 
+def test_an_end_with_0_is_a_failure_where_others_needed_it() -> None:
+    end = judge_end(exited(0), stopped=False, member="ps-0", deserted=True)
+    assert (end["state"], end["exit_code"]) == ("failed", 0)
+    assert end["reason"] == "ps-0 exited with status 0, while others still needed it"
+
+
 def test_a_signal_is_named() -> None:
     end = judge_end(signal.SIGKILL, stopped=False)
     assert (end["state"], end["signal"], end["reason"]) == ("failed", 9, "killed by signal 9 (SIGKILL)")

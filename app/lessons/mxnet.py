@@ -66,8 +66,8 @@ LESSONS = (
     Lesson(
         "mx-model-parallel-lstm",
         (
-            Variant("identity", {"boundary": "identity"}, steps=2),
-            Variant("direct", {"boundary": "direct"}, steps=2),
+            Variant("identity", {"boundary": "identity"}, steps=3),
+            Variant("direct", {"boundary": "direct"}, steps=3),
         ),
         "Let an mx.sym.identity at the end of a ctx_group, in that group, be all that hands its outputs on: "
         "then only these tensors and their gradients cross, and no parts of gradients.",

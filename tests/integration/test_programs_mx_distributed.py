@@ -18,9 +18,9 @@ from app.store.verdicts import read_verdicts
 from runners import launcher, registry
 from runners.processes import started_with
 from runners.run import Run
+from tests.integration.programs import STEPS, demo, verdicts
 
 LIMIT_S = 90.0
-STEPS = 12
 WEIGHTS = 64 * 32 + 32 + 32 * 32 + 32 + 32 * 10 + 10
 """Of the network with a width of 32 on digits of 64 pixels."""
 
@@ -31,10 +31,10 @@ pytestmark = pytest.mark.usefixtures("hopscope_home")
 def start(mx_python: Path) -> Callable[..., Run]:
     """Launch mx-dist-sync."""
 
-    def launch(steps: int = STEPS, stand_ins: int = 1, **options: str | int) -> Run:
+    def launch(steps: int = 12, **options: str | int) -> Run:
         plan = launcher.plan_program(
             "mx-dist-sync",
-            stand_ins=stand_ins,
+            stand_ins=1,
             steps=steps,
             options={"width": 32, "log-every": 1, "time-limit": 80, **options},
             python=mx_python,
@@ -64,20 +64,19 @@ def processes(run: Run) -> dict[str, dict[str, Any]]:
     return found
 
 
-def test_workers_hold_equal_weights_and_each_process_is_recorded(start: Callable[..., Run]) -> None:
-    run = ended(start(stand_ins=2, servers=2, kvstore="dist_device_sync"))
-    assert (run.state, run.exit_code, run.reason) == ("finished", 0, None), run.log.read_text()
-    log = run.log.read_text()
+@pytest.mark.usefixtures("mx_python")
+def test_workers_hold_equal_weights_and_each_process_is_recorded() -> None:
+    options: dict[str, Any] = {"width": 32, "log_every": 1, "time_limit": 80}
+    run, report, log = ran = demo("mx-dist-sync", servers=2, kvstore="dist_device_sync", **options)
     assert re.search(rf"^worker-0  \| step {STEPS}/{STEPS} loss [0-9.]+ ", log, re.MULTILINE)
     assert not re.search(r"^worker-1  \| step", log, re.MULTILINE)
-    (verdict,) = read_verdicts(run.path)
+    (verdict,) = verdicts(ran)
     assert verdict.verdict == "holds"
     assert f"all {WEIGHTS:,} are the same, bit for bit" in verdict.text
     told = processes(run)
     assert set(told) == {"scheduler:0", "server:0", "server:1", "worker:0", "worker:1"}
     # The rank in the kvstore is that of the launcher, or shares of the data would be somebody else's.
     assert [told[name]["kvstore_rank"] for name in ("worker:0", "worker:1")] == [0, 1]
-    report = run_report(run.path)
     assert (report["status"], report["steps"]) == ("finished", STEPS)
     assert {"worker:0/cpu:1", "worker:0/cpu:2", "worker:1/cpu:1", "worker:1/cpu:2"} < set(report["devices"])
     assert report["device_map"]["worker:1/cpu:2"]["stand_in"] is True

@@ -14,16 +14,12 @@ from typing import Any
 
 import pytest
 
-from app.analysis.claims.checks import judge
-from app.analysis.claims.shown import Shown
-from app.analysis.report import run_report
-from app.store.verdicts import FAILS, HOLDS, UNTESTABLE, Verdict
-from runners import catalogue, launcher, registry
+from app.store.verdicts import FAILS, HOLDS, UNTESTABLE
+from runners import catalogue
 from runners.fitting import program_problems
-from runners.plan_program import plan_program
-from tests.integration.recording import LIMIT_S, Recorded
+from tests.integration.programs import STEPS, demo, verdicts
+from tests.integration.recording import Recorded
 
-STEPS = 3
 BATCH, PIXELS, WIDTH = 64, 64, 256
 PARAMETERS = 4 * (PIXELS * WIDTH + WIDTH + WIDTH * WIDTH + WIDTH + WIDTH * 10 + 10)
 """Bytes of the weights, and of their gradients."""
@@ -34,19 +30,6 @@ SCRIPT = Path(__file__).with_name("scripts") / "tf_visible_order.py"
 @pytest.fixture(autouse=True)
 def home(hopscope_home: Path, tf_python: Path) -> Path:
     return hopscope_home
-
-
-def demo(name: str, stand_ins: int = 2, **options: str) -> tuple[Recorded, list[Verdict]]:
-    """A run of the program, and what its claim comes to by it."""
-    named = {key.replace("_", "-"): value for key, value in options.items()}
-    plan = plan_program(name, stand_ins=stand_ins, steps=STEPS, options=named)
-    assert not plan.problems
-    run = registry.wait(launcher.launch(plan), LIMIT_S)
-    log = run.log.read_text()
-    assert run.state == "finished", log[-3000:]
-    report = run_report(run.path, ops=True)
-    shown = Shown("default", plan.options, tuple(plan.devices or ()), plan.stand_ins, report)
-    return Recorded(run, report, log), judge(name, {"default": shown})
 
 
 def found(recorded: Recorded) -> list[tuple[str, str]]:
@@ -61,25 +44,27 @@ def devices_of(recorded: Recorded) -> set[str]:
 
 
 def test_default_placement_spreads_nothing() -> None:
-    recorded, verdicts = demo("tf-default-placement")
+    recorded = demo("tf-default-placement")
     assert devices_of(recorded) == {"cpu:0"}
     assert recorded.report["steps"] == STEPS
     assert recorded.report["hops"] == []
     assert found(recorded) == []
-    assert [verdict.verdict for verdict in verdicts] == [FAILS, UNTESTABLE]
+    spread, gpus = verdicts(recorded)
+    assert (spread.verdict, gpus.verdict) == (FAILS, UNTESTABLE)
     assert re.match(
         r"of stand-ins this is so: of (\d+) ops that name no device \1 ran on cpu:0, and none on cpu:1 and "
         r"cpu:2; cpu:0 is the default device here",
-        verdicts[0].text,
+        spread.text,
     )
 
 
 def test_visible_order_cannot_be_told_from_stand_ins() -> None:
-    recorded, [verdict] = demo("tf-visible-order", by="cuda-visible-devices", cuda_device_order="pci-bus-id")
+    recorded = demo("tf-visible-order", by="cuda-visible-devices", cuda_device_order="pci-bus-id")
     assert devices_of(recorded) - {"cpu:0"} == {"cpu:1"}
     per_step = recorded.hops("src", "dst", "bytes", count=STEPS)
     assert per_step == [("cpu:0", "cpu:1", BATCH * PIXELS * 4), ("cpu:0", "cpu:1", BATCH * 4)]
     assert found(recorded) == []
+    [verdict] = verdicts(recorded)
     assert verdict.verdict == UNTESTABLE
     assert verdict.text.startswith("cpu:1, cpu:2 are logical parts of 1 physical CPU")
     assert "backwards by ValueError: Unrecognized device" in verdict.text
@@ -87,7 +72,7 @@ def test_visible_order_cannot_be_told_from_stand_ins() -> None:
 
 
 def test_central_storage_reads_all_from_the_host_each_step() -> None:
-    recorded, [verdict] = demo("tf-central-storage")
+    recorded = demo("tf-central-storage")
     every = [row for row in recorded.report["hops"] if row["count"] == STEPS]
 
     def total(cause: str, **ends: str) -> int:
@@ -101,12 +86,13 @@ def test_central_storage_reads_all_from_the_host_each_step() -> None:
         assert total("reduce-on-host", src=device, dst="cpu:0") == PARAMETERS
     assert {code for code, _ in found(recorded)} == {"unknown", "reduce-on-host", "variable-home"}
     assert "weights: 6 on cpu:0" in recorded.log
+    [verdict] = verdicts(recorded)
     assert verdict.verdict == HOLDS
     assert f"{4 * PARAMETERS + counter:,} bytes in all (estimated)" in verdict.text
 
 
 def test_pin_replica_gradients_keeps_each_on_its_device() -> None:
-    recorded, [verdict] = demo("tf-pin-replica-gradients", stand_ins=3)
+    recorded = demo("tf-pin-replica-gradients", stand_ins=3)
     ends = {(row["src"], row["dst"]) for row in recorded.report["hops"]}
     devices = ["cpu:1", "cpu:2", "cpu:3"]
     assert ends == {(src, dst) for name in devices for src, dst in ((name, "cpu:0"), ("cpu:0", name))}
@@ -117,12 +103,13 @@ def test_pin_replica_gradients_keeps_each_on_its_device() -> None:
     ]
     assert sorted(recorded.hops("src", "dst", "bytes", count=STEPS, cause="host-upload")) == sorted(slices)
     assert found(recorded) == []
+    [verdict] = verdicts(recorded)
     assert (verdict.verdict, "; 0 bytes cross because of it and 0 between" in verdict.text) == (HOLDS, True)
     assert re.search(r"weights differ between replicas by up to [1-9][\d.]*%", recorded.log)
 
 
 def test_mirrored_uneven_measures_who_waits() -> None:
-    recorded, verdicts = demo("tf-mirrored-uneven", repeats="2")
+    recorded = demo("tf-mirrored-uneven", repeats=2)
     told = {
         name: (shares, [float(wait) for wait in re.findall(r"cpu:\d ([\d.]+) ms", waits)])
         for name, shares, waits in re.findall(
@@ -138,16 +125,18 @@ def test_mirrored_uneven_measures_who_waits() -> None:
     }
     assert "injected: each sleeps 300 us an image, cpu:2 3 times as long" in recorded.log
     assert all(len(waits) == 2 for _, waits in told.values())
-    assert len(verdicts) == 2
-    assert all("an injected pause of 300 us an image" in verdict.text for verdict in verdicts)
-    assert all("nothing of how fast such devices are" in verdict.text for verdict in verdicts)
+    judged = verdicts(recorded)
+    assert len(judged) == 2
+    assert all("an injected pause of 300 us an image" in verdict.text for verdict in judged)
+    assert all("nothing of how fast such devices are" in verdict.text for verdict in judged)
     ring = [row for row in recorded.report["collectives"] if row["payload_bytes"] == PARAMETERS]
     assert sum(row["count"] for row in ring) == recorded.report["steps"] == 3 * STEPS
     assert found(recorded) == []
 
 
 def test_pin_model_is_all_on_its_device() -> None:
-    recorded, [placed, growth] = demo("tf-pin-model")
+    recorded = demo("tf-pin-model")
+    placed, growth = verdicts(recorded)
     assert devices_of(recorded) == {"cpu:0", "cpu:2"}
     assert placed.verdict == HOLDS
     assert re.match(r"of (\d+) ops of the model \1 ran on cpu:2: ", placed.text)

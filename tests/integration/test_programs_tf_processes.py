@@ -2,66 +2,44 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from app.analysis.claims.checks import judge
-from app.analysis.claims.shown import Shown
-from app.analysis.report import run_report
-from app.store.verdicts import HOLDS, UNTESTABLE, Verdict, read_verdicts
-from runners import launcher, registry
-from runners.processes import identify, is_alive, started_with
+from app.store.verdicts import FAILS, HOLDS, Verdict, read_verdicts
+from runners import catalogue, launcher, registry
+from runners.outcome import DESERTED
+from runners.plan import Plan
+from runners.processes import is_alive
 from runners.resuming import CHECKPOINTS, last_checkpoint, resumable
 from runners.run import Run
+from tests.integration.leftovers import all_processes, assert_nothing_is_left
+from tests.integration.programs import LIMIT_S, STEPS, demo, verdicts
+from tests.integration.recording import SCRIPTS
 from tests.integration.waiting import until
 
 ROOT = Path(__file__).parents[2]
-LIMIT_S = 200.0
 ENDLESS = 1_000_000
 WEIGHTS = 64 * 16 + 16 + 16 * 16 + 16 + 16 * 10 + 10
 """Of the network with a width of 16 on digits of 64 pixels."""
-Launch = Callable[..., Run]
+SMALL: dict[str, Any] = {"width": 16, "log_every": 1, "time_limit": 180}
 
-pytestmark = pytest.mark.usefixtures("hopscope_home")
-
-
-@pytest.fixture
-def launch(tf_python: Path) -> Launch:
-    """Launch one of the programs."""
-
-    def start(program: str, steps: int, resume: str | None = None, **options: str | int) -> Run:
-        wanted = {"width": 16, "log-every": 1, "time-limit": 180} if resume is None else {}
-        plan = launcher.plan_program(
-            program,
-            stand_ins=None if resume else 1,
-            steps=steps,
-            options={**wanted, **options},
-            python=tf_python,
-            resume=resume,
-        )
-        assert plan.problems == []
-        return launcher.launch(plan)
-
-    return start
+pytestmark = pytest.mark.usefixtures("hopscope_home", "tf_python")
 
 
-def finished(run: Run) -> Run:
-    run = registry.wait(run, LIMIT_S)
-    assert (run.state, run.exit_code, run.reason) == ("finished", 0, None), run.log.read_text()
-    assert left(run) == []
-    return run
-
-
-def left(run: Run) -> list[int]:
-    """The processes of a run, whoever started them, that are still there."""
-    return [process.pid for process in started_with("HOPSCOPE_RUN_DIR", str(run.path.resolve()))]
+def planned(program: str, steps: int, **options: str | int) -> Plan:
+    """A run of one of the programs, not launched yet."""
+    named = {option.replace("_", "-"): value for option, value in (SMALL | options).items()}
+    plan = launcher.plan_program(program, stand_ins=1, steps=steps, options=named)
+    assert plan.problems == []
+    return plan
 
 
 def losses(run: Run) -> dict[int, str]:
@@ -81,40 +59,77 @@ def trains(run: Run, steps: int) -> None:
 
 
 class TestMultiworker:
-    def test_workers_hold_equal_weights_in_either_loop(self, launch: Launch) -> None:
-        own = finished(launch("tf-multiworker", 3))
-        (verdict,) = read_verdicts(own.path)
-        assert verdict == Verdict(
-            HOLDS,
-            f"of the weights on 2 replicas in 2 workers after 3 steps, all {WEIGHTS:,} are the same, "
-            "bit for bit",
-        )
-        assert not re.search(r"^worker-1 \| step", own.log.read_text(), re.MULTILINE)
-        report = run_report(own.path)
-        assert (report["status"], report["steps"]) == ("finished", 3)
-        assert {"worker:0/cpu:1", "worker:1/cpu:1"} < set(report["devices"])
-        assert report["device_map"]["worker:1/cpu:1"]["stand_in"] is True
+    def test_workers_hold_equal_weights_and_more_of_them_exchange_more(self) -> None:
+        two = demo("tf-multiworker", 1, batch=60, **SMALL)
+        assert not re.search(r"^worker-1 \| step", two.log, re.MULTILINE)
+        assert two.report["steps"] == STEPS
+        assert {"worker:0/cpu:1", "worker:1/cpu:1"} < set(two.report["devices"])
+        assert two.report["device_map"]["worker:1/cpu:1"]["stand_in"] is True
 
-        fit = finished(launch("tf-multiworker", 3, loop="fit", keras="2", communication="ring"))
-        assert [verdict.verdict for verdict in read_verdicts(fit.path)] == [HOLDS]
-        # Of the same weights and images: not added up over the workers.
-        assert losses(fit)[1] == losses(own)[1]
+        another: dict[str, Any] = {"loop": "fit", "keras": "2", "communication": "ring"}
+        three = demo("tf-multiworker", 1, batch=60, workers=3, **another, **SMALL)
+        # Of the same weights and images, in other parts: the mean of the batch, not its sum over the workers.
+        assert float(losses(three.run)[1]) == pytest.approx(float(losses(two.run)[1]), abs=0.0002)
+        *equal, exchanged = verdicts(two, three)
+        assert equal == [
+            Verdict(
+                HOLDS,
+                f"of the weights on {n} replicas in {n} workers after 3 steps, all {WEIGHTS:,} are the same, "
+                "bit for bit",
+            )
+            for n in (2, 3)
+        ]
+        assert exchanged.verdict == HOLDS
+        # Keras fit sums four numbers of its own along with the gradients.
+        sizes = 4 * WEIGHTS, 4 * WEIGHTS + 16
+        assert exchanged.text.startswith(f"to sum {sizes[0]:,} and {sizes[1]:,} bytes of gradients by ring, ")
+        told = f"{2 * sizes[0]:,} bytes between 2 workers, {4 * sizes[1]:,} bytes between 3 workers cross"
+        assert told in exchanged.text
+
+    def test_a_worker_that_updates_in_another_way_is_seen(self) -> None:
+        plan = planned("tf-multiworker", STEPS)
+        (stage,) = plan.stages
+        script, wrapper = (
+            str(catalogue.program("tf-multiworker").script),
+            str(SCRIPTS / "tf_unequal_workers.py"),
+        )
+
+        def wrapped(command: list[str]) -> list[str]:
+            at = command.index(script)
+            return [*command[:at], wrapper, *command[at:]]
+
+        members = tuple(dataclasses.replace(one, command=wrapped(one.command)) for one in stage.members)
+        faulty = dataclasses.replace(plan, stages=(dataclasses.replace(stage, members=members),))
+        run = registry.wait(launcher.launch(faulty), LIMIT_S)
+        assert run.state == "finished", run.log.read_text()
+        (verdict,) = read_verdicts(run.path)
+        assert verdict.verdict == FAILS
+        differing = re.search(rf"after 3 steps, ([\d,]+) of {WEIGHTS:,} differ", verdict.text)
+        assert differing
+        assert int(differing[1].replace(",", "")) > WEIGHTS / 2
+
+
+def exact(run: Run) -> dict[int, str]:
+    """Each step's loss to the last bit, as the chief noted it last; those of the run gone on from too."""
+    rows = [row.split(",") for row in (run.path / CHECKPOINTS / "losses.csv").read_text().splitlines()]
+    return {int(step): loss for step, loss, _ in rows}
 
 
 class TestCheckpoints:
-    def test_a_killed_run_is_resumed_with_the_losses_of_one_that_was_not(self, launch: Launch) -> None:
-        killed = launch("tf-multiworker-checkpoint", ENDLESS, **{"checkpoint-every": 4, "seed": 3})
+    def test_a_killed_run_is_resumed_with_the_losses_of_one_that_was_not(self) -> None:
+        killed = launcher.launch(planned("tf-multiworker-checkpoint", ENDLESS, checkpoint_every=4, seed=3))
 
         def saved() -> bool:
             assert not killed.reload().ended, killed.log.read_text()
             return (last_checkpoint(killed) or 0) >= 8
 
         until(saved, LIMIT_S)
+        before = all_processes(killed)
         assert resumable(killed) == f"{killed.id} has not ended: stop it, or wait for its end"
         os.kill(killed.reload().members[1]["pid"], signal.SIGKILL)
         killed = registry.wait(killed, LIMIT_S)
         assert (killed.state, killed.reason) == ("failed", "worker-1 was killed by signal 9 (SIGKILL)")
-        assert left(killed) == []
+        assert_nothing_is_left(killed, before)
         # The other ended when it was asked to, although TensorFlow would rather have gone on.
         assert [member["signal"] for member in killed.members] == [signal.SIGTERM, signal.SIGKILL]
         assert resumable(killed) is None
@@ -122,92 +137,128 @@ class TestCheckpoints:
         at = last_checkpoint(killed)
         assert at is not None
         steps = at + 6
-        resumed = finished(launch("tf-multiworker-checkpoint", steps, resume=killed.id))
-        assert resumed.spec["resumed_from"] == killed.id
-        assert resumed.spec["options"] == killed.spec["options"]
-        assert f"worker-1 | worker 1 of 2 on cpu:1, resumed at step {at}:" in resumed.log.read_text()
-        assert min(losses(resumed)) == at + 1
-        again, equal, kept = read_verdicts(resumed.path)
-        # Whether the killed run had done a step after its last checkpoint is chance.
-        assert again.verdict in (HOLDS, UNTESTABLE)
-        assert (equal.verdict, kept.verdict) == (HOLDS, HOLDS)
-        assert equal.text.endswith("all are the same, bit for bit")
-        names = {file.name for file in (resumed.path / CHECKPOINTS).iterdir()}
+        resumed = demo("tf-multiworker-checkpoint", resume=killed.id, steps=steps)
+        assert resumed.run.spec["resumed_from"] == killed.id
+        assert resumed.run.spec["options"] == killed.spec["options"]
+        assert f"worker-1 | worker 1 of 2 on cpu:1, resumed at step {at}:" in resumed.log
+        assert min(losses(resumed.run)) == at + 1
+        names = {file.name for file in (resumed.run.path / CHECKPOINTS).iterdir()}
         assert {"checkpoint", "losses.csv", f"step-{at + 4}.index"} < names
         assert all(name.startswith(("checkpoint", "losses", "step-")) for name in names), "only the chief's"
-        assert resumable(resumed) == (
-            f"{resumed.id} has finished all its steps; with more of them, --steps, it can be gone on with"
+        assert resumable(resumed.run) == (
+            f"{resumed.run.id} has finished all its steps; with more of them, --steps, it can be gone on with"
         )
 
-        whole = finished(launch("tf-multiworker-checkpoint", steps, **{"checkpoint-every": 4, "seed": 3}))
-        assert losses(whole)[steps] == losses(resumed)[steps]
+        whole = demo("tf-multiworker-checkpoint", 1, steps=steps, checkpoint_every=4, seed=3, **SMALL)
+        assert "resumed at" not in whole.log
+        uninterrupted = exact(whole.run)
+        assert list(uninterrupted) == list(range(1, steps + 1))
+        assert len(set(uninterrupted.values())) == steps, "each step has another loss, or this proves nothing"
+        after = range(at + 1, steps + 1)
+        assert {step: exact(resumed.run)[step] for step in after} == {
+            step: uninterrupted[step] for step in after
+        }
 
-        # The same once more, for the steps that this one had done and not saved.
-        repeated = finished(launch("tf-multiworker-checkpoint", steps, resume=whole.id))
-        again = read_verdicts(repeated.path)[0]
-        assert again.verdict == HOLDS
-        assert again.text.startswith(
-            f"resumed at step {at + 4}, and the 2 losses of steps {at + 5} to {steps}"
-        )
-        assert losses(repeated)[steps] == losses(whole)[steps]
+    def test_three_steps_and_the_one_that_was_not_saved_once_more(self) -> None:
+        first = demo("tf-multiworker-checkpoint", 1, checkpoint_every=2, **SMALL)
+        resumed = demo("tf-multiworker-checkpoint", resume=first.run.id)
+        assert list(losses(resumed.run)) == [3]
+        assert exact(resumed.run)[3] == exact(first.run)[3]
+        weights = f"2 replicas hold {WEIGHTS:,} weights each at the end: all are the same, bit for bit"
+        assert verdicts(first, resumed) == [
+            Verdict(HOLDS, weights),
+            Verdict(HOLDS, "the chief's checkpoints of step 2 are kept, and no other worker's"),
+            Verdict(
+                HOLDS,
+                "resumed at step 2, and the loss of step 3, which the run before had done, is the same, bit "
+                "for bit",
+            ),
+        ]
 
 
 class TestParameterServer:
-    def test_it_trains_and_its_servers_end_with_it(self, launch: Launch) -> None:
-        run = finished(launch("tf-parameter-server", 3))
-        log = run.log.read_text()
-        assert "variables: 3 on ps:0/cpu:0, 3 on ps:1/cpu:0" in log
-        assert set(losses(run)) >= {1, 3}
-        assert [member["name"] for member in run.members] == ["ps-0", "ps-1", "worker-0", "worker-1", "chief"]
-        report = run_report(run.path)
-        assert report["status"] == "finished"
-        assert {"worker:0/cpu:1", "worker:1/cpu:1"} < set(report["device_map"])
-        shown = Shown("default", run.spec["options"], ("cpu:1",), 1, run_report(run.path, ops=True))
-        told = judge("tf-parameter-server", {"default": shown})
+    def test_it_trains_and_its_servers_end_with_it(self) -> None:
+        ran = demo("tf-parameter-server", 1, **SMALL)
+        assert "variables: 3 on ps:0/cpu:0, 3 on ps:1/cpu:0" in ran.log
+        assert set(losses(ran.run)) >= {1, 3}
+        names = [member["name"] for member in ran.run.members]
+        assert names == ["ps-0", "ps-1", "worker-0", "worker-1", "chief"]
+        assert {"worker:0/cpu:1", "worker:1/cpu:1"} <= set(ran.report["device_map"])
+        told = verdicts(ran)
         assert [verdict.verdict for verdict in told] == [HOLDS] * 3, told
         assert f"{4 * WEIGHTS:,} bytes of variables were pulled" in told[1].text
         assert f"{4 * WEIGHTS:,} bytes of gradients pushed" in told[1].text
 
-    def test_a_server_that_is_killed_ends_it_also_when_its_launcher_is_gone(self, tf_python: Path) -> None:
+    def test_a_server_that_is_killed_ends_it_also_when_its_launcher_is_gone(self) -> None:
         words = ["demo", "tf-parameter-server", "--stand-ins", "1", "--steps", str(ENDLESS)]
         for option in ("ps=1", "workers=1", "width=16", "log-every=1", "time-limit=180"):
             words += ["--set", option]
         started = subprocess.Popen(
-            [sys.executable, "-m", "app", *words, "--python", str(tf_python)],
+            [sys.executable, "-m", "app", *words],
             cwd=ROOT,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
         (run,) = until(registry.runs, LIMIT_S)
         trains(run, 1)
+        before = all_processes(run)
         started.kill()
         started.wait()
         trains(run, max(losses(run)) + 5)
-        members = {member["name"]: identify(member["pid"]) for member in run.reload().members}
-        server = members["ps-0"]
-        assert server is not None
-        os.kill(server.pid, signal.SIGKILL)
+        assert all(map(is_alive, before))
+        kill(run, "ps-0")
         run = registry.wait(run, LIMIT_S)
         assert (run.state, run.reason) == ("failed", "ps-0 was killed by signal 9 (SIGKILL)")
         assert "hopscope: ps-0 was killed by signal 9 (SIGKILL); the 2 other processes are ended" in (
             run.log.read_text()
         )
-        assert left(run) == []
-        assert not any(is_alive(member) for member in members.values() if member)
+        assert_nothing_is_left(run, before)
 
-    @pytest.mark.parametrize("how", ["stop", "chief"])
-    def test_nothing_is_left_of_it(self, launch: Launch, how: str) -> None:
-        run = launch("tf-parameter-server", ENDLESS, ps=1, workers=1)
-        trains(run, 2)
-        if how == "stop":
-            run = registry.stop(run)
-            assert (run.state, run.reason) == ("stopped", "stopped on request")
-        else:
-            pids = {member["name"]: member["pid"] for member in run.reload().members}
-            os.kill(pids[how], signal.SIGKILL)
-            run = registry.wait(run, LIMIT_S)
-            assert (run.state, run.reason) == ("failed", f"{how} was killed by signal 9 (SIGKILL)")
-        assert left(run) == []
+
+def kill(run: Run, member: str, number: signal.Signals = signal.SIGKILL) -> None:
+    """Signal one process of a run, by default as a machine that is out of memory would."""
+    pids = {one["name"]: one["pid"] for one in run.reload().members}
+    if run.supervisor is not None:
+        pids["supervisor"] = run.supervisor.pid
+    os.kill(pids[member], number)
+
+
+KILLED = "{} was killed by signal 9 (SIGKILL)"
+LOST = "the process that watched it is gone, so how it ended is not known"
+
+
+ENDS = [
+    ("tf-parameter-server", "stop", "stopped", "stopped on request"),
+    ("tf-parameter-server", "chief", "failed", KILLED.format("chief")),
+    ("tf-parameter-server", "worker-0", "failed", KILLED.format("worker-0")),
+    ("tf-parameter-server", "supervisor", "lost", LOST),
+    # It ends with 0, and the chief would wait for another one in its place.
+    ("tf-parameter-server", "worker-0 asked", "failed", f"worker-0 exited with status 0{DESERTED}"),
+    ("tf-multiworker", "stop", "stopped", "stopped on request"),
+    ("tf-multiworker", "worker-0", "failed", KILLED.format("worker-0")),
+]
+
+
+@pytest.mark.parametrize(("program", "how", "state", "reason"), ENDS, ids=["-".join(end[:2]) for end in ENDS])
+def test_nothing_is_left_of_it(program: str, how: str, state: str, reason: str) -> None:
+    """However it ends: of the processes that it had, and of any that names its folder."""
+    one_server = {"ps": 1, "workers": 1} if program == "tf-parameter-server" else {}
+    run = launcher.launch(planned(program, ENDLESS, **one_server))
+    trains(run, 2)
+    before = all_processes(run)
+    # Beside the members: what watches the run, what samples it, and the sampler that this asks.
+    assert len(before) == len(run.reload().members) + 3
+    member, _, asked = how.partition(" ")
+    if how == "stop":
+        registry.request_stop(run)
+    else:
+        kill(run, member, signal.SIGTERM if asked else signal.SIGKILL)
+    run = registry.wait(run, LIMIT_S)
+    assert (run.state, run.reason) == (state, reason)
+    if state == "lost":
+        # The kernel ends them with it.
+        until(lambda: not any(map(is_alive, before)))
+    assert_nothing_is_left(run, before)
 
 
 CONFIG = '{"cluster": {"worker": ["localhost:1", "localhost:2"]}, "task": {"type": "worker", "index": 0}}'

@@ -11,41 +11,17 @@ import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 
-from app.analysis.claims.checks import judge
-from app.analysis.claims.shown import Shown
-from app.analysis.report import run_report
-from app.store.verdicts import FAILS, HOLDS, UNTESTABLE, Verdict
-from runners import launcher, registry
-from runners.plan_program import plan_program
+from app.store.verdicts import FAILS, HOLDS, UNTESTABLE
+from tests.integration.programs import LIMIT_S, STEPS, demo, verdicts
+from tests.integration.recording import Recorded
 
 PROGRAMS = Path(__file__).parents[2] / "runners" / "programs" / "tf"
 SERVER = Path(__file__).with_name("script_server.py")
-LIMIT_S = 200
-STEPS = 3
 FIGURE = r"[\d.,e+-]+"
 SPREAD = rf"{FIGURE} times \({FIGURE}\.\.{FIGURE}\)"
-
-
-class Ran(NamedTuple):
-    """A finished run."""
-
-    report: dict[str, Any]
-    log: str
-    verdicts: list[Verdict]
-    """What the claim's check says of this run alone."""
-
-    def op(self, kind: str) -> set[tuple[str, str]]:
-        """Where the ops of a type were asked for, and where they ran."""
-        return {(row["requested"], row["assigned"]) for row in self.report["ops"] if row["type"] == kind}
-
-    def hops(self, cause: str) -> list[tuple[str, str, int | None, int]]:
-        """Those that were made in each step, for this reason."""
-        rows = [row for row in self.report["hops"] if row["cause"] == cause and row["count"] == STEPS]
-        return sorted((row["src"], row["dst"], row["bytes"] or 0, row["count"]) for row in rows)
 
 
 @pytest.fixture(autouse=True)
@@ -53,40 +29,39 @@ def home(hopscope_home: Path, tf_python: Path) -> Iterator[None]:
     yield
 
 
-def demo(name: str, stand_ins: int = 2, **options: str | int) -> Ran:
-    named = {key.replace("_", "-"): value for key, value in options.items()}
-    plan = plan_program(name, stand_ins=stand_ins, steps=STEPS, options=named)
-    assert plan.problems == []
-    run = registry.wait(launcher.launch(plan), LIMIT_S)
-    log = run.log.read_text(errors="replace")
-    assert run.state == "finished", log[-3000:]
-    report = run_report(run.path, ops=True)
-    shown = Shown("one", plan.options, tuple(plan.devices or ()), plan.stand_ins, report)
-    return Ran(report, log, judge(name, {"one": shown}))
+def op(ran: Recorded, kind: str) -> set[tuple[str, str]]:
+    """Where the ops of a type were asked for, and where they ran."""
+    return {(row["requested"], row["assigned"]) for row in ran.report["ops"] if row["type"] == kind}
+
+
+def each_step(ran: Recorded, cause: str) -> list[tuple[str, str, int, int]]:
+    """The hops that were made in each step, for this reason."""
+    rows = [row for row in ran.report["hops"] if row["cause"] == cause and row["count"] == STEPS]
+    return sorted((row["src"], row["dst"], row["bytes"] or 0, row["count"]) for row in rows)
 
 
 def test_on_a_device_that_lacks_kernels_the_op_and_its_gradient_go_to_the_host() -> None:
     ran = demo("tf-no-kernel", op="fractional-max-pool", scope="xla-cpu", jit_compile="on", device="cpu:1")
     moved = {("xla_cpu:0", "cpu:0")}
-    assert ran.op("FractionalMaxPool") == ran.op("FractionalMaxPoolGrad") == moved
+    assert op(ran, "FractionalMaxPool") == op(ran, "FractionalMaxPoolGrad") == moved
     convolved = 64 * 8 * 8 * 8 * 4
     pooled = 64 * 5 * 5 * 8 * 4
-    sizes = {size for src, _, size, _ in ran.hops("no-kernel") if src == "xla_cpu:0"}
+    sizes = {size for src, _, size, _ in each_step(ran, "no-kernel") if src == "xla_cpu:0"}
     assert convolved in sizes
-    back = {size for src, _, size, _ in ran.hops("no-kernel") if src == "cpu:0"}
+    back = {size for src, _, size, _ in each_step(ran, "no-kernel") if src == "cpu:0"}
     assert back == {convolved, pooled}
     findings = [row for row in ran.report["findings"] if row["code"] == "no-kernel"]
     assert any("FractionalMaxPoolGrad has kernels for CPU" in row["summary"] for row in findings)
     assert all(row["site"].startswith("no_kernel.py:") for row in findings)
-    placed = [verdict for verdict in ran.verdicts if "asked for on xla_cpu:0" in verdict.text]
+    placed = [verdict for verdict in verdicts(ran) if "asked for on xla_cpu:0" in verdict.text]
     assert [verdict.verdict for verdict in placed] == [HOLDS, HOLDS]
 
 
 def test_between_stand_ins_no_op_moves() -> None:
     ran = demo("tf-no-kernel", op="angle", width=32, batch=16)
-    assert ran.op("Angle") == {("cpu:2", "cpu:2")}
-    assert ran.hops("no-kernel") == []
-    table, mixed, placed = ran.verdicts
+    assert op(ran, "Angle") == {("cpu:2", "cpu:2")}
+    assert each_step(ran, "no-kernel") == []
+    table, mixed, placed = verdicts(ran)
     assert re.match(
         r"that Angle has no GPU kernel: the kernel table .* has it for CPU( and GPU)?$", table.text
     ) or (table.verdict == UNTESTABLE)
@@ -132,7 +107,7 @@ def _cut(command: str) -> tuple[str, str, str]:
 
 def test_each_way_of_following_the_loss_has_its_syncs() -> None:
     ran = demo("tf-host-sync", every=2, repeats=2, width=16, jit_compile="on")
-    measured, recorded = ran.verdicts
+    measured, recorded = verdicts(ran)
     assert measured.verdict == UNTESTABLE
     assert re.search(
         rf"A step took {SPREAD} as long with loss\.numpy\(\) in each, and {SPREAD}", measured.text
@@ -147,11 +122,11 @@ def test_each_way_of_following_the_loss_has_its_syncs() -> None:
 
 def test_what_each_input_pipeline_sends_in_a_step() -> None:
     ran = demo("tf-input-pipeline", repeats=2, batch=32, width=16)
-    measured, recorded = ran.verdicts
+    measured, recorded = verdicts(ran)
     assert measured.verdict == UNTESTABLE
     assert len(re.findall(SPREAD, measured.text)) == 3
     batch = [("cpu:0", "cpu:2", 32 * 8, STEPS), ("cpu:0", "cpu:2", 32 * 64 * 4, STEPS)]
-    assert ran.hops("host-upload") == batch
-    assert ran.hops("colocation") == batch, "tf.data's batches, made beside its iterator on the host"
+    assert each_step(ran, "host-upload") == batch
+    assert each_step(ran, "colocation") == batch, "tf.data's batches, made beside its iterator on the host"
     assert recorded.verdict == HOLDS
     assert "in 2 transfers and 8,448 bytes a step, and tf.data's batches in 2 transfers" in recorded.text

@@ -8,15 +8,10 @@ from typing import Any
 
 import pytest
 
-from app.analysis.claims.checks import judge
-from app.analysis.claims.shown import Shown
-from app.analysis.report import run_report
-from app.store.verdicts import HOLDS, Verdict
-from runners import launcher, registry
-from runners.plan_program import plan_program
-from tests.integration.recording import LIMIT_S, Recorded
+from app.store.verdicts import HOLDS
+from tests.integration.programs import STEPS, demo, verdicts
+from tests.integration.recording import Recorded
 
-STEPS = 4
 BATCH, PIXELS, WIDTH = 64, 64, 256
 PARAMETERS = (PIXELS * WIDTH + WIDTH) + (WIDTH * WIDTH + WIDTH) + (WIDTH * 10 + 10)
 
@@ -24,24 +19,6 @@ PARAMETERS = (PIXELS * WIDTH + WIDTH) + (WIDTH * WIDTH + WIDTH) + (WIDTH * 10 + 
 @pytest.fixture(autouse=True)
 def home(hopscope_home: Path, tf_python: Path) -> Iterator[None]:
     yield
-
-
-def demo(name: str, stand_ins: int, **options: str) -> Recorded:
-    named = {key.replace("_", "-"): value for key, value in options.items()}
-    plan = plan_program(name, stand_ins=stand_ins, steps=STEPS, options=named)
-    run = registry.wait(launcher.launch(plan), LIMIT_S)
-    log = run.log.read_text()
-    assert run.state == "finished", log[-3000:]
-    return Recorded(run, run_report(run.path, ops=True), log)
-
-
-def verdicts(name: str, *runs: Recorded) -> list[Verdict]:
-    """What the program's claim comes to by these runs of it."""
-    shown = {}
-    for run, report, _ in runs:
-        spec = run.spec
-        shown[run.id] = Shown(run.id, spec["options"], tuple(spec["devices"]), spec["stand_ins"], report)
-    return judge(name, shown)
 
 
 def test_model_parallel_crosses_between_neighbours_only() -> None:
@@ -63,7 +40,7 @@ def test_model_parallel_crosses_between_neighbours_only() -> None:
     assert {hop["site"].split(":")[0] for hop in recorded.report["hops"]} == {"model_parallel.py"}
     backward = [h for h in training if h["src"] > h["dst"] and h["dst"] != "cpu:0"]
     assert all(hop["forward_site"] for hop in backward)
-    [verdict] = verdicts("tf-model-parallel", recorded)
+    [verdict] = verdicts(recorded)
     assert verdict.verdict == HOLDS
     assert f"back {2 * STEPS} times, each of {size:,} bytes (estimated)" in verdict.text
 
@@ -76,7 +53,7 @@ def test_mirrored_reduces_every_gradient_in_every_step() -> None:
     ]
     assert ring[0]["wire_bytes"] == 2 * PARAMETERS * 4
     assert recorded.report["steps"] == STEPS
-    placed, summed = verdicts("tf-mirrored", recorded)
+    placed, summed = verdicts(recorded)
     assert (placed.verdict, summed.verdict) == (HOLDS, HOLDS)
     assert f"{PARAMETERS * 4:,} bytes of gradients a replica are summed over cpu:1 and cpu:2" in summed.text
 
@@ -91,7 +68,7 @@ def test_reduction_to_one_device_hops_there_and_back() -> None:
     reduced = [c for c in recorded.report["collectives"] if c["payload_bytes"] == PARAMETERS * 4]
     assert [(c["algorithm"], c["count"]) for c in reduced] == [("reduction-to-one-device", STEPS)]
     assert recorded.report["steps"] == STEPS
-    assert [verdict.verdict for verdict in verdicts("tf-mirrored", recorded)] == [HOLDS, HOLDS]
+    assert [verdict.verdict for verdict in verdicts(recorded)] == [HOLDS, HOLDS]
 
 
 def ops(recorded: Recorded) -> dict[str, dict[str, Any]]:
@@ -103,7 +80,7 @@ def ops(recorded: Recorded) -> dict[str, dict[str, Any]]:
 def test_the_scope_moves_exactly_the_gradient_ops() -> None:
     runs = [demo("tf-pin-gradients", 2, gradients=where) for where in ("inside", "outside")]
     inside, outside = map(ops, runs)
-    [verdict] = verdicts("tf-pin-gradients", *runs)
+    [verdict] = verdicts(*runs)
     assert verdict.verdict == HOLDS
     assert "; inside it ran on cpu:2 with" in verdict.text
     common = inside.keys() & outside.keys()

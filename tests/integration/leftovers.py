@@ -1,0 +1,34 @@
+"""Which processes of a run are still there, by what the kernel says of every process of this machine."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from runners.processes import Identity, command_line, descendants, identify, is_alive, started_with
+from runners.run import RUN_DIR_VARIABLE, Run
+from tests.integration.waiting import until
+
+
+def program_processes(run: Run) -> list[Identity]:
+    """The living processes of its program, whoever started them: their environment names its folder."""
+    return started_with(RUN_DIR_VARIABLE, str(run.path.resolve()))
+
+
+def all_processes(run: Run) -> list[Identity]:
+    """Those, what they forked, and what watches and samples the run: these have its folder as an argument."""
+    folder = str(run.path.resolve())
+    everyone = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+    watching = [pid for pid in everyone if pid != os.getpid() and folder in command_line(pid)]
+    found = {process.pid for process in program_processes(run)} | set(watching)
+    found |= {child.pid for pid in list(found) for child in descendants(pid)}
+    return [process for pid in sorted(found) if (process := identify(pid)) and is_alive(process)]
+
+
+def assert_nothing_is_left(run: Run, before: list[Identity]) -> None:
+    """Of an ended run: no process of the program now, none of those `before` in a moment.
+
+    Its supervisor writes the end down and then ends itself, and what samples the run with it.
+    """
+    assert program_processes(run) == []
+    until(lambda: not any(map(is_alive, before)) and all_processes(run) == [])

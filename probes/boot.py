@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any, Callable, Optional
 
 from .imports import Hook, after_import
+from .trace import edited
 from .trace.recording import Recording
 
 
@@ -53,6 +54,7 @@ whole: Optional[Callable[[], str]] = None
 def start(run_dir: str) -> None:
     """Record this process into `run_dir`/trace from the moment it imports a framework."""
     global whole
+    edited.install()
     whole = lambda: run_dir  # noqa: E731
     record_into(lambda framework: run_dir)
 

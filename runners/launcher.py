@@ -34,6 +34,7 @@ from runners.run import ID_TIME_FORMAT, LOG_NAME, SPEC_NAME, Run, read_run
 from runners.status import StatusFile
 from runners.supervisor import BESIDE, READY, SUPERVISOR_MODULE
 from runners.supervisor import LOG_NAME as SUPERVISOR_LOG_NAME
+from runners.trials import write_edits
 from runners.version import VERSION
 from runners.versions import package_versions
 
@@ -106,6 +107,8 @@ def _make_folder(plan: Plan, run_id: str, versions: dict[str, str]) -> Path:
         (hidden / LOG_NAME).touch()
         if plan.resumes is not None:
             copy_checkpoints(plan.resumes, hidden)
+        if plan.trial is not None:
+            write_edits(hidden, path, plan.trial)
         spec = json.dumps(_spec(plan, run_id, path, versions), indent=1)
         (hidden / SPEC_NAME).write_text(spec + "\n")
         keep_with_run(hidden, [card.uuid for card in plan.cards])
@@ -141,6 +144,8 @@ def _spec(plan: Plan, run_id: str, path: Path, versions: dict[str, str]) -> dict
     limit = {} if plan.time_limit_s is None else {"time_limit_s": plan.time_limit_s}
     resumed = {} if plan.resumes is None else {"resumed_from": plan.resumes.id}
     lesson = {} if plan.lesson is None else {"lesson": dict(plan.lesson)}
+    preflight = {} if plan.preflight is None else {"preflight": dict(plan.preflight)}
+    trial = {} if plan.trial is None else {"trial": plan.trial.as_json()}
     return {
         "run": run_id,
         "kind": plan.kind,
@@ -153,6 +158,8 @@ def _spec(plan: Plan, run_id: str, path: Path, versions: dict[str, str]) -> dict
         **limit,
         **resumed,
         **lesson,
+        **trial,
+        **preflight,
         "python": str(plan.python),
         "devices": plan.devices,
         "stand_ins": plan.stand_ins,

@@ -17,6 +17,7 @@ from runners.gpus import Gpu
 from runners.members import Stage
 from runners.registry import home
 from runners.run import RUN_DIR_VARIABLE, Run
+from runners.trial import Trial
 from runners.versions import package_versions
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -64,6 +65,10 @@ class Plan:
     """After how many seconds all of it is ended."""
     resumes: Run | None = None
     """The run whose checkpoints it goes on from."""
+    preflight: Mapping[str, float] | None = None
+    """The `steps`, `gpus` and `seconds` of a pre-flight: a short run to foresee another machine's."""
+    trial: Trial | None = None
+    """What it tries of another run; None where it tries nothing."""
     lesson: Mapping[str, str] | None = None
     """The `program` and `variant` of the lesson that the run is made for; None where it is for none."""
 
@@ -157,16 +162,23 @@ def choose_exact_lines(framework: str, wanted: bool, record: bool) -> ExactLines
     return ExactLines(known.exact_lines, [], [words])
 
 
-def recorder_env(record: bool, exact: ExactLines | None = None) -> dict[str, str | None]:
-    """Return what brings the recorder in; without recording nothing but the run's folder is told."""
+def recorder_env(
+    record: bool, exact: ExactLines | None = None, variables: Mapping[str, str] | None = None
+) -> dict[str, str | None]:
+    """Return what brings the recorder in; without recording nothing but the run's folder is told.
+
+    `variables` are the user's own, which go before those of the launcher's environment.
+    """
+    own = dict(variables or {})
     env: dict[str, str | None] = {
+        **own,
         RUN_DIR_VARIABLE: str(home().resolve() / "runs" / RUN_PLACEHOLDER),
         TRACE_VARIABLE: "1" if record else "0",
         # Output goes to a file, where Python would keep it back until 8 KB have come together.
-        "PYTHONUNBUFFERED": os.environ.get("PYTHONUNBUFFERED") or "1",
+        "PYTHONUNBUFFERED": own.get("PYTHONUNBUFFERED") or os.environ.get("PYTHONUNBUFFERED") or "1",
     }
     if record:
-        old = os.environ.get("PYTHONPATH", "")
+        old = own.get("PYTHONPATH", os.environ.get("PYTHONPATH", ""))
         kept = [entry for entry in old.split(os.pathsep) if entry != str(INJECT)] if old else []
         env["PYTHONPATH"] = os.pathsep.join([str(INJECT), *kept])
         env.update(exact.env if exact else {})

@@ -16,6 +16,8 @@ import threading
 import time
 from typing import Callable, Optional
 
+from .edited import text_file
+
 FOLDER = "source"
 MOST_BYTES = 512 << 10
 """Of one file."""
@@ -72,7 +74,9 @@ class Sources:
 
     def _copy(self, file: str) -> Optional[str]:
         # A pipe or a device in place of a file would hold the program up.
-        source = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+        source = os.open(
+            text_file(file), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+        )
         with open(source, "rb") as reading:
             known = os.fstat(source)
             if not stat.S_ISREG(known.st_mode):

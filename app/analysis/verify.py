@@ -1,0 +1,158 @@
+"""Whether a finding of one run is gone in another that was made to be rid of it, and what both cost."""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+from app.analysis.finding import Finding
+from app.analysis.hops import Hop
+from app.analysis.lines import split_site
+from app.analysis.severity import RANK
+from app.analysis.syncs import Sync
+from app.analysis.tables import Tables
+
+State = Literal["gone", "eased", "still there"]
+"""Eased: what was a warning is only a note any more."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Side:
+    """One of the two runs, as far as it is compared. Each figure is None where it is not known."""
+
+    found: tuple[Finding, ...]
+    """The finding, as this run has it; several where a change made it happen at several lines."""
+    bytes_of_finding: float | None
+    """Bytes that its transfers move in each step; of the whole run where it has no steps."""
+    bytes: float | None
+    """Bytes that cross between devices in each step, likewise."""
+    stood_ns: float | None
+    """Time that Python stood still in each step, likewise."""
+    step_ns: float | None
+    """Mean time of a step; None without steps."""
+    warnings: int
+    """Findings that are warnings or errors."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Verified:
+    """Two runs side by side."""
+
+    code: str
+    site: str
+    """The line in the run before."""
+    state: State
+    before: Side
+    after: Side
+    new: tuple[Finding, ...]
+    """Warnings and errors that only the run after has."""
+    by_step: bool
+    """The figures are of a step; else of the whole run."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Judged:
+    """What is compared of a run."""
+
+    tables: Tables
+    hops: Sequence[Hop]
+    syncs: Sequence[Sync]
+    findings: Sequence[Finding]
+
+
+LineMap = Callable[[str], frozenset[str]]
+"""The lines of the run after that a site of the run before has become; none where it was removed."""
+
+
+def verify(code: str, site: str, before: Judged, after: Judged, became: LineMap) -> Verified:
+    """Hold `after` against `before`: is the finding of this code and line gone?"""
+    lines = became(site)
+    was = tuple(one for one in before.findings if (one.code, one.site or "") == (code, site))
+    still = tuple(one for one in after.findings if one.code == code and (one.site or "") in lines)
+    by_step = before.tables.rounds > 1 and after.tables.rounds > 1
+    known = {(one.code, new) for one in before.findings for new in became(one.site or "")}
+    new = tuple(
+        one
+        for one in after.findings
+        if RANK.get(one.severity, 9) < RANK["info"] and (one.code, one.site or "") not in known
+    )
+    return Verified(
+        code,
+        site,
+        _state(was, still),
+        _side(was, before, by_step),
+        _side(still, after, by_step),
+        new,
+        by_step,
+    )
+
+
+def _state(was: Sequence[Finding], still: Sequence[Finding]) -> State:
+    if not still:
+        return "gone"
+    loud = [any(RANK.get(one.severity, 9) < RANK["info"] for one in found) for found in (was, still)]
+    return "eased" if loud == [True, False] else "still there"
+
+
+def _side(found: tuple[Finding, ...], run: Judged, by_step: bool) -> Side:
+    times = run.tables.rounds if by_step else 1
+    own = [run.hops[row] for one in found for row in one.hops if row < len(run.hops)]
+    across = [hop for hop in run.hops if hop.count != 0]
+    waits = [sync.stood_ns for sync in run.syncs if sync.count]
+    return Side(
+        found,
+        _moved(own, times),
+        _moved(across, times),
+        None if None in waits else sum(wait or 0 for wait in waits) / times,
+        _step_ns(run.tables),
+        sum(RANK.get(one.severity, 9) < RANK["info"] for one in run.findings),
+    )
+
+
+def _moved(hops: Sequence[Hop], times: int) -> float | None:
+    sizes = [hop.bytes_total for hop in hops]
+    return None if None in sizes else sum(size or 0 for size in sizes) / times
+
+
+def _step_ns(tables: Tables) -> float | None:
+    """From the end of the first step to the end of the last, by the optimizer that has most of them."""
+    best: tuple[int, float | None] = 0, None
+    for key in tables.of_kind("mark"):
+        sums = tables.totals.get(key.id)
+        if key.fields.get("name") == "step" and sums is not None and sums.executions > max(1, best[0]):
+            best = sums.executions, (sums.end_ns - sums.first_ns) / (sums.executions - 1)
+    return best[1]
+
+
+def line_map(texts: Mapping[str, tuple[str, str]]) -> LineMap:
+    """Where lines of edited files went; `texts` holds (before, after) by path as sites have it.
+
+    A line that was replaced became all that stands in its place.
+    """
+    blocks = {
+        path: difflib.SequenceMatcher(
+            None, before.splitlines(), after.splitlines(), autojunk=False
+        ).get_opcodes()
+        for path, (before, after) in texts.items()
+    }
+
+    def became(site: str) -> frozenset[str]:
+        place = split_site(site)
+        if place is None or place[0] not in blocks:
+            return frozenset({site})
+        path, line = place
+        starts = [i1 for _, i1, _, _, _ in blocks[path]]
+        at = bisect.bisect_right(starts, line - 1) - 1
+        while at >= 0:
+            tag, i1, i2, j1, j2 = blocks[path][at]
+            if i1 <= line - 1 < i2:
+                if tag == "equal":
+                    return frozenset({f"{path}:{j1 + line - i1}"})
+                return frozenset(f"{path}:{number + 1}" for number in range(j1, j2))
+            at -= 1
+        return frozenset()
+
+    return became

@@ -1,0 +1,131 @@
+"""Running a run again with a change, to see whether a finding of it is gone.
+
+The change is an edited copy of some of its files, or other options of a program. The copies are kept with
+the new run; the user's own files are never touched.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from runners.catalogue import Value
+from runners.errors import UsageError
+from runners.plan import INJECT, RUN_PLACEHOLDER, Plan
+from runners.plan_program import plan_program
+from runners.plan_script import plan_script
+from runners.registry import home
+from runners.run import Run
+from runners.trial import EDITS_NAME, FOLDER, VARIABLE, Trial
+
+EDITED_SCRIPT = INJECT / "edited_script.py"
+
+
+def plan_trial(
+    run: Run,
+    finding: str,
+    *,
+    edits: Mapping[str, str] | None = None,
+    options: Mapping[str, Value] | None = None,
+    origin: str = "cli",
+) -> Plan:
+    """Plan `run` once more to see whether `finding` (``code@site``) goes away.
+
+    `edits` holds the new text of files by absolute path; `options` what changes of a program's. UsageError
+    for a run that can't be repeated: see `unrepeatable`.
+    """
+    reason = unrepeatable(run)
+    if reason:
+        raise UsageError(reason)
+    spec = run.spec
+    is_program = spec.get("kind") == "program"
+    plan = _program(run, options or {}, origin) if is_program else _script(spec, origin)
+    trial = Trial(run.id, finding, dict(edits or {}))
+    if not edits:
+        return dataclasses.replace(plan, trial=trial)
+    problems = [*plan.problems, *_edit_problems(plan, edits)]
+    listed = str(home().resolve() / "runs" / RUN_PLACEHOLDER / FOLDER / EDITS_NAME)
+    return dataclasses.replace(
+        plan,
+        trial=trial,
+        problems=problems,
+        command=_with_copies(plan.command),
+        env={**plan.env, VARIABLE: listed},
+    )
+
+
+def unrepeatable(run: Run) -> str:
+    """Why a run can't be run again from here; '' where it can."""
+    if run.spec.get("kind") not in ("program", "script"):
+        return "this run was not launched by Hopscope, so it can't be run again from here"
+    if not run.spec.get("command"):
+        return "what this run was launched with is not known, so it can't be run again"
+    return ""
+
+
+def _program(run: Run, options: Mapping[str, Value], origin: str) -> Plan:
+    spec = run.spec
+    kept = {name: value for name, value in (spec.get("options") or {}).items() if value is not None}
+    stand_ins = spec.get("stand_ins")
+    return plan_program(
+        str(spec["name"]),
+        devices=spec.get("devices") if not stand_ins else None,
+        stand_ins=stand_ins,
+        steps=spec.get("steps"),
+        options={**kept, **options},
+        origin=origin,
+    )
+
+
+def _script(spec: Mapping[str, Any], origin: str) -> Plan:
+    python, *words = (str(word) for word in spec["command"])
+    if words[:1] == [str(EDITED_SCRIPT)]:
+        words = words[1:]
+    module = words[:1] == ["-m"]
+    return plan_script(
+        words[1:] if module else words,
+        framework=spec.get("framework"),
+        devices=spec.get("devices"),
+        python=python,
+        cwd=spec.get("cwd"),
+        origin=origin,
+        module=module,
+    )
+
+
+def _with_copies(command: list[str]) -> list[str]:
+    """A script's command by which its copy runs; a module's imports find their copies themselves."""
+    python, *words = command
+    return command if words[:1] == ["-m"] else [python, str(EDITED_SCRIPT), *words]
+
+
+def _edit_problems(plan: Plan, edits: Mapping[str, str]) -> list[str]:
+    problems = []
+    if plan.stages:
+        problems.append("a run of several processes can be tried with other options, not with an edited copy")
+    for path, text in edits.items():
+        if not Path(path).is_file():
+            problems.append(f"the file {path} is not there any more")
+        try:
+            compile(text, path, "exec", dont_inherit=True)
+        except (SyntaxError, ValueError) as error:
+            line = getattr(error, "lineno", None)
+            where = f" at line {line}" if line else ""
+            problems.append(f"the edited text is no Python{where}: {getattr(error, 'msg', error)}")
+    return problems
+
+
+def write_edits(folder: Path, path: Path, trial: Trial) -> None:
+    """Keep edited copies in a new run's `folder`, which will be at `path`. OSError as the disk has it."""
+    if not trial.edits:
+        return
+    (folder / FOLDER).mkdir()
+    listed = {}
+    for number, (file, text) in enumerate(trial.edits.items()):
+        name = f"{number}-{Path(file).name}"
+        (folder / FOLDER / name).write_text(text, encoding="utf-8", newline="")
+        listed[file] = str(path / FOLDER / name)
+    (folder / FOLDER / EDITS_NAME).write_text(json.dumps(listed, indent=1) + "\n")

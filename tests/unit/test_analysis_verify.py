@@ -1,0 +1,95 @@
+"""Whether a finding is gone after a change, and what both runs cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.analysis.findings import run_findings
+from app.analysis.hops import hop_table
+from app.analysis.syncs import sync_table
+from app.analysis.tables import Tables
+from app.analysis.verify import Judged, line_map, verify
+from app.store.totals import KeyTotals
+from probes.trace.rows import Key, Location
+from tests.unit.traces import hop_fields
+
+BEFORE = "a\nb\nloss = float(x)\nc\n"
+AFTER = "a\nnew\nb\nc\n"
+
+
+def run(*keys: Key, lines: tuple[int, ...] = (3,), **totals: KeyTotals) -> Judged:
+    locations = {n: Location(n, f"train.py:{n}", None, "/src/train.py", n, "main") for n in range(1, 20)}
+    marks = Key(90, "mark", {"name": "step"}, 10)
+    sums = {90: KeyTotals(10, 10, 0, 0, None, 1000, 19_000)} | {
+        int(name[1:]): value for name, value in totals.items()
+    }
+    tables = Tables([], locations, [], [*keys, marks], [], sums)
+    hops, syncs = hop_table(tables), sync_table(tables)
+    return Judged(tables, hops, syncs, run_findings(tables, hops, syncs))
+
+
+def pull(loc: int, count: int = 10, **fields: Any) -> Key:
+    facts: dict[str, Any] = {"kind": "pull", "op": "Python", "loc": loc, "facts": {"sync": "float"}}
+    return Key(loc, "hop", hop_fields("cpu:1", "cpu:0", bytes=1000, **facts, **fields), count)
+
+
+@pytest.mark.parametrize(("line", "became"), [(1, {1}), (2, {3}), (3, set()), (4, {4}), (40, set())])
+def test_lines_are_followed_through_an_edit(line: int, became: set[int]) -> None:
+    """GIVEN a line that an edit removed THEN it became none; lines around it moved."""
+    edited = line_map({"train.py": (BEFORE, AFTER)})
+    assert edited(f"train.py:{line}") == {f"train.py:{number}" for number in became}
+    assert edited("other.py:3") == {"other.py:3"}
+
+
+def test_a_replaced_line_became_all_that_stands_in_its_place() -> None:
+    edited = line_map({"train.py": ("a\nb\nc\n", "a\nx\ny\nc\n")})
+    assert edited("train.py:2") == {"train.py:2", "train.py:3"}
+    assert edited("train.py:3") == {"train.py:4"}
+
+
+def test_a_finding_that_is_gone_costs_nothing_any_more() -> None:
+    before, after = run(pull(3)), run()
+    found = verify("host-sync", "train.py:3", before, after, line_map({}))
+    assert found.state == "gone" and found.by_step and not found.new
+    assert (found.before.bytes_of_finding, found.after.bytes_of_finding) == (1000.0, 0.0)
+    assert (found.before.bytes, found.after.bytes) == (1000.0, 0.0)
+    assert (found.before.warnings, found.after.warnings) == (1, 0)
+    assert found.before.step_ns == 2000.0
+
+
+def test_a_finding_that_only_moved_with_its_line_is_still_there() -> None:
+    found = verify(
+        "host-sync",
+        "train.py:3",
+        run(pull(3)),
+        run(pull(5)),
+        line_map({"train.py": ("a\nb\nc\n", "new\nnew\na\nb\nc\n")}),
+    )
+    assert found.state == "still there"
+    assert [one.site for one in found.after.found] == ["train.py:5"]
+    assert found.new == ()
+
+
+def test_what_a_change_brings_is_told() -> None:
+    """WHEN the line is mended and another one goes wrong THEN that one is new."""
+    found = verify("host-sync", "train.py:3", run(pull(3)), run(pull(7)), line_map({}))
+    assert found.state == "gone"
+    assert [(one.code, one.site) for one in found.new] == [("host-sync", "train.py:7")]
+
+
+def test_a_wait_that_became_a_note_is_told_as_still_there() -> None:
+    """A value that is now taken in one step of ten is still taken: the reader sees what it costs."""
+    found = verify("host-sync", "train.py:3", run(pull(3)), run(pull(3, count=1)), line_map({}))
+    assert found.state == "eased"
+    assert [one.severity for one in found.after.found] == ["info"]
+    assert (found.before.bytes_of_finding, found.after.bytes_of_finding) == (1000.0, 100.0)
+
+
+def test_sizes_that_are_not_known_are_not_compared() -> None:
+    unknown = Key(3, "hop", hop_fields("cpu:1", "cpu:2", bytes=None, loc=3), 10)
+    found = verify("unknown", "train.py:3", run(unknown), run(), line_map({}))
+    assert found.before.bytes_of_finding is None
+    assert found.before.bytes is None
+    assert found.after.bytes == 0

@@ -1,0 +1,67 @@
+"""TensorFlow scripts made from public issues get the causes that an expert would name, at the very lines.
+
+What is known not to be reached stands here with its reason, and fails the test once it is reached after all.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.labelled.cases import read_cases
+from benchmarks.labelled.scoring import Score
+from tests.integration.labelled_set import NotReached, faults, scores
+
+CASES = {case.name: case for case in read_cases(["tensorflow"])}
+NOT_REACHED = {
+    "captured_table": NotReached.of(
+        "that a function is given the same tensor of another card in each call is not recorded",
+        "missed: redundant-copy captured_table.py:23",
+    ),
+    "compiled_two_devices": NotReached.of(
+        "what went unseen has no line",
+        "missed: xla-opaque compiled_two_devices.py:20",
+        "false: xla-opaque no line",
+    ),
+    "numpy_metric_in_graph": NotReached.of(
+        "the graph of an op that Python runs inside a graph cannot be read",
+        "ended with status 1, not 0",
+        "missed: host-sync numpy_metric_in_graph.py:16",
+        "missed: host-sync numpy_metric_in_graph.py:17",
+    ),
+    "package_trainer": NotReached.of(
+        "two calls and then two values are not taken for a value a call",
+        "missed: host-sync trainer/loop.py:23",
+    ),
+    "reduce_to_host": NotReached.of(
+        "the replicas' threads wait while the reduction is built in the main one, whose line is another",
+        "missed: reduce-on-host reduce_to_host.py:28",
+        "false: reduce-on-host reduce_to_host.py:33",
+    ),
+    "session_feed_dict": NotReached.of(
+        "sessions of TensorFlow 1 are not recorded",
+        "missed: host-sync session_feed_dict.py:25",
+        "missed: host-upload session_feed_dict.py:25",
+    ),
+    "towers_never_averaged": NotReached.of(
+        "parameters are compared between replicas in MXNet only",
+        "missed: replica-drift towers_never_averaged.py:33",
+        "wrong cause: towers_never_averaged.py:33",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def scored(tf_python: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Score]:
+    return scores(tf_python, list(CASES.values()), tmp_path_factory.mktemp("runs"))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_label_is_found_and_nothing_else_is_warned_of(scored: dict[str, Score], name: str) -> None:
+    known = NOT_REACHED.get(name)
+    assert faults(scored[name]) == (known.faults if known else frozenset())
+
+
+def test_what_is_not_reached_is_of_the_set() -> None:
+    assert set(NOT_REACHED) <= set(CASES)

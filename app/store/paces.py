@@ -36,6 +36,8 @@ class Pace:
     """Steps between two marks of the recorder."""
     last_single: int = 0
     """The last of the steps looked at in which it was told by itself."""
+    elsewhere: bool = False
+    """It happened in other threads than the steps: those may be ahead, or behind."""
 
     def and_(self, other: Pace) -> Pace:
         """Of two things together."""
@@ -68,8 +70,10 @@ class Paces:
     """Process index -> the pace of what did not happen in it; processes without steps or calls have none."""
 
     def of(self, key: Key) -> Pace | None:
-        """None where the key's process has no steps."""
+        """None where the key's process has no steps, and where its thread has not."""
         pace = self.by_key.get(key.id) or self.by_process.get(key.id >> 32)
+        if pace is not None and pace.elsewhere:
+            return None
         told_together = (
             key.kind != "call" and not key.fields.get("graph") and (key.count or 0) > SINGLE_EVENTS
         )
@@ -89,9 +93,11 @@ def read_paces(database: Database, marks: Sequence[Key]) -> Paces:
         process: Pace(seen=number - 1, steps_a_mark=steps / number) for process, number, steps in processes
     }
     paces = {}
-    for key, early, within, mask, last in database.query(_MARKS + _SQL_KEYS, (ids, MOST + 1, list(_KINDS))):
+    for key, early, within, mask, last, elsewhere in database.query(
+        _MARKS + _SQL_KEYS, (ids, MOST + 1, list(_KINDS))
+    ):
         here = seen[key >> 32]
-        paces[key] = Pace(early, within, mask, here.seen, here.steps_a_mark, last or 0)
+        paces[key] = Pace(early, within, mask, here.seen, here.steps_a_mark, last or 0, elsewhere)
     return Paces(paces, seen)
 
 
@@ -110,24 +116,27 @@ def marks_of(keys: Iterable[Key]) -> list[Key]:
 
 _MARKS = """
 WITH marks AS (
-    SELECT process, ts_ns, count, row_number() OVER (PARTITION BY process ORDER BY ts_ns) AS number
+    SELECT process, ts_ns, count, thread, row_number() OVER (PARTITION BY process ORDER BY ts_ns) AS number
     FROM events WHERE key IN (SELECT unnest(?::BIGINT[])) QUALIFY number <= ?
 ), ends AS (
-    SELECT process, max(ts_ns) AS end_ns, max(number) AS number, sum(count) AS steps
+    SELECT process, max(ts_ns) AS end_ns, max(number) AS number, sum(count) AS steps,
+        list(DISTINCT thread) AS threads
     FROM marks GROUP BY process
 )
 """
 _SQL_PROCESSES = "SELECT process, number, steps::BIGINT FROM ends"
 _SQL_KEYS = """
 , early AS (
-    SELECT events.process, key, ts_ns, count FROM events JOIN ends ON events.process = ends.process
+    SELECT events.process, key, ts_ns, count, NOT list_contains(threads, thread) AS elsewhere
+    FROM events JOIN ends ON events.process = ends.process
     WHERE ts_ns < end_ns AND kind IN (SELECT unnest(?::VARCHAR[]))
 )
 SELECT early.key,
     coalesce(sum(early.count) FILTER (number IS NULL), 0)::BIGINT,
     coalesce(sum(early.count) FILTER (number IS NOT NULL), 0)::BIGINT,
     coalesce(bit_or(1::HUGEINT << (number - 1)::INTEGER), 0),
-    max(number) FILTER (early.count = 1)
+    max(number) FILTER (early.count = 1),
+    bool_and(elsewhere)
 FROM early ASOF LEFT JOIN marks ON early.process = marks.process AND early.ts_ns >= marks.ts_ns
 GROUP BY early.key
 """

@@ -39,6 +39,7 @@ _INTS = frozenset(
         "loc",
         "forward_loc",
         "producer_loc",
+        "copy_loc",
         "graph",
         "node",
         "bytes",
@@ -50,7 +51,18 @@ _INTS = frozenset(
     }
 )
 _TEXTS = frozenset(
-    {"op", "device", "requested", "assigned", "producer_requested", "src", "dst", "src_memory", "dst_memory"}
+    {
+        "op",
+        "device",
+        "copied_from",
+        "requested",
+        "assigned",
+        "producer_requested",
+        "src",
+        "dst",
+        "src_memory",
+        "dst_memory",
+    }
     | {
         "tensor",
         "producer",

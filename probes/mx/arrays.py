@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import sys
+import threading
 from typing import Any, Callable, ClassVar, Optional
 
 from ..trace.hop import HOST
@@ -32,13 +33,24 @@ _DTYPES = {
 _names: dict[tuple[int, int], str] = {}
 
 
+Origin = tuple[str, int]
+"""(device, location of the copy) of what came to the host from a device by a copy that the code called."""
+
+
 class Mark:
     """Who made an array, where it lives, and what it holds; one for all arrays that are alike in that."""
 
-    __slots__ = ("bytes", "device", "loc", "op", "requested", "total")
+    __slots__ = ("_view", "bytes", "device", "loc", "op", "origin", "requested", "total")
 
     def __init__(
-        self, op: str, loc: int, device: str, requested: str = "", size: int = 0, total: Optional[Any] = None
+        self,
+        op: str,
+        loc: int,
+        device: str,
+        requested: str = "",
+        size: int = 0,
+        total: Optional[Any] = None,
+        origin: Optional[Origin] = None,
     ) -> None:
         """`total` is the [in use, peak] of the device that `size` bytes are counted in."""
         self.op = op
@@ -47,6 +59,15 @@ class Mark:
         self.requested = requested
         self.bytes = size
         self.total: list[int] = total if total is not None else [0, 0]
+        self.origin = origin
+        """For an array of the host: whose value it waits for, because it was copied from there."""
+        self._view: Optional[Mark] = None
+
+    def view(self) -> Mark:
+        """The same for an array that shares the memory: it holds nothing itself."""
+        if self._view is None:
+            self._view = Mark(self.op, self.loc, self.device, self.requested, origin=self.origin)
+        return self._view
 
 
 def device_name(kind: int, number: int) -> str:
@@ -87,6 +108,8 @@ class Arrays:
         """Address of a gradient's array -> that of the array whose gradient it is."""
         self._held: dict[int, Mark] = {}
         """By the address of an array: its gradient, when only MXNet itself still holds that."""
+        self.inside = threading.local()
+        """`device`: that of the operator in Python which this thread runs."""
         self.new_device: list[Callable[[str], None]] = []
         """Called with each device when it turns up for the first time."""
         self._context = _LIB.MXNDArrayGetContext
@@ -194,7 +217,7 @@ class Arrays:
         """`handle` shares the memory of `of`."""
         known = self.marks.get(of.value)
         if known is not None:
-            self.marks[handle.value] = Mark(known.op, known.loc, known.device, known.requested)
+            self.marks[handle.value] = known.view()
 
 
 def install(recording: Recording) -> Arrays:

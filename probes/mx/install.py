@@ -10,6 +10,7 @@ from ..trace.recording import Recording
 from . import (
     arrays,
     cached_ops,
+    custom_ops,
     devices,
     exact,
     executors,
@@ -38,9 +39,10 @@ def install(recording: Recording, module: ModuleType) -> None:
     recorded = tape.install(recording, known, measured)
     eager = ops.install(recording, known, recorded)
     syncs.install(recording, known, eager)
+    custom_ops.install(known)
     sites = symbols.install(recording)
     executors.install(recording, known, sites)
     cached_ops.install(recording, known, recorded, eager, sites)
-    kvstores.install(recording, known, eager, measured)
+    drift.exchanged = kvstores.install(recording, known, eager, measured).summed
     memory.install(recording, known, measured)
     steps.install(recording, drift.stepped, lambda: eager.updating > 0)

@@ -54,6 +54,12 @@ class Kvstores:
                 self._recording.fact({"kvstore_rank": known.rank})
         return known
 
+    def summed(self, kvstore: Any) -> bool:
+        """Whether gradients of several contexts were handed to a store so far; true for strange ones."""
+        handle = getattr(kvstore, "handle", None)
+        known = None if handle is None else self._stores.get(handle.value)
+        return known is None or known.summed or known.distributed
+
     def initialized(self, kvstore: Any, keys: Any, values: Any, call: str) -> None:
         """Arrays got their place in the store."""
         store = self.store(kvstore)
@@ -204,7 +210,7 @@ def _pairs(keys: Any, values: Any) -> list[tuple[Any, list[Any]]]:
     return [(key, list(values[i * each : (i + 1) * each])) for i, key in enumerate(keys)]
 
 
-def install(recording: Recording, arrays: Arrays, ops: Ops, exact: Optional[ExactLines]) -> None:
+def install(recording: Recording, arrays: Arrays, ops: Ops, exact: Optional[ExactLines]) -> Kvstores:
     """Wrap the kvstore class of MXNet itself; other kinds of store are told as unseen."""
     from mxnet.kvstore import kvstore
 
@@ -264,3 +270,4 @@ def install(recording: Recording, arrays: Arrays, ops: Ops, exact: Optional[Exac
         return set_updater(self, seen)
 
     owner._set_updater = _set_updater
+    return stores

@@ -16,7 +16,7 @@ from ..trace.hop import HOST, hop_fields
 from ..trace.pulled import PulledArrays
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from ..trace.sites import Sites
-from .arrays import Arrays, Mark, context_name
+from .arrays import Arrays, Mark, Origin, context_name
 from .op_names import op_names
 from .tape import COPIES, Copy, Forward, Tape
 
@@ -30,6 +30,8 @@ _COPY_CALLS = {
     "copy": "copy",
 }
 """Name of the library function that the code called -> how people know that copy."""
+_WANTED = ("copy", "slice assignment")
+"""Copies that are no mistake where they stay on a device."""
 
 
 # GetContext in src/imperative/imperative_utils.h compares the kinds of devices, not the devices.
@@ -50,8 +52,8 @@ class _Entry:
         self.mark = mark
         self.copies = name in COPIES
         self.forward = Forward(name, mark.loc, mark.device)
-        self.marks: dict[tuple[int, str], Mark] = {}
-        """By size in bytes and device."""
+        self.marks: dict[tuple[int, str, Optional[Origin]], Mark] = {}
+        """By size in bytes, device and origin."""
         self.made_from: dict[Mark, Mark] = {}
         """What it made of an input; asking for the size each time would cost more than the op's record."""
 
@@ -111,7 +113,7 @@ class Ops:
                 tape.made(inputs, (outputs,), entry.forward)
             made = entry.made_from.get(mark)
             if made is None:
-                made = self._sized(entry, outputs.handle)
+                made = self._sized(entry, outputs.handle, _origin(device, inputs, marks))
                 if mark.op != "?":  # an array that nothing is known of may have any size the next time
                     entry.made_from[mark] = made
             marks[outputs.handle.value] = made
@@ -138,7 +140,7 @@ class Ops:
         """The first op at a line, several outputs, outputs that were there before, copies, mixed inputs."""
         group = outputs if isinstance(outputs, (list, tuple)) else (outputs,)
         if out is not None:
-            first = self.arrays.mark(group[0].handle).device
+            first = self._filled(name, group[0].handle)
             mixed = mixed or (device is not None and first is not device)
             device = first
         elif device is None:
@@ -155,24 +157,43 @@ class Ops:
             self._mixed_inputs(entry.name, inputs, device, location, "read")
         if self.tape.on:
             self.tape.made(inputs, group, entry.forward, copy)
+        origin = _origin(device, inputs, self.arrays.marks)
+        if entry.copies and device is HOST and self.arrays.mark(inputs[0].handle).device is not HOST:
+            origin = (self.arrays.mark(inputs[0].handle).device, location)
         for output in group:
             if out is None:
-                mark = self._sized(entry, output.handle)
+                mark = self._sized(entry, output.handle, origin)
             else:  # new values in an array that keeps its place and size
                 old = self.arrays.mark(output.handle)
-                mark = self._marked(entry, old.bytes or self.arrays.size(output.handle), old.device)
+                size = old.bytes or self.arrays.size(output.handle)
+                mark = self._marked(entry, size, old.device, origin)
             self.arrays.made(output.handle, mark)
 
-    def _sized(self, entry: _Entry, handle: Any) -> Mark:
-        """The mark of what an op made anew."""
-        return self._marked(entry, self.arrays.size(handle), entry.mark.device)
+    def _filled(self, name: Any, handle: Any) -> str:
+        """Where the array lies that an op was given for its values.
 
-    def _marked(self, entry: _Entry, size: int, device: str) -> Mark:
-        mark = entry.marks.get((size, device))
+        To assign to an array of an operator in Python, which says cpu(0) on any CPU context, the library
+        copies the value to cpu(0) first: on a GPU, whose arrays say where they are, it would not.
+        """
+        device = self.arrays.mark(handle).device
+        inside = getattr(self.arrays.inside, "device", HOST)
+        if inside is HOST or device is not HOST or self.names.get(name, name) not in COPIES:
+            return device
+        if _copy_call(self.recording.sites, 5)[0] != _COPY_CALLS["__setitem__"]:
+            return device
+        self.arrays.marks[handle.value] = Mark("?", 0, inside)
+        return inside
+
+    def _sized(self, entry: _Entry, handle: Any, origin: Optional[Origin]) -> Mark:
+        """The mark of what an op made anew."""
+        return self._marked(entry, self.arrays.size(handle), entry.mark.device, origin)
+
+    def _marked(self, entry: _Entry, size: int, device: str, origin: Optional[Origin]) -> Mark:
+        mark = entry.marks.get((size, device, origin))
         if mark is None:
             plain, total = entry.mark, self.arrays.totals[device]
-            mark = Mark(plain.op, plain.loc, device, plain.requested, size, total)
-            entry.marks[(size, device)] = mark
+            mark = Mark(plain.op, plain.loc, device, plain.requested, size, total, origin)
+            entry.marks[(size, device, origin)] = mark
         return mark
 
     def _define(self, name: Any, location: int, device: str, inputs: Sequence[Any]) -> _Entry:
@@ -197,9 +218,9 @@ class Ops:
         """A copy that the code, or the library for it, asked for by name; what the tape must know of it."""
         mark = self.arrays.mark(source.handle)
         dst = self.arrays.mark(target.handle).device
-        call = _copy_call(self.recording.sites)
-        if mark.device is dst and (dst is HOST or call in ("copy", "slice assignment", "")):
-            return None  # a snapshot or an assignment on one device
+        call, for_a_new_one = _copy_call(self.recording.sites)
+        if mark.device is dst and (dst is HOST or not for_a_new_one or call in _WANTED):
+            return None  # a snapshot, an assignment, or what the library needs for something else
         shape = self.arrays.shape(source.handle)
         dtype = self.arrays.dtype(source.handle)
         identity = (mark.op, mark.loc, mark.device, dst, location, shape, dtype, call)
@@ -291,6 +312,13 @@ class Ops:
         self.arrays.made(handle, known.mark)
 
 
+def _origin(device: str, inputs: Sequence[Any], marks: dict[int, Mark]) -> Optional[Origin]:
+    """Where the value of what the host makes of these comes from; None on other devices: they hold it."""
+    if device is not HOST:
+        return None
+    return next(filter(None, (marks[array.handle.value].origin for array in inputs)), None)
+
+
 def _scope() -> Optional[str]:
     """The device of the innermost `with mx.gpu(1):`; None where there is none."""
     from mxnet.context import Context
@@ -299,16 +327,21 @@ def _scope() -> Optional[str]:
     return None if context is None or context._old_ctx is None else context_name(context)
 
 
-def _copy_call(sites: Sites) -> str:
-    """The outermost of the library's frames below the user's that is known to copy."""
-    frame: Any = sys._getframe(4)
-    found = ""
+def _copy_call(sites: Sites, depth: int = 4) -> tuple[str, bool]:
+    """The outermost of the library's frames below the user's that is known to copy.
+
+    And whether the code itself called it to have a new array: then one that is there already would do.
+    """
+    frame: Any = sys._getframe(depth)
+    found, caller = "", None
     for _ in range(8):
         if frame is None or sites.is_user(frame.f_code.co_filename):
             break
         found = _COPY_CALLS.get(frame.f_code.co_name, found)
-        frame = frame.f_back
-    return found
+        frame, caller = frame.f_back, frame
+    if caller is None or caller.f_code.co_name not in _COPY_CALLS:
+        return found, False
+    return found, not hasattr(caller.f_locals.get("other"), "handle")
 
 
 def install(recording: Recording, arrays: Arrays, tape: Tape) -> Ops:

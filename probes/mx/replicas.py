@@ -8,7 +8,7 @@ so that nothing of it is recorded as the program's doing.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
 from ..trace.recording import Recording, clock
@@ -34,6 +34,8 @@ class Drift:
         self._reshape = _LIB.MXNDArrayReshape64
         self._free = _LIB.MXNDArrayFree
         self._steps: dict[int, int] = {}
+        self.exchanged: Callable[[Any], bool] = bool
+        """Whether gradients were ever handed to a kvstore: one that is there need not be used."""
 
     def stepped(self, owner: Any, loc: int) -> None:
         """A trainer or module has made a step."""
@@ -42,6 +44,8 @@ class Drift:
         if count & (count - 1):
             return
         replicas, exchange = _replicas(owner)
+        if exchange is not None and not self.exchanged(owner._kvstore):
+            exchange = None
         if replicas:
             self._compare(replicas, exchange, loc)
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Optional
 
 from ..trace.hop import HOST, hop_fields
 from ..trace.recording import Recording, clock
-from .arrays import Arrays
+from .arrays import Arrays, Origin
 from .ops import Ops
 
 _KINDS = {
@@ -46,38 +46,43 @@ class Syncs:
 
     def taken(self, handle: Any, wait: int, copy: int) -> None:
         """A value was copied to Python."""
-        device = self._arrays.device(handle)
+        mark = self._arrays.mark(handle)
+        device = mark.device
         location = self._recording.sites.current(2)
         kind = _kind(sys._getframe(2), "asnumpy")
         shape = self._arrays.shape(handle)
-        identity = (device, kind, location, shape)
+        identity = (device, kind, location, shape, mark.origin)
         key = self._syncs.get(identity)
         if key is None:
             size = self._arrays.size(handle)
-            key = self._syncs[identity] = self._key(device, kind, location, size, split=True)
+            key = self._syncs[identity] = self._key(device, kind, location, size, mark.origin)
         self._recording.happened(key, "sync", wait + copy, copy)
         if device is not HOST:
             self._pulled(handle, device, kind, location, shape, copy)
 
-    def waited(self, device: str, kind: str, wait: int, copy: int = 0) -> None:
+    def waited(
+        self, device: str, kind: str, wait: int, copy: int = 0, origin: Optional[Origin] = None
+    ) -> None:
         """Python waited, and took nothing; to overwrite an array it waits until nobody reads it any more."""
         location = self._recording.sites.current(2)
-        identity = (device, kind, location, None)
+        identity = (device, kind, location, None, origin)
         key = self._syncs.get(identity)
         if key is None:
-            key = self._syncs[identity] = self._key(device, kind, location, 0, split=True)
+            key = self._syncs[identity] = self._key(device, kind, location, 0, origin)
         self._recording.happened(key, "sync", wait + copy, copy)
 
-    def _key(self, device: str, kind: str, location: int, size: int, split: bool) -> int:
-        fields = {
+    def _key(self, device: str, kind: str, location: int, size: int, origin: Optional[Origin]) -> int:
+        fields: dict[str, Any] = {
             "device": device,
             "kind": kind,
             "loc": location,
             "bytes": size,
             "basis": "measured",
-            "split": split,
+            "split": True,
         }
-        return self._recording.key(("sync", device, kind, location, size), "sync", fields)
+        if origin is not None:
+            fields["copied_from"], fields["copy_loc"] = origin
+        return self._recording.key(("sync", device, kind, location, size, origin), "sync", fields)
 
     def _pulled(
         self, handle: Any, device: str, kind: str, location: int, shape: tuple[int, ...], dur: int
@@ -128,6 +133,7 @@ def install(recording: Recording, arrays: Arrays, ops: Ops) -> None:
     wait_to_write: Callable[..., int] = lib.MXNDArrayWaitToWrite
     wait_all: Callable[..., int] = lib.MXNDArrayWaitAll
     save: Callable[..., int] = lib.MXNDArraySave
+    save_raw: Callable[..., int] = lib.MXNDArraySaveRawBytes
 
     def MXNDArraySyncCopyToCPU(handle: Any, data: Any, size: Any) -> int:
         start = clock()
@@ -136,6 +142,16 @@ def install(recording: Recording, arrays: Arrays, ops: Ops) -> None:
             return status
         ready = clock()
         status = copy_out(handle, data, size)
+        syncs.taken(handle, ready - start, clock() - ready)
+        return status
+
+    def MXNDArraySaveRawBytes(handle: Any, size: Any, data: Any) -> int:
+        start = clock()
+        status = wait_to_read(handle)
+        if status != 0:
+            return status
+        ready = clock()
+        status = save_raw(handle, size, data)
         syncs.taken(handle, ready - start, clock() - ready)
         return status
 
@@ -157,7 +173,9 @@ def install(recording: Recording, arrays: Arrays, ops: Ops) -> None:
     def MXNDArrayWaitToRead(handle: Any) -> int:
         start = clock()
         status = wait_to_read(handle)
-        syncs.waited(arrays.device(handle), "wait_to_read", clock() - start)
+        dur = clock() - start
+        mark = arrays.mark(handle)
+        syncs.waited(mark.device, "wait_to_read", dur, origin=mark.origin)
         return status
 
     def MXNDArrayWaitToWrite(handle: Any) -> int:
@@ -183,6 +201,7 @@ def install(recording: Recording, arrays: Arrays, ops: Ops) -> None:
         MXNDArrayWaitToWrite,
         MXNDArrayWaitAll,
         MXNDArraySave,
+        MXNDArraySaveRawBytes,
     ):
         setattr(lib, function.__name__, function)
     _follow_values(recording, arrays, ops)

@@ -92,8 +92,9 @@ class Trace:
         count: int = 1,
         step: int | None = None,
         value: int | None = None,
+        thread: int = 77,
     ) -> None:
-        self.writer.append(["e", kind, ts, dur, key, count, step, value, 77])
+        self.writer.append(["e", kind, ts, dur, key, count, step, value, thread])
 
     def facts(self, **facts: Any) -> None:
         self.writer.append(["I", 0, facts])

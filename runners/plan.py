@@ -26,6 +26,8 @@ TRACE_VARIABLE = "HOPSCOPE_TRACE"
 RUN_PLACEHOLDER = "<run>"
 """Stands in a plan's environment for the id that the run gets when it is launched."""
 
+NO_INTERPRETER = "there is no Python interpreter at"
+
 FRAMEWORK_NAMES = tuple(FRAMEWORKS)
 
 Kind = Literal["program", "script"]
@@ -113,7 +115,7 @@ def _named_interpreter(framework: Framework, python: str | Path) -> Interpreter:
     # Not resolved: a virtual environment's python is a link, and only its own path makes it that one.
     path = Path(found or text).absolute()
     if not found:
-        return Interpreter(path, named=True, problem=f"there is no Python interpreter at {python}")
+        return Interpreter(path, named=True, problem=f"{NO_INTERPRETER} {python}")
     # A CPU build is left to say itself what it lacks: an environment of the user's is theirs to change.
     gpu_build = framework.needs_driver and environments.build_in(path, framework) == "gpu"
     problem = _too_new(framework, path) or (builds.driver_problem(framework) if gpu_build else None)

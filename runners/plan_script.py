@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from runners.catalogue import did_you_mean
@@ -39,10 +39,12 @@ def plan_script(
     share: bool = False,
     record: bool = True,
     exact_lines: bool = False,
+    variables: Mapping[str, str] | None = None,
 ) -> Plan:
     """Plan a run of any script, `argv` being its path and arguments, or a module's name and arguments.
 
-    Without `devices`, no variable that says which devices it sees is touched.
+    Without `devices`, no variable that says which devices it sees is touched. `variables` are the user's own
+    for this run.
     """
     if not argv:
         raise UsageError("no script is named; write it behind two dashes: run -- train.py --epochs 3")
@@ -69,8 +71,11 @@ def plan_script(
         _restrict_script(choice)
         problems += choice.problems
     cards = choice.cards
+    own = dict(variables or {})
+    if named_twice := sorted(own.keys() & choice.env.keys()):
+        problems.append(f"{named_twice[0]} is given among the variables, and the chosen devices set it too")
     if devices is None and interpreter.build != "cpu":
-        cards = list(may_use(gpus, os.environ))
+        cards = list(may_use(gpus, os.environ | own))
         # It may do without them, so it is only told.
         warned = capability_notes(chosen, cards)
     words = ["-m", *argv] if module else list(argv)
@@ -79,7 +84,7 @@ def plan_script(
         name=_slug(target.rpartition(".")[2] if module else Path(target).stem),
         framework=chosen,
         command=[str(interpreter.python), *words],
-        env=recorder_env(record, exact) | choice.env,
+        env=recorder_env(record, exact, own) | choice.env,
         cwd=folder,
         python=interpreter.python,
         devices=choice.names,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.cli.parser import Parser, port_number
+from runners import script_folders
 
 SUMMARY = "serve the dashboard (also without any command)"
 DEFAULT_PORT = 8501
@@ -22,6 +23,13 @@ def add_arguments(parser: Parser) -> None:
         help="with --listen: tokens that were given out before work no longer (default: they are kept)",
     )
     parser.add_argument(
+        "--scripts",
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="a folder whose scripts operators may launch from the page; may be given several times",
+    )
+    parser.add_argument(
         "--build", choices=("cpu", "gpu"), help="builds of the frameworks to install (default: as NVML says)"
     )
 
@@ -31,4 +39,5 @@ def execute(arguments: list[str], parser: Parser) -> int:
     args = parser.parse(arguments)
     from app.server import serve
 
+    script_folders.allow(args.scripts)
     return serve(port=args.port, listen=args.listen, build=args.build, new_tokens=args.new_tokens)

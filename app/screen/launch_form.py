@@ -20,6 +20,8 @@ from runners.frameworks import FRAMEWORKS
 from runners.gpus import Gpu
 
 MOST_STEPS = 10_000_000
+PROGRAM, OWN_SCRIPT = "Program", "Own script"
+_OWN = "own"
 STAND_INS, GPUS = "stand-ins", "gpus"
 _BOUND: Any = "query-params"
 _LIST_HEIGHT = 560
@@ -47,6 +49,25 @@ class Devices:
     def shown(self) -> list[str]:
         """Their names, as options of a program may give them."""
         return [f"cpu:{index}" for index in range(1, self.stand_ins + 1)] if self.stand_ins else [*self.names]
+
+
+def choose_own() -> bool:
+    """Whether a script of the user's own is to be launched, and not a program of the catalogue."""
+    start = OWN_SCRIPT if st.query_params.get(_OWN) else PROGRAM
+    kind = st.segmented_control(
+        "What to launch",
+        [PROGRAM, OWN_SCRIPT],
+        default=start,
+        required=True,
+        key="chosen-kind",
+        label_visibility="collapsed",
+        width="stretch",
+    )
+    if kind == OWN_SCRIPT:
+        st.query_params[_OWN] = "script"
+    else:
+        st.query_params.pop(_OWN, None)
+    return bool(kind == OWN_SCRIPT)
 
 
 def choose_framework() -> str:

@@ -103,6 +103,7 @@ def installing(tmp_path: Path) -> Iterator[Callable[..., None]]:
     folder = tmp_path / "envs"
     folder.mkdir()
 
+    # An update of long ago would be told as one that its installer left behind.
     def tell(**progress: Any) -> None:
         (folder / "tensorflow.json").write_text(
             json.dumps({"build": "cpu", "reason": None, "step": None, "fraction": None, **progress})
@@ -113,7 +114,7 @@ def installing(tmp_path: Path) -> Iterator[Callable[..., None]]:
         VirtualEnvironment(folder / "mxnet", folder, "mxnet").in_queue(),
     ):
         fcntl.flock(lock, fcntl.LOCK_EX)
-        tell(state="installing", step="pip gets tensorflow", fraction=0.25, updated=time.time())
+        tell(state="installing", step="pip gets tensorflow", fraction=0.25, updated=time.time() + 600)
         tell.release = lambda: fcntl.flock(lock, fcntl.LOCK_UN)  # type: ignore[attr-defined]
         yield tell
 
@@ -131,10 +132,10 @@ def test_an_install_shows_how_far_it_is_and_why_it_failed(
         expect(page.get_by_role("button", name="Launch", exact=True)).to_be_disabled()
         expect(page.get_by_text("Launch waits for TensorFlow's environment")).to_be_visible()
         expect(page.get_by_test_id("stAlert")).to_have_count(0)
-        installing(state="installing", step="pip unpacks", fraction=0.75, updated=time.time())
+        installing(state="installing", step="pip unpacks", fraction=0.75, updated=time.time() + 600)
         expect(panel).to_contain_text("pip unpacks")
         expect(panel.get_by_role("progressbar")).to_have_attribute("aria-valuenow", "75")
-        installing(state="failed", reason="the disk is full: free 1.8 GB", updated=time.time())
+        installing(state="failed", reason="the disk is full: free 1.8 GB", updated=time.time() + 600)
         installing.release()  # type: ignore[attr-defined]
         expect(panel).to_contain_text("the disk is full: free 1.8 GB")
         expect(panel).to_contain_text("ERROR: disk is full")
@@ -162,7 +163,7 @@ def test_each_framework_has_its_programs_and_its_environment(
         expect(panel).to_contain_text("waits for TensorFlow, which is installed first")
         in_short = page.get_by_text("TensorFlow is being installed · pip gets tensorflow")
         expect(in_short).to_be_visible()
-        installing(state="installing", step="pip unpacks", fraction=0.75, updated=time.time())
+        installing(state="installing", step="pip unpacks", fraction=0.75, updated=time.time() + 600)
         expect(page.get_by_text("TensorFlow is being installed · pip unpacks")).to_be_visible()
         page.reload()
         settled(page)
@@ -177,3 +178,96 @@ def test_viewers_only_look(tf_python: Path, tmp_path: Path, page: Any) -> None:
         open_launch(page, server, f"?token={token}")
         expect(page.get_by_text("launching takes the operator's address")).to_be_visible()
         expect(page.get_by_role("button", name="Launch", exact=True)).to_have_count(0)
+
+
+OWN = """
+import os, sys
+import mxnet as mx
+print(sys.argv[1:], os.getcwd(), os.environ["MINE"])
+x = mx.nd.ones((4,), ctx=mx.cpu(1))
+for _ in range(3):
+    x.as_in_context(mx.cpu(2)).asnumpy()
+"""
+
+
+@pytest.fixture
+def own_folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "my project"
+    folder.mkdir()
+    (folder / "train.py").write_text(OWN)
+    (tmp_path / "secret.py").write_text("print('secret')")
+    (folder / "leak.py").symlink_to(tmp_path / "secret.py")
+    return folder
+
+
+def test_a_script_of_ones_own(tmp_path: Path, own_folder: Path, mx_python: Path, page: Any) -> None:
+    home = tmp_path / "home"
+    with start_server(home, tmp_path, "--scripts", str(own_folder)) as server:
+        open_launch(page, server, "?own=script")
+        expect(page.get_by_text("no script is chosen")).to_be_visible()
+        script = page.get_by_label("Script", exact=True)
+        script.click()
+        expect(page.get_by_role("option")).to_have_text(["train.py"])
+        script.fill("../secret.py")
+        script.press("Enter")
+        expect(page.get_by_text("leads to no folder whose scripts may be launched")).to_be_visible()
+        expect(page.get_by_role("button", name="Launch", exact=True)).to_have_count(0)
+        script.click()
+        script.fill("train.py")
+        script.press("Enter")
+        expect(code(page)).to_contain_text("train.py")
+        page.get_by_label("Arguments", exact=True).fill("--epochs 3 'two words'")
+        page.get_by_label("Arguments", exact=True).press("Enter")
+        expect(page.get_by_text("3 arguments: --epochs 3 'two words'")).to_be_visible()
+
+        python = page.get_by_label("Interpreter", exact=True)
+        python.click()
+        python.fill(str(tmp_path))
+        python.press("Enter")
+        expect(page.get_by_test_id("stAlert")).to_contain_text("is a folder, not an interpreter")
+        expect(page.get_by_role("button", name="Launch", exact=True)).to_be_disabled()
+        python.click()
+        python.fill(str(mx_python))
+        python.press("Enter")
+        expect(page.get_by_text(re.compile(r"^\S+ ?Python 3\.\d+\.\d+ with MXNet [\d.]+$"))).to_be_visible()
+
+        page.get_by_label("Environment variables", exact=True).fill("MINE=a b")
+        page.get_by_label("Environment variables", exact=True).press("Control+Enter")
+        expect(code(page)).to_contain_text("export MINE='a b'")
+        expect(code(page)).to_contain_text(f"cd '{own_folder}'")
+        expect(code(page)).to_contain_text(f"{mx_python} '{own_folder}/train.py' --epochs 3 'two words'")
+        expect(page.get_by_test_id("stAlert")).to_have_count(0)
+        page.get_by_role("button", name="Launch", exact=True).click()
+        page.wait_for_url("**/run?run=*")
+        RunPage(page).wait_for_state("finished")
+        (run,) = (home / "runs").iterdir()
+        assert (run / "out.log").read_text() == f"['--epochs', '3', 'two words'] {own_folder} a b\n"
+
+        # Another browser finds it as it was launched last.
+        page.context.clear_cookies()
+        open_launch(page, server, "?own=script")
+        expect(code(page)).to_contain_text(f"{mx_python} '{own_folder}/train.py' --epochs 3 'two words'")
+        expect(page.get_by_label("Environment variables", exact=True)).to_have_value("MINE=a b")
+
+
+def test_without_a_named_folder_no_own_script_is_offered(server: Server, page: Any) -> None:
+    open_launch(page, server, "?own=script")
+    expect(page.get_by_text("No folder was named")).to_be_visible()
+    expect(page.get_by_role("button", name="Launch", exact=True)).to_have_count(0)
+    expect(page.get_by_label("Interpreter", exact=True)).to_have_count(0)
+
+
+def test_viewers_see_nothing_of_own_scripts(tmp_path: Path, own_folder: Path, page: Any) -> None:
+    scripts = ("--scripts", str(own_folder))
+    with start_server(tmp_path / "home", tmp_path, "--listen", "0.0.0.0", *scripts) as server:
+        wait_until(lambda: server.printed().count("?token=") == 2, 10, server.printed)
+        (token,) = re.findall(r"\?token=(\S+)  \(viewer", server.printed())
+        open_launch(page, server, f"?token={token}")
+        open_launch(page, server, "?own=script")
+        expect(
+            page.get_by_text("launching scripts of one's own takes the operator's address")
+        ).to_be_visible()
+        expect(page.get_by_role("button", name="Launch", exact=True)).to_have_count(0)
+        expect(page.get_by_role("combobox")).to_have_count(0)
+        expect(page.get_by_role("textbox")).to_have_count(0)
+        assert str(own_folder) not in page.content()

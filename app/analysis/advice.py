@@ -89,6 +89,8 @@ def summary(
         "made_by": _one(evidence.get("argument_made_by")),
         "kernel": _one(evidence.get("kernel")),
         "call": _one(evidence.get("call")),
+        "wanted": "requested" if evidence.get("requested") else "default",
+        "producer_wanted": "requested" if evidence.get("producer_requested") else "default",
     }
     if code == "unknown" and first.kind == "arg":
         tell = _ARGUMENT
@@ -111,7 +113,7 @@ _CALLED = {
 _PRODUCER_SENTENCES = {
     "default-device": "{producer} at {at} has no device scope and runs on {default}, used on {dsts}",
     "colocation": "{producer} at {at} runs beside {beside} on {src}, used on {dsts}",
-    "no-kernel": "{producer} at {at} has no kernel on the requested device ({kernel}), runs on {src}"
+    "no-kernel": "{producer} at {at} has no kernel on the {producer_wanted} device ({kernel}), runs on {src}"
     " and is used on {dsts}",
 }
 _SENTENCES = {
@@ -120,7 +122,7 @@ _SENTENCES = {
     " on {srcs}",
     "gradient-outside-scope": "The gradients at {at} are computed outside their forward ops' device scope,"
     " on {default}, so tensors cross {way}",
-    "no-kernel": "{consumers} at {at} has no kernel on the requested device ({kernel}) and runs on {dst}",
+    "no-kernel": "{consumers} at {at} has no kernel on the {wanted} device ({kernel}) and runs on {dst}",
     "host-memory": "The kernel of {consumers} at {at} keeps this {role} in host memory, {way}",
     "missing-device": "The code at {at} asks for {missing}, which does not exist here; it ran on {ran_on}",
     "colocation": "{consumers} at {at} is kept beside {beside}, {way}",

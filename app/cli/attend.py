@@ -44,17 +44,27 @@ def planned(make_plan: Callable[[], Plan]) -> Plan:
     return plan
 
 
-def attend(plan: Plan, as_json: bool) -> int:
-    """Launch the run, pass its output and input on until it has ended, and return its own exit status."""
+def attend_quietly(plan: Plan) -> Run:
+    """Launch the run, pass its output on to standard error until it has ended, and return it."""
+    return _attend(plan, sys.stderr.buffer)
+
+
+def _attend(plan: Plan, output: BinaryIO) -> Run:
     for note in plan.notes:
         tell(note)
     with stop_requests() as requests:
         with program_input() as stdin:
             run = launch(plan, stdin)
         tell(f"run {run.id}")
-        run = _follow(run, _Sink(sys.stderr.buffer if as_json else sys.stdout.buffer), requests)
+        run = _follow(run, _Sink(output), requests)
     state, reason = run.judge()
     tell(f"{run.id} {state}{f': {reason}' if reason else ''}")
+    return run
+
+
+def attend(plan: Plan, as_json: bool) -> int:
+    """Launch the run, pass its output and input on until it has ended, and return its own exit status."""
+    run = _attend(plan, sys.stderr.buffer if as_json else sys.stdout.buffer)
     for verdict in read_verdicts(run.path):
         # Said before, but then came the recorded stage, or what the other processes said.
         tell(f"claim {verdict.verdict}: {verdict.text}")

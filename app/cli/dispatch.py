@@ -6,7 +6,21 @@ import os
 import sys
 from typing import Protocol
 
-from app.cli import attach, demo, devices, lessons, programs, report, rm, run, runs, serve, setup, stop
+from app.cli import (
+    attach,
+    demo,
+    devices,
+    lessons,
+    preflight,
+    programs,
+    report,
+    rm,
+    run,
+    runs,
+    serve,
+    setup,
+    stop,
+)
 from app.cli.parser import Parser
 from runners.catalogue import did_you_mean
 from runners.errors import HopscopeError, UsageError
@@ -35,6 +49,7 @@ COMMANDS: dict[str, Command] = {
     "demo": demo,
     "lessons": lessons,
     "run": run,
+    "preflight": preflight,
     "attach": attach,
     "runs": runs,
     "stop": stop,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from app.cli.attend import attend, planned
 from app.cli.parser import Parser, add_launch_options
 from runners.catalogue import did_you_mean
@@ -25,7 +27,7 @@ def add_arguments(parser: Parser) -> None:
 
 def execute(arguments: list[str], parser: Parser) -> int:
     """Run the script to its end and return its own exit status."""
-    own, words = _split(arguments)
+    own, words = split(arguments, ("--framework", "--devices", "--python"))
     args = parser.parse(own)
     if args.framework is not None and args.framework not in FRAMEWORK_NAMES:
         hint = did_you_mean(args.framework, FRAMEWORK_NAMES) or f"; there is {' and '.join(FRAMEWORK_NAMES)}"
@@ -51,9 +53,11 @@ def execute(arguments: list[str], parser: Parser) -> int:
     return attend(planned(plan), as_json=args.json)
 
 
-def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """Return our own words and the script's: it begins behind `--`, or with the first bare word."""
-    takes_value = ("--framework", "--devices", "--python")
+def split(arguments: list[str], takes_value: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return our own words and the script's: it begins behind `--`, or with the first bare word.
+
+    `takes_value` are our options that have the next word for their value.
+    """
     at = 0
     while at < len(arguments):
         word = arguments[at]

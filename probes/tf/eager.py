@@ -16,7 +16,7 @@ from .functions import Functions
 from .gradients import current as gradient
 from .gradients import forward_ops
 from .hosts import on_host as reads_on_host
-from .kernels import missing_kernel, types_of_input, types_of_output
+from .kernels import default_gpu, kernel_facts, types_of_input, types_of_output
 from .live import SMALL_ELEMENTS, LiveBytes
 from .marks import Mark
 from .marks import mark as mark_of
@@ -258,11 +258,9 @@ class EagerOps:
         if mark[0] == "ReadVariableOp" and mark[2]:
             fields["facts"]["variable"] = mark[2]
         types = types_of_input(op_type, index, tensor.dtype.name)
-        if missing := missing_kernel(op_type, own[3], device, types):
-            fields["facts"]["no_kernel"] = missing
+        fields["facts"] |= kernel_facts("", op_type, own[3], device, types, default_gpu())
         types = types_of_output(mark[0], tensor.dtype.name)
-        if missing := missing_kernel(mark[0], mark[3], source, types):
-            fields["facts"]["producer_no_kernel"] = missing
+        fields["facts"] |= kernel_facts("producer_", mark[0], mark[3], source, types, default_gpu())
         place = (source, device, on_host, own, index, mark, tensor._datatype_enum(), tensor._shape_tuple())
         return self.recording.key(("copy", *place, forward), "hop", fields)
 

@@ -12,6 +12,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Optional, Union
 
 ANY_KIND = "DEFAULT"
+_MOST_TYPES_NAMED = 8
+_OF_THE_HOST = (
+    "Dataset",
+    "Iterator",
+    "StringFormat",
+    "Print",
+    "Save",
+    "Restore",
+    "Summary",
+    "PyFunc",
+    "Queue",
+)
+"""Parts of the names of ops that have to do with files, Python or the input pipeline."""
 Types = Mapping[str, Union[str, Sequence[str]]]
 """By attribute, a type's name or several: ``{"T": "float32"}``. Numbers (``N``) are in it too, as text."""
 
@@ -87,6 +100,8 @@ class Answer:
     """That attribute; '' where no single one does."""
     host: frozenset[str] = frozenset()
     """With found, the arguments in host memory: those that all kernels in question keep there."""
+    priority: int = 0
+    """With found, the kernel's: an op that nobody placed goes to the kind whose kernel has the highest."""
     certain: bool = True
     """Every attribute that a kernel depends on was known; else another type might be decided otherwise."""
 
@@ -108,7 +123,9 @@ class Answer:
             return f"{self.op} has kernels for {kinds}"
         if self.outcome == "no-type":
             asked = dict(self.types).get(self.decides, "these types")
-            return f"{self.op} has {self.kind} kernels for {', '.join(self.has)}, none for {asked}"
+            listed = len(self.has) <= _MOST_TYPES_NAMED and self.has
+            having = ", ".join(self.has) if listed else f"{len(self.has) or 'other'} other types"
+            return f"{self.op} has {self.kind} kernels for {having}, none for {asked}"
         return f"{self.op} is not in the kernel table" if self.outcome == "unknown-op" else ""
 
 
@@ -142,7 +159,7 @@ class KernelTable:
         taken = [kernel for kernel in fitting if kernel.priority == best]
         host = frozenset.intersection(*(frozenset(kernel.host) for kernel in taken))
         certain = all(kernel.decided_by(types) for kernel in taken)
-        return Answer(op, kind, "found", kinds, asked, host=host, certain=certain)
+        return Answer(op, kind, "found", kinds, asked, host=host, priority=best, certain=certain)
 
     def host_slots(self, answer: Answer, types: Types, outputs: bool = False) -> frozenset[int]:
         """The numbers of the inputs, or outputs, that a found kernel keeps in host memory."""
@@ -192,6 +209,11 @@ def _deciding(kernels: Sequence[Kernel], types: Types) -> tuple[str, tuple[str, 
         if having and name in types:
             return name, tuple(sorted(frozenset.union(*having)))
     return "", ()
+
+
+def of_the_host(op: str) -> bool:
+    """Whether an op has its work on the host, so that nobody wants it on a GPU."""
+    return any(part in op for part in _OF_THE_HOST)
 
 
 # -- as data -------------------------------------------------------------------------------------------------

@@ -5,10 +5,28 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from .kernel_registry import own_table, type_name
-from .kernel_table import Types
+from .kernel_table import Types, of_the_host
 from .names import short_device
 
 _NO_TYPES: dict[str, str] = {}
+
+
+def kernel_facts(
+    prefix: str, op_type: str, requested: str, assigned: str, types: Types, default: str = ""
+) -> dict[str, str]:
+    """The evidence that an op ran elsewhere for want of a kernel, {} where it did not; `prefix` is its role.
+
+    `default` is the GPU that ops go to for which nobody asked for a device; '' where they go to the host.
+    """
+    if not requested and not of_the_host(op_type):
+        requested = default
+    missing = missing_kernel(op_type, requested, assigned, types)
+    return {f"{prefix}no_kernel": missing, f"{prefix}kernel_from": own_table().source} if missing else {}
+
+
+def default_gpu() -> str:
+    """The GPU that an op outside of functions goes to for which nobody asked for a device; '' without one."""
+    return "gpu:0" if "gpu:0" in _devices() else ""
 
 
 def missing_kernel(op_type: str, requested: str, assigned: str, types: Optional[Types] = None) -> str:

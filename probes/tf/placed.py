@@ -8,6 +8,7 @@ hop; one behind a ``/ctrl/`` node is a control edge, and one of a loop's predica
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import re
 from typing import Any, NamedTuple, Optional
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple, Optional
 from ..trace.hop import memory_of
 from ..trace.recording import Recording
 from .control_flow import ControlFlow
-from .kernels import missing_kernel, types_of_node
+from .kernels import kernel_facts, types_of_node
 from .names import shape_text, short_device
 from .origins import PLUMBING, OpNote, Origins, split_input, within
 from .placed_collectives import moved_tensor, write_collectives
@@ -267,9 +268,11 @@ class _Reader:
             facts["colocated_with"] = beside
         if note.loc == 0 and consumer.proto.op in RESULTS:
             facts["returned"] = True
-        for name, node in ("no_kernel", consumer), ("producer_no_kernel", producer):
+        for name, node in ("", consumer), ("producer_", producer):
             types = types_of_node(node.proto)
-            facts |= _fact(name, missing_kernel(_type(node), node.note.requested, node.device, types))
+            facts |= kernel_facts(
+                name, _type(node), node.note.requested, node.device, types, self._default_gpu
+            )
         fields = {
             "src": src,
             "dst": dst,
@@ -316,6 +319,12 @@ class _Reader:
                 else:
                     found[node.note.requested] = node.note
         return next(iter(found.values())) if list(found) == [producer.device] else None
+
+    @functools.cached_property
+    def _default_gpu(self) -> str:
+        """The GPU that this graph's ops went to for which nobody asked for a device; '' where to the host."""
+        unasked = (node.device for node in self.nodes.values() if not node.note.requested and node.note.loc)
+        return next((device for device in unasked if device == "gpu:0"), "")
 
     def _argument_mark(self, argument: Any) -> Any:
         index = argument.attr["index"].i
@@ -388,10 +397,6 @@ def _predicate(receivers: list[tuple[_Node, int]]) -> bool:
 
 def _is_control(send: Any) -> bool:
     return send.input[0].startswith("^") or "/ctrl/" in send.input[0]
-
-
-def _fact(name: str, value: str) -> dict[str, Any]:
-    return {name: value} if value else {}
 
 
 def _internal(node: Any) -> bool:

@@ -40,6 +40,11 @@ def infer_shapes(graph: Any, arguments: Optional[Any]) -> dict[tuple[str, int], 
         elif node.op == "ReadVariableOp" and _handle(node, nodes) in handles:
             shape, dtype = handles[_handle(node, nodes)]
             _placeholder(copy, dtype, shape)
+        elif (
+            node.op == "ResourceGather" and _handle(node, nodes) in handles and not node.attr["batch_dims"].i
+        ):
+            shape, dtype = handles[_handle(node, nodes)]
+            _gather(copy, definition.node.add(), dtype, shape)
         elif node.op in _PASS:
             _identity(copy)
         elif node.op == "Merge" and any(i.split(":")[0] in back for i in node.input):
@@ -109,6 +114,18 @@ def _placeholder(copy: Any, dtype: int, shape: Any) -> None:
     copy.attr["dtype"].type = dtype
     if shape is not None:
         copy.attr["shape"].shape.CopyFrom(shape)
+
+
+def _gather(copy: Any, table: Any, dtype: int, shape: Any) -> None:
+    """A look-up in a variable: one in a tensor of its shape."""
+    table.name = f"{copy.name}/hopscope_table"
+    _placeholder(table, dtype, shape)
+    indices, kind = copy.input[1], copy.attr["Tindices"].type
+    copy.op = "Gather"
+    copy.attr.clear()
+    copy.attr["Tparams"].type, copy.attr["Tindices"].type = dtype, kind
+    del copy.input[:]
+    copy.input.extend([table.name, indices])
 
 
 def _identity(copy: Any) -> None:

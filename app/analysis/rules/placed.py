@@ -13,13 +13,24 @@ ITERATORS = frozenset({"IteratorGetNext", "IteratorGetNextSync", "MultiDeviceIte
 
 def no_kernel(transfer: Transfer) -> dict[str, Any] | None:
     """The recorder looked the kernel up and there was none."""
-    return {"kernel": transfer.facts["no_kernel"]} if transfer.facts.get("no_kernel") else None
+    if not transfer.facts.get("no_kernel"):
+        return None
+    return {"kernel": transfer.facts["no_kernel"], **_looked_up(transfer, "kernel_from")}
 
 
 def made_without_kernel(transfer: Transfer) -> dict[str, Any] | None:
     """The producer has no kernel for the requested device, so it ran here and its result goes back."""
     kernel = transfer.facts.get("producer_no_kernel")
-    return {"kernel": kernel, "producer_requested": transfer.producer_requested} if kernel else None
+    if not kernel:
+        return None
+    told = _looked_up(transfer, "producer_kernel_from")
+    return {"kernel": kernel, **told, "producer_requested": transfer.producer_requested}
+
+
+def _looked_up(transfer: Transfer, name: str) -> dict[str, Any]:
+    """Whose kernels were looked through, where the recorder said so."""
+    source = transfer.facts.get(name)
+    return {"kernels_of": source} if source else {}
 
 
 def missing_device(transfer: Transfer) -> dict[str, Any] | None:

@@ -1,0 +1,182 @@
+"""What a script would do on a machine with GPUs: the ordinary findings, of a run that is only foreseen."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from app.analysis.findings import run_findings
+from app.analysis.hops import Hop, hop_table
+from app.analysis.preflight.crossings import Crossings, lacking
+from app.analysis.preflight.flow import Flow
+from app.analysis.preflight.machine import Machine
+from app.analysis.preflight.placing import Placing
+from app.analysis.preflight.trust import RULES, confidence
+from app.analysis.preflight.unsure import unforeseen
+from app.analysis.syncs import sync_table
+from app.analysis.tables import Tables
+from probes.tf.kernel_table import KernelTable
+from probes.trace.rows import Graph, Key, Location, Process
+
+_SMALL = 64
+"""Bytes each step below which falling to the host is a note."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Foreseen:
+    """The foreseen run of one process."""
+
+    gpus: int
+    asked: int
+    """GPUs that the script names; 0 where it names none."""
+    table: str
+    """Whose kernel table answered."""
+    tables: Tables
+    hops: tuple[Hop, ...]
+    findings: tuple[dict[str, Any], ...]
+    lacking: tuple[dict[str, Any], ...]
+    placement: tuple[dict[str, Any], ...]
+    unforeseen: tuple[dict[str, Any], ...]
+
+    def row(self) -> dict[str, Any]:
+        """As plain data, ready for JSON."""
+        return {
+            "gpus": self.gpus,
+            "gpus_named": self.asked,
+            "kernel_table": self.table,
+            "steps": self.tables.steps,
+            "placement": list(self.placement),
+            "no_kernel": list(self.lacking),
+            "hops": [hop.row() for hop in self.hops],
+            "syncs": [sync.row() for sync in sync_table(self.tables)],
+            "findings": list(self.findings),
+            "unforeseen": list(self.unforeseen),
+        }
+
+
+def foresee(flow: Flow, table: KernelTable, gpus: int = 0, version: str = "") -> Foreseen:
+    """Foresee a process's run on a machine with `gpus` GPUs, 0 for as many as the script names, at least one.
+
+    `table` says which kernels there are; `version` is the script's own TensorFlow, ``2.21.0``.
+    """
+    asked = _highest(flow, "gpu:")
+    hosts = [f"cpu:{number}" for number in range(max(_highest(flow, "cpu:"), 1))]
+    machine = Machine((*hosts, *(f"gpu:{number}" for number in range(gpus or max(asked, 1)))), table)
+    return foresee_on(flow, machine, asked, version)
+
+
+def foresee_on(flow: Flow, machine: Machine, asked: int = 0, version: str = "") -> Foreseen:
+    """Foresee a process's run on a machine."""
+    placing = Placing(flow, machine)
+    crossings = Crossings(placing)
+    tables = _tables(flow, machine, crossings.keys)
+    hops = hop_table(tables)
+    same = not version or f"TensorFlow {version}," in machine.table.source
+    found = [
+        _told(finding.row(), hops, crossings, same)
+        for finding in run_findings(tables, hops, sync_table(tables))
+    ]
+    gpu_count = sum(machine.kind(device) == "GPU" for device in machine.devices)
+    return Foreseen(
+        gpus=gpu_count,
+        asked=asked,
+        table=machine.table.source,
+        tables=tables,
+        hops=tuple(hops),
+        findings=tuple(found),
+        lacking=tuple(_lacking(placing, same)),
+        placement=tuple(_placement(tables)),
+        unforeseen=tuple(unforeseen(flow, placing, same)),
+    )
+
+
+def _highest(flow: Flow, kind: str) -> int:
+    """How many devices of a kind the script names: one more than the highest number."""
+    named = {record.requested for record in flow.records}
+    named |= {node.requested for function in flow.functions.values() for node in function.nodes}
+    numbers = [int(name[4:]) for name in named if name.startswith(kind) and name[4:].isdecimal()]
+    return max(numbers, default=-1) + 1
+
+
+def _tables(flow: Flow, machine: Machine, keys: Sequence[Key]) -> Tables:
+    locations = {
+        number: Location(number, site, via, site.rpartition(":")[0], int(site.rpartition(":")[2] or 0), "")
+        for number, (site, via) in flow.sites.items()
+    }
+    process = Process(
+        index=0,
+        pid=flow.pid,
+        name=str(flow.pid),
+        framework="tensorflow",
+        framework_version=None,
+        role=None,
+        rank=None,
+        wall_ns=0,
+        mono_ns=0,
+        devices=list(machine.devices),
+        device_map={device: {"stand_in": False} for device in machine.devices},
+        ended=True,
+        header={"default_device": machine.default},
+    )
+    rounds: list[Graph] = []
+    if flow.steps:
+        mark = Key(len(keys) + 1, "mark", {"name": "step"}, flow.steps)
+        return Tables([process], locations, rounds, [*keys, mark], [])
+    calls = max((record.count for record in flow.records if record.function), default=0)
+    if calls:
+        rounds.append(Graph(1, "", "", 0, 0, None, calls))
+    return Tables([process], locations, rounds, list(keys), [])
+
+
+def _told(row: dict[str, Any], hops: Sequence[Hop], crossings: Crossings, same: bool) -> dict[str, Any]:
+    """A finding with the rules that foresee it, and how far to trust them."""
+    places = [place for index in row["hops"] for key in hops[index].keys for place in crossings.rules[key]]
+    trust, why = confidence(places, same)
+    known = [hops[index].bytes_total for index in row["hops"]]
+    if (
+        row["code"] == "no-kernel"
+        and known
+        and all(size is not None and size <= _SMALL for size in _each(row, hops))
+    ):
+        row["severity"] = "info"
+    rules = [RULES[rule] for rule in dict.fromkeys(place.rule for place in places)]
+    return row | {"rules": rules, "confidence": trust, "why": why}
+
+
+def _each(row: Mapping[str, Any], hops: Sequence[Hop]) -> Iterable[int | None]:
+    return [hops[index].bytes for index in row["hops"]]
+
+
+def _lacking(placing: Placing, same: bool) -> Iterable[dict[str, Any]]:
+    """The ops that no GPU has a kernel for, by type and line."""
+    sites = placing.flow.sites
+    rows: dict[tuple[str, int, str], dict[str, Any]] = {}
+    for op, loc, place in lacking(placing):
+        words = place.lacking.words if place.lacking else ""
+        identity = (op, loc, words)
+        if identity not in rows:
+            trust, why = confidence([place], same)
+            rows[identity] = {
+                "op": op,
+                "site": sites[loc][0] if loc in sites else None,
+                "runs_on": place.device,
+                "kernel": words,
+                "from": placing.machine.table.source,
+                "confidence": trust,
+                "why": why,
+                "ops": 0,
+            }
+        rows[identity]["ops"] += 1
+    return rows.values()
+
+
+def _placement(tables: Tables) -> Iterable[dict[str, Any]]:
+    """How many ops each device would have, and how many of them because nobody asked for a device."""
+    rows: dict[str, dict[str, Any]] = {}
+    for key in tables.of_kind("op"):
+        device = key.fields["device"]
+        row = rows.setdefault(device, {"device": device, "ops": 0, "nobody_asked": 0})
+        row["ops"] += 1
+        row["nobody_asked"] += not key.fields["requested"]
+    return [rows[device] for device in tables.devices if device in rows]

@@ -1,0 +1,111 @@
+"""What a pre-flight cannot foresee, each with the line and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from app.analysis.preflight.flow import Flow
+from app.analysis.preflight.placing import Placing
+
+_PYTHON_OPS = ("EagerPyFunc", "PyFunc", "PyFuncStateless")
+_KERAS_TRAINING = ("one_step_on_iterator", "multi_step_on_iterator", "one_step_on_data", "train_function")
+_MOST_OPS_NAMED = 8
+
+
+def unforeseen(flow: Flow, placing: Placing, same_version: bool) -> Iterator[dict[str, Any]]:
+    """Rows of what, site, count and why."""
+    yield from _compiled(flow, placing)
+    yield from _keras(flow)
+    yield from _remarks(flow)
+    yield from _ops(flow, placing)
+    if not same_version:
+        yield _row("kernels", None, 1, f"{placing.machine.table.source} is not of the script's TensorFlow")
+    if not flow.steps:
+        why = "it applied no optimizer before it ended: what is told is of all that ran"
+        yield _row("steps", None, 1, why)
+    if flow.left_out:
+        yield _row("ops beyond the first 20,000 lines and types", None, flow.left_out, "they were not noted")
+
+
+def _compiled(flow: Flow, placing: Placing) -> Iterator[dict[str, Any]]:
+    why = (
+        "XLA compiles it whole for one device; which ops it keeps, and what it sends, the graph does not say"
+    )
+    for record in flow.records:
+        function = flow.functions.get(record.function)
+        if function is not None and function.compiled:
+            yield _row(f"inside {function.label}", _site(flow, record.loc), record.count, why)
+        if record.function and function is None:
+            untraced = "it was traced where the pre-flight could not note it"
+            yield _row("inside a function", _site(flow, record.loc), record.count, untraced)
+    for number, placed in placing.functions.items():
+        loc = flow.records[number].loc
+        for label, line, _ in placed.expanded.compiled:
+            yield _row(f"inside {label}", _site(flow, line or loc), 1, why)
+        for op, line in placed.expanded.opaque:
+            yield _row(f"inside {op}", _site(flow, line or loc), 1, "what it calls was not noted")
+    for record in placing.too_large:
+        yield _row(
+            "inside a function", _site(flow, record.loc), record.count, "it is too large to work through"
+        )
+
+
+def _keras(flow: Flow) -> Iterator[dict[str, Any]]:
+    labels = {function.label: name for name, function in flow.functions.items()}
+    trained = next((name for name in _KERAS_TRAINING if name in labels), None)
+    if trained is not None and not flow.functions[labels[trained]].compiled:
+        why = "Keras 3 compiles by XLA where it sees a GPU, unless compile() says jit_compile=False"
+        yield _row("fit and evaluate of Keras", None, 1, why)
+    if any(via and "/rnn.py" in via for _, via in flow.sites.values()):
+        why = "where there is a GPU Keras may take cuDNN's kernel for it, which no CPU run shows"
+        yield _row("LSTM and GRU layers", None, 1, why)
+
+
+def _remarks(flow: Flow) -> Iterator[dict[str, Any]]:
+    for remark in flow.remarks:
+        site = _site(flow, remark.loc)
+        kind, _, name = remark.what.partition(" ")
+        if kind == "strategy":
+            why = "it takes the devices that it finds: here one CPU, there all GPUs, with exchange among them"
+            yield _row(f"tf.distribute's {name}", site, remark.count, why)
+        else:
+            why = "here there are none, so the script may do something else where there are some"
+            yield _row(f"the script {remark.what}", site, remark.count, why)
+
+
+def _ops(flow: Flow, placing: Placing) -> Iterator[dict[str, Any]]:
+    unknown: dict[str, tuple[int, int]] = {}
+    python: dict[int, int] = {}
+    for op, loc, rule in _all_ops(placing):
+        if rule == "unknown-op":
+            unknown[op] = (unknown.get(op, (0, 0))[0] + 1, loc)
+        if op in _PYTHON_OPS:
+            python[loc] = python.get(loc, 0) + 1
+    for op, (count, loc) in list(unknown.items())[:_MOST_OPS_NAMED]:
+        yield _row(op, _site(flow, loc), count, "the kernel table does not know it")
+    if len(unknown) > _MOST_OPS_NAMED:
+        more = len(unknown) - _MOST_OPS_NAMED
+        yield _row(f"{more} more ops", None, more, "the kernel table does not know them")
+    for loc, count in python.items():
+        why = (
+            "Python runs in it, on the host; ops that it calls are foreseen as calls outside of the function"
+        )
+        yield _row("tf.py_function", _site(flow, loc), count, why)
+
+
+def _all_ops(placing: Placing) -> Iterator[tuple[str, int, str]]:
+    for record in placing.flow.records:
+        if not record.function:
+            yield record.op, record.loc, placing.places[record.number].rule
+    for placed in placing.functions.values():
+        for number, place in placed.places.items():
+            yield placed.ops[number].op, placed.ops[number].loc, place.rule
+
+
+def _site(flow: Flow, loc: int) -> str | None:
+    return flow.sites[loc][0] if loc in flow.sites else None
+
+
+def _row(what: str, site: str | None, count: int, why: str) -> dict[str, Any]:
+    return {"what": what, "site": site, "count": count, "why": why}

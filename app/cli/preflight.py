@@ -1,0 +1,80 @@
+"""`preflight`: some steps of a script without a GPU, and what it would do on a machine that has some."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from app.cli.attend import attend_quietly, exit_status, planned
+from app.cli.output import print_json, tell
+from app.cli.parser import Parser, add_json, seconds, whole_number
+from app.cli.run import split
+from runners.catalogue import did_you_mean
+from runners.errors import UsageError
+from runners.launcher import Plan
+from runners.plan import FRAMEWORK_NAMES
+from runners.plan_preflight import SECONDS, STEPS, plan_preflight
+
+SUMMARY = "foresee, without a GPU, what a script would do on one: preflight -- train.py"
+
+
+def add_arguments(parser: Parser) -> None:
+    """Declare the command's arguments."""
+    parser.usage = (
+        "python3 -m app preflight [options] -- SCRIPT ARGS  |  preflight [options] -- -m MODULE ARGS"
+    )
+    parser.add_argument(
+        "--steps",
+        type=whole_number,
+        default=STEPS,
+        metavar="N",
+        help=f"steps after the first (default: {STEPS})",
+    )
+    parser.add_argument(
+        "--gpus",
+        type=whole_number,
+        metavar="N",
+        help="GPUs of that machine (default: as many as the script names)",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=seconds,
+        default=SECONDS,
+        metavar="S",
+        help=f"end the script after as many seconds in any case (default: {SECONDS:g})",
+    )
+    parser.add_argument("--framework", metavar="F", help=f"{' or '.join(FRAMEWORK_NAMES)}")
+    parser.add_argument("--python", metavar="EXE", help="interpreter to use instead of the framework's own")
+    add_json(parser)
+
+
+def execute(arguments: list[str], parser: Parser) -> int:
+    """Run the steps, print what they foresee, and return the script's own exit status."""
+    own, words = split(arguments, ("--steps", "--gpus", "--seconds", "--framework", "--python"))
+    args = parser.parse(own)
+    if args.framework is not None and args.framework not in FRAMEWORK_NAMES:
+        hint = did_you_mean(args.framework, FRAMEWORK_NAMES) or f"; there is {' and '.join(FRAMEWORK_NAMES)}"
+        raise UsageError(f"there is no framework {args.framework!r}{hint}")
+    module = words[:1] == ["-m"]
+
+    def plan() -> Plan:
+        made = plan_preflight(
+            words[1:] if module else words,
+            steps=args.steps,
+            gpus=args.gpus or 0,
+            seconds=args.seconds,
+            framework=args.framework,
+            python=args.python,
+            module=module,
+        )
+        return dataclasses.replace(made, notes=[])
+
+    run = attend_quietly(planned(plan))
+    from app.analysis.preflight.report import preflight_report, render_preflight
+
+    report = preflight_report(run.path)
+    if args.json:
+        print_json(report)
+    else:
+        print(render_preflight(report))
+    tell(f"python3 -m app report {run.id} says what it did here")
+    return exit_status(run)

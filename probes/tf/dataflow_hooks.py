@@ -1,0 +1,144 @@
+"""Brings the pre-flight's notes into the hooks of the recorder, where the environment asks for them."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+from typing import Any, Optional
+
+from ..trace.preflight import limit_steps, wanted
+from ..trace.recording import Recording
+from . import buffers, functions
+from .dataflow import Dataflow
+from .eager import EagerOps
+from .functions import Functions
+
+
+def install(recording: Recording) -> None:
+    """Before the recorder's own hooks are put in: what they call is wrapped, in a pre-flight only."""
+    if not wanted():
+        return
+    flow = Dataflow(recording)
+    _note_sites(recording, flow)
+    _wrap_ops(flow)
+    _wrap_functions(flow)
+    _wrap_values(flow)
+    _wrap_questions(flow)
+    limit_steps(recording, flow.first_step_over)
+    recording.tickers.append(flow.write)
+    atexit.register(flow.write)
+
+
+def _note_sites(recording: Recording, flow: Dataflow) -> None:
+    define = recording.sites._define
+
+    def defined(site: str, via: Optional[str], file: str, line: int, function: str) -> int:
+        number = define(site, via, file, line, function)
+        flow.sites[number] = (site, via)
+        return number
+
+    recording.sites._define = defined
+
+
+def _scope() -> str:
+    from tensorflow.python.eager import context
+
+    return str(context.context().device_name or "")
+
+
+def _wrap_ops(flow: Dataflow) -> None:
+    kept: Any = EagerOps
+    called, converted = kept.__call__, kept.converted
+
+    def op(
+        self: Any, op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
+    ) -> None:
+        called(self, op_type, inputs, attrs, outputs, op_name, graph)
+        text = op_type.decode() if isinstance(op_type, bytes) else op_type
+        if graph is None and text not in self.functions.called:
+            flow.op(text, inputs, attrs, outputs or (), _scope())
+
+    def constant(self: Any, tensor: Any, *more: Any) -> None:
+        converted(self, tensor, *more)
+        flow.constant(tensor, _scope())
+
+    kept.__call__, kept.converted = op, constant
+
+
+def _wrap_functions(flow: Dataflow) -> None:
+    kept: Any = Functions
+    module: Any = functions
+    traced, ran, read = kept.traced, kept.ran, module.read_placed
+
+    def function_traced(self: Any, name: str, graph: Any, attrs: Any) -> None:
+        traced(self, name, graph, attrs)
+        flow.function(name, graph, attrs)
+
+    def function_ran(self: Any, ctx: Any, name: str, inputs: Any, outputs: Any, *more: Any) -> None:
+        # First, so that the call belongs to the step that it may end.
+        flow.call(name, inputs, outputs, str(ctx.device_name or ""))
+        ran(self, ctx, name, inputs, outputs, *more)
+
+    def read_placed(recording: Any, function_graph: Any, owner: str, notes: Any, arguments: Any, *more: Any,
+                    **named: Any) -> Any:  # fmt: skip
+        flow.placed(function_graph, owner, arguments)
+        return read(recording, function_graph, owner, notes, arguments, *more, **named)
+
+    kept.traced, kept.ran = function_traced, function_ran
+    module.read_placed = read_placed
+
+
+def _wrap_values(flow: Dataflow) -> None:
+    """Both ways in which Python takes a value, below the recorder's own hooks."""
+    from tensorflow.python.framework import ops
+
+    base: Any = getattr(ops, "_EagerTensorBase", None) or ops.EagerTensor.__mro__[1]
+    original, install_buffers = base._numpy, buffers.install
+
+    def _numpy(self: Any) -> Any:
+        flow.pulled(self, "numpy")
+        return original(self)
+
+    def install(recording: Any, tensor_type: type, read: Any) -> None:
+        def both(tensor: Any, dur: int) -> None:
+            flow.pulled(tensor, "array")
+            read(tensor, dur)
+
+        install_buffers(recording, tensor_type, both)
+
+    base._numpy = _numpy
+    buffers.install = install
+
+
+def _wrap_questions(flow: Dataflow) -> None:
+    """A script that asks which GPUs there are may do something else where there are some."""
+    from tensorflow.python.distribute import distribute_lib
+    from tensorflow.python.eager import context
+    from tensorflow.python.framework import config
+
+    for name in ("list_physical_devices", "list_logical_devices"):
+        _wrap_question(flow, context.Context, name, config.__file__)
+
+    made: Any = distribute_lib.StrategyBase
+    init = made.__init__
+
+    def strategy_made(self: Any, *args: Any, **kwargs: Any) -> None:
+        if not type(self).__name__.startswith("_"):
+            flow.note(f"strategy {type(self).__name__}", flow.recording.sites.current())
+        init(self, *args, **kwargs)
+
+    made.__init__ = strategy_made
+
+
+def _wrap_question(flow: Dataflow, owner: Any, name: str, through: str) -> None:
+    original = getattr(owner, name)
+
+    def asked(self: Any, device_type: Any = None) -> Any:
+        frame = sys._getframe(1)
+        while frame.f_code.co_filename == through and frame.f_back is not None:
+            frame = frame.f_back
+        if device_type in (None, "GPU") and flow.recording.sites.is_user(frame.f_code.co_filename):
+            flow.note("asks which GPUs there are", flow.recording.sites.current())
+        return original(self, device_type)
+
+    setattr(owner, name, asked)

@@ -1,0 +1,169 @@
+"""A pre-flight of real scripts: what it foresees is held to what the same runs record on devices here."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from app.analysis.kernels.shipped import read_table, shipped_table
+from app.analysis.preflight.flow import Flow, parse_flow
+from app.analysis.preflight.foresee import Foreseen, foresee_on
+from app.analysis.preflight.machine import Machine
+from app.analysis.preflight.report import preflight_report
+from app.analysis.report import run_report
+from app.store.dataflow import read_dataflow
+from probes.tf.kernel_table import KernelTable
+from runners import registry
+from runners.launcher import launch
+from runners.plan import ROOT
+from runners.plan_preflight import plan_preflight
+from tests.integration.recording import SCRIPTS
+
+LIMIT_S = 120
+STEPS = 4
+TINY = 4
+"""Bytes of a scalar that TensorFlow sends from Python by itself and keeps; they are not foreseen."""
+XLA_TABLE = """
+import gzip, json, sys
+import tensorflow as tf
+from probes.tf import kernel_registry
+with tf.device("/device:XLA_CPU:0"):
+    tf.add(tf.ones([2]), 1.0)  # from now on its kernels are registered
+kernel_registry.KINDS = ("CPU", "XLA_CPU", "DEFAULT")
+with gzip.open(sys.argv[1], "wt") as file:
+    json.dump(kernel_registry.whole_table(), file)
+"""
+
+Way = tuple[str, str, str | None, int | None]
+
+
+class Flown(NamedTuple):
+    path: Path
+    flow: Flow
+    report: dict[str, Any]
+    """What was recorded here."""
+    log: str
+
+
+def fly(python: Path, script: Path, home: Path) -> Flown:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOPSCOPE_HOME", str(home))
+        plan = plan_preflight([str(script)], steps=STEPS, framework="tensorflow", python=python)
+        run = registry.wait(launch(plan), LIMIT_S)
+    log = run.log.read_text(errors="replace")
+    assert (run.state, run.exit_code) == ("finished", 0), log[-3000:]
+    [notes] = read_dataflow(run.path)[0]
+    return Flown(run.path, parse_flow(notes), run_report(run.path), log)
+
+
+@pytest.fixture(scope="module")
+def flown(tf_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Flown:
+    return fly(tf_python, SCRIPTS / "foreseen.py", tmp_path_factory.mktemp("home"))
+
+
+@pytest.fixture(scope="module")
+def lacking(tf_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Flown:
+    return fly(tf_python, SCRIPTS / "no_kernel_type.py", tmp_path_factory.mktemp("home"))
+
+
+@pytest.fixture(scope="module")
+def xla_table(tf_python: Path, tmp_path_factory: pytest.TempPathFactory) -> KernelTable:
+    path = tmp_path_factory.mktemp("table") / "xla.json.gz"
+    quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_XLA_FLAGS": "--tf_xla_enable_xla_devices"}
+    words = [str(tf_python), "-c", XLA_TABLE, str(path)]
+    subprocess.run(words, cwd=ROOT, env=os.environ | quiet, check=True, capture_output=True)
+    return read_table(path)
+
+
+def ways(hops: list[dict[str, Any]]) -> set[Way]:
+    return {
+        (hop["src"], hop["dst"], hop["site"], hop["bytes"])
+        for hop in hops
+        if not (hop["producer"] == "Python" and hop["bytes"] == TINY and hop["op"] != "Const")
+    }
+
+
+def foreseen_here(flown: Flown, table: KernelTable, devices: dict[str, str]) -> Foreseen:
+    return foresee_on(flown.flow, Machine(tuple(devices), table, devices))
+
+
+def test_on_devices_that_are_here_all_is_foreseen_that_is_recorded_and_nothing_else(flown: Flown) -> None:
+    devices = {"cpu:0": "CPU", "cpu:1": "CPU", "cpu:2": "CPU"}
+    foreseen = foreseen_here(flown, shipped_table(), devices)
+    recorded = ways(flown.report["hops"])
+    assert len(recorded) > 15
+    assert ways([hop.row() for hop in foreseen.hops]) == recorded
+
+
+def test_on_a_device_that_lacks_kernels_the_same_ops_fall_to_the_host(
+    lacking: Flown, xla_table: KernelTable
+) -> None:
+    foreseen = foreseen_here(lacking, xla_table, {"cpu:0": "CPU", "xla_cpu:0": "XLA_CPU"})
+
+    def fallen(hops: list[dict[str, Any]]) -> set[tuple[str, str, str]]:
+        return {(hop["src"], hop["dst"], hop["site"]) for hop in hops if hop["cause"] == "no-kernel"}
+
+    recorded = fallen(lacking.report["hops"])
+    assert len(recorded) == 4
+    assert fallen([hop.row() for hop in foreseen.hops]) == recorded
+    assert {row["op"] for row in foreseen.lacking} == {"Cumsum"}
+
+
+def test_the_script_ends_by_itself_after_the_steps(flown: Flown) -> None:
+    assert f"pre-flight: ended after {STEPS + 1} steps" in flown.log
+    assert flown.flow.steps == STEPS
+    assert json.loads((flown.path / "spec.json").read_text())["preflight"]["steps"] == STEPS
+
+
+def test_a_script_without_steps_runs_to_its_end_and_says_so(lacking: Flown) -> None:
+    assert "sums (8, 8) (8, 8)" in lacking.log
+    told = preflight_report(lacking.path)["unforeseen"]
+    assert [row for row in told if row["what"] == "steps"]
+
+
+def test_on_a_gpu_what_nobody_placed_goes_there_and_what_crosses_is_told(flown: Flown) -> None:
+    report = preflight_report(flown.path)
+    assert report["gpus"] == 1
+    unasked = {row["device"]: row["nobody_asked"] for row in report["placement"]}
+    assert unasked["gpu:0"] > unasked["cpu:0"]
+    told = {(row["code"], row["site"]) for row in report["findings"]}
+    assert ("host-sync", "foreseen.py:58") in told
+    assert ("variable-home", "foreseen.py:44") in told
+    assert all(row["confidence"] in ("high", "medium", "low") and row["rules"] for row in report["findings"])
+
+
+def test_the_command_prints_one_object_and_exits_as_the_script(
+    tf_python: Path, tmp_path: Path, hopscope_home: Path
+) -> None:
+    script = tmp_path / "short.py"
+    script.write_text(
+        "import tensorflow as tf\n"
+        "with tf.device('/GPU:1'):\n"
+        "    found = tf.unique(tf.cast(tf.random.uniform([100]) * 9, tf.int64))[0]\n"
+        "    shuffled = tf.random.shuffle(tf.random.uniform([100]))\n"
+        "    print(float(tf.reduce_sum(shuffled)))\n"
+        "raise SystemExit(3)\n"
+    )
+    words = [
+        sys.executable,
+        "-m",
+        "app",
+        "preflight",
+        "--json",
+        "--python",
+        str(tf_python),
+        "--",
+        str(script),
+    ]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 3, done.stderr[-2000:]
+    report = json.loads(done.stdout)
+    assert (report["gpus"], report["gpus_named"], report["exit_code"]) == (2, 2, 3)
+    assert [(row["op"], row["site"]) for row in report["no_kernel"]] == [("RandomShuffle", "short.py:4")]
+    assert ("no-kernel", "short.py:4") in {(row["code"], row["site"]) for row in report["findings"]}

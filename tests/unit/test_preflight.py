@@ -1,0 +1,327 @@
+"""What is foreseen of notes about ops: where they would run, what would cross, why, and how sure that is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.analysis.kernels.shipped import shipped_table
+from app.analysis.preflight.expanded import Expanded
+from app.analysis.preflight.flow import PYTHON, Tensor, parse_flow
+from app.analysis.preflight.foresee import Foreseen, foresee
+from app.analysis.preflight.machine import Machine
+from app.analysis.preflight.report import preflight_report, render_preflight
+from runners.errors import HopscopeError
+from runners.plan_preflight import plan_preflight
+
+FLOAT = ["float32", [64, 16]]
+MATMUL = {"T": "float32"}
+STEPS = 3
+
+
+def record(op: str, line: int, inputs: list[Any] | None = None, **more: Any) -> dict[str, Any]:
+    """An op at a line; inputs as (maker, tensor) in the order of the slots."""
+    edges = [[slot, maker, 0, tensor, [], STEPS, 0] for slot, (maker, tensor) in enumerate(inputs or [])]
+    made = {"op": op, "types": MATMUL, "requested": "", "loc": line, "forward": [None, ""], "inputs": edges}
+    return {**made, "outputs": [FLOAT], "count": STEPS, "early": 0, "function": "", **more}
+
+
+def node(name: str, op: str, inputs: list[list[int]] | None = None, **more: Any) -> dict[str, Any]:
+    made = {"name": name, "op": op, "requested": "", "loc": 50, "forward": [None, ""], "types": MATMUL}
+    return {**made, "inputs": inputs or [], "outputs": [FLOAT], "calls": {}, "beside": [], **more}
+
+
+def function(nodes: list[Any], arguments: int, results: list[list[int]], **more: Any) -> dict[str, Any]:
+    made = {"label": "step", "compiled": False, "nodes": nodes, "arguments": list(range(arguments))}
+    return {**made, "results": results, "shapes": {}, **more}
+
+
+def notes(records: list[Any], **more: Any) -> dict[str, Any]:
+    made = {"version": 1, "pid": 1, "framework": "tensorflow", "kernels": "a test", "has_gpu_kernels": False}
+    sites = {str(line): [f"train.py:{line}", None] for line in range(1, 100)}
+    return {**made, "steps": STEPS, "sites": sites, "records": records, "functions": {}, "pulls": [],
+            "notes": [], "left_out": 0, **more}  # fmt: skip
+
+
+def seen(records: list[Any], gpus: int = 0, version: str = "2.21.0", **more: Any) -> Foreseen:
+    return foresee(parse_flow(notes(records, **more)), shipped_table(), gpus, version)
+
+
+def ways(foreseen: Foreseen) -> list[tuple[Any, ...]]:
+    return [(hop.cause.code, hop.src, hop.dst, hop.bytes, hop.count) for hop in foreseen.hops]
+
+
+def codes(foreseen: Foreseen) -> list[tuple[str, str, str | None]]:
+    return [(row["severity"], row["code"], row["site"]) for row in foreseen.findings]
+
+
+def made_on_the_default(line: int = 1) -> dict[str, Any]:
+    return record("RandomStandardNormal", line, types={"dtype": "float32", "T": "int32"})
+
+
+def test_what_nobody_placed_runs_on_the_first_gpu_and_nothing_crosses() -> None:
+    foreseen = seen([made_on_the_default(), record("MatMul", 2, [(0, FLOAT), (0, FLOAT)])])
+    assert ways(foreseen) == []
+    assert foreseen.findings == ()
+    assert [dict(row) for row in foreseen.placement] == [{"device": "gpu:0", "ops": 2, "nobody_asked": 2}]
+
+
+def test_an_op_without_a_gpu_kernel_falls_to_the_host_and_its_tensors_cross() -> None:
+    records = [
+        made_on_the_default(),
+        record("RandomShuffle", 2, [(0, FLOAT)], requested="gpu:0"),
+        record("Mul", 3, [(1, FLOAT), (1, FLOAT)], requested="gpu:0"),
+    ]
+    foreseen = seen(records)
+    assert ways(foreseen)[:2] == [
+        ("no-kernel", "gpu:0", "cpu:0", 4096, STEPS),
+        ("no-kernel", "cpu:0", "gpu:0", 4096, STEPS),
+    ]
+    assert set(codes(foreseen)) == {("warning", "no-kernel", "train.py:2")}
+    assert [row["site"] for row in foreseen.lacking] == ["train.py:2"]
+    evidence = foreseen.findings[0]["evidence"]
+    assert evidence["kernels_of"].startswith("the kernel table of TensorFlow 2.21")
+
+
+def test_a_type_without_a_kernel_is_named() -> None:
+    whole = ["int32", [64, 64]]
+    taken = [(0, whole), (0, whole)]
+    records = [
+        record("Fill", 1, outputs=[whole], types={"T": "int32"}),
+        record("MatMul", 2, taken, types={"T": "int32"}, outputs=[whole]),
+    ]
+    [row] = seen(records).lacking
+    assert "none for int32" in row["kernel"]
+    assert (row["runs_on"], row["confidence"]) == ("cpu:0", "high")
+
+
+def test_an_int32_tensor_made_by_a_gpu_kernel_lies_on_the_host() -> None:
+    whole = ["int32", [64]]
+    records = [
+        record("Range", 1, types={"Tidx": "int32"}, outputs=[whole]),
+        record("GatherV2", 2, [(0, FLOAT), (0, whole), (PYTHON, ["int32", []])],
+               types={"Tparams": "float32", "Tindices": "int32", "Taxis": "int32"}),
+    ]  # fmt: skip
+    records[1]["inputs"] = records[1]["inputs"][1:]
+    foreseen = seen(records)
+    assert ways(foreseen) == [("host-memory", "gpu:0", "gpu:0", 256, STEPS)]
+    assert codes(foreseen) == [("info", "host-memory", "train.py:2")]
+
+
+def test_python_data_goes_up_but_int32_stays_on_the_host() -> None:
+    records = [
+        record("_EagerConst", 1, types={"dtype": "float32"}),
+        record("_EagerConst", 2, types={"dtype": "int32"}, outputs=[["int32", [64]]]),
+    ]
+    assert [(hop.cause.code, hop.site) for hop in seen(records).hops] == [("host-upload", "train.py:1")]
+
+
+def variable(line: int, requested: str, dtype: str = "float32") -> dict[str, Any]:
+    handle = ["resource", []]
+    return record(
+        "VarHandleOp", line, types={"dtype": dtype}, outputs=[handle], requested=requested, name="table"
+    )
+
+
+def test_what_works_on_a_variable_stays_where_the_variable_is() -> None:
+    handle = ["resource", []]
+    records = [
+        variable(1, "cpu:0"),
+        record("ReadVariableOp", 2, [(0, handle)], types={"dtype": "float32"}),
+        record("MatMul", 3, [(1, FLOAT), (1, FLOAT)], requested="gpu:0"),
+    ]
+    foreseen = seen(records)
+    assert ways(foreseen)[0] == ("variable-home", "cpu:0", "gpu:0", 4096, STEPS)
+    assert codes(foreseen) == [("warning", "variable-home", "train.py:3")]
+
+
+def test_a_variable_of_a_type_without_a_kernel_lives_on_the_host() -> None:
+    [row] = seen([variable(1, "", "int32")]).lacking
+    assert (row["op"], row["runs_on"]) == ("VarHandleOp", "cpu:0")
+
+
+def test_a_copy_is_kept_for_the_next_op_on_the_same_device() -> None:
+    records = [
+        record("MatMul", 1, requested="cpu:0"),
+        record("Mul", 2, [(0, FLOAT)]),
+        record("Mul", 3, [(0, FLOAT)]),
+    ]
+    records[2]["inputs"][0][4] = [1]
+    assert len(seen(records).hops) == 1
+
+
+def test_a_value_taken_each_step_waits() -> None:
+    pull = {"kind": "numpy", "loc": 9, "from": [0, 0], "tensor": ["float32", []], "count": STEPS, "early": 0}
+    foreseen = seen([made_on_the_default()], pulls=[pull])
+    assert codes(foreseen) == [("warning", "host-sync", "train.py:9")]
+
+
+def test_what_happened_in_the_first_step_only_is_no_warning() -> None:
+    pull = {"kind": "numpy", "loc": 9, "from": [0, 0], "tensor": ["float32", []], "count": 1, "early": 1}
+    foreseen = seen([made_on_the_default()], pulls=[pull])
+    assert codes(foreseen) == [("info", "host-sync", "train.py:9")]
+
+
+STEP = function(
+    [
+        node("x", "Placeholder"),
+        node("pooled", "FractionalMaxPool", [[0, 0]], requested="gpu:0", loc=20),
+        node("out", "MatMul", [[1, 0], [1, 0]], requested="gpu:0", loc=21),
+        node("unused", "RandomShuffle", [[0, 0]], loc=22),
+    ],
+    1,
+    [[2, 0]],
+)
+
+
+def test_inside_a_function_ops_fall_to_the_host_too_and_what_nothing_needs_is_not_run() -> None:
+    call = record("__inference_step_1", 5, [(0, FLOAT)], function="__inference_step_1")
+    foreseen = seen([made_on_the_default(), call], functions={"__inference_step_1": STEP})
+    assert [(hop.src, hop.dst, hop.site, hop.count) for hop in foreseen.hops] == [
+        ("gpu:0", "cpu:0", "train.py:20", STEPS),
+        ("cpu:0", "gpu:0", "train.py:21", STEPS),
+    ]
+    assert [row["op"] for row in foreseen.lacking] == ["FractionalMaxPool"]
+
+
+def test_in_a_function_that_was_called_in_a_scope_ops_run_there() -> None:
+    call = record("f", 5, [(0, FLOAT)], function="f", requested="gpu:1")
+    plain = function([node("x", "Placeholder"), node("y", "MatMul", [[0, 0], [0, 0]])], 1, [[1, 0]])
+    foreseen = seen([made_on_the_default(), call], functions={"f": plain})
+    assert foreseen.gpus == 2
+    assert [(hop.src, hop.dst) for hop in foreseen.hops] == [("gpu:0", "gpu:1")]
+
+
+def test_a_called_functions_ops_get_the_calls_device_and_name() -> None:
+    inner = function([node("a", "Placeholder"), node("b", "MatMul", [[0, 0], [0, 0]])], 1, [[1, 0]])
+    calling = node("call", "PartitionedCall", [[0, 0]], calls={"f": ["inner"]}, requested="gpu:1")
+    outer = function([node("x", "Placeholder"), calling, node("z", "Mul", [[1, 0], [1, 0]])], 1, [[2, 0]])
+    flow = parse_flow(notes([], functions={"inner": inner, "outer": outer}))
+    ops = Expanded(flow.functions["outer"], flow.functions).ops
+    assert [(op.name, op.requested) for op in ops] == [("call/b", "gpu:1"), ("z", "")]
+
+
+def test_a_loops_ops_have_no_known_count() -> None:
+    body = function([node("i", "Placeholder"), node("s", "FractionalMaxPool", [[0, 0]])], 1, [[1, 0]])
+    loop = node("while", "StatelessWhile", [[0, 0]], calls={"body": ["body"], "cond": ["cond"]})
+    outer = function([node("x", "Placeholder"), loop], 1, [[1, 0]])
+    cond = function([node("i", "Placeholder")], 1, [[0, 0]])
+    call = record("f", 5, [(0, FLOAT)], function="f")
+    foreseen = seen([made_on_the_default(), call], functions={"f": outer, "body": body, "cond": cond})
+    assert [(hop.src, hop.dst, hop.count) for hop in foreseen.hops if hop.op == "FractionalMaxPool"] == [
+        ("gpu:0", "cpu:0", None)
+    ]
+
+
+def test_gradients_outside_the_scope_are_told_as_such() -> None:
+    backward = record("MatMul", 7, [(0, FLOAT), (0, FLOAT)], forward=[2, "gpu:1"])
+    foreseen = seen([record("MatMul", 2, requested="gpu:1"), backward])
+    assert codes(foreseen) == [("warning", "gradient-outside-scope", "train.py:7")]
+
+
+@pytest.mark.parametrize(
+    ("more", "what"),
+    [
+        ({"functions": {"f": function([], 0, [], compiled=True)}}, "inside step"),
+        ({"notes": [{"what": "strategy MirroredStrategy", "loc": 4, "count": 1}]}, "MirroredStrategy"),
+        ({"notes": [{"what": "asks which GPUs there are", "loc": 4, "count": 1}]}, "asks which GPUs"),
+        ({"left_out": 5}, "beyond"),
+        ({"version": "2.15.1"}, "kernels"),
+        ({"steps": 0}, "steps"),
+    ],
+)
+def test_what_cannot_be_foreseen_is_said(more: dict[str, Any], what: str) -> None:
+    call = record("f", 5, function="f", outputs=[])
+    records = [made_on_the_default(), *([call] if "functions" in more else [])]
+    told = seen(records, **more).unforeseen
+    assert any(what in row["what"] for row in told), told
+    assert all(row["why"] for row in told)
+
+
+def test_nothing_is_unforeseen_of_plain_ops() -> None:
+    assert seen([made_on_the_default()]).unforeseen == ()
+
+
+def test_an_op_that_the_table_does_not_know_is_said_and_lowers_the_confidence() -> None:
+    records = [record("MyOwnOp", 1), record("Mul", 2, [(0, FLOAT)], requested="cpu:0")]
+    foreseen = seen(records)
+    assert [row["what"] for row in foreseen.unforeseen] == ["MyOwnOp"]
+    assert [row["confidence"] for row in foreseen.findings] == ["low"]
+
+
+def test_a_table_of_another_version_lowers_the_confidence() -> None:
+    records = [record("RandomShuffle", 2, requested="gpu:0")]
+    assert [row["confidence"] for row in seen(records, version="2.15.1").lacking] == ["medium"]
+    assert [row["confidence"] for row in seen(records).lacking] == ["high"]
+
+
+def test_the_input_pipeline_stays_on_the_host_without_a_word() -> None:
+    made = ["variant", []]
+    data = record("TensorSliceDataset", 2, [(0, FLOAT)], types={"Toutput_types": ["float32"]}, outputs=[made])
+    foreseen = seen([made_on_the_default(), data])
+    assert foreseen.lacking == ()
+    assert {severity for severity, _, _ in codes(foreseen)} <= {"info"}
+
+
+def test_a_kernel_of_higher_priority_on_the_host_wins_where_nobody_asked() -> None:
+    machine = Machine(("cpu:0", "gpu:0"), shipped_table())
+    assert machine.place("AnonymousIteratorV3", {}, "").device == "cpu:0"
+    assert machine.place("MatMul", MATMUL, "").device == "gpu:0"
+
+
+def test_a_device_that_is_not_there_is_replaced() -> None:
+    machine = Machine(("cpu:0", "gpu:0"), shipped_table())
+    place = machine.place("MatMul", MATMUL, "gpu:5")
+    assert (place.device, place.rule) == ("gpu:0", "missing")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shape", "size"),
+    [("float32", (4, 4), 64), ("bool", (3,), 3), ("complex64", (), 8), ("float8_e5m2", (4,), 4),
+     ("string", (4,), None), ("int64", (None, 2), None), ("bfloat16", (4,), 8)],
+)  # fmt: skip
+def test_the_size_of_a_tensor(dtype: str, shape: tuple[int | None, ...], size: int | None) -> None:
+    assert Tensor(dtype, shape).bytes == size
+
+
+def _run(folder: Path, **spec: Any) -> Path:
+    folder.mkdir(parents=True)
+    about = {"run": folder.name, "framework": "tensorflow", "versions": {"tensorflow": "2.21.0"}}
+    (folder / "spec.json").write_text(json.dumps({**about, **spec}))
+    (folder / "status.json").write_text(json.dumps({"state": "finished", "exit_code": 0}))
+    return folder
+
+
+def test_the_report_of_a_run_says_what_it_rests_on(tmp_path: Path) -> None:
+    run = _run(tmp_path / "20260101-000000-train-0000", preflight={"steps": 3, "gpus": 2, "seconds": 60})
+    (run / "dataflow").mkdir()
+    data = notes([made_on_the_default(), record("RandomShuffle", 2, [(0, FLOAT)])])
+    (run / "dataflow" / "1.json").write_text(json.dumps(data))
+    (run / "dataflow" / "2.json").write_text("{")
+    report = preflight_report(run)
+    assert (report["gpus"], report["steps"], report["status"]) == (2, STEPS, "finished")
+    assert any("2.json cannot be read" in row["why"] for row in report["unforeseen"])
+    text = render_preflight(report)
+    assert "nothing of it was measured" in text
+    assert "no-kernel: RandomShuffle at train.py:2 has no kernel on the default device" in text
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [({}, "is no pre-flight"), ({"preflight": {"steps": 3}}, "foresees nothing")],
+)
+def test_a_run_that_foresees_nothing_says_why(tmp_path: Path, spec: dict[str, Any], words: str) -> None:
+    with pytest.raises(HopscopeError, match=words):
+        preflight_report(_run(tmp_path / "20260101-000000-train-0000", **spec))
+
+
+def test_a_preflight_is_planned_without_gpus_and_marked(tmp_path: Path, hopscope_home: Path) -> None:
+    (tmp_path / "train.py").write_text("import tensorflow\n")
+    plan = plan_preflight([str(tmp_path / "train.py")], steps=5, gpus=2, seconds=30)
+    assert plan.preflight == {"steps": 5, "gpus": 2, "seconds": 30}
+    assert (plan.env["HOPSCOPE_PREFLIGHT_STEPS"], plan.env["CUDA_VISIBLE_DEVICES"]) == ("5", "-1")
+    assert plan.time_limit_s is not None
+    assert plan.time_limit_s > 30

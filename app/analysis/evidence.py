@@ -7,6 +7,7 @@ from typing import Any
 
 from app.analysis.advice import some_of
 from app.analysis.finding import Finding
+from probes.trace.hop import DISPATCH
 
 
 def because(finding: Finding) -> str:
@@ -107,6 +108,8 @@ def _variable(facts: _Facts) -> str:
 
 
 def _sync(facts: _Facts) -> str:
+    if DISPATCH in (facts.told("taken_by"), facts.told("kind")):
+        return "Threads of the library, started at this line, hand work to the workers and wait for it."
     idle = facts.told("idle_meanwhile", "devices", ", ")
     return f"Meanwhile without work: {idle}." if idle else ""
 

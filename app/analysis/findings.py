@@ -21,7 +21,7 @@ from app.analysis.tables import Tables
 from app.analysis.telling import Telling, cost_ns, standstill, waited
 from app.analysis.transfer import TINY
 from app.views import units
-from probes.trace.hop import END_OF_DATA
+from probes.trace.hop import LIBRARYS_OWN
 from probes.trace.rows import Unseen
 
 _BY_LINE = frozenset(
@@ -114,12 +114,13 @@ def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], tellin
     pairs = list(dict.fromkeys((hop.src, hop.dst) for hop in part))
     summary = advice.summary(code, first, _named(part), pairs, evidence)
     recurs = bool(telling.recurring(part))
-    waits = [sync for sync in waits if sync.kind != END_OF_DATA]
+    waits = [sync for sync in waits if sync.kind not in LIBRARYS_OWN]
     share = telling.costly(waits)
     if share and severity == "info":
         severity = SEVERITY[code]
     # What happens once, at the start, needs no change, nor does a scalar or two.
-    wrong = severity != "info" or (recurs and any((hop.bytes or TINY + 1) > TINY for hop in part))
+    needless = recurs and evidence.get("taken_by") not in LIBRARYS_OWN
+    wrong = severity != "info" or (needless and any((hop.bytes or TINY + 1) > TINY for hop in part))
     return Finding(
         code,
         severity,
@@ -138,7 +139,7 @@ def _of_syncs(syncs: Sequence[Sync], telling: Telling) -> Finding:
     """Waits of one kind at one line, for one device or several."""
     first, count = syncs[0], sum(sync.count for sync in syncs)
     share = telling.costly(syncs)
-    often = (bool(share) or telling.waits_every_step(syncs)) and first.kind != END_OF_DATA
+    often = (bool(share) or telling.waits_every_step(syncs)) and first.kind not in LIBRARYS_OWN
     sources = in_order(sync.source for sync in syncs)
     evidence = {"kind": first.kind, "device": _alone(sources), "count": count} | waited(syncs)
     does = "takes a value from" if first.takes else "waits for"

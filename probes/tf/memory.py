@@ -10,6 +10,9 @@ from .live import LiveBytes
 from .names import short_device
 
 _WHY = "variables and eager tensors of 4 KiB and more; what a graph call holds while it runs is not in it"
+_NOTHING = (
+    "no variable or eager tensor of 4 KiB or more was ever there; what a call holds while it runs is not seen"
+)
 _EVERY = round(1 / TICK_S)
 
 
@@ -49,7 +52,8 @@ def _sample(
     else:
         in_use, peak = live.totals.get(device, (0, 0))
         values = {"in_use": in_use, "peak": peak}
-        basis, why = "estimated", _WHY
+        # Of what only ran graphs nothing is known, which is not nothing.
+        basis, why = ("estimated", _WHY) if peak else ("unsupported", _NOTHING)
     for what, value in values.items():
         identity = ("memory", device, what)
         key = recording.key(

@@ -28,11 +28,13 @@ def within(process: str, note: OpNote) -> OpNote:
     """What was noted, for a process that runs the function: a device asked for without a job is its own."""
     if not process:
         return note
+    requested, forward = (on_process(process, name) for name in (note.requested, note.forward_requested))
+    return note._replace(requested=requested, forward_requested=forward)
 
-    def own(device: str) -> str:
-        return process + device if device and "/" not in device else device
 
-    return note._replace(requested=own(note.requested), forward_requested=own(note.forward_requested))
+def on_process(process: str, device: str) -> str:
+    """A device as the traced code names it, on the process that runs it: '', or ``worker:1/``."""
+    return process + device if device and "/" not in device else device
 
 
 class Origins:

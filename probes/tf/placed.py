@@ -18,7 +18,7 @@ from ..trace.recording import Recording
 from .control_flow import ControlFlow
 from .kernels import kernel_facts, types_of_node
 from .names import shape_text, short_device
-from .origins import PLUMBING, OpNote, Origins, split_input, within
+from .origins import PLUMBING, OpNote, Origins, on_process, split_input, within
 from .placed_collectives import moved_tensor, write_collectives
 from .shapes import infer_shapes
 
@@ -361,10 +361,11 @@ class _Reader:
         )
         write_collectives(self.recording, number, location, members, whole, self.arguments, self._moved)
         for position, reduction in enumerate(self.notes[self.owner].collectives):
+            devices = [on_process(self.process, device) for device in reduction["devices"]]
             self.recording.key(
                 ("collective", number, position),
                 "collective",
-                {**reduction, "basis": "estimated", "graph": number, "per_call": 1},
+                {**reduction, "devices": devices, "basis": "estimated", "graph": number, "per_call": 1},
             )
 
     def _moved(self, node: Any) -> Optional[int]:

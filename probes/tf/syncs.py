@@ -8,7 +8,7 @@ import sys
 from types import FrameType
 from typing import Any, Optional
 
-from ..trace.hop import END_OF_DATA, HOST, hop_fields, is_host
+from ..trace.hop import DISPATCH, END_OF_DATA, HOST, hop_fields, is_host
 from ..trace.pulled import PulledArrays
 from ..trace.recording import Recording, clock
 from . import buffers
@@ -29,8 +29,9 @@ _KINDS = {
     "__len__": "len",
     "__reduce__": "pickle",
 }
-_LIBRARYS_OWN = {os.path.join("tensorflow", "python", "distribute", "input_lib.py"): END_OF_DATA}
-"""File of a library that takes values for a purpose of its own -> what the taking is called."""
+_DISTRIBUTE = os.path.join("tensorflow", "python", "distribute")
+_INPUT = os.path.join(_DISTRIBUTE, "input_lib.py")
+_COORDINATOR = os.path.join(_DISTRIBUTE, "coordinator", "cluster_coordinator.py")
 
 
 def install(recording: Recording) -> None:
@@ -48,7 +49,7 @@ def install(recording: Recording) -> None:
         location = recording.sites.current(2)
         own = purposes.get(location)
         if own is None:
-            own = purposes[location] = _purpose(sys._getframe(2))
+            own = purposes[location] = _purpose(recording, sys._getframe(2))
         kind = own or kind
         identity = ("sync", device, kind, location, tensor._datatype_enum(), tensor._shape_tuple())
         key = known.get(identity)
@@ -85,17 +86,21 @@ def install(recording: Recording) -> None:
     buffers.install(recording, ops.EagerTensor, lambda tensor, dur: taken(tensor, "array", dur))
 
 
-def _purpose(frame: Optional[FrameType]) -> str:
+def _purpose(recording: Recording, frame: Optional[FrameType]) -> str:
     """What a library takes a value for, '' where it is the code's own doing.
 
     A location is a line together with the library's function that it calls, so this is asked once each.
     """
-    while frame is not None:
-        for ending, purpose in _LIBRARYS_OWN.items():
-            if frame.f_code.co_filename.endswith(ending):
-                return purpose
+    purpose = ""
+    while frame is not None and not recording.sites.is_user(frame.f_code.co_filename):
+        code = frame.f_code
+        if code.co_filename.endswith(_INPUT):
+            purpose = END_OF_DATA
+        elif code.co_filename.endswith(_COORDINATOR) and code.co_name == "_process_queue":
+            # One such thread a worker runs what was scheduled, and makes the workers' iterators.
+            return DISPATCH
         frame = frame.f_back
-    return ""
+    return purpose
 
 
 def _pull(recording: Recording, tensor: Any, device: str, kind: str, location: int, dur: int) -> None:

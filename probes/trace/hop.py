@@ -9,6 +9,10 @@ HOST = "cpu:0"
 """Python's and numpy's memory."""
 END_OF_DATA = "end-of-data check"
 """How a sync is called by which a library asks whether an input pipeline has another element."""
+DISPATCH = "coordinator's dispatch"
+"""How a sync is called by which a library's own thread waits for work that it gave to other processes."""
+LIBRARYS_OWN = frozenset({END_OF_DATA, DISPATCH})
+"""Syncs that nobody who calls the library can leave out."""
 
 
 def hop_fields(

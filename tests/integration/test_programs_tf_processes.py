@@ -178,7 +178,7 @@ class TestCheckpoints:
 
 class TestParameterServer:
     def test_it_trains_and_its_servers_end_with_it(self) -> None:
-        ran = demo("tf-parameter-server", 1, **SMALL)
+        ran = demo("tf-parameter-server", 2, **SMALL)
         assert "variables: 3 on ps:0/cpu:0, 3 on ps:1/cpu:0" in ran.log
         assert set(losses(ran.run)) >= {1, 3}
         names = [member["name"] for member in ran.run.members]
@@ -186,8 +186,28 @@ class TestParameterServer:
         assert {"worker:0/cpu:1", "worker:1/cpu:1"} <= set(ran.report["device_map"])
         told = verdicts(ran)
         assert [verdict.verdict for verdict in told] == [HOLDS] * 3, told
-        assert f"{4 * WEIGHTS:,} bytes of variables were pulled" in told[1].text
-        assert f"{4 * WEIGHTS:,} bytes of gradients pushed" in told[1].text
+        assert (
+            f"{8 * WEIGHTS:,} bytes of variables were pulled from the servers by 2 replicas" in told[1].text
+        )
+        assert f"{4 * WEIGHTS:,} bytes of gradients, summed, pushed" in told[1].text
+        self.what_ran_on_the_workers_is_told_of_them(ran.report)
+
+    def what_ran_on_the_workers_is_told_of_them(self, report: dict[str, Any]) -> None:
+        """The chief only hands out steps: the replicas' gradients are summed in each worker."""
+        workers = {(f"worker:{rank}/cpu:1", f"worker:{rank}/cpu:2") for rank in (0, 1)}
+        summed = [row for row in report["collectives"] if row["payload_bytes"] == 4 * WEIGHTS]
+        assert {tuple(row["devices"]) for row in summed} <= workers
+        assert sum(row["count"] for row in summed) == STEPS
+        assert [name for name in report["devices"] if name.startswith("chief:")] == ["chief:0/cpu:0"]
+        started = [row["site"] for row in report["syncs"] if row["kind"] == "coordinator's dispatch"]
+        assert len(set(started)) == 1, started
+        waits = [row for row in report["findings"] if row["site"] in started and row["code"] == "host-sync"]
+        assert waits
+        for finding in waits:
+            assert (finding["severity"], finding["fix"]) == ("info", None), finding
+            assert finding["because"].startswith("Threads of the library, started at this line")
+        memory = {row["device"]: (row["peak_bytes"], row["basis"]) for row in report["memory"]}
+        assert memory["worker:0/cpu:1"] == memory["worker:1/cpu:2"] == (None, "unsupported")
 
     def test_a_server_that_is_killed_ends_it_also_when_its_launcher_is_gone(self) -> None:
         words = ["demo", "tf-parameter-server", "--stand-ins", "1", "--steps", str(ENDLESS)]

@@ -64,10 +64,13 @@ def _served(one: Shown) -> list[Verdict]:
     pulled = [row for row in _between(weights, "ps", "worker") if row.get("cause") == "variable-home"]
     pushed = list(_between(weights, "worker", "ps"))
     workers = told(sorted({str(row["dst"]).rpartition("/")[0] for row in pulled})) or "no worker"
+    # The replicas of a worker pull each for itself, and push the sum of their gradients.
+    replicas = len({str(row["dst"]).rpartition("/")[2] for row in pulled})
+    by_each = f" by {replicas} replicas" if replicas > 1 else ""
     crossed = (
-        f"in a step {size(pulled) // steps:,} bytes of variables were pulled from the servers, and "
-        f"{size(pushed) // steps:,} bytes of gradients pushed to them, in {steps} steps on {workers} "
-        "(estimated)"
+        f"in a step {size(pulled) // steps:,} bytes of variables were pulled from the servers{by_each}, and "
+        f"{size(pushed) // steps:,} bytes of gradients{', summed,' if by_each else ''} pushed to them, in "
+        f"{steps} steps on {workers} (estimated)"
     )
     products = Counter(str(row["assigned"]).rpartition("/")[0] for row in rows if row["type"] == "MatMul")
     computing = {process: count for process, count in products.items() if _role(process) in ("worker", "ps")}
@@ -79,7 +82,7 @@ def _served(one: Shown) -> list[Verdict]:
     alone = bool(computing) and len(set(computing.values())) == 1 and not _on_servers(computing)
     return [
         judged(on_servers, f"variables were made on {told(homes)}"),
-        judged(bool(pulled) and size(pulled) == size(pushed), crossed),
+        judged(bool(pulled) and size(pulled) == replicas * size(pushed), crossed),
         judged(on_servers and alone, spread if alone else spread.partition(": ")[0]),
     ]
 

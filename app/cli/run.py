@@ -11,6 +11,7 @@ from runners.errors import UsageError
 from runners.launcher import Plan, plan_script
 from runners.plan import FRAMEWORK_NAMES
 
+TAKES_VALUE = ("--framework", "--devices", "--python")
 SUMMARY = "run any script or module as it is, recorded: run -- train.py --epochs 3"
 
 
@@ -27,7 +28,7 @@ def add_arguments(parser: Parser) -> None:
 
 def execute(arguments: list[str], parser: Parser) -> int:
     """Run the script to its end and return its own exit status."""
-    own, words = split(arguments, ("--framework", "--devices", "--python"))
+    own, words = split(arguments, TAKES_VALUE)
     args = parser.parse(own)
     if args.framework is not None and args.framework not in FRAMEWORK_NAMES:
         hint = did_you_mean(args.framework, FRAMEWORK_NAMES) or f"; there is {' and '.join(FRAMEWORK_NAMES)}"

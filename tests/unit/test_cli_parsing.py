@@ -98,6 +98,7 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
         "rm",
         "report",
         "setup",
+        "preflight",
     ):
         assert f"\n  {name} " in text
     for name in dispatch.COMMANDS:
@@ -119,7 +120,7 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_where_the_scripts_words_begin(words: list[str], own: list[str], script: list[str]) -> None:
-    assert run._split(words) == (own, script)
+    assert run.split(words, run.TAKES_VALUE) == (own, script)
 
 
 def test_parts_of_arguments() -> None:

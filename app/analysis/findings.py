@@ -72,15 +72,21 @@ def findings(
         if hop.count != 0 and index not in told:
             groups.setdefault((hop.cause.code, hop.blamed_site, *_act(hop)), []).append(index)
     found += [_of_hops(rows, hops, syncs, telling) for rows in groups.values()]
-    pulled = {(hop.src, hop.site) for hop in hops if hop.kind == "pull" and hop.count != 0}
+    told_of = {(hop.src, hop.site, False) for hop in hops if hop.kind == "pull" and hop.count != 0}
+    told_of |= {(hop.dst, hop.site, True) for hop in hops if hop.kind == "upload" and hop.count != 0}
     waits: dict[tuple[Any, ...], list[Sync]] = {}
     for sync in syncs:
-        if not is_host(sync.device) and sync.count and (sync.device, sync.site) not in pulled:
+        if not is_host(sync.device) and sync.count and _at(sync) not in told_of:
             waits.setdefault((sync.site, sync.kind, sync.takes), []).append(sync)
     found += [_of_syncs(alike, telling) for alike in waits.values()]
     found += more
     found.sort(key=_order)
     return [_of_unseen(row) for row in unseen] + found
+
+
+def _at(sync: Sync) -> tuple[str, str | None, bool]:
+    """What a wait stands by that is told with a transfer: a value taken, or one sent to an array in use."""
+    return sync.device, sync.site, sync.kind == "upload"
 
 
 def _act(hop: Hop) -> tuple[str, ...]:
@@ -108,16 +114,20 @@ def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], tellin
     waits: list[Sync] = []
     if code == "host-sync":
         # A variable that was read to the host first is taken there.
-        taken = {(hop.src if hop.kind == "pull" else hop.dst, hop.site) for hop in part}
-        waits = [sync for sync in syncs if (sync.device, sync.site) in taken]
+        taken = {(hop.src if hop.kind == "pull" else hop.dst, hop.site, False) for hop in part}
+        waits = [sync for sync in syncs if _at(sync) in taken]
         evidence |= waited(waits)
+    if code == "host-upload":
+        sent = {(hop.dst, hop.site, True) for hop in part}
+        waits = [sync for sync in syncs if _at(sync) in sent]
+        evidence |= waited(waits) if waits else {}
     pairs = list(dict.fromkeys((hop.src, hop.dst) for hop in part))
     summary = advice.summary(code, first, _named(part), pairs, evidence)
     recurs = bool(telling.recurring(part))
     waits = [sync for sync in waits if sync.kind not in LIBRARYS_OWN]
     share = telling.costly(waits)
     if share and severity == "info":
-        severity = SEVERITY[code]
+        severity = "warning"
     # What happens once, at the start, needs no change, nor does a scalar or two.
     needless = recurs and evidence.get("taken_by") not in LIBRARYS_OWN
     wrong = severity != "info" or (needless and any((hop.bytes or TINY + 1) > TINY for hop in part))

@@ -246,6 +246,8 @@ def test_facts_that_are_missing_decide_nothing() -> None:
         ({"facts": {"variable": "iteration"}, "requested": "cpu:1", "bytes": 8}, 30, "info"),
         ({"kind": "upload"}, 30, "info"),
         ({"kind": "upload", "facts": {"stalls": True}}, 30, "warning"),
+        ({"facts": {"copied_before": "train.py:3"}}, 30, "warning"),
+        ({"facts": {"copied_before": "train.py:3"}}, 1, "info"),
         ({}, 30, "warning"),
         ({}, 1, "info"),
         ({"bytes": 8}, 30, "info"),

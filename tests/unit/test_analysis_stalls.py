@@ -152,3 +152,35 @@ def test_a_finding_tells_the_split_and_who_stood_idle() -> None:
         "cpu:2 100 % of it (inferred)",
         "gpu:0 100 % of it (inferred)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("count", "waited", "severity"),
+    [(100, 5_000_000, "warning"), (100, 1000, "info"), (10, 5_000_000, "info")],
+)
+def test_sending_data_to_an_array_in_use_is_one_finding_with_its_wait(
+    count: int, waited: int, severity: str
+) -> None:
+    """GIVEN a slice assignment that waits until nobody reads the array THEN the upload stalls, or hardly."""
+    upload = Key(1, "hop", hop_fields("cpu:0", "cpu:1", kind="upload", op="Python", loc=3), count)
+    run = tables(
+        upload,
+        sync(2, count=count, kind="upload", split=True),
+        Key(90, "mark", {"name": "step"}, count),
+        totals={
+            2: KeyTotals(count, count, waited, count, value_sum=0, end_ns=20_000_000),
+        },
+    )
+    (finding,) = run_findings(run, hop_table(run), stalls(run))
+    assert (finding.code, finding.severity, finding.site) == ("host-upload", severity, "train.py:3")
+    assert finding.evidence["wait_ns"] == waited
+
+
+def test_a_value_that_was_copied_to_the_host_each_time_is_waited_for_on_its_device() -> None:
+    def taken(copies: int) -> Sync:
+        copy = Key(1, "hop", hop_fields("cpu:1", "cpu:0", op="_copyto", loc=2), copies)
+        (row,) = sync_table(tables(copy, sync(2, "cpu:0", copied_from="cpu:1", copy_loc=2)))
+        return row
+
+    assert taken(10).device == "cpu:1"
+    assert taken(1).device == "cpu:0"

@@ -10,6 +10,7 @@ import sys
 from typing import Any, Callable, Optional
 
 from ..trace.hop import hop_fields, is_host, memory_of
+from ..trace.pulled import Pulled, PulledArrays
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from .direct_reads import mark_direct_reads
 from .functions import Functions
@@ -43,6 +44,7 @@ class EagerOps:
         self.recording = recording
         self.functions = functions
         self.live = LiveBytes.of(recording)
+        self.pulled = PulledArrays.of(recording)
         self._context: Callable[[], Any] = context.context
         self._called = functions.called
         self._counts = recording.counts
@@ -166,14 +168,15 @@ class EagerOps:
     def converted(self, tensor: Any, value: Any) -> None:
         """Python or numpy data became a tensor: on a device other than the host that is a transfer."""
         location = self._current_location()
-        identity = ("Const", location, tensor.device, tensor._datatype_enum(), tensor._shape_tuple())
+        pulled = self.pulled.origin(value)
+        identity = ("Const", location, tensor.device, tensor._datatype_enum(), tensor._shape_tuple(), pulled)
         known = self._data.get(identity)
         if known is None:
             device = short_device(tensor.device)
             requested = short_device(self._context().device_name)
             key = None
             if not is_host(device) and tensor.dtype.name not in _HANDLES:
-                key = self._upload_key(tensor, device, "Const", location)
+                key = self._upload_key(tensor, device, "Const", location, pulled)
             known = self._data[identity] = (mark_of("Const", location, "", requested), key)
         tensor._hopscope, key = known
         if key is not None:
@@ -203,13 +206,19 @@ class EagerOps:
         if elements >= SMALL_ELEMENTS:
             copy._hopscope_live = self.live.tensor(copy, copy.device, elements)
 
-    def _upload_key(self, tensor: Any, device: str, op_type: str, location: int) -> int:
-        identity = ("upload", device, location, op_type, tensor._datatype_enum(), tensor._shape_tuple())
+    def _upload_key(
+        self, tensor: Any, device: str, op_type: str, location: int, pulled: Optional[Pulled] = None
+    ) -> int:
+        place = ("upload", device, location, op_type, pulled)
+        identity = (*place, tensor._datatype_enum(), tensor._shape_tuple())
         key = self.recording.known_key(identity)
         if key is None:
             on_host = is_host(short_device(tensor.backing_device))
             fields = _hop_fields("cpu:0", device, tensor, op_type, location, ("Python", location, "", "", ""))
             fields.update(kind="upload", dst_memory=memory_of(device, on_host))
+            if pulled is not None:
+                fields["producer_loc"] = pulled.loc
+                fields["facts"]["pulled_from"] = pulled.device
             key = self.recording.key(identity, "hop", fields)
         return key
 

@@ -14,6 +14,8 @@ import threading
 from types import CodeType, FrameType
 from typing import Any, Callable, Optional
 
+from .cells import cell_name, is_cell
+
 _INSTALLED = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _LIBRARY, _USER, _OURS = range(3)
@@ -56,6 +58,8 @@ class Sites:
         real = os.path.abspath(filename)
         if real.startswith(_OWN):
             owner = _OURS
+        elif is_cell(filename):
+            owner = _USER
         elif (
             filename.startswith("<")
             or any(part in filename for part in _INSTALLED)
@@ -106,10 +110,11 @@ class Sites:
 
     def place(self, file: str, line: int, function: str, via: Optional[str] = None) -> int:
         """The id of a location known by file and line."""
-        file = os.path.abspath(file)
+        cell = cell_name(file) if is_cell(file) else None
+        file = file if is_cell(file) else os.path.abspath(file)
         known = self._by_place.get((file, line, via))
         if known is None:
-            relative = os.path.relpath(file, self.root)
+            relative = cell or os.path.relpath(file, self.root)
             if relative.count("..") > 2:
                 relative = file
             known = self._define(f"{relative}:{line}", via, file, line, function)

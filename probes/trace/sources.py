@@ -16,6 +16,7 @@ import threading
 import time
 from typing import Callable, Optional
 
+from .cells import cell_text, is_cell
 from .edited import text_file
 
 FOLDER = "source"
@@ -60,7 +61,7 @@ class Sources:
                 self._tell("", f"only the first {MOST_FILES} files were kept")
             return
         try:
-            remark = self._copy(file)
+            remark = self._copy_cell(file) if is_cell(file) else self._copy(file)
         except OSError as error:
             remark = f"could not be kept: {_reason(error)}"
         except (ValueError, MemoryError) as error:
@@ -100,6 +101,19 @@ class Sources:
         self._bytes += len(data)
         if known.st_mtime > self._started + _SLACK_S:
             return "was written after the program had started: what ran may differ from it"
+        return None
+
+    def _copy_cell(self, name: str) -> Optional[str]:
+        text = cell_text(name)
+        if text is None:
+            return "is a notebook's cell, whose text is gone"
+        data = text.encode("utf-8", "surrogateescape")
+        if len(data) > MOST_BYTES or self._bytes + len(data) > MOST_ALL_BYTES:
+            return "is too large a cell"
+        os.makedirs(self._folder, exist_ok=True)
+        self._write(os.path.join(self._folder, kept_name(name)), data, 0o600)
+        self._files += 1
+        self._bytes += len(data)
         return None
 
     def _write(self, target: str, data: bytes, mode: int) -> None:

@@ -15,6 +15,8 @@ from app.store.sources import read_text
 from app.store.totals import KeyTotals
 from probes.trace.rows import Edge, Event, Graph, Key, Location, Node, Process, Unseen
 
+_OFTEN = 2
+"""Steps in which what workers do in turn must have been seen at least."""
 _HEIRS = ("fork", "block")
 """Processes that begin with definitions of what ran elsewhere."""
 _A_LOOP = 10
@@ -159,7 +161,24 @@ class Tables:
         known = [pace for pace in paces if pace is not None]
         if count is None or not paces or len(known) < len(paces) or self.rounds <= 1:
             return None
-        return float(functools.reduce(Pace.and_, known).times(count, self.rounds))
+        pace = functools.reduce(Pace.and_, known)
+        return pace.times(count, self.rounds) or self._in_turn(keys, pace, count)
+
+    def _in_turn(self, keys: Sequence[int], pace: Pace, count: int) -> float:
+        """The same where a coordinator hands steps out in turn: each worker has a graph of the function."""
+        graphs = {self._key_by_id[key].fields.get("graph") or 0 for key in keys}
+        known = [self._graph_by_id[graph] for graph in graphs if graph in self._graph_by_id]
+        if len(known) != len(graphs) or pace.mask.bit_count() < _OFTEN:
+            return 0.0
+        functions = {graph.function for graph in known if graph.step_marks}
+        if len(functions) != 1 or not all(graph.step_marks for graph in known):
+            return 0.0
+        calls = sum(graph.calls for graph in self.graphs if graph.function in functions)
+        return count / self.rounds if calls >= self.rounds else 0.0
+
+    @functools.cached_property
+    def _graph_by_id(self) -> dict[int, Graph]:
+        return {graph.id: graph for graph in self.graphs}
 
     @functools.cached_property
     def _key_by_id(self) -> dict[int, Key]:

@@ -17,6 +17,8 @@ MOST = 100
 """Steps that are looked at; they fit into the bits of one number."""
 _MOST_OF_THEM = 0.9
 """Part of the steps in which it must have happened: a function that is traced again misses one."""
+_CALLS_A_TURN = 4
+"""Calls of a function that a loop may make in each turn."""
 _KINDS = ("hop", "call", "sync")
 
 
@@ -34,6 +36,8 @@ class Pace:
     """How many steps were looked at, after the first."""
     steps_a_mark: float = 1.0
     """Steps between two marks of the recorder."""
+    by_calls: bool = False
+    """There are no steps: these are calls, of which a loop may make several a turn."""
     last_single: int = 0
     """The last of the steps looked at in which it was told by itself."""
     elsewhere: bool = False
@@ -48,17 +52,28 @@ class Pace:
             self.mask | other.mask,
             seen,
             self.steps_a_mark,
+            self.by_calls,
         )
 
-    def times(self, count: int, rounds: int) -> int:
-        """How often in each step, 0 for less, of `count` executions in `rounds` steps."""
-        later = count - self.early
-        if not self.seen or later < _MOST_OF_THEM * (rounds - 1):
-            return 0
-        happened = (self.mask & ((1 << self.seen) - 1)).bit_count()
-        if happened < max(1.0, _MOST_OF_THEM * self.seen):
-            return 0
-        return max(1 if self.steps_a_mark <= 1 else 0, int(later // max(1, rounds - 1)))
+    def times(self, count: int, rounds: int) -> float:
+        """How often in each step, 0 for less, of `count` executions in `rounds` steps.
+
+        Below 1 only for what happens every few calls.
+        """
+        later, others = count - self.early, max(1, rounds - 1)
+        least = _MOST_OF_THEM / _CALLS_A_TURN if self.by_calls else _MOST_OF_THEM
+        if not self.seen or later < least * others or not self._regular():
+            return 0.0
+        if later >= others:
+            return float(later // others)
+        return later / others if self.by_calls else float(self.steps_a_mark <= 1)
+
+    def _regular(self) -> bool:
+        mask = self.mask & ((1 << self.seen) - 1)
+        if mask.bit_count() >= max(1.0, _MOST_OF_THEM * self.seen):
+            return True
+        without = max(map(len, f"{mask:0{self.seen}b}".split("1")))
+        return self.by_calls and mask.bit_count() > 1 and without < _CALLS_A_TURN
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,16 +103,19 @@ def read_paces(database: Database, marks: Sequence[Key]) -> Paces:
     if not marks:
         return Paces()
     ids = [key.id for key in marks]
+    by_calls = marks[0].kind == "call"
     processes = database.query(_MARKS + _SQL_PROCESSES, (ids, MOST + 1))
     seen = {
-        process: Pace(seen=number - 1, steps_a_mark=steps / number) for process, number, steps in processes
+        process: Pace(seen=number - 1, steps_a_mark=steps / number, by_calls=by_calls)
+        for process, number, steps in processes
     }
     paces = {}
     for key, early, within, mask, last, elsewhere in database.query(
         _MARKS + _SQL_KEYS, (ids, MOST + 1, list(_KINDS))
     ):
         here = seen[key >> 32]
-        paces[key] = Pace(early, within, mask, here.seen, here.steps_a_mark, last or 0, elsewhere)
+        happened = {"early": early, "within": within, "mask": mask, "elsewhere": elsewhere}
+        paces[key] = dataclasses.replace(here, **happened, last_single=last or 0)
     return Paces(paces, seen)
 
 

@@ -116,6 +116,45 @@ def test_transfers_of_a_graph_follow_its_calls(tmp_path: Path) -> None:
     assert tables.each([key.id for key in keys], 12) == 2
 
 
+def test_steps_that_workers_run_in_turn_are_each_steps(tmp_path: Path) -> None:
+    """A coordinator hands a function's calls out: every worker has a graph of it and runs a part of them."""
+    trace = Trace(tmp_path)
+    mark = trace.key("mark", 9, name="step")
+    graphs = [trace.graph(function="__inference_step_7", step_marks=1) for _ in range(3)]
+    calls = [trace.key("call", 3, graph=graph, function="step", loc=0) for graph in graphs]
+    for number, graph in enumerate(graphs):
+        worker = f"worker:{number}/cpu:0"
+        fields = hop_fields("ps:0/cpu:0", worker, producer_op="ReadVariableOp", requested=worker)
+        trace.key("hop", 0, **{**fields, "graph": graph, "per_call": 1})
+    for step in range(9):
+        trace.event("call", step * SECOND, calls[step % 3])
+        trace.event("mark", (step + 1) * SECOND - 1, mark)
+    trace.close()
+    write_status(tmp_path, "finished")
+    (finding,) = run_report(tmp_path)["findings"]
+    assert (finding["code"], finding["severity"]) == ("variable-home", "warning")
+    assert "100 B each step." in finding["summary"]
+
+
+def test_what_follows_every_other_call_is_regular_without_steps(tmp_path: Path) -> None:
+    """Two calls a turn of the loop, then both values; a table printed at every fifth turn is not regular."""
+    trace = Trace(tmp_path)
+    graph = trace.graph()
+    call = trace.key("call", 20, graph=graph, function="step", loc=0)
+    pairs, seldom = (trace.key("hop", 20, **hop_fields("cpu:1", "cpu:0", op=op)) for op in ("A", "B"))
+    for number in range(20):
+        trace.event("call", number * SECOND, call)
+        if number % 2:
+            trace.event("hop", number * SECOND + 1, pairs)
+            trace.event("hop", number * SECOND + 2, pairs)
+        if number % 10 == 9:
+            for time in range(10):
+                trace.event("hop", number * SECOND + 3 + time, seldom)
+    trace.close()
+    tables = tables_of(open_run(tmp_path))
+    assert [tables.each([key.id], key.count) for key in tables.of_kind("hop")] == [1, 0]
+
+
 def test_without_steps_the_calls_are_the_rounds(tmp_path: Path) -> None:
     trace = Trace(tmp_path)
     graph = trace.graph()

@@ -115,7 +115,7 @@ def forbidden(report: dict[str, Any], codes: tuple[str, ...]) -> list[str]:
             rows.append(f"{finding['code']}: {finding['summary']}")
         for hop in hops:
             size = f"{hop['bytes']} B" if hop["bytes"] is not None else "bytes unknown"
-            count = "how often is not known" if hop["count"] is None else f"{hop['count']} times"
+            count = {None: "how often is not known", 1: "once"}.get(hop["count"], f"{hop['count']} times")
             site = hop["site"] or "an unknown line"
             edge = f"{hop['src']} -> {hop['dst']}"
             rows.append(f"{finding['code']}: {hop['op']} at {site}: {hop['tensor']} {edge}, {size}, {count}")

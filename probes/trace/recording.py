@@ -306,7 +306,11 @@ class Recording:
             "mono_ns": self.mono,
         }
         os.makedirs(self.folder, exist_ok=True)
-        return TraceWriter(self.folder, f"{self.pid}-{_start_ticks()}", header)
+        name = f"{self.pid}-{_start_ticks()}"
+        # A process that uses two frameworks has a trace of each.
+        if os.path.exists(os.path.join(self.folder, f"{name}.jsonl")):
+            name = f"{name}-{self.framework}"
+        return TraceWriter(self.folder, name, header)
 
     def _forked(self) -> None:
         """In a forked child: a trace of its own, with the parent's definitions, never the parent's file."""

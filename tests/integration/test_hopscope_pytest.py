@@ -127,7 +127,7 @@ def test_a_test_fails_where_it_does_what_is_forbidden(
     line += 1 if framework == "tensorflow" else 0
     op = {"tensorflow": "Sum", "mxnet": "_copyto"}[framework]
     assert re.search(
-        rf"explicit: {op} at checks/test_own\.py:{line}: \S+ cpu:1 -> cpu:2, 32 B, 1 times", out
+        rf"explicit: {op} at checks/test_own\.py:{line}: \S+ cpu:1 -> cpu:2, 32 B, once", out
     ), out
     assert "ValueError: its own" in out
     assert "did you mean 'host-sync'?" in out

@@ -44,8 +44,7 @@ def options() -> devices.Parser:
 
 def check(parser: devices.Parser, batch: int, chosen: list[str]) -> None:
     """Exit with 2 where the options cannot work on these devices."""
-    if batch < len(chosen):
-        parser.error(f"--batch {batch} is too small for {len(chosen)} replicas: each needs an image at least")
+    devices.check_batch(parser, batch, len(chosen))
     if len({name.partition(":")[0] for name in chosen}) > 1:
         parser.error(f"replicas must be all GPUs or all CPU devices, and {', '.join(chosen)} are not")
 

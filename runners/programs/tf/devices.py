@@ -9,6 +9,7 @@ TensorFlow is imported late, so that a wrong command is told at once.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from pathlib import Path
@@ -23,6 +24,7 @@ from shared.command import Parser, add_pinned_device, pinned, positive
 __all__ = [
     "Parser",
     "add_pinned_device",
+    "check_batch",
     "parse",
     "parser",
     "pinned",
@@ -31,6 +33,7 @@ __all__ = [
     "set_up",
     "set_up_process",
     "split_host",
+    "tf_config",
     "use_stand_ins_of_workers",
 ]
 
@@ -63,6 +66,23 @@ def parse(options: Parser) -> argparse.Namespace:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
     args: argparse.Namespace = command.parse(options)
     return args
+
+
+def check_batch(options: Parser, batch: int, replicas: int) -> None:
+    """Exit with 2 where a batch has less than one image for each replica."""
+    if batch < replicas:
+        options.error(f"--batch {batch} is too small for {replicas} replicas: each needs an image at least")
+
+
+def tf_config(options: Parser) -> dict[str, Any]:
+    """What TF_CONFIG tells one process of several: the cluster, and its task. Exits with 2 without it."""
+    if not os.environ.get("TF_CONFIG"):
+        options.error(
+            "this is one process of several, and TF_CONFIG, which says which one, is not set; "
+            f"python3 -m app demo {options.prog} starts all of them"
+        )
+    found: dict[str, Any] = json.loads(os.environ["TF_CONFIG"])
+    return found
 
 
 def set_up(options: Parser, args: argparse.Namespace, least: int = 1, most: int | None = None) -> list[str]:

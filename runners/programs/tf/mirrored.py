@@ -54,10 +54,7 @@ def check(parser: devices.Parser, args: argparse.Namespace, chosen: list[str]) -
     """Exit with 2 where the options cannot work on these devices."""
     names, replicas = ", ".join(chosen), len(chosen)
     gpus = all(name.startswith("gpu:") for name in chosen)
-    if args.batch < replicas:
-        parser.error(
-            f"--batch {args.batch} is too small for {replicas} replicas: each needs an image at least"
-        )
+    devices.check_batch(parser, args.batch, replicas)
     if not gpus and any(name.startswith("gpu:") for name in chosen):
         parser.error(f"replicas must be all GPUs or all CPU devices, and {names} are not")
     if args.cross_device_ops == "nccl" and not gpus:

@@ -27,8 +27,6 @@ Without GPUs a worker would take its host, cpu:0, for its one replica; here it t
 
 # mypy: allow-untyped-decorators, allow-subclassing-any
 
-import argparse
-import json
 import os
 import signal
 from typing import Any
@@ -64,22 +62,13 @@ def options() -> devices.Parser:
     return parser
 
 
-def check(parser: devices.Parser, args: argparse.Namespace) -> None:
-    """Exit with 2 where the options cannot work, whatever the devices."""
-    if not os.environ.get("TF_CONFIG"):
-        parser.error(
-            "this is one worker of several processes, and TF_CONFIG, which says which one, is not set; "
-            "python3 -m app demo tf-multiworker starts all of them"
-        )
-    if args.loop == "fit" and args.keras == "3":
-        parser.error("--loop fit needs --keras 2: Keras 3 cannot fit under MultiWorkerMirroredStrategy")
-
-
 def main() -> None:
     """Train as one of the workers; worker 0 says how well, and whether all hold the same weights."""
     parser = options()
     args = devices.parse(parser)
-    check(parser, args)
+    config = devices.tf_config(parser)
+    if args.loop == "fit" and args.keras == "3":
+        parser.error("--loop fit needs --keras 2: Keras 3 cannot fit under MultiWorkerMirroredStrategy")
     os.environ["TF_USE_LEGACY_KERAS"] = "1" if args.keras == "2" else "0"
     import tensorflow as tf
 
@@ -88,14 +77,10 @@ def main() -> None:
         parser.error(f"--communication nccl works on GPUs only, and the replicas are on {', '.join(chosen)}")
     if args.loop == "fit" and args.jit_compile == "on" and not chosen[0].startswith("gpu:"):
         parser.error("--jit-compile on works in --loop fit on GPUs only; the custom loop compiles here")
-    config = json.loads(os.environ["TF_CONFIG"])
     rank, workers = int(config["task"]["index"]), len(config["cluster"]["worker"])
     replicas = workers * len(chosen)
+    devices.check_batch(parser, args.batch, replicas)
     share = args.batch // replicas
-    if share < 1:
-        parser.error(
-            f"--batch {args.batch} is too small for {replicas} replicas: each needs an image at least"
-        )
 
     # Before anything else of TensorFlow runs: here the workers meet, and wait for each other.
     communication = tf.distribute.experimental.CommunicationOptions(

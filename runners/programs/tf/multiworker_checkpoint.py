@@ -21,8 +21,6 @@ random generator: what is not saved starts anew.
 
 # mypy: allow-untyped-decorators
 
-import json
-import os
 import shutil
 import signal
 from pathlib import Path
@@ -60,22 +58,14 @@ def main() -> None:
     """Train as one of the workers, from the newest checkpoint on where there is one."""
     parser = options()
     args = devices.parse(parser)
-    if not os.environ.get("TF_CONFIG"):
-        parser.error(
-            "this is one worker of several processes, and TF_CONFIG, which says which one, is not set; "
-            "python3 -m app demo tf-multiworker-checkpoint starts all of them"
-        )
+    config = devices.tf_config(parser)
     import tensorflow as tf
 
     chosen = devices.set_up_process(parser, args)
-    config = json.loads(os.environ["TF_CONFIG"])
     rank, workers = int(config["task"]["index"]), len(config["cluster"]["worker"])
     replicas = workers * len(chosen)
+    devices.check_batch(parser, args.batch, replicas)
     share = args.batch // replicas
-    if share < 1:
-        parser.error(
-            f"--batch {args.batch} is too small for {replicas} replicas: each needs an image at least"
-        )
 
     # Before anything else of TensorFlow runs: here the workers meet, and wait for each other.
     strategy = tf.distribute.MultiWorkerMirroredStrategy()

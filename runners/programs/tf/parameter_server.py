@@ -27,8 +27,6 @@ on its host, cpu:0; here it does so on its stand-ins.
 # mypy: allow-untyped-decorators
 
 import argparse
-import json
-import os
 import signal
 import sys
 from collections import Counter
@@ -57,16 +55,11 @@ def main() -> None:
     """Serve, or be the chief, who trains and says how well."""
     parser = options()
     args = devices.parse(parser)
-    if not os.environ.get("TF_CONFIG"):
-        parser.error(
-            "this is one of several processes, and TF_CONFIG, which says which one, is not set; "
-            "python3 -m app demo tf-parameter-server starts all of them"
-        )
+    task = devices.tf_config(parser)["task"]
     if args.loop == "fit":
         parser.error("--loop fit is not possible: Keras 3 cannot fit under ParameterServerStrategy")
     if args.jit_compile == "on":
         parser.error("--jit-compile on is not possible: XLA reads no variable of another process")
-    task = json.loads(os.environ["TF_CONFIG"])["task"]
     if task["type"] == "chief":
         train(parser, args)
     else:
@@ -104,11 +97,8 @@ def train(parser: devices.Parser, args: argparse.Namespace) -> None:
     strategy = tf.distribute.ParameterServerStrategy(resolver)
     coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
     replicas = strategy.num_replicas_in_sync
+    devices.check_batch(parser, args.batch, replicas)
     share = args.batch // replicas
-    if share < 1:
-        parser.error(
-            f"--batch {args.batch} is too small for {replicas} replicas in a worker: each needs an image"
-        )
 
     images, labels, source = digits.load(args.data)
     count = len(images) - digits.held_out(images)

@@ -56,10 +56,7 @@ def main() -> None:
     import tensorflow as tf
 
     chosen = devices.set_up(parser, args, least=2)
-    if args.batch < len(chosen):
-        parser.error(
-            f"--batch {args.batch} is too small for {len(chosen)} replicas: each needs an image at least"
-        )
+    devices.check_batch(parser, args.batch, len(chosen))
     images, labels, source = digits.load(args.data)
     train = len(images) - digits.held_out(images)
     units = [images.shape[1], args.width, args.width, 10]

@@ -18,8 +18,8 @@ sys.path[0] = str(Path(script).parent)
 if json.loads(os.environ["TF_CONFIG"])["task"]["index"] == 1:
     update = keras.optimizers.SGD.update_step
 
-    def update_twice(self: Any, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        update(self, 2 * gradient, variable, learning_rate)
+    def update_twice(self: Any, gradient: Any, *more: Any) -> None:
+        update(self, 2 * gradient, *more)
 
     keras.optimizers.SGD.update_step = update_twice
 runpy.run_path(script, run_name="__main__")

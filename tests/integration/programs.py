@@ -39,7 +39,9 @@ def demo(
     log = run.log.read_text(errors="replace")
     assert (run.state, run.exit_code, run.reason) == ("finished", 0, None), log[-3000:]
     assert_nothing_is_left(run, before)
-    return Recorded(run, run_report(run.path, ops=True), log)
+    report = run_report(run.path, ops=True)
+    assert report["ops"], f"nothing was recorded:\n{log[-3000:]}"
+    return Recorded(run, report, log)
 
 
 def verdicts(*runs: Recorded) -> list[Verdict]:

@@ -22,6 +22,7 @@ _EXPLAINED = frozenset(
     {"explicit", "default-device", "host-sync", "host-upload", "redundant-copy", "unknown"}
 )
 """Causes of hops that being a part of a chain says more than; any other is the mistake itself."""
+_SCOPES = ("scope", "producer_scope")
 _OPS_NAMED = 3
 
 
@@ -65,6 +66,9 @@ def _finding(
         "transfers": total(hop.count for hop in part),
         "bytes": total(hop.bytes_total for hop in part),
     } | (waited(waits) if waits else {})
+    scopes = [hop.cause.evidence[name] for hop in part for name in _SCOPES if hop.cause.evidence.get(name)]
+    if scopes:
+        evidence["scopes"] = list(dict.fromkeys(scopes))
     recurs = bool(telling.recurring(part))
     tiny = all(hop.bytes is not None and hop.bytes <= TINY for hop in part)
     seldom = telling.rounds > 1 and not recurs

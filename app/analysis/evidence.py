@@ -115,10 +115,10 @@ def _sync(facts: _Facts) -> str:
 
 
 def _bounce(facts: _Facts) -> str:
-    way = " → ".join(facts.each("stations"))
     causes = facts.told("causes", "causes")
-    by = facts.told("by", "ops")
-    return f"The same values took the way {way} by {by} (each hop by itself: {causes}); nothing changed them."
+    scopes = facts.told("scopes", "lines")
+    opened = f" Device scopes were opened at {scopes}." if scopes else ""
+    return f"Nothing changed its values on the way; each hop by itself: {causes}.{opened}"
 
 
 def _collective(facts: _Facts) -> str:

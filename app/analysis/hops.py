@@ -166,7 +166,7 @@ def _hop(tables: Tables, context: Context, key: Key, count: int | None) -> Hop:
         producer_site=tables.site(fields.get("producer_loc")),
         forward_site=tables.site(fields.get("forward_loc")),
         via=tables.via(loc),
-        cause=judge(fields, context, count, each),
+        cause=_with_scopes(judge(fields, context, count, each), key, tables),
         basis=basis,
         kind=text("kind") or "copy",
         producer_op=text("producer_op"),
@@ -177,6 +177,20 @@ def _hop(tables: Tables, context: Context, key: Key, count: int | None) -> Hop:
         each=each,
         per_call=fields.get("per_call"),
     )
+
+
+def _with_scopes(cause: Cause, key: Key, tables: Tables) -> Cause:
+    """The cause with the lines that opened the device scopes of both ends, where they are known."""
+    fields = key.fields
+    consumer = fields.get("op"), fields.get("loc"), fields.get("dst")
+    producer = fields.get("producer_op"), fields.get("producer_loc"), fields.get("src")
+    scopes = {
+        "scope": fields.get("scope_loc") or (tables.scopes.get(consumer) if fields.get("requested") else 0),
+        "producer_scope": fields.get("producer_scope_loc")
+        or (tables.scopes.get(producer) if fields.get("producer_requested") else 0),
+    }
+    lines = {name: site for name, loc in scopes.items() if loc and (site := tables.site(loc))}
+    return dataclasses.replace(cause, evidence=cause.evidence | lines) if lines else cause
 
 
 def _identity(hop: Hop) -> str:
@@ -198,7 +212,7 @@ def _merged(tables: Tables, first: Hop, more: Hop, context: Context, key: Key) -
     return dataclasses.replace(
         first,
         count=count,
-        cause=judge(key.fields, context, count, each),
+        cause=_with_scopes(judge(key.fields, context, count, each), key, tables),
         basis=weakest(bases),
         keys=keys,
         each=each,

@@ -82,6 +82,15 @@ class Tables:
         return [key for key in self.of_kind("op") if key.count != 0]
 
     @functools.cached_property
+    def scopes(self) -> dict[tuple[object, object, object], int]:
+        """(type, line, device) of an eager op -> location of the line that opened its device scope."""
+        return {
+            (op.fields.get("op"), op.fields.get("loc"), op.fields.get("device")): op.fields["scope_loc"]
+            for op in self.of_kind("op")
+            if op.fields.get("scope_loc")
+        }
+
+    @functools.cached_property
     def own_devices(self) -> frozenset[str]:
         """The devices that the frameworks said they have; empty when none said so."""
         return frozenset(device for process in self.processes for device in process.devices)

@@ -39,6 +39,8 @@ _INTS = frozenset(
         "loc",
         "forward_loc",
         "producer_loc",
+        "scope_loc",
+        "producer_scope_loc",
         "copy_loc",
         "graph",
         "node",

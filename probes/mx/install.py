@@ -19,6 +19,7 @@ from . import (
     ops,
     replicas,
     roles,
+    scopes,
     steps,
     symbols,
     syncs,
@@ -37,6 +38,7 @@ def install(recording: Recording, module: ModuleType) -> None:
     devices.install(recording, known)
     measured = exact.install(recording, known)
     recorded = tape.install(recording, known, measured)
+    scopes.install(recording)
     eager = ops.install(recording, known, recorded)
     syncs.install(recording, known, eager)
     custom_ops.install(known)

@@ -18,6 +18,7 @@ from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from ..trace.sites import Sites
 from .arrays import Arrays, Mark, Origin, context_name
 from .op_names import op_names
+from .scopes import scope_line
 from .tape import COPIES, Copy, Forward, Tape
 
 _COPY_CALLS = {
@@ -206,6 +207,7 @@ class Ops:
             "requested": requested,
             "loc": location,
             "forward_loc": 0,
+            "scope_loc": scope_line() if requested else 0,
         }
         key = self.recording.key(("op", text, device, location), "op", fields)
         return _Entry(

@@ -22,6 +22,7 @@ from .live import SMALL_ELEMENTS, LiveBytes
 from .marks import Mark
 from .marks import mark as mark_of
 from .names import short_device, tensor_bytes
+from .scopes import scope_line
 
 Entry = tuple[int, Mark, tuple[int, str], bool, str]
 """Of an op at a line: its key, its outputs' mark, what the tape gets to know of it, whether its outputs
@@ -123,6 +124,7 @@ class EagerOps:
             "requested": requested,
             "loc": location,
             "forward_loc": forward,
+            "scope_loc": scope_line(),
         }
         key = self.recording.key(("op", op_type, device, location, forward), "op", fields)
         if op_type == "MultiDeviceIteratorInit":
@@ -262,6 +264,7 @@ class EagerOps:
             return 0
         fields = _hop_fields(source, device, tensor, op_type, location, mark)
         fields.update(dst_memory=memory_of(device, on_host), forward_loc=forward, requested=own[3])
+        fields["scope_loc"] = scope_line() if own[3] else 0
         if forward:
             fields["facts"]["forward_requested"] = short_device(gradient.forward_requested)
         if mark[0] == "ReadVariableOp" and mark[2]:

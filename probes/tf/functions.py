@@ -20,6 +20,7 @@ from .observed import Observed
 from .origins import OpNote
 from .placed import ARGUMENTS, RESULTS, PlacedGraph, read_placed
 from .remote import Remote
+from .scopes import scope_line
 
 _CONTROL_FLOW = {"While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase", "Switch", "Enter"}
 
@@ -72,16 +73,16 @@ class Functions:
 
     def traced(self, name: str, graph: Any, attrs: Any) -> None:
         """A graph became a function of the runtime."""
-        places: dict[str, tuple[int, int, str]] = getattr(graph, "_hopscope_ops", {})
+        places: dict[str, tuple[int, int, str, int]] = getattr(graph, "_hopscope_ops", {})
         ops: dict[str, OpNote] = {}
         steps = getattr(graph, "_hopscope_steps", 0)
         collectives = list(getattr(graph, "_hopscope_collectives", ()))
         control_flow = False
         callees: set[str] = set()
         for op in graph.get_operations():
-            location, forward, forward_requested = places.get(op.name, (0, 0, ""))
-            requested = short_device(op.device)
-            ops[op.name] = OpNote(op.type, requested, location, forward, short_device(forward_requested))
+            location, forward, forward_requested, scope = places.get(op.name, (0, 0, "", 0))
+            requested, wanted = short_device(op.device), short_device(forward_requested)
+            ops[op.name] = OpNote(op.type, requested, location, forward, wanted, scope)
             if op.type in ("PartitionedCall", "StatefulPartitionedCall"):
                 callee = self.notes.get(op.get_attr("f").name)
                 if callee is not None:
@@ -282,7 +283,8 @@ def install(recording: Recording) -> Functions:
         places = getattr(self, "_hopscope_ops", None)
         if places is None:
             places = self._hopscope_ops = {}
-        places[op.name] = (recording.sites.current(), gradient.forward_loc, gradient.forward_requested)
+        forward = gradient.forward_loc, gradient.forward_requested
+        places[op.name] = (recording.sites.current(), *forward, scope_line())
         return op
 
     ops.Graph._create_op_internal = _create_op_internal

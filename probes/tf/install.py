@@ -21,6 +21,7 @@ from . import (
     functions,
     gradients,
     memory,
+    scopes,
     server_graphs,
     steps,
     syncs,
@@ -37,6 +38,7 @@ def install(recording: Recording, module: ModuleType) -> None:
     dataflow_hooks.install(recording)
     autograph.install(recording)
     graphs = functions.install(recording)
+    scopes.install(recording)
     eager_hooks.install(recording, graphs)
     gradients.install(recording)
     variables.install(recording)

@@ -19,6 +19,8 @@ class OpNote(NamedTuple):
     loc: int
     forward_loc: int
     forward_requested: str
+    scope_loc: int = 0
+    """The line that opened the device scope it was made in."""
 
 
 NO_NOTE = OpNote("", "", 0, 0, "")

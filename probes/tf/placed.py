@@ -297,6 +297,8 @@ class _Reader:
             "requested": note.requested,
             "assigned": consumer.device,
             "producer_requested": producer_requested,
+            "scope_loc": note.scope_loc if note.requested else 0,
+            "producer_scope_loc": source.scope_loc if producer_requested else 0,
             "facts": facts,
         }
         key = self.recording.key(("hop", number, *_pair(send)), "hop", fields)

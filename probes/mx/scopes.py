@@ -1,0 +1,43 @@
+"""Which line opened the context that an array is made on: ``with mx.gpu(1):``."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from ..trace.recording import Recording
+
+
+class _Scopes(threading.local):
+    def __init__(self) -> None:
+        self.lines: list[int] = []
+        """Locations of the open contexts of this thread, the innermost last."""
+
+
+_scopes = _Scopes()
+
+
+def scope_line() -> int:
+    """Location of the line that opened the innermost context of this thread; 0 where none is open."""
+    lines = _scopes.lines
+    return lines[-1] if lines else 0
+
+
+def install(recording: Recording) -> None:
+    """Note the line of every context that is entered."""
+    from mxnet.context import Context
+
+    enter, leave = Context.__enter__, Context.__exit__
+
+    def __enter__(self: Any) -> Any:
+        entered = enter(self)
+        _scopes.lines.append(recording.sites.current())
+        return entered
+
+    def __exit__(self: Any, *error: Any) -> Any:
+        if _scopes.lines:
+            _scopes.lines.pop()
+        return leave(self, *error)
+
+    Context.__enter__ = __enter__
+    Context.__exit__ = __exit__

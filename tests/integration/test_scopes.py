@@ -1,0 +1,83 @@
+"""The evidence of a hop names the lines that opened the device scopes of its two ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.integration.recording import by, record, written
+
+TENSORFLOW = """\
+import contextlib
+import tensorflow as tf
+
+cpus = tf.config.list_physical_devices("CPU")
+tf.config.set_logical_device_configuration(cpus[0], [tf.config.LogicalDeviceConfiguration()] * 3)
+
+
+def on(device):
+    return tf.device(device)
+
+
+@contextlib.contextmanager
+def second():
+    with tf.device("/CPU:2"):
+        yield
+
+
+@tf.function
+def forward(x):
+    with tf.device("/CPU:1"):
+        h = tf.matmul(x, x)
+    with tf.device(None), tf.device("/CPU:2"):
+        return tf.matmul(h, h)
+
+
+with on("/CPU:1"):
+    x = tf.ones((64, 64))
+    y = tf.nn.relu(x)
+with second():
+    z = tf.nn.tanh(y)
+for _ in range(3):
+    forward(x)
+"""
+
+MXNET = """\
+import mxnet as mx
+
+with mx.cpu(1):
+    x = mx.nd.ones((64, 64))
+    with mx.cpu(2):
+        y = mx.nd.zeros((64, 64))
+x.copyto(y)
+"""
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+
+
+def test_tensorflow_names_the_scopes_of_eager_ops_and_of_graphs(tf_python: Path, tmp_path: Path) -> None:
+    run = record(tf_python, written(tmp_path, TENSORFLOW))
+    found = {row["site"]: row for row in by(run.report["findings"], code="explicit")}
+    eager, graph = found["script.py:30"], found["script.py:23"]
+    assert (eager["evidence"]["producer_scope"], eager["evidence"]["scope"]) == (
+        "script.py:9",
+        "script.py:14",
+    )
+    assert (graph["evidence"]["producer_scope"], graph["evidence"]["scope"]) == (
+        "script.py:20",
+        "script.py:22",
+    )
+    assert graph["because"] == (
+        "Requested: cpu:1 (the scope opened at script.py:20) for the producer, cpu:2 (the scope opened at"
+        " script.py:22) for the consumer."
+    )
+
+
+def test_mxnet_names_the_context_that_an_array_was_made_in(mx_python: Path, tmp_path: Path) -> None:
+    run = record(mx_python, written(tmp_path, MXNET), framework="mxnet")
+    found = {row["site"]: row["evidence"] for row in by(run.report["findings"], code="explicit")}
+    assert found["script.py:7"]["producer_scope"] == "script.py:3"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+
 import pytest
 
+from runners.program import FOLDER
 from runners.programs.shared import verdict
 from runners.programs.shared.verdict import Repeats
 
@@ -15,7 +18,43 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
 def test_a_figure_is_told_with_its_spread() -> None:
     assert Repeats((0.0123, 0.0119, 0.01304)).ms() == "12.3 ms (11.9..13)"
     assert Repeats((1.0, 4.57, 0.5, 2.0)).ratio() == "1.5 times (0.5..4.57)"
-    assert Repeats((12.3456,)).told("ms", 1000) == "12,346 ms (12,346..12,346)"
+    assert Repeats((12.3456, 12.3456)).told("ms", 1000) == "12,346 ms (12,346..12,346)"
+
+
+def test_what_was_measured_once_has_no_spread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOPSCOPE_TRACE", raising=False)
+    assert Repeats((0.0983,)).ms() == "98.3 ms (once)"
+    monkeypatch.setenv("HOPSCOPE_TRACE", "1")
+    assert Repeats((0.0983,)).ms() == "98.3 ms (once, while recorded)"
+    assert Repeats((0.0983, 0.0983)).ms() == "98.3 ms (98.3..98.3)"
+
+
+@pytest.mark.parametrize(
+    ("loads", "told"),
+    [
+        ((1.0, 2.0), ""),
+        # What measures may use all cores itself.
+        ((3.0, 7.0), ""),
+        (
+            (3.1, 3.1),
+            ". The machine was busy with other work: its load was 3.1 at the start and 3.1 at the end",
+        ),
+        (
+            (0.2, 9.26),
+            ". The machine was busy with other work: its load was 0.2 at the start and 9.3 at the end",
+        ),
+    ],
+)
+def test_a_busy_machine_is_told_beside_its_times(
+    monkeypatch: pytest.MonkeyPatch, loads: tuple[float, float], told: str
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda pid: range(4))
+    monkeypatch.syspath_prepend(FOLDER)
+    measure = importlib.import_module("shared.measure")
+    asked = iter(loads)
+    monkeypatch.setattr("os.getloadavg", lambda: (next(asked), 0.0, 0.0))
+    times = measure.in_turn({"a": lambda: None}, 1)
+    assert times.beside() == (f"{told}, on 4 cores" if told else "")
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ def split_stall(training: Training, steps: int) -> tuple[verdict.Repeats, verdic
 
 def judge_stall(
     args: argparse.Namespace,
-    seconds: dict[str, verdict.Repeats],
+    seconds: measure.Times,
     stall: tuple[verdict.Repeats, verdict.Repeats],
     device: str,
     crowded: str | None,
@@ -165,7 +165,7 @@ def judge_stall(
         (scalars, arrays),
         f"a step that fetches its loss took {scalars.ratio()} as long with asscalar(), and {arrays.ratio()} "
         f"with asnumpy(), as one that keeps it on {device} (median, lowest and highest of {args.repeats}). "
-        f"{parts[:1].upper()}{parts[1:]}",
+        f"{parts[:1].upper()}{parts[1:]}{seconds.beside()}",
         crowded,
     )
 

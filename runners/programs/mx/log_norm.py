@@ -111,9 +111,7 @@ def main() -> None:
         judge(args, seconds, device, crowded)
 
 
-def judge(
-    args: argparse.Namespace, seconds: dict[str, verdict.Repeats], device: str, crowded: str | None
-) -> None:
+def judge(args: argparse.Namespace, seconds: measure.Times, device: str, crowded: str | None) -> None:
     """Print the verdict."""
     if args.variant != "all":
         why = f"{args.variant} alone has nothing to be compared with"
@@ -126,7 +124,7 @@ def judge(
         (to_log, to_once),
         f"fetching each of {args.steps} values took {to_log.ratio()} as long as keeping them on {device} to "
         f"the end, {to_once.ratio()} as long as fetching the last one only, and {to_assigned.ratio()} as "
-        f"long as log[i] = value (median, lowest and highest of {args.repeats}){bus}",
+        f"long as log[i] = value (median, lowest and highest of {args.repeats}){bus}{seconds.beside()}",
         crowded,
     )
 

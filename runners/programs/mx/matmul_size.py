@@ -73,7 +73,10 @@ def main() -> None:
     if args.repeats == 1:
         return
     told = ", ".join(f"{gain.ratio()} as fast at {size}" for size, gain in gains.items())
-    measured = f"with the host as 1, {device} is {told} (median, lowest and highest of {args.repeats})"
+    measured = (
+        f"with the host as 1, {device} is {told} (median, lowest and highest of {args.repeats})"
+        f"{seconds.beside()}"
+    )
     small, large = gains[sizes[0]], gains[sizes[-1]]
     if devices.stand_ins_only([device]):
         verdict.say_not_testable(f"{device} is a stand-in, computed by the host's own processor", measured)

@@ -88,7 +88,10 @@ def main() -> None:
     if args.repeats == 1:
         return
     told = ", ".join(f"{gain.ratio()} as fast at {size}" for size, gain in gains.items())
-    measured = f"with one device as 1, two are {told} (median, lowest and highest of {args.repeats})"
+    measured = (
+        f"with one device as 1, two are {told} (median, lowest and highest of {args.repeats})"
+        f"{seconds.beside()}"
+    )
     names = " and ".join(chosen)
     if devices.stand_ins_only(chosen):
         cores = len(os.sched_getaffinity(0))

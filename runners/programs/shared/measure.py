@@ -6,6 +6,7 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import Dict  # noqa: UP035
 
 from shared.command import Parser, positive
 from shared.progress import Progress
@@ -42,13 +43,35 @@ def crowded() -> str | None:
     return f"Python and its stand-in need a core each, and the load on {cores} was {load:.1f} already"
 
 
-def in_turn(ways: Mapping[str, Callable[[], object]], repeats: int, steps: int = 1) -> dict[str, Repeats]:
+class Times(Dict[str, Repeats]):  # noqa: UP006 - a base class, which Python 3.9 makes at once
+    """Seconds by what took them, and how busy the machine was."""
+
+    loads: tuple[float, float] = 0.0, 0.0
+    """How many threads wanted to run, on the average of the minute before: at the start, and at the end."""
+
+    def beside(self) -> str:
+        """A sentence to add to a verdict where the machine had other work, '' where it had none to speak of.
+
+        The program itself may use all cores, which shows at the end, and about one before it measures.
+        """
+        cores = len(os.sched_getaffinity(0))
+        start, end = self.loads
+        if start <= cores / 2 + 1 and end <= cores * 1.5 + 1:
+            return ""
+        return (
+            f". The machine was busy with other work: its load was {start:.1f} at the start and {end:.1f} at "
+            f"the end, on {cores} core{'' if cores == 1 else 's'}"
+        )
+
+
+def in_turn(ways: Mapping[str, Callable[[], object]], repeats: int, steps: int = 1) -> Times:
     """Do each way in turn, `repeats` times over, and return the seconds that each took each time.
 
     A way must wait for the device itself before it returns, and does `steps` steps. In turn, so that a
     machine that is slower for a while is slower for all of them. Before that each is done once untimed, since
     the first time allocates memory; but not where it is measured only once, to be looked at and not compared.
     """
+    before = os.getloadavg()[0]
     if repeats > 1:
         for way in ways.values():
             way()
@@ -63,7 +86,9 @@ def in_turn(ways: Mapping[str, Callable[[], object]], repeats: int, steps: int =
             seconds[name].append(time.perf_counter() - start)
             done += steps
             watch.report(done)
-    return {name: Repeats(tuple(values)) for name, values in seconds.items()}
+    times = Times({name: Repeats(tuple(values)) for name, values in seconds.items()})
+    times.loads = before, os.getloadavg()[0]
+    return times
 
 
 def ratio(seconds: Repeats, to: Repeats) -> Repeats:

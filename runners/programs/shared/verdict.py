@@ -9,6 +9,7 @@ A sentence about a time gives the median of several repeats and their spread, as
 
 from __future__ import annotations
 
+import os
 import statistics
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -34,10 +35,13 @@ class Repeats(NamedTuple):
         return sum(value > limit for value in self.values) / len(self.values)
 
     def told(self, unit: str, scale: float = 1.0) -> str:
-        """`12.3 ms (11.9..13)`, the lowest and the highest; `scale` is how many of `unit` make one."""
+        """`12.3 ms (11.9..13)`, the lowest and the highest; `scale` is how many of `unit` make one.
+
+        What was measured only once has no spread, and says so.
+        """
         scaled = [value * scale for value in (self.median, min(self.values), max(self.values))]
         median, least, most = (f"{one:.3g}" if one < 1000 else f"{one:,.0f}" for one in scaled)
-        return f"{median} {unit} ({least}..{most})"
+        return f"{median} {unit} ({f'{least}..{most}' if len(self.values) > 1 else once()})"
 
     def ms(self) -> str:
         """The figure in milliseconds, where it is in seconds."""
@@ -46,6 +50,11 @@ class Repeats(NamedTuple):
     def ratio(self) -> str:
         """The figure as how many times something else it is."""
         return self.told("times")
+
+
+def once() -> str:
+    """How one that was not repeated is told: beside a recorder, that is another thing than a measurement."""
+    return "once, while recorded" if os.environ.get("HOPSCOPE_TRACE") == "1" else "once"
 
 
 def say(holds: bool, measured: str) -> None:

@@ -190,7 +190,7 @@ def split(training: Training, steps: int) -> tuple[verdict.Repeats, verdict.Repe
 
 def judge(
     args: argparse.Namespace,
-    seconds: dict[str, verdict.Repeats],
+    seconds: measure.Times,
     parts: tuple[verdict.Repeats, verdict.Repeats],
     device: str,
 ) -> None:
@@ -204,7 +204,7 @@ def judge(
     measured = (
         f"a step took {each.ratio()} as long with loss.numpy() in each, and {seldom.ratio()} with one in "
         f"{args.every}, as with a metric on {device} (median, lowest and highest of {args.repeats}). "
-        f"{told[:1].upper()}{told[1:]}"
+        f"{told[:1].upper()}{told[1:]}{seconds.beside()}"
     )
     if device.startswith("cpu:"):
         why = f"a call on {device}, a CPU device, returns when it is done, so there is no stall to measure"

@@ -144,7 +144,7 @@ def main() -> None:
         judge(args, seconds, device)
 
 
-def judge(args: argparse.Namespace, seconds: dict[str, verdict.Repeats], device: str) -> None:
+def judge(args: argparse.Namespace, seconds: measure.Times, device: str) -> None:
     """Print the verdict."""
     if args.pipeline != "all":
         why = f"{args.pipeline} alone has nothing to be compared with"
@@ -155,7 +155,7 @@ def judge(args: argparse.Namespace, seconds: dict[str, verdict.Repeats], device:
     told = ", ".join(f"{ratio.ratio()} with {name}" for name, ratio in stalls.items())
     measured = (
         f"with a batch that is on {device} already as 1, a step takes {told} (median, lowest and highest of "
-        f"{args.repeats})"
+        f"{args.repeats}){seconds.beside()}"
     )
     if device.startswith("cpu:"):
         why = f"{device} is the host's own processor: the pipeline takes its time from the step, over no bus"

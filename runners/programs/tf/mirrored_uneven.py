@@ -192,10 +192,8 @@ def main() -> None:
         flush=True,
     )
     ways = {way: functools.partial(training, way) for way in (EVEN, *wanted)}
-    seconds = {
-        way: measure.each(times, args.steps)
-        for way, times in measure.in_turn(ways, args.repeats, args.steps).items()
-    }
+    taken = measure.in_turn(ways, args.repeats, args.steps)
+    seconds = {way: measure.each(times, args.steps) for way, times in taken.items()}
     kept: dict[str, list[verdict.Repeats]] = {}
     for way, times in seconds.items():
         measured = np.array(waits[way][-args.repeats * args.steps :]).reshape(args.repeats, args.steps, count)
@@ -205,7 +203,7 @@ def main() -> None:
         told = ", ".join(f"{name} {wait.ms()}" for name, wait in zip(chosen, kept[way], strict=True))
         print(f"{way}: {cut} images; {times.ms()} a step, loss {losses[way]:.4f}; waits {told}", flush=True)
     if args.repeats > 1:
-        judge(args, chosen, seconds, kept)
+        judge(args, chosen, seconds, kept, taken.beside())
 
 
 def judge(
@@ -213,8 +211,12 @@ def judge(
     chosen: list[str],
     seconds: dict[str, verdict.Repeats],
     waits: dict[str, list[verdict.Repeats]],
+    beside: str,
 ) -> None:
-    """Print whether the step waits for the slowest replica, and whether weighted shares remove the wait."""
+    """Print whether the step waits for the slowest replica, and whether weighted shares remove the wait.
+
+    `beside` is what to say of the machine's other work.
+    """
     injected = (
         f"with an injected pause of {args.pause_us} us an image, {args.slowdown} times that on {chosen[-1]}"
     )
@@ -225,7 +227,7 @@ def judge(
         "this shows who waits for whom, and nothing of how fast such devices are"
         if stand_ins
         else ""
-    )
+    ) + beside
     if "equal" in seconds and args.slowdown > 1:
         longer = measure.ratio(seconds["equal"], seconds[EVEN])
         verdict.say_longer(

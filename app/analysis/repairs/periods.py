@@ -1,0 +1,97 @@
+"""``if step % 100 == 0:`` for a statement in a loop, by the loop's own index or one made for it."""
+
+from __future__ import annotations
+
+import ast
+
+from app.analysis.repairs.change import Change
+from app.analysis.repairs.names import bound_in, called
+from app.analysis.repairs.source import Loop, Source
+
+OFTEN, SELDOM = 10, 100
+_SHORT = 200
+"""Rounds of a loop for which every hundredth is too few."""
+
+
+def condition(source: Source, loop: Loop, change: Change) -> tuple[str, int] | None:
+    """The code of the condition, and every how many rounds it holds; None where there is nothing to count by.
+
+    Makes an index by `enumerate` where the loop has none.
+    """
+    every = OFTEN if _rounds(source, loop) <= _SHORT else SELDOM
+    index = _counter(loop) if isinstance(loop, ast.While) else _own_index(loop)
+    if index is None and isinstance(loop, ast.For):
+        index = _enumerated(source, loop, change)
+    return (f"{index} % {every} == 0", every) if index else None
+
+
+def has_condition(source: Source, node: ast.AST, loop: Loop) -> bool:
+    """Whether the node is run in some rounds of the loop only, by an `if` inside it."""
+    child = node
+    for parent in source.ancestors(node):
+        if parent is loop:
+            return False
+        if isinstance(parent, ast.If) and child is not parent.test:
+            return True
+        child = parent
+    return False
+
+
+def _own_index(loop: Loop) -> str | None:
+    if not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Call):
+        return None
+    name, call = called(loop.iter), loop.iter
+    if name == "tqdm" and call.args and isinstance(call.args[0], ast.Call):
+        call = call.args[0]
+        name = called(call)
+    target: ast.AST = loop.target
+    if name == "enumerate" and isinstance(target, ast.Tuple) and target.elts:
+        target = target.elts[0]
+    elif name not in ("range", "trange"):
+        return None
+    kept = isinstance(target, ast.Name) and not any(target.id in bound_in(one) for one in loop.body)
+    return target.id if kept and isinstance(target, ast.Name) and target.id != "_" else None
+
+
+def _counter(loop: ast.While) -> str | None:
+    for stmt in loop.body:
+        if not isinstance(stmt, ast.AugAssign) or not isinstance(stmt.op, ast.Add):
+            continue
+        one = isinstance(stmt.value, ast.Constant) and stmt.value.value == 1
+        if one and isinstance(stmt.target, ast.Name):
+            return stmt.target.id
+    return None
+
+
+def _enumerated(source: Source, loop: ast.For, change: Change) -> str | None:
+    target = source.code(loop.target)
+    if isinstance(loop.target, ast.Name) and target == "_" and called(loop.iter) == "range":
+        name = source.free_name("step", "index")
+        change.replace(loop.target, name)
+        return name
+    if called(loop.iter) == "enumerate":
+        return None
+    name = source.free_name("step", "index")
+    if isinstance(loop.target, ast.Tuple) and not target.startswith("("):
+        target = f"({target})"
+    start, end = source.span(loop.iter)
+    change.replace(loop.target, f"{name}, {target}")
+    change.insert(start, "enumerate(")
+    change.insert(end, ")")
+    return name
+
+
+def _rounds(source: Source, loop: Loop) -> float:
+    """How often the loop goes round where its text says so."""
+    if (
+        isinstance(loop, ast.For)
+        and isinstance(loop.iter, ast.Call)
+        and called(loop.iter) in ("range", "trange")
+    ):
+        values = [one.value for one in loop.iter.args if isinstance(one, ast.Constant)]
+        numbers = [value for value in values if isinstance(value, int)]
+        if len(numbers) == len(loop.iter.args):
+            return (
+                len(range(*numbers[:3])) if 1 <= len(numbers) <= 3 and 0 not in numbers[2:] else float("inf")
+            )
+    return float("inf")

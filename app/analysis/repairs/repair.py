@@ -1,0 +1,82 @@
+"""A fix as code for the line of a finding, or none where no edit is safe to propose."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+
+from app.analysis.finding import Finding
+from app.analysis.hops import Hop
+from app.analysis.lines import split_site
+from app.analysis.repairs import compiled, contexts, copies, exchanges, scopes, syncs, uploads, variables
+from app.analysis.repairs.change import Overlap
+from app.analysis.repairs.edits import Edit, Repair, applied, edits_between
+from app.analysis.repairs.situation import Draft, Situation
+from app.analysis.repairs.source import BROKEN, Source
+
+_BY_CODE: Mapping[str, Callable[[Situation], Draft | None]] = {
+    "host-sync": syncs.host_sync,
+    "gradient-outside-scope": scopes.gradient_scope,
+    "no-kernel": scopes.no_kernel,
+    "missing-device": scopes.missing_device,
+    "mixed-context": contexts.mixed_context,
+    "variable-home": variables.variable_home,
+    "host-upload": uploads.host_upload,
+    "colocation": uploads.prefetched,
+    "redundant-copy": copies.redundant_copy,
+    "bounce": copies.bounce,
+    "reduce-on-host": exchanges.reduce_on_host,
+    "replica-drift": exchanges.replica_drift,
+    "xla-opaque": compiled.without_xla,
+}
+
+
+def repair(
+    finding: Finding,
+    hops: Sequence[Hop],
+    text_of: Callable[[str], str | None],
+    framework: str,
+    devices: Sequence[str],
+) -> Repair | None:
+    """The change that an expert would make at the finding's line; None where the text decides for none.
+
+    `hops` is the run's hop table, in which the finding's rows point; `text_of` gives the text of a file by
+    its name in sites, as it was (white space and all); `framework` is ``tensorflow`` or ``mxnet``; `devices`
+    are those of the run. The changed text always parses.
+    """
+    place = split_site(finding.site)
+    if place is None or (finding.severity == "info" and not finding.recurs):
+        return None
+    by_framework = contexts.default_context if framework == "mxnet" else scopes.default_device
+    make = by_framework if finding.code == "default-device" else _BY_CODE.get(finding.code)
+
+    @functools.cache
+    def source_of(file: str) -> Source | None:
+        text = text_of(file)
+        try:
+            return None if text is None else Source(text)
+        except BROKEN:
+            return None
+
+    file, line = place
+    source = source_of(file)
+    if make is None or source is None:
+        return None
+    own = [hops[row] for row in finding.hops if 0 <= row < len(hops)]
+    situation = Situation(finding, own, file, line, source, source_of, framework, devices)
+    try:
+        draft = make(situation)
+        return _checked(draft, text_of) if draft is not None else None
+    except (Overlap, *BROKEN):
+        return None
+
+
+def _checked(draft: Draft, text_of: Callable[[str], str | None]) -> Repair | None:
+    """The draft as edits of the texts as they are; None where nothing changes. Raises what parsing may."""
+    edits: list[Edit] = []
+    for file, changed in draft.texts.items():
+        text = text_of(file) or ""
+        made = edits_between(file, text, changed)
+        Source(applied(text, made))
+        edits += made
+    return Repair(draft.words, tuple(edits)) if edits else None

@@ -1,0 +1,242 @@
+"""Ops on the wrong device: the statement goes into the device scope that it lacks."""
+
+from __future__ import annotations
+
+import ast
+
+from app.analysis.devices import in_order, parse
+from app.analysis.repairs.change import Change, unfolded
+from app.analysis.repairs.names import called, dotted, read_in, value_of
+from app.analysis.repairs.notation import (
+    alone,
+    context_named,
+    device_named,
+    mx_context,
+    scope_arguments,
+    tensorflow,
+    tf_device,
+)
+from app.analysis.repairs.situation import Draft, Situation
+from app.analysis.repairs.source import Function, Source, is_compound, own_nodes
+
+
+def default_device(situation: Situation) -> Draft | None:
+    """The op goes to the device of its inputs, or to where its result is used."""
+    by_producer = any(hop.cause.blames == "producer" for hop in situation.hops)
+    device = alone([hop.dst if by_producer else hop.src for hop in situation.hops])
+    if device is None:
+        return None
+    where = f"where its result is used ({device})" if by_producer else f"where its input is ({device})"
+    words = f"Runs the statement {where}; check that nothing else in it is meant for another device."
+    return _scoped(situation, device, words)
+
+
+def gradient_scope(situation: Situation) -> Draft | None:
+    """The gradients are computed in the scope of their forward ops."""
+    wanted = [*situation.evidence("forward_requested"), *situation.evidence("producer_forward_requested")]
+    device = alone(wanted)
+    if device is None:
+        return None
+    words = f"Computes the gradients on {device}, beside their forward ops; check that all of them ran there."
+    return _scoped(situation, device, words, _scope_of_tape(situation))
+
+
+def no_kernel(situation: Situation) -> Draft | None:
+    """The host is asked for on purpose: the copies stay, but nobody is misled."""
+    if situation.framework != "tensorflow":
+        return None
+    words = (
+        "Asks for the host on purpose, where the op runs anyway: the copies stay; check that no other op of"
+        " the statement should stay on the device."
+    )
+    return _scoped(situation, "cpu:0", words)
+
+
+def missing_device(situation: Situation) -> Draft | None:
+    """The nearest device that exists is named."""
+    missing = alone(situation.evidence("missing"))
+    if missing is None or "/" in missing:
+        return None
+    there = _nearest(missing, situation) or alone(situation.evidence("ran_on"))
+    named = _naming(situation, missing)
+    if there is None or named is None:
+        return None
+    source, change = situation.source, Change(situation.source)
+    if isinstance(named, ast.Call):
+        text = mx_context(source, named, there)
+    else:
+        code = source.code(named)
+        text = code.replace(missing.rpartition(":")[2], there.rpartition(":")[2])
+        if missing.partition(":")[0] != there.partition(":")[0]:
+            text = f"{code[0]}/{there.upper()}{code[0]}"
+        elif device_named(str(ast.literal_eval(text))) != there:
+            return None
+    if text is None:
+        return None
+    change.replace(named, text)
+    words = f"Names {there}, which exists here; check that {missing} is not just hidden from this run."
+    return situation.draft(words, change.text())
+
+
+def _scoped(situation: Situation, device: str, words: str, code: str | None = None) -> Draft | None:
+    """The statement of the line under ``with tf.device(..)``, or under the one that stands before it."""
+    stmt = next((one for one in situation.statements if _may_be_scoped(situation, one)), None)
+    if stmt is None or situation.framework != "tensorflow" or _under_strategy(situation.source, stmt):
+        return None
+    source, now = unfolded(situation.source, stmt)
+    moved = now(stmt)
+    tf, argument = tensorflow(source, moved), code or tf_device(source, moved, device)
+    if tf is None or argument is None or _scoped_alike(source, moved, tf, argument):
+        return None
+    change = Change(source)
+    header = f"{tf}.device({argument})"
+    above = source.before(moved)
+    if isinstance(above, ast.With) and [source.code(item.context_expr) for item in above.items] == [header]:
+        change.indent(moved, source.unit(above))
+    else:
+        change.wrap(moved, f"with {header}:")
+    return situation.draft(words, change.text())
+
+
+def _may_be_scoped(situation: Situation, stmt: ast.stmt) -> bool:
+    """Whether what the line does happens while the statement runs, and nothing else does then."""
+    if is_compound(stmt) or isinstance(
+        stmt, ast.Import | ast.ImportFrom | ast.Pass | ast.Global | ast.Nonlocal
+    ):
+        return False
+    for node in own_nodes(stmt):
+        if isinstance(node, ast.Yield | ast.YieldFrom | ast.Await):
+            return False
+        # What is made here runs later, outside of any scope around it.
+        if isinstance(node, ast.Lambda) and node.lineno <= situation.line <= (node.end_lineno or 0):
+            return False
+        if isinstance(node, ast.GeneratorExp) and not isinstance(situation.source.parents[node], ast.Call):
+            return False
+    return any(
+        isinstance(node, ast.Call | ast.BinOp | ast.UnaryOp | ast.Compare | ast.Subscript)
+        for node in own_nodes(stmt)
+    )
+
+
+def _under_strategy(source: Source, stmt: ast.stmt) -> bool:
+    """Whether a distribution strategy decides about devices around the statement."""
+    for parent in source.ancestors(stmt):
+        if isinstance(parent, ast.With) and any(
+            called(item.context_expr) == "scope" for item in parent.items
+        ):
+            return True
+        if isinstance(parent, Function) and _run_by_strategy(source, parent.name):
+            return True
+    return False
+
+
+def _run_by_strategy(source: Source, name: str) -> bool:
+    return any(
+        called(node) in ("run", "experimental_run_v2")
+        and isinstance(node, ast.Call)
+        and any(dotted(one).rpartition(".")[2] == name for one in node.args[:1])
+        for node in ast.walk(source.tree)
+    )
+
+
+def _scoped_alike(source: Source, stmt: ast.stmt, tf: str, argument: str) -> bool:
+    """Whether the nearest device scope around it is this one already, so that one more changes nothing."""
+    for parent in source.ancestors(stmt):
+        if isinstance(parent, ast.With):
+            found = [
+                code
+                for item in parent.items
+                if (code := source.code(item.context_expr)).startswith(f"{tf}.device(")
+            ]
+            if found:
+                return found[-1] == f"{tf}.device({argument})"
+        if isinstance(parent, Function):
+            return False
+    return False
+
+
+def _scope_of_tape(situation: Situation) -> str | None:
+    """What stands in ``tf.device(..)`` around the tape that the line asks for gradients."""
+    source = situation.source
+    for stmt in situation.statements:
+        tapes = {
+            dotted(node.func.value)
+            for node in own_nodes(stmt)
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and called(node) in ("gradient", "jacobian")
+        }
+        opened = [
+            block
+            for scope in source.scopes_of(stmt)[:1]
+            for block in ast.walk(scope)
+            if isinstance(block, ast.With)
+            and any(
+                item.optional_vars is not None and dotted(item.optional_vars) in tapes for item in block.items
+            )
+        ]
+        for block in opened[:1] if len(opened) == 1 else []:
+            around = [block, *(one for one in source.ancestors(block) if isinstance(one, ast.With))]
+            found = [argument for one in around for argument in _devices_of(one)]
+            if found and not isinstance(found[0], ast.Constant) and _still_means(source, found[0], stmt):
+                return source.code(found[0])
+    return None
+
+
+def _devices_of(block: ast.With) -> list[ast.expr]:
+    calls = [item.context_expr for item in block.items if called(item.context_expr) == "device"]
+    return [call.args[0] for call in reversed(calls) if isinstance(call, ast.Call) and len(call.args) == 1]
+
+
+def _still_means(source: Source, argument: ast.expr, stmt: ast.stmt) -> bool:
+    """Whether an expression of names has the same value at the statement, as far as the text tells."""
+    if any(isinstance(node, ast.Call) for node in ast.walk(argument)):
+        return False
+    between = source.scopes_of(stmt)[0]
+    return source.scopes_of(argument)[0] is between and bool(read_in(argument))
+
+
+def _nearest(missing: str, situation: Situation) -> str | None:
+    wanted = parse(missing)
+    found = [(name, parse(name)) for name in in_order(situation.devices)]
+    alike = [
+        (abs(device.index - wanted.index), device.index, name)
+        for name, device in found
+        if device and wanted and not device.role and device.type == wanted.type and name != "cpu:0"
+    ]
+    return min(alike)[2] if alike else None
+
+
+def _naming(situation: Situation, missing: str) -> ast.expr | None:
+    """The code that names the device: in a scope around the line, else the only place in the file."""
+    source = situation.source
+    if situation.framework == "mxnet":
+        calls = [
+            node
+            for node in ast.walk(source.tree)
+            if isinstance(node, ast.Call) and context_named(node) == missing
+        ]
+        return calls[0] if len(calls) == 1 else None
+    around = [
+        argument
+        for stmt in situation.statements
+        for block in (stmt, *source.ancestors(stmt))
+        if isinstance(block, ast.With)
+        for argument in _devices_of(block)
+    ]
+    for arguments in (around, scope_arguments(source)):
+        named = {node for argument in arguments if (node := _literal(source, argument, missing)) is not None}
+        if len(named) == 1:
+            return named.pop()
+    return None
+
+
+def _literal(source: Source, argument: ast.expr, device: str) -> ast.expr | None:
+    value = value_of(source, argument.id, argument) if isinstance(argument, ast.Name) else argument
+    if (
+        isinstance(value, ast.Constant)
+        and isinstance(value.value, str)
+        and device_named(value.value) == device
+    ):
+        return value
+    return None

@@ -1,0 +1,177 @@
+"""Where a statement takes a tensor's value to Python, and how that can be done later."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Iterator
+
+from app.analysis.repairs.names import called, dotted
+from app.analysis.repairs.notation import arrays, tensorflow
+from app.analysis.repairs.situation import Situation
+from app.analysis.repairs.source import own_nodes
+
+_METHODS = frozenset({"numpy", "asnumpy", "asscalar", "item", "tolist"})
+_BUILTINS = frozenset({"float", "int", "bool"})
+_WHOLE_ARRAYS = frozenset({"numpy", "asnumpy"})
+_PURE = frozenset(
+    {
+        "len",
+        "str",
+        "repr",
+        "format",
+        "round",
+        "abs",
+        "min",
+        "max",
+        "sum",
+        "join",
+        "zip",
+        "range",
+        "time",
+        "strftime",
+    }
+    | {
+        "perf_counter",
+        "reduce_mean",
+        "reduce_sum",
+        "reduce_any",
+        "reduce_all",
+        "mean",
+        "is_nan",
+        "isnan",
+        "norm",
+    }
+    | {
+        "isfinite",
+        "is_finite",
+        "is_inf",
+        "isinf",
+        "any",
+        "all",
+        "asarray",
+        "array",
+        "logical_not",
+        "sqrt",
+        "square",
+    }
+    | {
+        "as_default",
+        "global_norm",
+        "reduce_max",
+        "reduce_min",
+        "cast",
+        "detach",
+        "tuple",
+        "list",
+        "get_last_lr",
+    }
+    | _METHODS
+    | _BUILTINS
+)
+"""Calls that may be left out in most steps: they change nothing."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Take:
+    """Code such as ``float(loss)``."""
+
+    node: ast.expr
+    """All of it."""
+    value: ast.expr
+    """The tensor."""
+    before: str
+    """``float(``: what stands around the tensor, to take another's value alike."""
+    after: str
+    kind: str
+    """float, int, bool, item, asscalar, numpy, ..: the outermost of the calls."""
+
+    def of(self, tensor: str) -> str:
+        """The code that takes a tensor's value in this way."""
+        return f"{self.before}{tensor}{self.after}"
+
+
+def takes(situation: Situation, stmt: ast.stmt) -> list[Take]:
+    """The statement's takes of the kind that the finding is about, each once."""
+    found = list(_takes(situation, stmt))
+    told = {*situation.evidence("taken_by"), *situation.evidence("kind")}
+    alike = [take for take in found if _kinds(take.node) & told]
+    return alike or found
+
+
+def is_pure(node: ast.AST) -> bool:
+    """Whether leaving a piece of code out changes nothing but what it returns."""
+    return all(called(part) in _PURE for part in ast.walk(node) if isinstance(part, ast.Call)) and not any(
+        isinstance(part, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom) for part in ast.walk(node)
+    )
+
+
+def together(situation: Situation, take: Take, at: ast.AST, tensors: str) -> str | None:
+    """One take in place of many: from code for a list of tensors, code for the list of their values.
+
+    None where tensors of several shapes or devices, or a kind of take that has no such form, forbid that.
+    """
+    pulls = [hop for hop in situation.hops if hop.kind == "pull"]
+    if len({hop.shape for hop in pulls}) > 1 or len({hop.src for hop in pulls}) > 1:
+        return None
+    dtype = pulls[0].dtype if pulls else ""
+    size_one = not pulls or set(pulls[0].shape.split("x")) <= {"", "1"}
+    if situation.framework == "tensorflow":
+        tf = tensorflow(situation.source, at)
+        stacked = f"{tf}.stack({tensors})" if tf else None
+        flat = f"{tf}.reshape({stacked}, [-1])" if pulls and pulls[0].shape else stacked
+        taken = "numpy()"
+    else:
+        module = arrays(situation.source, at)
+        many = tensors if module and module.endswith("np") else f"*{tensors}"
+        stacked = f"{module}.stack({many})" if module else None
+        flat, taken = f"{stacked}.reshape(-1)", "asnumpy()"
+    if stacked is None:
+        return None
+    if take.kind in _WHOLE_ARRAYS and take.of("x") == f"x.{take.kind}()":
+        return f"list({stacked}.{taken})"
+    if not size_one or take.kind not in _BUILTINS | {"item", "asscalar"}:
+        return None
+    values = f"{flat}.{taken}"
+    whole = dtype.startswith(("int", "uint"))
+    if (
+        (take.kind == "int" and not whole)
+        or (take.kind == "float" and whole)
+        or (take.kind == "bool" and dtype != "bool")
+    ):
+        return f"[{take.kind}(value) for value in {values}]"
+    return f"{values}.tolist()"
+
+
+def _takes(situation: Situation, stmt: ast.stmt) -> Iterator[Take]:
+    source = situation.source
+    inside: set[ast.AST] = set()
+    for node in own_nodes(stmt):
+        if node in inside or not isinstance(node, ast.Call) or (value := _taken(node)) is None:
+            continue
+        while isinstance(value, ast.Call) and (deeper := _taken(value)) is not None:
+            value = deeper
+        inside.update(ast.walk(node))
+        (start, end), (first, last) = source.span(node), source.span(value)
+        yield Take(node, value, source.text[start:first], source.text[last:end], called(node))
+
+
+def _taken(call: ast.Call) -> ast.expr | None:
+    """The tensor, or the other take, that a call takes the value of."""
+    name = called(call)
+    if isinstance(call.func, ast.Attribute) and name in _METHODS and not call.args and not call.keywords:
+        return call.func.value
+    if len(call.args) != 1 or call.keywords or isinstance(call.args[0], ast.Starred | ast.Constant):
+        return None
+    if isinstance(call.func, ast.Name) and name in _BUILTINS:
+        return call.args[0]
+    return (
+        call.args[0]
+        if dotted(call.func) in ("np.array", "np.asarray", "numpy.array", "numpy.asarray")
+        else None
+    )
+
+
+def _kinds(node: ast.expr) -> set[str]:
+    names = {called(part) for part in ast.walk(node)}
+    return names | ({"array"} if names & {"asarray", "array"} else set())

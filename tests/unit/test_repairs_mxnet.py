@@ -1,0 +1,292 @@
+"""Contexts, copies and kvstores of MXNet: the whole text that a fix makes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.analysis.finding import Finding
+from app.analysis.repairs.edits import applied
+from app.analysis.repairs.repair import repair
+from tests.unit.repair_cases import fixed, hop
+
+MX = "import mxnet as mx\nfrom mxnet import gluon\n"
+Case = tuple[str, str | None]
+
+
+def mx_fixed(code: str, text: str, **more: Any) -> str | None:
+    found = fixed(code, MX + text, framework="mxnet", **more)
+    if found is None:
+        return None
+    assert found.startswith(MX)
+    return found.removeprefix(MX)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("z = x + mx.nd.ones(3)  #!\n", "z = x + mx.nd.ones(3, ctx=x.context)\n"),
+        ("mask = mx.nd.ones(\n    (3, 4),  #!\n)\n", "mask = mx.nd.ones(\n    (3, 4), ctx=mx.gpu(1),\n)\n"),
+        (
+            "ctx = mx.gpu(1)\nif a: mask = mx.nd.zeros(shape=(3))  #!\n",
+            "ctx = mx.gpu(1)\nif a:\n    mask = mx.nd.zeros(shape=(3), ctx=ctx)\n",
+        ),
+        ("def f():\n\treturn make(3)  #!\n", "def f():\n\twith mx.gpu(1):\n\t\treturn make(3)\n"),
+        ("z = mx.nd.ones(3) + mx.nd.zeros(3)  #!\n", None),
+        ("make = lambda: build(3)  #!\n", None),
+    ],
+)
+def test_an_array_that_nobody_placed(before: str, after: str | None) -> None:
+    made = hop("default-device", "cpu:0", "gpu:1", blames="producer")
+    assert mx_fixed("default-device", before, hops=(made,)) == after
+
+
+MIXED: dict[str, tuple[str, str, str | None]] = {
+    "a sum": (
+        "broadcast_add",
+        "z = f(x) if q else a + b[0]  #!\n",
+        "z = f(x) if q else a + b[0].as_in_context(a.context)\n",
+    ),
+    "an argument over lines": (
+        "dot",
+        "z = mx.nd.dot(\n    a,  #!\n    b * 2,\n)\n",
+        "z = mx.nd.dot(\n    a,\n    (b * 2).as_in_context(a.context),\n)\n",
+    ),
+    "a method, returned on one line": (
+        "dot",
+        "def f(a, b): return a.dot(b)  #!\n",
+        "def f(a, b): return a.dot(b.as_in_context(a.context))\n",
+    ),
+    "in place": ("_plus", "while q:\n    a += b  #!\n", "while q:\n    a += b.as_in_context(a.context)\n"),
+    "a loss": (
+        "elemwise_sub",
+        "l = loss_fn(out, label)  #!\n",
+        "l = loss_fn(out, label.as_in_context(out.context))\n",
+    ),
+    "in a comprehension": (
+        "_mul",
+        "zs = [a * b for a, b in pairs]  #!\n",
+        "zs = [a * b.as_in_context(a.context) for a, b in pairs]\n",
+    ),
+    "made nowhere in particular": (
+        "broadcast_mul",
+        "a = x.copy()\nmask = mx.nd.ones((2, 3))\nz = a * mask  #!\n",
+        "a = x.copy()\nmask = mx.nd.ones((2, 3), ctx=a.context)\nz = a * mask\n",
+    ),
+    "two that it may be": ("_plus", "z = a + b + c  #!\n", None),
+    "something made for it": ("_plus", "z = f(a) + b  #!\n", None),
+    "a network": ("FullyConnected", "z = net(x)  #!\n", None),
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_mixed_contexts(name: str) -> None:
+    op, before, after = MIXED[name]
+    assert mx_fixed("mixed-context", before, ops=[op], ran_on=["gpu:0"], inputs_also_on=["gpu:1"]) == after
+
+
+def test_mixed_contexts_of_numpy_like_arrays() -> None:
+    text = "from mxnet import np, npx\nz = a + b  #!\n"
+    assert fixed("mixed-context", text, framework="mxnet", ops=["add"]) == (
+        "from mxnet import np, npx\nz = a + b.as_in_ctx(a.ctx)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = x.copyto(mx.gpu(1))  #!\n", "y = x.as_in_context(mx.gpu(1))\n"),
+        ("def f(x, ctx): return g(x.copyto(ctx))  #!\n", "def f(x, ctx): return g(x.as_in_context(ctx))\n"),
+        (
+            "ys = [\n    x.copyto(y.context)  #!\n    for x in xs\n]\n",
+            "ys = [\n    x.as_in_context(y.context)\n    for x in xs\n]\n",
+        ),
+        (
+            "place = mx.gpu(1)\ny = x[0].copyto(place)  #!\n",
+            "place = mx.gpu(1)\ny = x[0].as_in_context(place)\n",
+        ),
+        ("x.copyto(y)  #!\n", None),
+        ("z = x.copyto(y)  #!\n", None),
+        ("y = x.as_in_context(mx.gpu(1))  #!\n", None),
+    ],
+)
+def test_a_copy_to_where_it_is(before: str, after: str | None) -> None:
+    assert mx_fixed("redundant-copy", before, same_device="gpu:1", call="copyto") == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "for i in range(n):\n    w = weights.as_in_context(mx.gpu(1))  #!\n    f(i, w)\n",
+            "w = weights.as_in_context(mx.gpu(1))\nfor i in range(n):\n    f(i, w)\n",
+        ),
+        (
+            "for i in range(n): f(i, weights.as_in_context(mx.gpu(1)))  #!\n",
+            "copied = weights.as_in_context(mx.gpu(1))\nfor i in range(n): f(i, copied)\n",
+        ),
+        ("for x in data:\n    f(x.as_in_context(mx.gpu(1)))  #!\n", None),
+        ("for i in range(n):\n    f(w.as_in_context(mx.gpu(1)))  #!\n    w[:] = i\n", None),
+    ],
+)
+def test_a_copy_that_is_made_again_and_again(before: str, after: str | None) -> None:
+    assert mx_fixed("redundant-copy", before, copied_before="gpu:1", call="as_in_context") == after
+
+
+def test_an_identity_that_moves_nothing() -> None:
+    text = "import tensorflow as tf\ny = f(tf.identity(x))  #!\n"
+    assert fixed("redundant-copy", text, same_device="gpu:0") == "import tensorflow as tf\ny = f(x)\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "h = x.as_in_context(mx.cpu())  #!\ny = h.as_in_context(mx.gpu(1))\n",
+            "y = x.as_in_context(mx.gpu(1))\n",
+        ),
+        (
+            "h = x.as_in_context(mx.cpu())  #!\ny = h.as_in_context(mx.gpu(1))\nsave(h)\n",
+            "h = x.as_in_context(mx.cpu())\ny = x.as_in_context(mx.gpu(1))\nsave(h)\n",
+        ),
+        (
+            "def f(x): return x.as_in_context(mx.cpu()).as_in_context(ctx)  #!\n",
+            "def f(x): return x.as_in_context(ctx)\n",
+        ),
+        ("y = mx.nd.array(f(x).asnumpy(), ctx=c)  #!\n", "y = f(x).as_in_context(c)\n"),
+        ("h = x.asnumpy()  #!\ny = mx.nd.array(h, ctx=c)\n", "y = x.as_in_context(c)\n"),
+        ("h = x.asnumpy() + 1  #!\ny = mx.nd.array(h, ctx=c)\n", None),
+    ],
+)
+def test_a_detour(before: str, after: str | None) -> None:
+    lines = ["train.py:3", "train.py:4"]
+    assert mx_fixed("bounce", before, lines=lines, via="cpu:0", ends=["gpu:0", "gpu:1"]) == after
+
+
+def test_a_stop_on_the_host() -> None:
+    text = 'import tensorflow as tf\nwith tf.device("CPU:0"):\n    y = tf.identity(x)  #!\n'
+    found = fixed("bounce", text, lines=["train.py:3", "train.py:9"])
+    assert found == 'import tensorflow as tf\nwith tf.device("CPU:0"):\n    y = x\n'
+
+
+def test_a_detour_of_tensorflow() -> None:
+    text = "import tensorflow as tf\nh = x.numpy()  #!\ny = tf.constant(h)\n"
+    assert (
+        fixed("bounce", text, lines=["train.py:2", "train.py:3"])
+        == "import tensorflow as tf\ny = tf.identity(x)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            't = gluon.Trainer(p, "sgd", kvstore="local")\nt.step(1)  #!\n',
+            't = gluon.Trainer(p, "sgd", kvstore="device")\nt.step(1)\n',
+        ),
+        (
+            "mod.fit(data, num_epoch=3, kvstore='local')  #!\n",
+            "mod.fit(data, num_epoch=3, kvstore='device')\n",
+        ),
+        ("mod.fit(\n    data,  #!\n)\n", 'mod.fit(\n    data, kvstore="device",\n)\n'),
+        (
+            "kv = mx.kv.create('dist_sync')\nt = gluon.Trainer(p, 'sgd', kvstore=kv)\nt.step(1)  #!\n",
+            "kv = mx.kv.create('dist_device_sync')\nt = gluon.Trainer(p, 'sgd', kvstore=kv)\nt.step(1)\n",
+        ),
+        (
+            "STORE = 'local'\nt = gluon.Trainer(p, 'sgd', kvstore=STORE)\nt.step(1)  #!\n",
+            "STORE = 'device'\nt = gluon.Trainer(p, 'sgd', kvstore=STORE)\nt.step(1)\n",
+        ),
+        (
+            "parser.add_argument('--kv-store', default='local')\n"
+            "t = gluon.Trainer(p, 'sgd', kvstore=a.kv)\nt.step(1)  #!\n",
+            "parser.add_argument('--kv-store', default='device')\n"
+            "t = gluon.Trainer(p, 'sgd', kvstore=a.kv)\nt.step(1)\n",
+        ),
+        ("t = gluon.Trainer(p, 'sgd', kvstore=name)\nt.step(1)  #!\n", None),
+        ("a.fit(x, kvstore='local')\nb.fit(x, kvstore='local')  #!\n", None),
+    ],
+)
+def test_a_kvstore_that_sums_on_the_devices(before: str, after: str | None) -> None:
+    assert mx_fixed("reduce-on-host", before, algorithm="kvstore local, summed on cpu:0") == after
+
+
+@pytest.mark.parametrize(
+    ("devices", "name"),
+    [(["gpu:0", "gpu:1"], "NcclAllReduce"), (["cpu:1", "cpu:2"], "HierarchicalCopyAllReduce")],
+)
+def test_a_strategy_that_sums_on_the_devices(devices: list[str], name: str) -> None:
+    head = "import tensorflow as tf\ns = tf.distribute.MirroredStrategy(\n    cross_device_ops=tf.distribute."
+    text = f"{head}ReductionToOneDevice(\n        reduce_to_device='cpu:0'))\ns.run(f)\n"
+    finding = Finding("reduce-on-host", "warning", "a.py:5", "", {"devices": devices}, None, (), True)
+    found = repair(finding, (), {"a.py": text}.get, "tensorflow", ("cpu:0", *devices))
+    assert found is not None
+    assert applied(text, found.edits) == f"{head}{name}())\ns.run(f)\n"
+
+
+def test_a_strategy_that_keeps_all_variables_in_one_place() -> None:
+    central = (
+        "import tensorflow as tf\ns = tf.distribute.experimental.CentralStorageStrategy()\ns.run(f)  #!\n"
+    )
+    assert fixed("reduce-on-host", central, algorithm="sum on the host") is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "t = gluon.Trainer(p, 'sgd', kvstore=None)\nfor x in data:\n    t.step(8)  #!\n",
+            "t = gluon.Trainer(p, 'sgd', kvstore=\"device\")\nfor x in data:\n    t.step(8)\n",
+        ),
+        (
+            "t = gluon.Trainer(p, 'sgd', kvstore=None)\nfor x in data: f(x); t.update(8)  #!\n",
+            "t = gluon.Trainer(p, 'sgd', kvstore=\"device\", update_on_kvstore=False)\n"
+            "for x in data:\n    f(x)\n    t.allreduce_grads()\n    t.update(8)\n",
+        ),
+        (
+            "t = gluon.Trainer(p, 'sgd', update_on_kvstore=False)\nwhile more():\n\tt.update(\n\t\t8)  #!\n",
+            "t = gluon.Trainer(p, 'sgd', update_on_kvstore=False)\n"
+            "while more():\n\tt.allreduce_grads()\n\tt.update(\n\t\t8)\n",
+        ),
+        (
+            "self.t = gluon.Trainer(\n    p, 'sgd',\n)\nself.t.update(8)  #!\n",
+            "self.t = gluon.Trainer(\n    p, 'sgd', update_on_kvstore=False,\n)\n"
+            "self.t.allreduce_grads()\nself.t.update(8)\n",
+        ),
+        (
+            "t = gluon.Trainer(p, 'sgd', kvstore='device', update_on_kvstore=False)\nt.update(8)  #!\n",
+            "t = gluon.Trainer(p, 'sgd', kvstore='device', update_on_kvstore=False)\n"
+            "t.allreduce_grads()\nt.update(8)\n",
+        ),
+        ("t = gluon.Trainer(p, 'sgd')\nt.step(8)  #!\n", None),
+        ("t = gluon.Trainer(p, 'sgd', kvstore='local')\nt.step(8)  #!\n", None),
+        ("for w in weights:\n    w -= rate * w.grad  #!\n", None),
+        (
+            "a = gluon.Trainer(p, 'sgd', kvstore=None)\n"
+            "b = gluon.Trainer(q, 'sgd', kvstore=None)\na.step(8)  #!\n",
+            None,
+        ),
+    ],
+)
+def test_replicas_that_exchange_their_gradients(before: str, after: str | None) -> None:
+    assert mx_fixed("replica-drift", before, devices=("cpu:0", "gpu:0", "gpu:1")) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "loader = gluon.data.DataLoader(d, 8)\nfor x in loader:  #!\n    f(x)\n",
+            "loader = gluon.data.DataLoader(d, 8, num_workers=2, prefetch=4)\nfor x in loader:\n    f(x)\n",
+        ),
+        (
+            "for x in data:\n    f(x, mx.nd.array(table, ctx=mx.gpu(1)))  #!\n",
+            "tensor = mx.nd.array(table, ctx=mx.gpu(1))\nfor x in data:\n    f(x, tensor)\n",
+        ),
+        ("loader = gluon.data.DataLoader(d, 8, num_workers=4)\nfor x in loader:  #!\n    f(x)\n", None),
+        ("for x in data:\n    f(mx.nd.array(x, ctx=mx.gpu(1)))  #!\n", None),
+    ],
+)
+def test_data_that_is_sent_each_time(before: str, after: str | None) -> None:
+    assert mx_fixed("host-upload", before, hops=(hop("host-upload", "cpu:0", "gpu:1"),)) == after

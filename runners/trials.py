@@ -129,3 +129,16 @@ def write_edits(folder: Path, path: Path, trial: Trial) -> None:
         (folder / FOLDER / name).write_text(text, encoding="utf-8", newline="")
         listed[file] = str(path / FOLDER / name)
     (folder / FOLDER / EDITS_NAME).write_text(json.dumps(listed, indent=1) + "\n")
+
+
+def edited_texts(run: Run) -> dict[str, str]:
+    """The edited copies that a run was made with: absolute path of the file -> its text."""
+    folder = run.path / FOLDER
+    try:
+        listed = json.loads((folder / EDITS_NAME).read_text())
+        # The run's folder may have been moved since: only the copies' names count.
+        return {
+            str(file): (folder / Path(str(copy)).name).read_bytes().decode() for file, copy in listed.items()
+        }
+    except (OSError, ValueError, AttributeError):
+        return {}

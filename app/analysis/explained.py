@@ -11,6 +11,8 @@ from app.analysis.excerpt import Excerpt, excerpt
 from app.analysis.finding import Finding
 from app.analysis.hops import Hop
 from app.analysis.lines import split_site
+from app.analysis.repairs.edits import Repair
+from app.analysis.repairs.repair import repair
 from app.analysis.tables import Tables
 from app.store.sources import shown_lines
 
@@ -24,11 +26,18 @@ class Explained:
     """What it was judged by, a sentence; '' where the summary says it."""
     excerpt: Excerpt | None
     """None where the line's text was not kept."""
+    repair: Repair | None
+    """None where the text decides for none, or nothing is wrong."""
+    change: str
+    """The repair like a unified diff, safe to show; '' for none."""
 
     def row(self) -> dict[str, Any]:
         """As the report has it."""
-        told = {"because": self.because, "source": self.excerpt.row() if self.excerpt else None}
-        return self.finding.row() | told
+        return self.finding.row() | {
+            "because": self.because,
+            "source": self.excerpt.row() if self.excerpt else None,
+            "repair": {"words": self.repair.words, "diff": self.change} if self.repair else None,
+        }
 
 
 def explained(findings: Sequence[Finding], tables: Tables, hops: Sequence[Hop]) -> list[Explained]:
@@ -40,4 +49,7 @@ def _explained(finding: Finding, tables: Tables, hops: Sequence[Hop]) -> Explain
     place = split_site(finding.site)
     text = tables.text_of(place[0]) if place else None
     lines = excerpt(finding.site, shown_lines(text) if text is not None else None)
-    return Explained(finding, because(finding), lines)
+    framework = next((process.framework for process in tables.processes if process.framework), "")
+    made = repair(finding, hops, tables.text_of, framework, tables.devices)
+    change = "\n".join(shown_lines(made.code(tables.text_of))) if made else ""
+    return Explained(finding, because(finding), lines, made, change)

@@ -95,7 +95,7 @@ def _findings(report: Mapping[str, Any]) -> list[str]:
     for row in report["findings"]:
         severity = row["severity"] if row["severity"] in ("error", "warning") else "info"
         why = f"<p>{_text(row['because'])}</p>" if row.get("because") else ""
-        fix = f'<p class="muted">{_text(row["fix"])}</p>' if row["fix"] else ""
+        fix = _fix(row)
         hops = f" Hops: {', '.join(map(str, row['hops']))}." if row["hops"] else ""
         evidence = _text(json.dumps(row["evidence"], ensure_ascii=False, default=str))
         parts.append(
@@ -104,6 +104,14 @@ def _findings(report: Mapping[str, Any]) -> list[str]:
             "</details></div>"
         )
     return parts
+
+
+def _fix(row: Mapping[str, Any]) -> str:
+    """In words and, where there is one, as code."""
+    repair = row.get("repair") or {}
+    words = repair.get("words") or row["fix"]
+    told = f'<p class="muted">{_text(words)}</p>' if words else ""
+    return told + (f"<pre>{_text(repair['diff'])}</pre>" if repair.get("diff") else "")
 
 
 def _excerpt(row: Mapping[str, Any]) -> str:

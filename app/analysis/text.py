@@ -66,14 +66,21 @@ def _findings(report: Mapping[str, Any]) -> str:
             lines.append(f"     why: {_clean(row['because'])}")
         lines += _excerpt(row)
         if row["fix"]:
-            lines.append(f"     fix: {_clean(row['fix'])}")
+            lines.append(f"     fix: {_clean((row.get('repair') or {}).get('words') or row['fix'])}")
+        lines += _change(row)
     return "\n".join(lines)
 
 
+def _change(row: Mapping[str, Any]) -> list[str]:
+    """The fix as code."""
+    diff = (row.get("repair") or {}).get("diff") or ""
+    return [f"       {_clean(line)}" for line in diff.splitlines()]
+
+
 def _excerpt(row: Mapping[str, Any]) -> list[str]:
-    """The line itself, of what is worth a change."""
+    """The line itself, of what is worth a change and has none as code."""
     source = row.get("source")
-    if not source or not row["fix"]:
+    if not source or not row["fix"] or row.get("repair"):
         return []
     text = source["lines"][source["line"] - source["first"]].strip()
     return [f"     {source['line']:>5} | {_clean(text)}"]

@@ -50,16 +50,27 @@ class Findings {
         site.textContent = finding.site;
         site.addEventListener("click", () => send({ type: "site", site: finding.site }));
       }
+      const actions = node("span", { class: "actions" }, head);
       if (finding.show) {
-        const button = node("button", { type: "button", "data-action": "show", "aria-pressed": String(on) }, head);
+        const button = node("button", { type: "button", "data-action": "show", "aria-pressed": String(on) }, actions);
         button.textContent = on ? "Show everything" : finding.show;
         button.addEventListener("click", () => send({ type: "finding", id: on ? "" : finding.id }));
       }
+      if (finding.verify) {
+        const button = node("button", { type: "button", "data-action": "verify", title: "Change a copy, run it again, and compare" }, actions);
+        button.textContent = finding.verify;
+        button.addEventListener("click", () => send({ type: "verify", name: finding.name }));
+      }
       node("p", { class: "summary" }, card).textContent = finding.summary;
-      if (finding.fix) {
-        const fix = node("p", { class: "fix" }, card);
+      if (finding.because) node("p", { class: "because" }, card).textContent = finding.because;
+      const both = finding.excerpt || finding.change.length ? node("div", { class: "both" }, card) : null;
+      if (finding.excerpt) excerpt(node("div", { class: "side" }, both), finding.excerpt);
+      if (finding.fix || finding.change.length) {
+        const side = both ? node("div", { class: "side" }, both) : card;
+        const fix = node("p", { class: "fix" }, side);
         span(fix, "Fix  ", "fix-lead");
         span(fix, finding.fix);
+        if (finding.change.length) change(side, finding.change);
       }
       if (finding.evidence) {
         const why = node("details", { class: "why" }, card);
@@ -67,6 +78,26 @@ class Findings {
         node("p", {}, why).textContent = finding.evidence;
       }
     }
+  }
+}
+
+// The statement as it ran, its line marked.
+function excerpt(parent, { first, line, lines, words }) {
+  const table = node("table", { class: "code-lines" }, node("div", { class: "code-box", tabindex: 0 }, parent));
+  lines.forEach((text, index) => {
+    const row = node("tr", { class: first + index === line ? "here" : "" }, table);
+    node("td", { class: "number" }, row).textContent = String(first + index);
+    drawCode(node("td", { class: "code" }, row), text, words[index] ?? []);
+  });
+}
+
+function change(parent, lines) {
+  const box = node("div", { class: "code-box change", tabindex: 0, "data-testid": "change" }, parent);
+  const marks = { added: "+", removed: "\u2212", kept: " ", part: "" };
+  for (const { kind, text } of lines) {
+    const row = node("div", { class: `diff ${kind}` }, box);
+    span(row, marks[kind], "mark");
+    span(row, text || "\u200b");
   }
 }
 

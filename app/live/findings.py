@@ -12,8 +12,8 @@ from app.live.assets import script, style
 _component = st.components.v2.component(
     "hopscope_findings",
     html='<div class="hopscope"></div>',
-    css=style("cells") + style("findings"),
-    js=script(("cells", "findings")),
+    css=style("cells") + style("code") + style("findings"),
+    js=script(("cells", "code", "findings")),
 )
 
 
@@ -25,11 +25,12 @@ def findings_list(
     selected: str = "",
     fold: str = "",
 ) -> dict[str, Any] | None:
-    """Draws findings, ``{"id", "code", "severity", "quiet", "site", "summary", "fix", "evidence", "show"}``.
+    """Draws findings as `app.screen.finding_rows` makes them: what, why, the lines, the fix, the evidence.
 
     `unseen` are ``{"what", "why"}``; `fold` stands above the quiet ones, which it hides until it is opened.
     `show` is the button's text, '' for no button. Gives ``{"type": "finding", "id"}`` when one was chosen,
-    with an empty id when it was let go, ``{"type": "site", "site"}`` when its line was; else None.
+    with an empty id when it was let go, ``{"type": "site", "site"}`` when its line was,
+    ``{"type": "verify", "name"}`` when its fix is to be tried; else None.
     """
     data = {
         "findings": [dict(finding) for finding in findings],

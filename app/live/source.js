@@ -6,7 +6,6 @@ const COLUMNS = [
   ["leaving", "Sent on", "Bytes of what this line made that crossed for ops of other lines, in the whole run"],
   ["waits", "Waited", "How long Python stood still at this line, in the whole run"],
 ];
-const KINDS = new Set(["keyword", "string", "comment", "digits", "name"]);
 const ABOVE = 3; // lines shown above the one that the reader is led to
 
 const sources = new WeakMap();
@@ -124,17 +123,6 @@ class Source {
     if (this.scroller.clientHeight) place();
     else requestAnimationFrame(place);
   }
-}
-
-function drawCode(target, text, words) {
-  let at = 0;
-  for (const [start, end, kind] of words) {
-    if (start < at || end > text.length || !KINDS.has(kind)) continue;
-    if (start > at) target.append(text.slice(at, start));
-    span(target, text.slice(start, end), kind);
-    at = end;
-  }
-  target.append(text.slice(at) || (at ? "" : "\u200b"));
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {

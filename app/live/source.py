@@ -12,8 +12,8 @@ from app.live.assets import script, style
 _component = st.components.v2.component(
     "hopscope_source",
     html='<div class="hopscope"></div>',
-    css=style("cells") + style("source"),
-    js=script(("cells", "source")),
+    css=style("cells") + style("code") + style("source"),
+    js=script(("cells", "code", "source")),
 )
 
 

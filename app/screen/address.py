@@ -34,6 +34,8 @@ class RunAddress:
     """Scopes that were opened in the diagram."""
     file: str = ""
     """The file whose source is shown, as sites name it; nothing: that of the line, else the script."""
+    verify: str = ""
+    """The finding whose fix is tried: ``code@site``."""
     window: tuple[float, float] | None = None
     """Stretch of the timeline, seconds since the run's start."""
 
@@ -51,6 +53,7 @@ class RunAddress:
             graphs=tuple(query.get("graph", ())),
             opened=tuple(query.get("open", ())),
             file=_one(query, "file"),
+            verify=_one(query, "verify"),
             window=_window(_one(query, "t")),
         )
 
@@ -59,7 +62,7 @@ class RunAddress:
         """All names that may stand in the address."""
         return (
             *("run", "pair", "group", "crossing", "finding", "line"),
-            *("hop", "graph", "open", "file", "t"),
+            *("hop", "graph", "open", "file", "verify", "t"),
         )
 
     def query(self) -> dict[str, list[str]]:
@@ -75,6 +78,7 @@ class RunAddress:
             "graph": list(self.graphs),
             "open": list(self.opened),
             "file": [self.file],
+            "verify": [self.verify],
             "t": [] if self.window is None else [f"{self.window[0]:.6g}-{self.window[1]:.6g}"],
         }
         kept = {name: [item for item in items if item] for name, items in values.items()}

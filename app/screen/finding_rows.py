@@ -5,28 +5,58 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from app.analysis.excerpt import Excerpt
+from app.analysis.explained import Explained
 from app.analysis.finding import Finding
-from app.screen.focus import finding_id
+from app.screen.focus import finding_id, finding_name
 from app.screen.stage import Stage
 from app.views import units
 from app.views.colors import is_alert
+from app.views.python_words import python_words
 
 
-def finding_rows(findings: Sequence[Finding]) -> list[dict[str, Any]]:
-    """What `app.live.findings.findings_list` draws, in the findings' own order."""
+def finding_rows(findings: Sequence[Explained], verify: str = "") -> list[dict[str, Any]]:
+    """What `app.live.findings.findings_list` draws, in the findings' own order.
+
+    `verify` is the text of the button that leads to trying a fix; '' where nothing can be tried.
+    """
+    return [_row(one, verify) for one in findings]
+
+
+def _row(one: Explained, verify: str) -> dict[str, Any]:
+    finding = one.finding
+    quiet = not is_alert(finding.severity)
+    return {
+        "id": finding_id(finding),
+        "name": finding_name(finding),
+        "code": finding.code,
+        "severity": finding.severity,
+        "quiet": quiet,
+        "site": finding.site or "",
+        "summary": finding.summary,
+        "because": one.because,
+        "excerpt": None if quiet else _excerpt(one.excerpt),
+        "fix": (one.repair.words if one.repair else finding.fix) or "",
+        "change": [] if quiet else _change(one.change),
+        "evidence": evidence_text(finding.evidence),
+        "show": f"Show {units.plural(len(finding.hops), 'hop')}" if finding.hops else "",
+        "verify": "" if quiet or not finding.site else verify,
+    }
+
+
+def _excerpt(lines: Excerpt | None) -> dict[str, Any] | None:
+    return None if lines is None else lines.row() | {"words": python_words(lines.lines)}
+
+
+def _change(diff: str) -> list[dict[str, str]]:
+    """Each line of a diff with what it is: added, removed, kept, or the head of a part."""
+    kinds = {"+": "added", "-": "removed", "@": "part"}
+    lines = diff.splitlines()
+    if sum(line.startswith("@@") for line in lines) == 1:
+        lines = [line for line in lines if not line.startswith("@@")]
     return [
-        {
-            "id": finding_id(finding),
-            "code": finding.code,
-            "severity": finding.severity,
-            "quiet": not is_alert(finding.severity),
-            "site": finding.site or "",
-            "summary": finding.summary,
-            "fix": finding.fix or "",
-            "evidence": evidence_text(finding.evidence),
-            "show": f"Show {units.plural(len(finding.hops), 'hop')}" if finding.hops else "",
-        }
-        for finding in findings
+        {"kind": kinds.get(line[:1], "kept"), "text": line if line.startswith("@@") else line[1:]}
+        for line in lines
     ]
 
 

@@ -105,3 +105,8 @@ def _filter(
 def finding_id(finding: Finding) -> str:
     """A name that stays the finding's own while the run grows; '' where it is about no hop."""
     return f"{finding.code}:{finding.hops[0]}" if finding.hops else ""
+
+
+def finding_name(finding: Finding) -> str:
+    """What it is known by in an address and between runs: its code and line."""
+    return f"{finding.code}@{finding.site or ''}"

@@ -19,6 +19,8 @@ from app.screen.run_claim import draw_claim
 from app.screen.run_page import Page
 from app.screen.run_views import SOURCE, VIEWS
 from app.screen.stage import stage_of
+from app.screen.verify_form import verify_dialog
+from app.screen.verify_result import verify_result
 from app.views.text import escape_markdown
 from runners import registry
 from runners.errors import HopscopeError, UsageError
@@ -125,6 +127,8 @@ def _head(run: Run, open_run: OpenRun, snapshot: Snapshot) -> None:
     with st.container():
         draw_claim(run, open_run.verdicts())
     with st.container():
+        verify_result(run, snapshot)
+    with st.container():
         if message := st.session_state.pop("run-message", None):
             st.error(escape_markdown(message), icon=":material/block:")
         run_header.ending(run)
@@ -151,6 +155,10 @@ def _act(run: Run, action: str) -> None:
     st.rerun()
 
 
+def _leave_verify() -> None:
+    st.query_params.pop("verify", None)
+
+
 def _resume(run: Run) -> None:
     """Launch a run that goes on from this one's last checkpoint, and show it."""
     plan = plan_program(run.name, resume=run.id, origin="page")
@@ -163,13 +171,17 @@ def _findings(run: Run, snapshot: Snapshot, address: RunAddress) -> None:
     found = snapshot.findings
     st.markdown(f"### Findings :gray[{escape_markdown(headline(found, stage_of(run, snapshot.tables)))}]")
     event = findings_list(
-        finding_rows(found),
+        finding_rows(snapshot.explained, "Fix and verify" if access.role() == "operator" else ""),
         [{"what": one.summary, "why": one.fix or ""} for one in snapshot.unseen],
         "findings",
         selected=address.finding,
         fold=fold_title(found),
     )
-    if event and event["type"] == "finding":
+    if address.verify and access.role() == "operator":
+        verify_dialog(run, snapshot, address.verify, _leave_verify)
+    if event and event["type"] == "verify":
+        show(dataclasses.replace(address, verify=event["name"]))
+    elif event and event["type"] == "finding":
         show(address.with_filter(finding=event["id"]))
     elif event:
         # The tabs are drawn after this, so they can still be told which one is in front.

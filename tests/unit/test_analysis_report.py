@@ -496,7 +496,7 @@ def test_the_report_has_exactly_the_parts_that_are_agreed() -> None:
     assert report["device_map"] == {"cpu:1": {"uuid": "u", "x": 2, "stand_in": True}}
     assert report["unseen"][0] == {"what": "ops inside f", "count": 3, "why": "compiled by XLA (jit_compile)"}
     agreed = {"code", "severity", "site", "summary", "evidence", "fix", "hops"}
-    assert set(report["findings"][0]) == agreed | {"because", "source"}
+    assert set(report["findings"][0]) == agreed | {"because", "source", "repair"}
     assert json.loads(json.dumps(report)) == report
     assert build_report(info, run, ops=True)["ops"] == []
 

@@ -9,11 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from app.analysis.collectives import Collective
+from app.analysis.excerpt import Excerpt
+from app.analysis.explained import Explained
 from app.analysis.finding import Finding
 from app.analysis.hops import hop_table
 from app.analysis.memory import Memory
+from app.analysis.repairs.edits import Edit, Repair
 from app.analysis.syncs import Sync
-from app.screen import run_header, run_rows
+from app.analysis.verify import Side, Verified
+from app.screen import run_header, run_rows, verify_words
 from app.screen.address import RunAddress
 from app.screen.devices import badges, devices_cell
 from app.screen.finding_rows import evidence_text, finding_rows, fold_title, headline
@@ -22,6 +26,7 @@ from app.screen.rows import RunRows
 from app.screen.run_claim import claim_rows
 from app.screen.stage import Stage
 from app.store.verdicts import Verdict
+from app.views import units
 from app.views.colors import device_colors
 from app.views.placement_data import Crossing, Diagram, Group, Member
 from app.views.progress_data import Progress
@@ -239,10 +244,24 @@ def test_an_op_that_was_not_seen_to_run_says_so() -> None:
 def test_findings_tell_their_evidence() -> None:
     costly = finding("warning", (1, 2), wait_ns=5_000_000, bytes=2048)
     found = [finding("info", (0,)), costly, finding("error")]
-    rows = finding_rows(found)
+    lines = Excerpt("a.py", 8, ("with x:", "    y = f(x)"), 9)
+    mended = Repair("Drops it.", (Edit("a.py", 9, 9, ("    y = x",)),))
+    change = "@@ a.py:9 @@\n with x:\n-    y = f(x)\n+    y = x"
+    beside = [("", None, None, ""), ("Because.", lines, mended, change), ("", None, None, "")]
+    rows = finding_rows([Explained(one, *more) for one, more in zip(found, beside, strict=True)], "Try")
     assert [row["quiet"] for row in rows] == [True, False, False]
     assert [row["show"] for row in rows] == ["Show 1 hop", "Show 2 hops", ""]
+    assert [row["verify"] for row in rows] == ["", "Try", "Try"]
     assert rows[1]["evidence"] == "wait: 5 ms\nbytes: 2 KiB"
+    assert (rows[1]["because"], rows[1]["fix"]) == ("Because.", "Drops it.")
+    assert (rows[1]["excerpt"]["first"], rows[1]["excerpt"]["line"]) == (8, 9)
+    # With one part there is no head to tell it from others.
+    assert rows[1]["change"] == [
+        {"kind": "kept", "text": "with x:"},
+        {"kind": "removed", "text": "    y = f(x)"},
+        {"kind": "added", "text": "    y = x"},
+    ]
+    assert (rows[0]["excerpt"], rows[2]["excerpt"], rows[2]["change"]) == (None, None, [])
     done = Stage("finished", "TensorFlow", 2, True)
     assert headline(found, done) == "1 error, 1 warning"
     assert headline(found[:1], done).startswith("none: ")
@@ -250,6 +269,29 @@ def test_findings_tell_their_evidence() -> None:
     assert evidence_text({"requested": ["gpu:0", "gpu:1"], "partial": True, "none": None}) == (
         "requested: gpu:0, gpu:1\npartial: yes"
     )
+
+
+def test_two_runs_side_by_side_say_what_a_change_did() -> None:
+    was = Side((), 2048, 4096, 8_000_000, 10_000_000, 2)
+    now = Side((), 0, 4096, None, 5_000_000, 3)
+    found = Verified("bounce", "train.py:7", "gone", was, now, (), by_step=True)
+    assert verify_words.headline(found) == "bounce at train.py:7 is gone"
+    told = {row["id"]: [row["cells"][name]["text"] for name in ("before", "after", "change")] for row in
+            verify_words.rows(found)}  # fmt: skip
+    assert told == {
+        "finding": ["2 KiB", "0 B", "all gone"],
+        "bytes": ["4 KiB", "4 KiB", "none"],
+        "stood": ["8 ms", units.UNKNOWN, ""],
+        "step": ["10 ms", "5 ms", "\N{MINUS SIGN}50 %"],
+        "warnings": ["2", "3", "+50 %"],
+    }
+    moved = dataclasses.replace(
+        found, state="eased", after=dataclasses.replace(now, found=(finding("info"),))
+    )
+    assert verify_words.headline(moved) == (
+        "bounce at train.py:7 is a note any more, no warning, now at train.py:3"
+    )
+    assert verify_words.change(0.0, 5.0) == "new"
 
 
 def test_what_is_missing_is_put_down_to_how_far_the_run_is() -> None:

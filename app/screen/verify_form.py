@@ -1,0 +1,148 @@
+"""Trying a finding's fix: an edited copy, or another option of the program, run again from the page."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from app.analysis.explained import Explained
+from app.analysis.lines import split_site
+from app.analysis.repairs.edits import applied
+from app.screen import places
+from app.screen.focus import finding_name
+from app.screen.launch_words import option_help, option_label
+from app.screen.launching import launch_once
+from app.screen.open_runs import Snapshot
+from app.views.text import escape_markdown
+from runners.catalogue import PROGRAMS, Option, Value
+from runners.errors import HopscopeError, UsageError
+from runners.run import Run
+from runners.trials import plan_trial, unrepeatable
+
+COPY, OPTION = "Edit a copy", "Switch an option"
+_HEIGHT = 380
+_MONOSPACE = (
+    "<style>.st-key-edited textarea { font-family: var(--st-code-font, monospace); font-size: 13px; }</style>"
+)
+
+
+def verify_dialog(run: Run, snapshot: Snapshot, name: str, close: Callable[[], None]) -> None:
+    """Opens it for the finding of this name, ``code@site``; `close` is called when the reader leaves it."""
+    title = f"Fix and verify: {name.replace('@', ' at ')}"
+    dialog = st.dialog(escape_markdown(title), width="large", icon=":material/build:", on_dismiss=close)
+    dialog(_form)(run, snapshot, name)
+
+
+def _form(run: Run, snapshot: Snapshot, name: str) -> None:
+    one = next((one for one in snapshot.explained if finding_name(one.finding) == name), None)
+    if one is None:
+        st.caption("This run has no such finding (any more).")
+        return
+    if reason := unrepeatable(run):
+        st.caption(escape_markdown(reason))
+        return
+    st.caption(
+        "What you change here is run again as a run of its own; your files stay as they are. When it has"
+        " ended, its page says whether the finding is gone, and what both runs cost."
+    )
+    program = PROGRAMS.get(run.name) if run.spec.get("kind") == "program" else None
+    several = bool(run.spec.get("stages"))
+    ways = [OPTION] * bool(program and program.options) + [COPY] * (not several)
+    way = ways[0] if ways else ""
+    if len(ways) > 1:
+        way = st.segmented_control(
+            "How",
+            ways,
+            default=COPY if one.repair else way,
+            required=True,
+            key="verify-how",
+            label_visibility="collapsed",
+        )
+    edits: dict[str, str] = {}
+    options: dict[str, Value] = {}
+    if way == COPY:
+        edits = _edited(run, snapshot, one)
+    elif program:
+        options = _options(program.options, run.spec.get("options") or {})
+    _launch(run, name, edits, options)
+
+
+def _edited(run: Run, snapshot: Snapshot, one: Explained) -> dict[str, str]:
+    """New texts of the files that differ from what ran, by absolute path."""
+    place = split_site(one.finding.site)
+    paths = list(dict.fromkeys([*(edit.file for edit in one.repair.edits)] if one.repair else []))
+    if place and place[0] not in paths:
+        paths.insert(0, place[0])
+    changed = {}
+    if one.repair:
+        st.markdown(escape_markdown(f"Proposed: {one.repair.words}"))
+    else:
+        st.markdown(escape_markdown(one.finding.fix or "No change is proposed for this line: make your own."))
+    with st.container(key="edited"):
+        st.html(_MONOSPACE)
+        for path in paths:
+            text, file = snapshot.tables.text_of(path), _file(snapshot, path)
+            if text is None or file is None:
+                st.caption(f"The text of {escape_markdown(path)} was not kept with the run.")
+                continue
+            edits = [edit for edit in one.repair.edits if edit.file == path] if one.repair else []
+            line = place[1] if place and place[0] == path else None
+            label = f"A copy of {path}" + (f", the finding at line {line}" if line else "")
+            key = f"copy-{run.id}-{finding_name(one.finding)}-{path}"
+            new = st.text_area(escape_markdown(label), applied(text, edits), height=_HEIGHT, key=key)
+            if new != text:
+                changed[file] = new
+    return changed
+
+
+def _file(snapshot: Snapshot, path: str) -> str | None:
+    known = snapshot.tables.locations.values()
+    return next((one.file for one in known if one.site.rpartition(":")[0] == path), None)
+
+
+def _options(options: tuple[Option, ...], given: Mapping[str, Value | None]) -> dict[str, Value]:
+    """Those that differ from the run's."""
+    changed: dict[str, Value] = {}
+    columns = st.columns(4)
+    for number, option in enumerate(options):
+        was = given.get(option.name, option.default)
+        with columns[number % 4]:
+            note, label = escape_markdown(option_help(option)), option_label(option)
+            if option.type == "choice" and option.values:
+                at = option.values.index(str(was)) if str(was) in option.values else 0
+                text: str | None = st.selectbox(label, option.values, at, key=f"try-{option.name}", help=note)
+            else:
+                shown = "" if was is None else str(was)
+                text = st.text_input(label, shown, key=f"try-{option.name}", help=note)
+            if text and text != str(was):
+                with contextlib.suppress(UsageError):
+                    changed[option.name] = option.parse(text)
+                if option.name not in changed:
+                    changed[option.name] = text  # the plan says what is wrong with it
+    return changed
+
+
+def _launch(run: Run, name: str, edits: Mapping[str, str], options: Mapping[str, Value]) -> None:
+    if not edits and not options:
+        st.button("Run again", icon=":material/play_arrow:", type="primary", key="try", disabled=True)
+        st.caption("Change something first.")
+        return
+    try:
+        plan = plan_trial(run, name, edits=edits, options=options, origin="page")
+    except HopscopeError as error:
+        st.error(escape_markdown(error), icon=":material/block:")
+        return
+    for problem in plan.problems:
+        st.error(escape_markdown(problem), icon=":material/block:")
+    pressed = st.button(
+        "Run again", icon=":material/play_arrow:", type="primary", key="try", disabled=bool(plan.problems)
+    )
+    if pressed:
+        try:
+            made = launch_once(plan, st.session_state)
+        except HopscopeError as error:
+            st.error(escape_markdown(error), icon=":material/block:")
+            return
+        st.switch_page(places.RUN, query_params={"run": made})

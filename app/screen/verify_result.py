@@ -1,0 +1,105 @@
+"""What came of a change: the run before and this one side by side, on the page of the run that tries it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+
+import streamlit as st
+
+from app.analysis.verify import Judged, line_map, verify
+from app.live.table import table
+from app.screen import verify_words
+from app.screen.open_runs import Snapshot, opened
+from app.screen.places import run_link
+from app.store.sources import shown_lines
+from app.views import units
+from app.views.text import escape_markdown
+from runners import registry
+from runners.errors import HopscopeError
+from runners.run import Run
+from runners.trials import edited_texts
+
+_TONES = {"gone": st.success, "eased": st.info, "still there": st.warning}
+_ICONS = {"gone": ":material/check_circle:", "eased": ":material/trending_down:"}
+
+
+def verify_result(run: Run, snapshot: Snapshot) -> None:
+    """Draws it for a run that tries a change; nothing for any other."""
+    trial = run.spec.get("trial")
+    if not isinstance(trial, Mapping):
+        return
+    code, _, site = str(trial.get("finding", "")).partition("@")
+    of = str(trial.get("of", ""))
+    with st.container(border=True, key="verified"):
+        link = f"[the run before]({run_link(of)})"
+        if not run.ended:
+            st.markdown(
+                f"**Fix and verify** :gray[{escape_markdown(code)} at {escape_markdown(site)} of {link} is"
+                " looked for again when this run has ended.]"
+            )
+            return
+        try:
+            earlier = registry.find(of)
+            before = opened(earlier).look(True)
+        except HopscopeError as error:
+            st.markdown(f"**Fix and verify** :gray[nothing to hold it against: {escape_markdown(error)}]")
+            return
+        _compared(run, snapshot, before, code, site, link)
+
+
+def _compared(run: Run, after: Snapshot, before: Snapshot, code: str, site: str, link: str) -> None:
+    texts = _texts(run, before)
+    found = verify(code, site, _judged(before), _judged(after), line_map(texts))
+    st.markdown(f"**Fix and verify** :gray[beside {link}]")
+    if run.exit_code not in (0, None) or run.state != "finished":
+        st.warning(
+            f"This run {escape_markdown(run.state)}, so what follows is of what it did until then.",
+            icon=":material/warning:",
+        )
+    else:
+        tell = _TONES[found.state]
+        tell(escape_markdown(verify_words.headline(found)), icon=_ICONS.get(found.state, ":material/error:"))
+    if found.new:
+        named = ", ".join(f"{one.code} at {one.site or 'an unknown line'}" for one in found.new[:4])
+        more = f" and {len(found.new) - 4} more" if len(found.new) > 4 else ""
+        st.warning(
+            f"{units.plural(len(found.new), 'new warning')}: {escape_markdown(named)}{more}",
+            icon=":material/new_releases:",
+        )
+    left, right = st.columns([1, 1], gap="large")
+    with left:
+        table(verify_words.COLUMNS, verify_words.rows(found), "sides", label="Before and after")
+    with right:
+        _changes(run, before, texts)
+
+
+def _judged(snapshot: Snapshot) -> Judged:
+    return Judged(snapshot.tables, snapshot.hops, snapshot.syncs, snapshot.findings)
+
+
+def _texts(run: Run, before: Snapshot) -> dict[str, tuple[str, str]]:
+    """(before, after) of the edited files, by path as sites have it."""
+    edited = edited_texts(run)
+    found = {}
+    for location in before.tables.locations.values():
+        path = location.site.rpartition(":")[0]
+        text = before.tables.text_of(path) if location.file in edited and path not in found else None
+        if text is not None:
+            found[path] = text, edited[location.file]
+    return found
+
+
+def _changes(run: Run, before: Snapshot, texts: Mapping[str, tuple[str, str]]) -> None:
+    """What was changed: lines of files, options of a program."""
+    for path, (was, now) in texts.items():
+        lines = difflib.unified_diff(shown_lines(was), shown_lines(now), path, "the copy", lineterm="", n=1)
+        st.code("\n".join(lines) or "No line differs.", language="diff", wrap_lines=True)
+    options = before.spec.get("options") or {}
+    changed = [
+        f"{name}: {options.get(name)} → {value}"
+        for name, value in (run.spec.get("options") or {}).items()
+        if options.get(name) != value
+    ]
+    if changed:
+        st.code("\n".join(changed), language=None)

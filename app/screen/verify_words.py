@@ -1,0 +1,85 @@
+"""Two runs side by side, in words: what a change did to a finding, and what both cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from app.analysis.verify import Side, Verified
+from app.live.table import Column
+from app.views import units
+
+COLUMNS = (
+    Column("what", "", "text"),
+    Column("before", "Before", "number"),
+    Column("after", "After", "number"),
+    Column("change", "Change", "number"),
+)
+_SAID = {
+    "gone": "is gone",
+    "eased": "is a note any more, no warning",
+    "still there": "is still there",
+}
+
+
+def headline(verified: Verified) -> str:
+    """``bounce at train.py:7 is gone``."""
+    where = f" at {verified.site}" if verified.site else ""
+    moved = ""
+    lines = [one.site for one in verified.after.found if one.site and one.site != verified.site]
+    if lines:
+        moved = f", now at {', '.join(dict.fromkeys(lines))}"
+    return f"{verified.code}{where} {_SAID[verified.state]}{moved}"
+
+
+def rows(verified: Verified) -> list[dict[str, Any]]:
+    """What is compared, a row each; the change is told as a part of what it was."""
+    each = "each step" if verified.by_step else "in the whole run"
+    before, after = verified.before, verified.after
+
+    def row(name: str, what: str, of: Callable[[Side], float | None], told: Callable[[float], str]) -> Any:
+        was, now = of(before), of(after)
+        cells = {
+            "what": {"text": what},
+            "before": _number(was, told),
+            "after": _number(now, told),
+            "change": {"text": change(was, now)},
+        }
+        return {"id": name, "cells": cells}
+
+    made = [
+        row("finding", f"Bytes of this finding, {each}", lambda side: side.bytes_of_finding, _size),
+        row("bytes", f"All bytes between devices, {each}", lambda side: side.bytes, _size),
+        row("stood", f"Python stood still, {each}", lambda side: side.stood_ns, _time),
+        row("warnings", "Warnings and errors", lambda side: side.warnings, lambda value: f"{value:.0f}"),
+    ]
+    if before.step_ns is not None or after.step_ns is not None:
+        made.insert(3, row("step", "A step, on average of one run", lambda side: side.step_ns, _time))
+    return made
+
+
+def change(was: float | None, now: float | None) -> str:
+    """``none``, ``-62 %``, ``all of it gone``, ``new``; '' where one is not known."""
+    if was is None or now is None:
+        return ""
+    if was == now:
+        return "none"
+    if not was:
+        return "new"
+    if not now:
+        return "all gone"
+    part = now / was - 1
+    sign = "+" if part > 0 else "\N{MINUS SIGN}"
+    return f"{sign}{units.percent(abs(part))}"
+
+
+def _number(value: float | None, told: Callable[[float], str]) -> dict[str, Any]:
+    return {"text": units.UNKNOWN if value is None else told(value), "sort": value}
+
+
+def _size(value: float) -> str:
+    return units.size(round(value))
+
+
+def _time(value: float) -> str:
+    return units.duration(value / 1e9)

@@ -1,0 +1,97 @@
+"""A finding's fix tried from the page: a copy is changed, run again, and held against the run before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from runners import registry
+from runners.launcher import launch, plan_script
+from runners.registry import Run
+from tests.e2e.conftest import Server
+from tests.e2e.run_page import RunPage, expect, write_script
+
+DETOUR = """
+import mxnet as mx
+first, second = mx.cpu(1), mx.cpu(2)
+x = mx.nd.ones((64, 64), ctx=first)  # <img src=x onerror=alert(1)>
+for step in range(6):
+    h = mx.nd.dot(x, x)
+    y = mx.nd.array(h.asnumpy(), ctx=second)
+mx.nd.waitall()
+"""
+
+
+@pytest.fixture(scope="module")
+def finished(server: Server, mx_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    script = write_script(tmp_path_factory.mktemp("scripts"), "detour", DETOUR)
+    plan = plan_script([str(script)], framework="mxnet", python=str(mx_python))
+    run = registry.wait(launch(plan), 120)
+    assert run.state == "finished", run.log.read_text()
+    yield run
+    assert script.read_text() == DETOUR
+
+
+@pytest.fixture
+def run_page(page: object) -> RunPage:
+    return RunPage(page)
+
+
+def test_a_finding_stands_beside_its_lines_and_a_fix(
+    server: Server, finished: Run, run_page: RunPage
+) -> None:
+    run_page.open(server, finished.id)
+    card = run_page.page.get_by_test_id("finding").first
+    expect(card).to_have_attribute("data-code", "bounce")
+    expect(card.locator("tr.here .code")).to_have_text(DETOUR.splitlines()[6])
+    expect(card.get_by_test_id("change").locator(".removed")).to_contain_text("h.asnumpy()")
+    expect(card.get_by_test_id("change").locator(".added")).to_contain_text("as_in_context")
+    # The notes are folded away.
+    assert run_page.page.locator(".fold").get_attribute("open") is None
+
+
+def test_the_proposed_copy_is_run_and_the_finding_is_gone(
+    server: Server, finished: Run, run_page: RunPage
+) -> None:
+    """WHEN the proposed fix is run THEN its page says that the finding is gone and what both runs moved."""
+    run_page.open(server, finished.id)
+    page = run_page.page
+    page.get_by_test_id("finding").first.get_by_role("button", name="Fix and verify").click()
+    dialog = page.get_by_role("dialog")
+    copy = dialog.get_by_role("textbox")
+    expect(copy).to_have_value(re.compile("as_in_context"))
+    expect(page).to_have_url(re.compile("verify=bounce"))
+
+    # What is no Python is refused before anything runs.
+    good = copy.input_value()
+    copy.fill(good + "\ndef broken(:\n")
+    copy.press("Control+Enter")
+    expect(dialog.get_by_text("the edited text is no Python at line")).to_be_visible()
+    expect(dialog.get_by_role("button", name="Run again")).to_be_disabled()
+    copy.fill(good)
+    copy.press("Control+Enter")
+    again = dialog.get_by_role("button", name="Run again")
+    expect(again).to_be_enabled()
+    again.click()
+
+    expect(page.get_by_text("bounce at detour.py:7 is gone")).to_be_visible(timeout=90_000)
+    sides = page.get_by_test_id("table-sides")
+    expect(sides.locator("tr", has_text="Bytes of this finding")).to_contain_text("192 KiB")
+    expect(sides.locator("tr", has_text="Bytes of this finding")).to_contain_text("all gone")
+    expect(page.locator("code", has_text="+    y = h.as_in_context(second)")).to_be_visible()
+    assert page.locator('img[src="x"]').count() == 0
+    (tried,) = [run for run in registry.runs() if run.spec.get("trial", {}).get("of") == finished.id]
+    assert tried.state == "finished"
+
+
+def test_closing_leaves_the_address_as_it_was(server: Server, finished: Run, run_page: RunPage) -> None:
+    run_page.open(server, finished.id)
+    page = run_page.page
+    page.get_by_test_id("finding").first.get_by_role("button", name="Fix and verify").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page).not_to_have_url(re.compile("verify="))

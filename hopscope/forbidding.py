@@ -106,20 +106,29 @@ def _report(folder: str) -> dict[str, Any]:
 
 def forbidden(report: dict[str, Any], codes: tuple[str, ...]) -> list[str]:
     """The lines that tell of what is forbidden, from a report (version 1); none where nothing is."""
-    rows = []
+    hops = report["hops"]
+    rows = {
+        index: _told(hop["cause"], hop)
+        for index, hop in enumerate(hops)
+        if hop["cause"] in codes and hop["count"] != 0
+    }
+    others = []
     for finding in report["findings"]:
         if finding["code"] not in codes or _only_unseen(finding):
             continue
-        hops = [report["hops"][index] for index in finding["hops"]]
-        if not hops:
-            rows.append(f"{finding['code']}: {finding['summary']}")
-        for hop in hops:
-            size = f"{hop['bytes']} B" if hop["bytes"] is not None else "bytes unknown"
-            count = {None: "how often is not known", 1: "once"}.get(hop["count"], f"{hop['count']} times")
-            site = hop["site"] or "an unknown line"
-            edge = f"{hop['src']} -> {hop['dst']}"
-            rows.append(f"{finding['code']}: {hop['op']} at {site}: {hop['tensor']} {edge}, {size}, {count}")
-    return rows
+        if not finding["hops"]:
+            others.append(f"{finding['code']}: {finding['summary']}")
+        for index in finding["hops"]:
+            # Parts of a chain have causes of their own.
+            rows.setdefault(index, _told(finding["code"], hops[index]))
+    return [*(rows[index] for index in sorted(rows)), *others]
+
+
+def _told(code: str, hop: dict[str, Any]) -> str:
+    size = f"{hop['bytes']} B" if hop["bytes"] is not None else "bytes unknown"
+    count = {None: "how often is not known", 1: "once"}.get(hop["count"], f"{hop['count']} times")
+    site = hop["site"] or "an unknown line"
+    return f"{code}: {hop['op']} at {site}: {hop['tensor']} {hop['src']} -> {hop['dst']}, {size}, {count}"
 
 
 def _only_unseen(finding: dict[str, Any]) -> bool:

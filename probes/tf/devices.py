@@ -23,10 +23,17 @@ def install(recording: Recording) -> None:
             return
         ensure(self)
         if self._context_handle is not None and self is context.context():
-            pywrap_tfe.TFE_ContextEnableRunMetadata(self._context_handle)
-            recording.fact(_facts(self))
+            began(self)
+
+    def began(ctx: Any) -> None:
+        pywrap_tfe.TFE_ContextEnableRunMetadata(ctx._context_handle)
+        recording.fact(_facts(ctx))
 
     context.Context.ensure_initialized = ensure_initialized
+    # A recorder that comes late finds it there.
+    here = context.context_safe()
+    if here is not None and here._initialized and here._context_handle is not None:
+        began(here)
 
 
 def _facts(ctx: Any) -> dict[str, Any]:

@@ -86,7 +86,19 @@ def test_a_code_that_is_none():
 """
 _OWN = {"tensorflow": _TENSORFLOW, "mxnet": _MXNET}
 _PULL = {"tensorflow": "found.numpy()", "mxnet": "found.asscalar()"}
-_TRACED_BEFORE = """
+_FUNCTIONS = """
+
+@pytest.mark.hopscope(forbid=["explicit"])
+def test_inside_a_function():
+    @tf.function
+    def crosses():
+        with tf.device("/CPU:2"):
+            x = tf.random.uniform([4])
+        with tf.device("/CPU:1"):
+            return tf.reduce_max(x)
+
+    crosses()
+
 
 @pytest.mark.hopscope(forbid=["explicit"])
 def test_what_was_traced_before():
@@ -103,7 +115,7 @@ def test_a_test_fails_where_it_does_what_is_forbidden(
     text = _OWN[framework] + _TESTS.replace("{pull}", _PULL[framework])
     own = tmp_path / "project" / "checks" / "test_own.py"
     own.parent.mkdir(parents=True)
-    own.write_text(text + (_TRACED_BEFORE if framework == "tensorflow" else ""))
+    own.write_text(text + (_FUNCTIONS if framework == "tensorflow" else ""))
     (tmp_path / "project" / "pytest.ini").touch()
     done = subprocess.run(
         [python, "-m", "pytest", "-p", "no:cacheprovider", "--strict-markers", "-rA", "checks"],
@@ -115,6 +127,7 @@ def test_a_test_fails_where_it_does_what_is_forbidden(
         check=False,
     )
     out = done.stdout
+    functions = {"test_what_was_traced_before": "PASSED", "test_inside_a_function": "FAILED"}
     told = {name: outcome for outcome, name in re.findall(r"^(PASSED|FAILED|ERROR) \S+::(\w+)", out, re.M)}
     assert told == {
         "test_marked_crosses": "FAILED",
@@ -122,20 +135,24 @@ def test_a_test_fails_where_it_does_what_is_forbidden(
         "test_part_of_it": "PASSED",
         "test_its_own_failure_is_told_alone": "FAILED",
         "test_a_code_that_is_none": "FAILED",
-    } | ({"test_what_was_traced_before": "PASSED"} if framework == "tensorflow" else {}), out + done.stderr
+    } | (functions if framework == "tensorflow" else {}), out + done.stderr
     line = next(number for number, row in enumerate(text.splitlines(), 1) if row.startswith("def total")) + 1
     line += 1 if framework == "tensorflow" else 0
     op = {"tensorflow": "Sum", "mxnet": "_copyto"}[framework]
-    assert re.search(
-        rf"explicit: {op} at checks/test_own\.py:{line}: \S+ cpu:1 -> cpu:2, 32 B, once", out
-    ), out
+    assert re.search(rf"explicit: {op} at checks/test_own\.py:{line}: \S+ cpu:1 -> cpu:2, 32 B, once", out), (
+        out
+    )
     assert "ValueError: its own" in out
     assert "did you mean 'host-sync'?" in out
     if framework == "tensorflow":
+        assert re.search(r"explicit: Max at checks/test_own\.py:\d+: \S+ cpu:2 -> cpu:1, 16 B, once", out), (
+            out
+        )
         assert "not seen, so not judged: ops inside early: it was traced before the recorder came" in out
     # Only blocks that failed left a run: the marked one, and the part that was to fail.
     kept = sorted(path.name.rpartition("-")[0][16:] for path in (hopscope_home / "runs").iterdir())
-    assert kept == ["test-marked-crosses", "test-part-of-it"]
+    inside = ["test-inside-a-function"] if framework == "tensorflow" else []
+    assert kept == [*inside, "test-marked-crosses", "test-part-of-it"]
 
 
 def test_without_the_dashboards_interpreter_it_says_what_to_do(tmp_path: Path, mx_python: Path) -> None:

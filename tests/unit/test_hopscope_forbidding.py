@@ -1,0 +1,86 @@
+"""What a report must hold for a block to have done what is forbidden."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import hopscope
+from app.analysis.severity import SEVERITY
+from hopscope.forbidding import CODES, forbidden
+
+
+def hop(
+    cause: str, count: int | None = 1, size: int | None = 4, site: str | None = "a.py:3"
+) -> dict[str, Any]:
+    edge = {"op": "Sum", "tensor": "x:0", "src": "gpu:0", "dst": "cpu:0"}
+    return edge | {"cause": cause, "count": count, "bytes": size, "site": site}
+
+
+def finding(code: str, *hops: int, summary: str = "", **evidence: Any) -> dict[str, Any]:
+    return {"code": code, "hops": list(hops), "summary": summary, "evidence": evidence}
+
+
+REPORT = {
+    "hops": [
+        hop("explicit", 6),
+        hop("host-sync", None, None, None),
+        hop("host-sync", 0),
+        hop("variable-home", 2),
+    ],
+    "findings": [
+        finding("bounce", 1, 3),
+        finding("explicit", 0),
+        finding("replica-drift", summary="The replicas drift."),
+        finding("unknown", summary="Not seen: x.", why="jit", what="x"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("codes", "rows"),
+    [
+        (("explicit",), ["explicit: Sum at a.py:3: x:0 gpu:0 -> cpu:0, 4 B, 6 times"]),
+        # It is a part of a chain, whose finding has another code.
+        (
+            ("host-sync",),
+            ["host-sync: Sum at an unknown line: x:0 gpu:0 -> cpu:0, bytes unknown, how often is not known"],
+        ),
+        (
+            ("bounce", "variable-home"),
+            [
+                "bounce: Sum at an unknown line: x:0 gpu:0 -> cpu:0, bytes unknown, how often is not known",
+                "variable-home: Sum at a.py:3: x:0 gpu:0 -> cpu:0, 4 B, 2 times",
+            ],
+        ),
+        (("replica-drift",), ["replica-drift: The replicas drift."]),
+        (("unknown", "no-kernel"), []),
+    ],
+)
+def test_forbidden(codes: tuple[str, ...], rows: list[str]) -> None:
+    assert forbidden(REPORT, codes) == rows
+
+
+def test_it_knows_the_codes_that_reports_have() -> None:
+    assert set(SEVERITY) <= set(CODES)
+
+
+@pytest.mark.parametrize(
+    ("codes", "words"),
+    [((), "needs codes"), (("host-snyc",), "did you mean 'host-sync'"), (("zzz",), "there is explicit, ")],
+)
+def test_a_code_that_is_none_is_told(codes: tuple[str, ...], words: str) -> None:
+    with pytest.raises(ValueError, match=words), hopscope.forbid(*codes):
+        pass
+
+
+def test_the_message_is_short_and_names_the_run() -> None:
+    failed = hopscope.ForbiddenTransfer([f"row {number}" for number in range(30)], "20260101-x")
+    lines = str(failed).splitlines()
+    assert (lines[0], lines[20], lines[21], lines[22]) == (
+        "forbidden in this block:",
+        "  row 19",
+        "  and 10 more",
+        "  run 20260101-x shows it all",
+    )

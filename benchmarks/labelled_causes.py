@@ -25,12 +25,14 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from app.analysis.preflight.report import preflight_report
 from app.analysis.report import run_report
 from benchmarks.labelled.cases import FRAMEWORKS, Case, CaseError, read_cases
 from benchmarks.labelled.scoring import Score, Totals, failed, score, totals
 from runners import launcher, registry
 from runners.errors import HopscopeError
 from runners.plan import Plan
+from runners.plan_preflight import plan_preflight
 from runners.plan_script import plan_script
 
 LIMIT_S = 300
@@ -98,7 +100,8 @@ def run(case: Case) -> Score:
         if ended.exit_code != case.exit:
             log = ended.log.read_text(errors="replace").strip()[-LOG_SHOWN:]
             return failed(case, f"ended with status {ended.exit_code}, not {case.exit}: {log}")
-        return score(case, run_report(ended.path)["findings"])
+        report = preflight_report(ended.path) if case.preflight else run_report(ended.path)
+        return score(case, report["findings"])
     except HopscopeError as error:
         return failed(case, str(error))
 
@@ -106,6 +109,9 @@ def run(case: Case) -> Score:
 def plan(case: Case) -> Plan:
     """The run of a case, as the command line would plan it."""
     words = [case.module or str(case.script), *case.args]
+    if case.preflight:
+        foreseen = plan_preflight(words, framework=case.framework, cwd=case.folder, module=bool(case.module))
+        return dataclasses.replace(foreseen, env=foreseen.env | dict(case.env))
     planned = plan_script(
         words,
         framework=case.framework,

@@ -32,6 +32,17 @@ _MOST_EDGES = 12
 _RESOURCE = 20
 
 
+class Scopes(threading.local):
+    """This thread's device scopes that name no device, but where a tensor is: (its device, its maker)."""
+
+    def __init__(self) -> None:
+        self.open: list[tuple[str, int]] = []
+
+    def beside(self, scope: str) -> Optional[int]:
+        """The record beside which ops are now, where the innermost scope is such a one."""
+        return self.open[-1][1] if self.open and self.open[-1][0] == scope else None
+
+
 class Dataflow:
     """What one process's ops took from one another."""
 
@@ -39,6 +50,7 @@ class Dataflow:
         self.recording = recording
         self.records: list[dict[str, Any]] = []
         self.functions: dict[str, dict[str, Any]] = {}
+        self.scopes = Scopes()
         self.pulls: dict[tuple[Any, ...], dict[str, Any]] = {}
         self.notes: dict[tuple[str, int], dict[str, Any]] = {}
         self.sites: dict[int, tuple[str, Optional[str]]] = {}
@@ -103,11 +115,12 @@ class Dataflow:
         function: str,
     ) -> None:
         requested = short_device(scope)
+        beside = self.scopes.beside(scope)
         makers = [self._maker(tensor) for tensor in inputs]
         resources = tuple(
             maker for (maker, _), tensor in zip(makers, inputs) if tensor._datatype_enum() == _RESOURCE
         )
-        identity = (op_type, _frozen(types), requested, location, forward, resources)
+        identity = (op_type, _frozen(types), requested, beside, location, forward, resources)
         with self._lock:
             number = self._known.get(identity)
             if number is None:
@@ -119,7 +132,8 @@ class Dataflow:
                     {
                         "op": op_type,
                         "types": types,
-                        "requested": requested,
+                        "requested": "" if beside is not None else requested,
+                        "beside": beside,
                         "loc": self._site(location),
                         "forward": [self._site(forward[0]), forward[1]],
                         "inputs": [],
@@ -157,6 +171,14 @@ class Dataflow:
         if number not in uses and len(uses) < _MOST_USES:
             tensor._hopscope_uses = [*uses, number]
 
+    def maker_of(self, thing: Any) -> Optional[int]:
+        """The record of what made a tensor, or a variable's handle; None where that was not noted."""
+        tensor = getattr(thing, "_handle", thing)
+        if getattr(tensor, "_hopscope_flow", None) is None:
+            return None
+        number = self._maker(tensor)[0]
+        return None if number == PYTHON else number
+
     def _maker(self, tensor: Any) -> tuple[int, int]:
         known: Optional[tuple[int, int]] = getattr(tensor, "_hopscope_flow", None)
         if known is not None:
@@ -170,7 +192,8 @@ class Dataflow:
                 self._known[identity] = len(self.records)
                 edge = [0, handle, 0, ["resource", []], [], 1, 1]
                 types = {"dtype": tensor.dtype.name}
-                facts = {"op": "ReadVariableOp", "types": types, "requested": "", "loc": self._site(mark[1])}
+                facts: dict[str, Any] = {"op": "ReadVariableOp", "types": types, "loc": self._site(mark[1])}
+                facts |= {"requested": "", "beside": None}
                 rest = {
                     "forward": [None, ""],
                     "inputs": [edge],
@@ -233,17 +256,17 @@ class Dataflow:
 
     def function(self, name: str, graph: Any, attrs: Any) -> None:
         """A graph became a function: its ops as the code made them."""
-        places: dict[str, tuple[int, int, str]] = getattr(graph, "_hopscope_ops", {})
+        places: dict[str, tuple[int, int, str, int]] = getattr(graph, "_hopscope_ops", {})
         operations = graph.get_operations()
         number = {op.name: at for at, op in enumerate(operations)}
         nodes = []
         for op in operations:
-            location, forward, forward_requested = places.get(op.name, (0, 0, ""))
+            location, forward, forward_requested, _ = places.get(op.name, (0, 0, "", 0))
             nodes.append(
                 {
                     "name": op.name,
                     "op": op.type,
-                    "requested": short_device(op.device),
+                    "requested": "" if _of_this_machine(op.device) else short_device(op.device),
                     "loc": self._site(location),
                     "forward": [self._site(forward), short_device(forward_requested)],
                     "types": types_of_node(op.node_def),
@@ -316,6 +339,14 @@ class Dataflow:
         with open(path + ".new", "w") as file:
             file.write(text)
         os.replace(path + ".new", path)
+
+
+def _of_this_machine(device: str) -> bool:
+    """Whether a device in a graph is where something is here, and not what the code asked for by name.
+
+    A scope that is made from a tensor's device has its whole name; the code's own have not.
+    """
+    return device.startswith("/job:localhost/") and device.endswith("CPU:0")
 
 
 def _about(tensor: Any) -> list[Any]:

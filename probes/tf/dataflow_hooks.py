@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import sys
+from collections.abc import Iterator
 from typing import Any, Optional
 
 from ..trace.preflight import limit_steps, wanted
@@ -21,6 +23,7 @@ def install(recording: Recording) -> None:
     flow = Dataflow(recording)
     _note_sites(recording, flow)
     _wrap_ops(flow)
+    _wrap_colocation(flow)
     _wrap_functions(flow)
     _wrap_values(flow)
     _wrap_questions(flow)
@@ -63,6 +66,32 @@ def _wrap_ops(flow: Dataflow) -> None:
         flow.constant(tensor, _scope())
 
     kept.__call__, kept.converted = op, constant
+
+
+def _wrap_colocation(flow: Dataflow) -> None:
+    """Scopes of the kind "where this is": what that is here is no request for elsewhere."""
+    from tensorflow.python.eager import context
+    from tensorflow.python.framework import ops
+
+    module: Any = ops
+    original = module._colocate_with_for_gradient
+
+    def colocate(op: Any, *more: Any, **named: Any) -> Any:
+        made = original(op, *more, **named)
+        maker = flow.maker_of(op) if op is not None and context.executing_eagerly() else None
+        return made if maker is None else _beside(flow, made, str(op.device), maker)
+
+    module._colocate_with_for_gradient = colocate
+
+
+@contextlib.contextmanager
+def _beside(flow: Dataflow, made: Any, device: str, maker: int) -> Iterator[None]:
+    with made:
+        flow.scopes.open.append((device, maker))
+        try:
+            yield
+        finally:
+            flow.scopes.open.pop()
 
 
 def _wrap_functions(flow: Dataflow) -> None:

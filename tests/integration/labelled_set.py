@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from app.analysis.preflight.report import preflight_report
 from app.analysis.report import run_report
 from benchmarks.labelled.cases import Case
 from benchmarks.labelled.scoring import Score, failed, score
+from probes.trace.preflight import STEPS_VARIABLE
 
 SERVER = Path(__file__).with_name("script_server.py")
 LIMIT_S = 230
@@ -65,7 +67,7 @@ def _request(case: Case, run: Path) -> dict[str, Any]:
         "words": [str(case.script), *case.args],
         "module": case.module or None,
         "cwd": str(case.folder),
-        "env": dict(case.env),
+        "env": dict(case.env) | ({STEPS_VARIABLE: "3"} if case.preflight else {}),
         "record": str(run),
     }
 
@@ -73,4 +75,7 @@ def _request(case: Case, run: Path) -> dict[str, Any]:
 def _score(case: Case, run: Path, status: int, err: str) -> Score:
     if status != case.exit:
         return failed(case, f"ended with status {status}, not {case.exit}: {err[-2000:]}")
+    if case.preflight:
+        (run / "spec.json").write_text(json.dumps({"framework": case.framework, "preflight": {"steps": 3}}))
+        return score(case, preflight_report(run)["findings"])
     return score(case, run_report(run)["findings"])

@@ -75,6 +75,8 @@ class Record:
     """The function that is called; '' for an op."""
     name: str
     """A variable's."""
+    beside: int | None = None
+    """The record beside whose output it is to be kept."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -188,6 +190,7 @@ def _record(number: int, data: Mapping[str, Any]) -> Record:
         early=data["early"],
         function=data["function"],
         name=data.get("name") or "",
+        beside=data.get("beside"),
     )
 
 

@@ -57,7 +57,12 @@ class Machine:
         `home` is where the resource lives that it works on; each is '' where there is none.
         """
         if home:
-            return Place(home, "resource", self._answer(op, home, types))
+            answer = self._answer(op, home, types)
+            wanted = next((one for one in (requested, caller) if one in self.devices), self.default)
+            elsewhere = self._answer(op, wanted, types) if wanted != home else answer
+            if elsewhere.missing:
+                return Place(home, "no-kernel", answer, elsewhere, wanted != requested)
+            return Place(home, "resource", answer)
         if requested in self.devices:
             return self._or_host(op, types, requested, "requested")
         rule = "missing" if requested else "default"

@@ -1,0 +1,27 @@
+"""Charges what replicas do together to the line where the first of them asked for it.
+
+A replica of a mirrored strategy runs in a thread of its own; `merge_call`, by which optimizers sum gradients,
+hands a function over to the main thread, which stands at `strategy.run` meanwhile.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..trace.recording import Recording
+
+
+def install(recording: Recording) -> None:
+    """Wrap the hand-over of mirrored replicas' threads."""
+    from tensorflow.python.distribute import mirrored_run
+
+    replica: Any = getattr(mirrored_run, "_MirroredReplicaContext", None)
+    if replica is None:
+        return
+    merge = replica._merge_call
+
+    def _merge_call(self: Any, fn: Any, args: Any, kwargs: Any) -> Any:
+        location = recording.sites.current()
+        return merge(self, recording.sites.charged(fn, location) if location else fn, args, kwargs)
+
+    replica._merge_call = _merge_call

@@ -105,11 +105,11 @@ const CELLS = {
   },
 };
 
-const CONFIRM_MS = 6000;
-
-// What can't be undone is asked twice, in place; without an answer the question goes away.
+// What can't be undone is asked twice, in place; the question stays until it is answered, or left by a click
+// somewhere else or by Escape.
 function actionButton(parent, action, send) {
   const holder = node("span", { class: "action" }, parent);
+  let leave = () => {};
   const ask = () => {
     holder.replaceChildren();
     span(holder, action.confirm, "question");
@@ -117,18 +117,33 @@ function actionButton(parent, action, send) {
     yes.textContent = action.yes ?? action.label;
     const no = node("button", { type: "button", "data-action": `${action.name}-no` }, holder);
     no.textContent = "Keep";
-    const timer = setTimeout(rest, CONFIRM_MS);
     yes.addEventListener("click", (event) => {
       event.stopPropagation();
-      clearTimeout(timer);
+      leave();
       act();
     });
-    no.addEventListener("click", (event) => {
-      event.stopPropagation();
-      clearTimeout(timer);
+    const keep = () => {
       rest();
       holder.querySelector("button").focus();
+    };
+    no.addEventListener("click", (event) => {
+      event.stopPropagation();
+      keep();
     });
+    const elsewhere = (event) => {
+      if (!holder.isConnected) leave();
+      else if (!event.composedPath().includes(holder)) rest();
+    };
+    const escape = (event) => {
+      if (event.key === "Escape" && holder.isConnected) keep();
+    };
+    leave = () => {
+      document.removeEventListener("pointerdown", elsewhere, true);
+      document.removeEventListener("keydown", escape, true);
+      leave = () => {};
+    };
+    document.addEventListener("pointerdown", elsewhere, true);
+    document.addEventListener("keydown", escape, true);
     no.focus();
   };
   const act = () => {
@@ -137,6 +152,7 @@ function actionButton(parent, action, send) {
     send({ type: "action", action: action.name });
   };
   const rest = () => {
+    leave();
     holder.replaceChildren();
     const button = node("button", { type: "button", "data-action": action.name, title: action.title ?? "" }, holder);
     button.textContent = action.label;

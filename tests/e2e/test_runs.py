@@ -32,6 +32,7 @@ def test_no_run_yet_leads_to_launch(tf_python: Path, tmp_path: Path, page: Any) 
 
 
 def test_runs_appear_grow_stop_and_go(server: Server, page: Any, tmp_path: Path) -> None:
+    page.clock.install()
     page.goto(f"{server.url}/runs")
     settled(page)
     run = start(tmp_path, "slow", SLOW)
@@ -45,6 +46,15 @@ def test_runs_appear_grow_stop_and_go(server: Server, page: Any, tmp_path: Path)
     expect(line.locator('[data-action="delete"]')).to_have_count(0)
     line.locator('[data-action="stop"]').click()
     line.locator('[data-action="stop-no"]').click()
+    # A question stays until it is answered, or left.
+    line.locator('[data-action="stop"]').click()
+    page.clock.fast_forward(600_000)
+    expect(line.get_by_text("Stop it?")).to_be_visible()
+    page.get_by_role("heading", name="Runs").click()
+    expect(line.get_by_text("Stop it?")).to_have_count(0)
+    line.locator('[data-action="stop"]').click()
+    page.keyboard.press("Escape")
+    expect(line.locator('[data-action="stop"]')).to_be_focused()
     expect(line.locator('[data-badge="running"]')).to_be_visible()
     confirm(line, "stop")
     expect(line.locator('[data-badge="stopped"]')).to_be_visible()

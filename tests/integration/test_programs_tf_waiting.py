@@ -16,7 +16,7 @@ import pytest
 
 from app.store.verdicts import FAILS, HOLDS, UNTESTABLE
 from tests.integration.programs import LIMIT_S, STEPS, demo, verdicts
-from tests.integration.recording import Recorded
+from tests.integration.recording import SCRIPTS, Recorded
 
 PROGRAMS = Path(__file__).parents[2] / "runners" / "programs" / "tf"
 SERVER = Path(__file__).with_name("script_server.py")
@@ -87,6 +87,7 @@ def test_every_option_is_taken(tf_python: Path) -> None:
     scripts = [
         [str(PROGRAMS / script), *more.split(), *shared.split()] for script, _, more in map(_cut, asked)
     ]
+    scripts.append([str(SCRIPTS / "untuned_pipelines.py")])
     done = subprocess.run(
         [tf_python, SERVER, "tensorflow"],
         input=json.dumps(scripts) + "\n",
@@ -95,7 +96,10 @@ def test_every_option_is_taken(tf_python: Path) -> None:
         timeout=LIMIT_S,
         check=True,
     )
-    for (status, out, err), words in zip(json.loads(done.stdout), asked.values(), strict=True):
+    *results, (_, untuned, errors) = json.loads(done.stdout)
+    # A part that is tuned is let go now and then only up to a minute later.
+    assert untuned == "[[0, 2], [4, 6]] of 2 parts, tuned: [False, False]\n", errors[-3000:]
+    for (status, out, err), words in zip(results, asked.values(), strict=True):
         assert status == 0, err[-3000:]
         assert words in out
         assert re.search(r"step (\d+)/\1 ", out), "the last step is always printed"

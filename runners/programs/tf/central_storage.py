@@ -64,6 +64,7 @@ def main() -> None:
     units = [images.shape[1], args.width, args.width, 10]
 
     strategy = tf.distribute.experimental.CentralStorageStrategy(chosen)
+    devices.stop_tuning()
     dataset = tf.data.Dataset.from_tensor_slices((images[:train], labels[:train]))
     dataset = dataset.shuffle(train, seed=args.seed).repeat().batch(batch, drop_remainder=True)
 

@@ -33,6 +33,7 @@ __all__ = [
     "set_up",
     "set_up_process",
     "split_host",
+    "stop_tuning",
     "tf_config",
     "use_stand_ins_of_workers",
 ]
@@ -176,6 +177,29 @@ def use_stand_ins_of_workers(args: argparse.Namespace) -> None:
     extended: Any = parameter_server_strategy_v2.ParameterServerStrategyV2Extended
     extended._num_replicas_in_sync = len(chosen)
     extended.worker_devices = tuple(f"/device:{name.upper()}" for name in chosen)
+
+
+def stop_tuning() -> None:
+    """Have the input pipelines that are made from now on let go at once when they are done with.
+
+    By default tf.data tunes each of them in a thread of its own, which sleeps between two rounds, twice as
+    long each time and up to a minute. A pipeline that is let go wakes that thread before it sets the flag
+    that the thread looks at (Model::OptimizeLoop and CancellationManager in TensorFlow's sources), so that
+    often enough the thread goes back to sleep, and Python waits for it. The options of a dataset do not
+    reach the parts that a strategy makes of it on the devices.
+    """
+    import tensorflow as tf
+    from tensorflow.python.data.ops import dataset_ops
+
+    untuned = tf.data.Options()
+    untuned.autotune.enabled = False
+    dataset: Any = dataset_ops.DatasetV2
+    as_before = dataset._apply_debug_options  # all that are iterated over pass here
+
+    def apply_options(self: Any) -> Any:
+        return as_before(self.with_options(untuned))
+
+    dataset._apply_debug_options = apply_options
 
 
 def split_host(tf: Any, stand_ins: int) -> None:

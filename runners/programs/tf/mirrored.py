@@ -87,6 +87,7 @@ def main() -> None:
     }
     sum_over_devices = sums[args.cross_device_ops]() if args.cross_device_ops in sums else None
     strategy = tf.distribute.MirroredStrategy(chosen, cross_device_ops=sum_over_devices)
+    devices.stop_tuning()
 
     tf.keras.utils.set_random_seed(args.seed)
     dataset = tf.data.Dataset.from_tensor_slices((images[:train], labels[:train]))

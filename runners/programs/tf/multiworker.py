@@ -87,6 +87,7 @@ def main() -> None:
         implementation=tf.distribute.experimental.CommunicationImplementation[args.communication.upper()]
     )
     strategy = tf.distribute.MultiWorkerMirroredStrategy(communication_options=communication)
+    devices.stop_tuning()
     # TensorFlow has taken SIGTERM for itself by now, to let a job save itself first. Here it just ends.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 

@@ -69,6 +69,7 @@ def main() -> None:
 
     # Before anything else of TensorFlow runs: here the workers meet, and wait for each other.
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    devices.stop_tuning()
     # TensorFlow has taken SIGTERM for itself by now, to let a job save itself first. Here it just ends.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 

@@ -95,6 +95,7 @@ def train(parser: devices.Parser, args: argparse.Namespace) -> None:
     resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
     cluster = resolver.cluster_spec().as_dict()
     strategy = tf.distribute.ParameterServerStrategy(resolver)
+    devices.stop_tuning()
     coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
     replicas = strategy.num_replicas_in_sync
     devices.check_batch(parser, args.batch, replicas)

@@ -15,6 +15,7 @@ from app.analysis.finding import Finding
 from app.analysis.hops import Hop
 from app.analysis.matrix import total
 from app.analysis.mixed import mixed_findings
+from app.analysis.opaque import opaque_findings
 from app.analysis.severity import RANK, SEVERITY
 from app.analysis.syncs import Sync
 from app.analysis.tables import Tables
@@ -44,6 +45,7 @@ def run_findings(
 ) -> list[Finding]:
     """All findings of a run whose hops and syncs are these, and that was launched by this `spec`."""
     more = [*mixed_findings(tables), *drift_findings(tables), *order_findings(spec or {}, tables)]
+    more += opaque_findings(tables)
     found = chains(tables, hops)
     return findings(hops, syncs, tables.unseen, tables.rounds, tables.steps, more, tables.span_ns, found)
 
@@ -81,7 +83,8 @@ def findings(
     found += [_of_syncs(alike, telling) for alike in waits.values()]
     found += more
     found.sort(key=_order)
-    return [_of_unseen(row) for row in unseen] + found
+    clusters = any(finding.code == "xla-opaque" for finding in found)
+    return [_of_unseen(row, clusters) for row in unseen] + found
 
 
 def _at(sync: Sync) -> tuple[str, str | None, bool]:
@@ -97,8 +100,10 @@ def _act(hop: Hop) -> tuple[str, ...]:
     return (str(call),) if call else (hop.src, hop.dst)
 
 
-def _order(finding: Finding) -> tuple[int, bool, int]:
-    return RANK.get(finding.severity, 9), not finding.recurs, -finding.cost_ns
+def _order(finding: Finding) -> tuple[int, bool, bool, int]:
+    """What hides others stands before them."""
+    opaque = finding.code == "xla-opaque"
+    return RANK.get(finding.severity, 9), not opaque, not finding.recurs, -finding.cost_ns
 
 
 def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], telling: Telling) -> Finding:
@@ -129,7 +134,7 @@ def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], tellin
     if share and severity == "info":
         severity = "warning"
     # What happens once, at the start, needs no change, nor does a scalar or two.
-    needless = recurs and evidence.get("taken_by") not in LIBRARYS_OWN
+    needless = recurs and any(hop.cause.evidence.get("taken_by") not in LIBRARYS_OWN for hop in part)
     wrong = severity != "info" or (needless and any((hop.bytes or TINY + 1) > TINY for hop in part))
     return Finding(
         code,
@@ -163,12 +168,14 @@ def _of_syncs(syncs: Sequence[Sync], telling: Telling) -> Finding:
     )
 
 
-def _of_unseen(row: Unseen) -> Finding:
+def _of_unseen(row: Unseen, clusters: bool) -> Finding:
+    """`clusters`: what XLA compiled is told by findings of its own."""
     opaque = "xla" in row.why.lower() or "jit_compile" in row.why.lower()
     code = "xla-opaque" if opaque else "unknown"
     summary = f"Not seen: {row.what} ({units.times(row.count)}): {row.why}."
     evidence = {"what": row.what, "count": row.count, "why": row.why}
-    return Finding(code, SEVERITY[code], None, summary, evidence, advice.fix(code, evidence), ())
+    severity = "info" if clusters else SEVERITY[code]
+    return Finding(code, severity, None, summary, evidence, advice.fix(code, evidence), ())
 
 
 def _common(evidences: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -28,7 +28,20 @@ EVENT_SCHEMA = pa.schema(
 )
 EVENT_PREFIX = b'["e",'
 EVENT_KINDS = frozenset(
-    {"op", "call", "hop", "collective", "sync", "memory", "mark", "node", "mixed", "drift", "copies"}
+    {
+        "op",
+        "call",
+        "hop",
+        "collective",
+        "sync",
+        "memory",
+        "mark",
+        "node",
+        "mixed",
+        "drift",
+        "copies",
+        "opaque",
+    }
 )
 
 UNREADABLE = ("trace lines", "not readable as a record")

@@ -12,11 +12,13 @@ import threading
 from typing import Any, NamedTuple, Optional
 
 from ..trace.recording import Recording, clock
+from .definitions import made_at
 from .gradients import current as gradient
 from .live import SMALL_ELEMENTS, LiveBytes
 from .marks import mark as mark_of
 from .names import short_device
 from .observed import Observed
+from .opaque import compiled_call
 from .origins import OpNote
 from .placed import ARGUMENTS, RESULTS, PlacedGraph, read_placed
 from .remote import Remote
@@ -51,6 +53,8 @@ class FunctionNote(NamedTuple):
     """It, or a function that it calls, has a loop or a branch."""
     callees: set[str]
     """Runtime names of the functions that it calls, and that those call: bodies and branches too."""
+    made: int = 0
+    """Location of the line that made it a traced function."""
 
 
 class Functions:
@@ -96,7 +100,8 @@ class Functions:
                     callees |= self.notes[callee_name].callees
         compiled = bool(attrs and "_XlaMustCompile" in attrs and _truth(attrs["_XlaMustCompile"]))
         label = graph.name.decode() if isinstance(graph.name, bytes) else str(graph.name)
-        self.notes[name] = FunctionNote(label, ops, steps, compiled, collectives, control_flow, callees)
+        parts = label, ops, steps, compiled, collectives, control_flow, callees
+        self.notes[name] = FunctionNote(*parts, made_at(graph))
 
     # -- running -----------------------------------------------------------------------------------
 
@@ -151,6 +156,9 @@ class Functions:
                 else "the runtime exported no placed graph for this call"
             )
             self.recording.unseen(f"ops inside {note.label}", why, len(note.ops))
+            if note.compiled:
+                inside = note.ops.values()
+                compiled_call(self.recording, note.label, inside, outputs, note.made, location)
         if note is None and self.recording.late and not task:
             label = re.sub(r"^__inference_|_\d+$", "", name)
             self.recording.unseen(f"ops inside {label}", "it was traced before the recorder came")

@@ -16,6 +16,7 @@ from . import (
     collectives,
     copy_speed,
     dataflow_hooks,
+    definitions,
     devices,
     eager_hooks,
     functions,
@@ -37,6 +38,7 @@ def install(recording: Recording, module: ModuleType) -> None:
     recording.sites.watch_threads()
     dataflow_hooks.install(recording)
     autograph.install(recording)
+    definitions.install(recording)
     graphs = functions.install(recording)
     scopes.install(recording)
     eager_hooks.install(recording, graphs)

@@ -11,6 +11,7 @@ import dataclasses
 import functools
 import math
 import re
+from collections import Counter
 from typing import Any, NamedTuple, Optional
 
 from ..trace.hop import memory_of
@@ -18,6 +19,7 @@ from ..trace.recording import Recording
 from .control_flow import ControlFlow
 from .kernels import kernel_facts, types_of_node
 from .names import shape_text, short_device
+from .opaque import CLUSTERS, cluster, compiled_inside
 from .origins import PLUMBING, OpNote, Origins, on_process, split_input, within
 from .placed_collectives import moved_tensor, write_collectives
 from .shapes import infer_shapes
@@ -144,9 +146,14 @@ class _Reader:
                 why = (
                     "compiled by XLA (jit_compile): ops have no placement of their own; counted once a trace"
                 )
+                inside, device = callee.ops.values(), self.nodes[proto.name].device
+                compiled_inside(recording, callee.label, device, inside, callee.made, location)
             else:
                 why = "the runtime runs it as one op, wherever its parts ran; counted once a trace"
             recording.unseen(what, why, len(callee.ops) if callee else 1)
+        clusters = Counter(node.device for node in self.nodes.values() if node.proto.op in CLUSTERS)
+        for device, found in clusters.items():
+            cluster(recording, note.label, device, note.made or location, found)
         self._locate_the_rest()
         string = recording.string
         for name, node in self.nodes.items():

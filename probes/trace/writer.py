@@ -39,7 +39,7 @@ sync        device ('' for all), kind, bytes, basis, split: with it an event's v
             its dur, in ns, that was copying and not waiting; copied_from (device) and copy_loc, the line
             of the copy, where the code had copied the value to the host before it waited for it there
 memory      device, what (in_use, peak), basis, why; an event's value is bytes
-mark        name; `step` is an optimizer application
+mark        name; `step` is an optimizer application, `record` the start of what autograd records
 node        graph, node, device: an op of a graph seen to run, basis sampled
 mixed       op, device, reads (devices of inputs that lay elsewhere), bytes, outcome (read: in place;
             raised: the framework refused), elsewhere (what happens on other devices, in words), basis
@@ -49,6 +49,9 @@ drift       what (differing: parameters that differ between replicas; largest_pp
             all); one event a comparison, its value the figure
 copies      device, op, within, stays: copies that the framework's own profiler saw while the call at
             that line was underway; with stays, from an array of the device to another one there
+opaque      function, ops (null where not known), asked (devices that its ops were requested on), devices
+            (where it ran), how (jit_compile, auto-clustering), called_loc: calls of what XLA compiled; loc is
+            the line that made it a function
 ==========  ========================================================================================
 
 Facts (I) that the analysis knows: framework_version, devices, devices_complete (there are no others),

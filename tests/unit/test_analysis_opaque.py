@@ -1,0 +1,67 @@
+"""What XLA compiled is told first, and is a warning only where it did other than the code asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.analysis.findings import run_findings
+from app.analysis.tables import Tables
+from probes.trace.rows import Key, Location, Unseen
+
+LOCATIONS = {
+    1: Location(1, "train.py:6", None, "/src/train.py", 6, "<module>"),
+    2: Location(2, "train.py:30", None, "/src/train.py", 30, "<module>"),
+}
+UNSEEN = Unseen("ops inside step", 20, "compiled by XLA (jit_compile): ops have no placement of their own")
+
+
+def tables(*keys: Key, **parts: Any) -> Tables:
+    facts: dict[str, Any] = {"processes": [], "locations": LOCATIONS, "graphs": [], "unseen": [UNSEEN]}
+    return Tables(keys=list(keys), **(facts | parts))
+
+
+def compiled(number: int, count: int = 5, **fields: Any) -> Key:
+    facts = {"function": "step", "ops": 4, "asked": ["cpu:1", "cpu:2"], "devices": ["cpu:0"]}
+    facts |= {"how": "jit_compile", "loc": 1, "called_loc": 2}
+    return Key(number, "opaque", facts | fields, count)
+
+
+def test_scopes_that_xla_did_not_follow_are_a_warning_at_the_line_that_asks_for_xla() -> None:
+    run = tables(compiled(1), Key(9, "mark", {"name": "step"}, 5))
+    row, found = run_findings(run, [], [])
+    assert (row.severity, row.site) == ("info", None)
+    assert (found.code, found.severity, found.site, found.recurs) == (
+        "xla-opaque",
+        "warning",
+        "train.py:6",
+        True,
+    )
+    assert found.summary == (
+        "4 ops of step at train.py:6 are compiled by XLA and run as one on cpu:0, 5\u00d7: where each would be"
+        " placed, and what crosses inside, cannot be seen; the code inside asks for cpu:1 and cpu:2, which was"
+        " not followed."
+    )
+    assert found.fix is not None and "jit_compile=False" in found.fix
+    assert found.evidence["called_at"] == ["train.py:30"]
+
+
+def test_a_cluster_that_nobody_asked_to_spread_is_a_note() -> None:
+    _, found = run_findings(tables(compiled(1, asked=["cpu:0"])), [], [])
+    assert (found.severity, found.evidence["not_followed"]) == ("info", [])
+    _, found = run_findings(tables(compiled(1, how="auto-clustering", ops=None, asked=[], loc=2)), [], [])
+    assert found.summary.startswith(
+        "A part of step at train.py:30 is compiled by XLA's auto-clustering and run"
+    )
+
+
+def test_calls_of_one_function_from_several_lines_are_one_finding() -> None:
+    run = tables(compiled(1), compiled(2, called_loc=1, count=3))
+    _, found = run_findings(run, [], [])
+    assert found.evidence["calls"] == 8
+    assert found.evidence["called_at"] == ["train.py:30", "train.py:6"]
+
+
+def test_a_cluster_of_which_only_its_absence_is_known_stays_a_warning() -> None:
+    """Runs of earlier recorders say no more than what was not seen."""
+    (found,) = run_findings(tables(), [], [])
+    assert (found.code, found.severity, found.site) == ("xla-opaque", "warning", None)

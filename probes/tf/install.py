@@ -22,6 +22,7 @@ from . import (
     functions,
     gradients,
     memory,
+    merges,
     scopes,
     server_graphs,
     steps,
@@ -49,6 +50,7 @@ def install(recording: Recording, module: ModuleType) -> None:
     devices.install(recording)
     copy_speed.install(recording)
     memory.install(recording)
+    merges.install(recording)
     server_graphs.install(recording)
     windows.install(recording, graphs)
     for name in steps.OPTIMIZER_MODULES:

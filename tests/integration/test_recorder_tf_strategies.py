@@ -31,3 +31,9 @@ def test_a_distributed_datasets_check_for_its_end_is_no_warning(batches: Recorde
 def test_a_custom_loop_with_nothing_wrong_has_no_warnings(batches: Recorded) -> None:
     assert batches.report["steps"] == 12
     assert [f["summary"] for f in batches.report["findings"] if f["severity"] != "info"] == []
+
+
+def test_what_replicas_sum_together_is_charged_to_the_optimizers_line(batches: Recorded) -> None:
+    """Their threads hand it over to the main thread, which stands at `strategy.run` meanwhile."""
+    sums = [row["site"] for row in batches.report["collectives"] if row["payload_bytes"] == 32]
+    assert set(sums) == {"distributed_batches.py:24"}

@@ -13,7 +13,7 @@ from typing import Any
 from app.analysis.rules import copies, gradients, placed, reductions
 from app.analysis.severity import SEVERITY
 from app.analysis.transfer import Context, Transfer
-from probes.trace.hop import END_OF_DATA
+from probes.trace.hop import LIBRARYS_OWN
 
 Evidence = dict[str, Any]
 Rule = Callable[[Transfer], Evidence | None]
@@ -73,13 +73,13 @@ def severity_of(code: str, transfer: Transfer) -> str:
     if code == "host-upload":
         return "warning" if transfer.facts.get("stalls") else "info"
     if code == "host-sync":
-        own = transfer.facts.get("sync") == END_OF_DATA
+        own = transfer.facts.get("sync") in LIBRARYS_OWN
         return "warning" if transfer.every_step and not own else "info"
     if code == "variable-home":
         return "warning" if transfer.every_step and not transfer.tiny else "info"
     if code == "default-device" and (transfer.seldom or transfer.tiny):
         return "info"
-    if code == "redundant-copy" and transfer.seldom:
+    if code in ("redundant-copy", "no-kernel") and transfer.seldom:
         return "info"
     return SEVERITY[code]
 

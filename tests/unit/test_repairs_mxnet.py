@@ -58,6 +58,11 @@ MIXED: dict[str, tuple[str, str, str | None]] = {
         "def f(a, b): return a.dot(b)  #!\n",
         "def f(a, b): return a.dot(b.as_in_context(a.context))\n",
     ),
+    "a method of a part": (
+        "batch_dot",
+        "z = xs[0].batch_dot(w) if q else mx.nd.linalg.f(a)  #!\n",
+        "z = xs[0].batch_dot(w.as_in_context(xs[0].context)) if q else mx.nd.linalg.f(a)\n",
+    ),
     "in place": ("_plus", "while q:\n    a += b  #!\n", "while q:\n    a += b.as_in_context(a.context)\n"),
     "a loss": (
         "elemwise_sub",
@@ -84,6 +89,37 @@ MIXED: dict[str, tuple[str, str, str | None]] = {
 def test_mixed_contexts(name: str) -> None:
     op, before, after = MIXED[name]
     assert mx_fixed("mixed-context", before, ops=[op], ran_on=["gpu:0"], inputs_also_on=["gpu:1"]) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "ctx = mx.gpu(0)\nw = mx.nd.random.normal(\n    shape=(3, 4)\n)\nb = mx.nd.zeros(4)\n"
+            "def net(x):\n    return mx.nd.dot(x, w) + b  #!\n",
+            "ctx = mx.gpu(0)\nw = mx.nd.random.normal(\n    shape=(3, 4), ctx=ctx\n)\n"
+            "b = mx.nd.zeros(4, ctx=ctx)\n"
+            "def net(x):\n    return mx.nd.dot(x, w) + b\n",
+        ),
+        (
+            "x = mx.nd.ones((4, 3))\ny = net(x)  #!\n",
+            "x = mx.nd.ones((4, 3), ctx=mx.gpu(0))\ny = net(x)\n",
+        ),
+        (
+            "state = cell.begin_state(batch_size=8)\nfor x in xs: out, state = cell(x, state)  #!\n",
+            "state = cell.begin_state(batch_size=8, ctx=mx.gpu(0))\n"
+            "for x in xs: out, state = cell(x, state)\n",
+        ),
+        (
+            "def f(x, y):\n    return mx.nd.multiply(x, y)  #!\n",
+            "def f(x, y):\n    return mx.nd.multiply(x, y.as_in_context(x.context))\n",
+        ),
+        ("y = net(load())  #!\n", None),
+    ],
+)
+def test_inputs_that_were_made_on_the_host(before: str, after: str | None) -> None:
+    ops = ["dot", "broadcast_add", "broadcast_mul"]
+    assert mx_fixed("mixed-context", before, ops=ops, ran_on=["gpu:0"], inputs_also_on=["cpu:0"]) == after
 
 
 def test_mixed_contexts_of_numpy_like_arrays() -> None:

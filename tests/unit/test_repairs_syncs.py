@@ -199,6 +199,11 @@ for x in data:
         "def f(losses):\n    for x in data:\n        losses.append(float(step(x)))  #!\n",
         None,
     ),
+    "others see the key before the loop is over": (
+        "def f(seen):\n    for x in data:\n        seen['loss'].append(float(step(x)))  #!\n"
+        "        if g(): return 1\n",
+        None,
+    ),
     "a list with a limit": (
         "losses = deque(maxlen=9)\nfor x in data:\n    losses.append(float(step(x)))  #!\n",
         None,

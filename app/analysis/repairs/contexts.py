@@ -6,13 +6,25 @@ import ast
 from collections.abc import Iterator
 
 from app.analysis.repairs.change import Change, unfolded
-from app.analysis.repairs.names import assignment_of, called, dotted, keyword
+from app.analysis.repairs.names import assignment_of, bindings, called, dotted, imported, keyword
 from app.analysis.repairs.notation import alone, arrays, mx_context
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Source, first_line, is_compound, own_nodes
 
 _MAKES = frozenset(
-    {"zeros", "ones", "full", "empty", "arange", "eye", "linspace", "array"}
+    {
+        "zeros",
+        "ones",
+        "full",
+        "empty",
+        "arange",
+        "eye",
+        "linspace",
+        "array",
+        "random_normal",
+        "random_uniform",
+        "begin_state",
+    }
     | {"uniform", "normal", "randn", "randint", "poisson", "exponential", "gamma", "rand"}
 )
 _OPS = {
@@ -23,6 +35,9 @@ _OPS = {
     ast.Pow: ("power",),
     ast.MatMult: ("dot", "matmul"),
 }
+
+_FUNCTIONS = {"multiply": "mul", "subtract": "sub", "divide": "div"}
+"""Functions that are named unlike the op that they run."""
 
 
 def default_context(situation: Situation) -> Draft | None:
@@ -55,6 +70,8 @@ def default_context(situation: Situation) -> Draft | None:
 def mixed_context(situation: Situation) -> Draft | None:
     """The later inputs of the op are made on, or brought to, the context of the first."""
     source = situation.source
+    if (draft := _made_there(situation)) is not None:
+        return draft
     for stmt in situation.statements:
         pairs = list(_pairs(source, stmt, [str(op) for op in situation.evidence("ops")]))
         if len(pairs) != 1 or not _plain(pairs[0][0]):
@@ -79,27 +96,57 @@ def mixed_context(situation: Situation) -> Draft | None:
     return None
 
 
+def _made_there(situation: Situation) -> Draft | None:
+    """Inputs that were made on the host for want of a context, made on the other inputs' context."""
+    source = situation.source
+    devices = {*situation.evidence("ran_on"), *situation.evidence("inputs_also_on")}
+    device = alone(sorted(devices - {"cpu:0"}))
+    if "cpu:0" not in devices or device is None:
+        return None
+    for stmt in situation.statements:
+        names = {node.id: node for node in own_nodes(stmt) if isinstance(node, ast.Name)}
+        made = {name: _maker(source, node, stmt) for name, node in names.items()}
+        makers = {name: call for name, call in made.items() if call is not None}
+        contexts = {name: mx_context(source, call, device) for name, call in makers.items()}
+        if not makers or None in contexts.values():
+            continue
+        change = Change(source)
+        for name, call in makers.items():
+            change.add_argument(call, f"ctx={contexts[name]}")
+        words = (
+            f"Makes {' and '.join(sorted(makers))} on {device}, where the other inputs are; check where else"
+        )
+        return situation.draft(
+            f"{words} they are used." if len(makers) > 1 else f"{words} it is used.", change.text()
+        )
+    return None
+
+
+def _maker(source: Source, name: ast.Name, stmt: ast.stmt) -> ast.Call | None:
+    """The one call that made the array nowhere in particular; None where there is none, or several."""
+    found = []
+    for node in bindings(source, name.id, stmt):
+        parent = source.parents[node]
+        if (
+            isinstance(parent, ast.Assign)
+            and isinstance(parent.value, ast.Call)
+            and _makes(source, parent.value)
+        ):
+            found.append(parent.value)
+    return found[0] if len(found) == 1 else None
+
+
 def _makes(source: Source, call: ast.Call) -> bool:
     """Whether the call makes an array without being told where."""
-    if (
-        called(call) not in _MAKES
-        or keyword(call, "ctx", "device")
-        or not isinstance(call.func, ast.Attribute)
-    ):
+    if called(call) not in _MAKES or keyword(call, "ctx", "device"):
         return False
-    parts = dotted(call.func).split(".")
-    return (
-        any(part in ("nd", "ndarray", "np", "random", "sym") for part in parts[:-1])
-        and not parts[0].startswith("numpy")
-        and _of_mxnet(source, call, parts)
-    )
-
-
-def _of_mxnet(source: Source, call: ast.Call, parts: list[str]) -> bool:
     module = arrays(source, call)
-    if module is None:
-        return False
-    return ".".join(parts).startswith(f"{module}.") or parts[0] == module.partition(".")[0]
+    if called(call) == "begin_state":
+        return True
+    # `mx.nd.random.normal`, `nd.ones`, and `mx.random.normal`; what is numpy's begins otherwise.
+    return module is not None and dotted(call.func).startswith(
+        (f"{module}.", f"{module.partition('.')[0]}.random.")
+    )
 
 
 def _beside(source: Source, stmt: ast.stmt, maker: ast.Call) -> str | None:
@@ -114,34 +161,36 @@ def _beside(source: Source, stmt: ast.stmt, maker: ast.Call) -> str | None:
 
 def _pairs(source: Source, stmt: ast.stmt, ops: list[str]) -> Iterator[tuple[ast.expr, ast.expr]]:
     """The inputs of what may be the op: the first, and the one to bring to it."""
+    if isinstance(stmt, ast.AugAssign) and isinstance(stmt.target, ast.Name) and _runs(stmt.op, ops):
+        yield stmt.target, stmt.value
     for node in own_nodes(stmt):
-        if isinstance(node, ast.BinOp) and any(
-            part in op for op in ops for part in _OPS.get(type(node.op), ())
-        ):
-            inputs: list[ast.expr] = [node.left, node.right]
-        elif isinstance(node, ast.Call) and any(called(node) and called(node) in op for op in ops):
+        inputs: list[ast.expr] = []
+        if isinstance(node, ast.BinOp) and _runs(node.op, ops):
+            inputs = [node.left, node.right]
+        elif isinstance(node, ast.Call) and any(_op_called(node) in op for op in ops):
             inputs = list(node.args)
-            if isinstance(node.func, ast.Attribute) and not (arrays(source, stmt) or "?").startswith(
-                dotted(node.func.value)
-            ):
+            if isinstance(node.func, ast.Attribute) and not _of_a_module(source, node.func.value, stmt):
                 inputs = [node.func.value, *inputs]
         elif isinstance(node, ast.Call) and len(node.args) == 2 and "loss" in dotted(node.func).lower():
             inputs = list(node.args)
-        else:
-            continue
         inputs = [one for one in inputs if not isinstance(one, ast.Constant | ast.UnaryOp)]
         if len(inputs) == 2 and not isinstance(inputs[1], ast.Starred):
             yield inputs[0], inputs[1]
-    adds = isinstance(stmt, ast.AugAssign) and any(
-        part in op for op in ops for part in _OPS.get(type(stmt.op), ())
-    )
-    if isinstance(stmt, ast.AugAssign) and isinstance(stmt.target, ast.Name) and adds:
-        yield stmt.target, stmt.value
 
 
-def _module(source: Source, at: ast.AST) -> str:
-    """What the code's own calls of MXNet begin with."""
-    return f"{(arrays(source, at) or '?').partition('.')[0]}."
+def _runs(operator: ast.operator, ops: list[str]) -> bool:
+    """Whether one of the ops is what MXNet runs for an operator."""
+    return any(part in op for op in ops for part in _OPS.get(type(operator), ()))
+
+
+def _op_called(call: ast.Call) -> str:
+    """A part of the name of the op that a function runs; one that is in no name for no function."""
+    return _FUNCTIONS.get(called(call), called(call) or "?")
+
+
+def _of_a_module(source: Source, owner: ast.expr, at: ast.AST) -> bool:
+    """Whether what stands before the last point is a module, and no array."""
+    return dotted(owner).partition(".")[0] in imported(source, at)
 
 
 def _plain(node: ast.expr) -> bool:

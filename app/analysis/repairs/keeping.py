@@ -53,6 +53,9 @@ def keep_in_list(
     values, target = together(situation, take, stmt, code), _rebinding(source, path, stmt)
     if end is None or values is None or target is None or not leaves(end):
         return None
+    left = any(isinstance(node, ast.Return | ast.Yield | ast.YieldFrom) for node in ast.walk(end))
+    if left and target != _path_name(path):
+        return None  # others may see the list before the loop is over
     tf = situation.framework == "tensorflow"
     scope = scope_for(source, end, situation.pulled_from) if tf else ""
     if scope is None:
@@ -84,7 +87,9 @@ def add_up(
     if whole is None or not leaves(loop):
         return None
     end = loop
-    while (outer := source.loop_of(end)) is not None and not _named_beside(outer, end, name):
+    while (
+        (outer := source.loop_of(end)) is not None and leaves(outer) and not _named_beside(outer, end, name)
+    ):
         end = outer
     for node in early:
         change.replace(node, whole.of(name))
@@ -150,6 +155,11 @@ def _whole(situation: Situation, take: Take) -> Take | None:
     ):
         return None  # each of the numbers was cut to a whole one
     return Take(take.node, take.value, f"{name}(", ")", name)
+
+
+def _path_name(path: ast.expr) -> str:
+    """The name that a list has by itself; '' for a part of something."""
+    return path.id if isinstance(path, ast.Name) else ""
 
 
 def _is_path(node: ast.expr) -> bool:

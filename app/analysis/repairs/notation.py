@@ -11,6 +11,7 @@ from app.analysis.devices import Device, parse
 from app.analysis.repairs.names import bindings, called, dotted, module_name, value_of
 from app.analysis.repairs.source import Source
 
+_HOST = Device("", "cpu", 0)
 _TF = ("tensorflow", "tensorflow.compat.v1", "tensorflow.compat.v2", "tensorflow.compat.v1.tf")
 _LITERAL = re.compile(r"(?P<before>/?)(?P<word>device:)?(?P<type>[cCgG][pP][uU]):(?P<index>\d+)")
 
@@ -98,7 +99,8 @@ def mx_context(source: Source, at: ast.AST, device: str) -> str | None:
                 return target.id
     mx = mxnet(source, at)
     function = f"{mx}.{wanted.type}" if mx else module_name(source, at, f"mxnet.{wanted.type}")
-    return f"{function}({wanted.index or ''})" if function else None
+    index = wanted.index if wanted != _HOST else ""
+    return f"{function}({index})" if function else None
 
 
 def context_named(node: ast.AST) -> str | None:

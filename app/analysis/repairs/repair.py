@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 
 from app.analysis.finding import Finding
@@ -50,22 +49,13 @@ def repair(
     by_framework = contexts.default_context if framework == "mxnet" else scopes.default_device
     make = by_framework if finding.code == "default-device" else _BY_CODE.get(finding.code)
 
-    @functools.cache
-    def source_of(file: str) -> Source | None:
-        text = text_of(file)
-        try:
-            return None if text is None else Source(text)
-        except BROKEN:
-            return None
-
     file, line = place
-    source = source_of(file)
-    if make is None or source is None:
+    text = text_of(file) if make else None
+    if make is None or text is None:
         return None
     own = [hops[row] for row in finding.hops if 0 <= row < len(hops)]
-    situation = Situation(finding, own, file, line, source, source_of, framework, devices)
     try:
-        draft = make(situation)
+        draft = make(Situation(finding, own, file, line, Source(text), framework, devices))
         return _checked(draft, text_of) if draft is not None else None
     except (Overlap, *BROKEN):
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from app.analysis.devices import default_device
@@ -32,8 +32,6 @@ class Situation:
     line: int
     source: Source
     """Of the finding's line."""
-    other: Callable[[str], Source | None]
-    """Any file of the run by its name in sites; None where its text is not known."""
     framework: str
     devices: Sequence[str]
 

@@ -339,7 +339,6 @@ def _at(situation: Situation, source: Source) -> Situation:
         situation.file,
         situation.line,
         source,
-        situation.other,
         situation.framework,
         situation.devices,
     )

@@ -37,9 +37,9 @@ def test_scopes_that_xla_did_not_follow_are_a_warning_at_the_line_that_asks_for_
         True,
     )
     assert found.summary == (
-        "4 ops of step at train.py:6 are compiled by XLA and run as one on cpu:0, 5\u00d7: where each would be"
-        " placed, and what crosses inside, cannot be seen; the code inside asks for cpu:1 and cpu:2, which was"
-        " not followed."
+        "4 ops of step at train.py:6 are compiled by XLA and run as one on cpu:0, 5\u00d7: where each would"
+        " be placed, and what crosses inside, cannot be seen; the code inside asks for cpu:1 and cpu:2, which"
+        " was not followed."
     )
     assert found.fix is not None and "jit_compile=False" in found.fix
     assert found.evidence["called_at"] == ["train.py:30"]

@@ -10,6 +10,16 @@ from runners.fitting_placement import placement_problems
 from runners.programs.shared.slices import cut
 
 HOST = "cpu:0"
+_EQUAL_SHARES = frozenset(
+    {
+        "tf-mirrored",
+        "tf-central-storage",
+        "tf-multiworker",
+        "tf-multiworker-checkpoint",
+        "tf-parameter-server",
+    }
+)
+"""They leave out what of a batch cannot be shared out evenly."""
 
 
 def program_problems(
@@ -43,11 +53,28 @@ def program_problems(
     return problems + placement_problems(program, devices, options) + data_problems(program, options)
 
 
-def program_notes(options: Mapping[str, Value | None]) -> list[str]:
-    """Return what to know of options that work, and yet show less than one may expect."""
-    if options.get("repeats") == 1:
-        return ["repeats=1 gives no spread, so this run will say no verdict"]
-    return []
+def program_notes(
+    program: Program, options: Mapping[str, Value | None], shares: Sequence[Sequence[str]]
+) -> list[str]:
+    """Return what to know of options that work, and yet do less than one may expect.
+
+    `shares` are the devices of each process that computes.
+    """
+    notes = (
+        ["repeats=1 gives no spread, so this run will say no verdict"] if options.get("repeats") == 1 else []
+    )
+    batch, sizes = options.get("batch"), [max(1, len(share)) for share in shares]
+    if isinstance(batch, int) and sizes and program.name in _EQUAL_SHARES:
+        coordinated = program.cluster is not None and program.cluster.coordinated
+        replicas = max(sizes) if coordinated else sum(sizes)
+        each = batch // replicas
+        if each and batch % replicas:
+            plural = "" if each == 1 else "s"
+            notes.append(
+                f"batch={batch} trains {each * replicas} images a step: {replicas} replicas take {each} "
+                f"image{plural} each, and the rest is left out"
+            )
+    return notes
 
 
 def _split_problems(count: int, layers: Value | None, split: Value | None) -> list[str]:

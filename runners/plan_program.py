@@ -25,7 +25,7 @@ from runners.plan import (
     judge_cards,
     recorder_env,
 )
-from runners.plan_stages import Script, plan_stages, share_out
+from runners.plan_stages import Processes, Script, plan_stages, share_out
 from runners.registry import home
 from runners.resuming import Wanted, last_checkpoint, take_over
 
@@ -106,7 +106,7 @@ def plan_program(
         problems=problems + held_problems(choice.cards, share),
         unready=interpreter.problem if interpreter.installable else None,
         notes=notes
-        + program_notes(values)
+        + program_notes(program, values, _shares(processes, choice))
         + choice.notes
         + (processes.notes if processes else [])
         + warned
@@ -119,6 +119,12 @@ def plan_program(
         time_limit_s=program.cluster.limit_s(values) if program.cluster else None,
         resumes=resumed,
     )
+
+
+def _shares(processes: Processes | None, choice: DeviceChoice) -> list[list[str]]:
+    """Return the devices of each process that computes."""
+    choices = [choice] if processes is None else processes.of.values()
+    return [one.names or [] for one in choices]
 
 
 def _values(program: Program, given: Mapping[str, Value], problems: list[str]) -> dict[str, Value | None]:

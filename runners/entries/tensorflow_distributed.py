@@ -31,6 +31,9 @@ _COMMUNICATION = Option(
     ("auto", "ring", "nccl"),
 )
 _WORKERS = Option("workers", "processes that train, each with devices of its own", 2, type="count")
+_OWN_BATCH = Option(
+    "batch", "images a step, all of which one worker takes, over its devices", 64, type="count"
+)
 _TIME_LIMIT = Option("time-limit", "seconds after which all processes are ended", 600, type="count")
 
 _ALL_WORKERS = Cluster((Role("worker", option="workers"),), _variables, "time-limit", own_gpus=True)
@@ -98,7 +101,7 @@ PROGRAMS: tuple[Program, ...] = (
         summary="Variables on servers: a chief hands out steps, workers pull weights and push gradients",
         script=FOLDER / "tf" / "parameter_server.py",
         options=(
-            *TRAINING,
+            *(_OWN_BATCH if option.name == "batch" else option for option in TRAINING),
             _JIT_COMPILE,
             Option(
                 "loop", "a loop of one's own; Keras fit is not possible here", "custom", ("custom", "fit")

@@ -137,3 +137,37 @@ def test_servers_and_chief_are_told_the_workers_devices_and_see_none() -> None:
     }
     assert all(member.command[2:4] == ["--devices", "gpu:0"] for member in members.values())
     assert [member.endless for member in members.values()] == [True, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("program", "more", "told"),
+    [
+        (
+            "tf-multiworker",
+            {"stand_ins": 1, "options": {"batch": 65}},
+            "64 images a step: 2 replicas take 32",
+        ),
+        (
+            "tf-multiworker-checkpoint",
+            {"stand_ins": 2, "options": {"batch": 7}},
+            "4 images a step: 4 replicas take 1",
+        ),
+        # Each step is one worker's alone.
+        (
+            "tf-parameter-server",
+            {"stand_ins": 2, "options": {"batch": 65}},
+            "64 images a step: 2 replicas take 32",
+        ),
+        ("tf-mirrored", {"stand_ins": 3}, "63 images a step: 3 replicas take 21"),
+        ("tf-central-storage", {"stand_ins": 3}, "63 images a step: 3 replicas take 21"),
+        ("tf-parameter-server", {"stand_ins": 1, "options": {"batch": 1}}, None),
+        ("tf-mirrored-uneven", {"stand_ins": 3}, None),
+        ("mx-dist-sync", {"stand_ins": 1, "options": {"batch": 65}}, None),
+    ],
+)
+def test_what_is_left_out_of_a_batch_is_told(program: str, more: dict[str, Any], told: str | None) -> None:
+    made = plan(program, **more)
+    assert made.problems == []
+    left_out = [note for note in made.notes if "is left out" in note]
+    assert [told in note for note in left_out if told] == ([True] if told else [])
+    assert len(left_out) == (1 if told else 0)

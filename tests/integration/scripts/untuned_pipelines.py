@@ -1,4 +1,4 @@
-"""What a strategy's input pipeline gives, and whether tf.data tunes it once the programs have stopped that."""
+"""What a strategy's input pipeline gives, and whether tf.data tunes it where the programs stopped that."""
 
 import sys
 from pathlib import Path

@@ -5,7 +5,16 @@ from __future__ import annotations
 import ast
 
 from app.analysis.repairs.change import Change, unfolded
-from app.analysis.repairs.names import bindings, bound_in, called, changed_in, root_of
+from app.analysis.repairs.holding import (
+    end_of_use,
+    first_values,
+    is_path,
+    named_beside,
+    path_name,
+    rebinding,
+    starts_as_number,
+)
+from app.analysis.repairs.names import bindings, called, changed_in
 from app.analysis.repairs.notation import scope_for, tensorflow
 from app.analysis.repairs.periods import has_condition
 from app.analysis.repairs.situation import Situation
@@ -46,15 +55,15 @@ def keep_in_list(
     The item itself is left to the caller.
     """
     found = appended_to(stmt)
-    if found is None or not _is_path(found[0]):
+    if found is None or not is_path(found[0]):
         return None
     path, code = found[0], source.code(found[0])
-    end = _end_of_use(source, path, stmt, loop)
-    values, target = together(situation, take, stmt, code), _rebinding(source, path, stmt)
+    end = end_of_use(source, path, stmt, loop)
+    values, target = together(situation, take, stmt, code), rebinding(source, path, stmt)
     if end is None or values is None or target is None or not leaves(end):
         return None
     left = any(isinstance(node, ast.Return | ast.Yield | ast.YieldFrom) for node in ast.walk(end))
-    if left and target != _path_name(path):
+    if left and target != path_name(path):
         return None  # others may see the list before the loop is over
     tf = situation.framework == "tensorflow"
     scope = scope_for(source, end, situation.pulled_from) if tf else ""
@@ -72,7 +81,7 @@ def add_up(
     None where each round uses the sum. What is added is left to the caller.
     """
     name = stmt.target.id if isinstance(stmt.target, ast.Name) else ""
-    if not name or not isinstance(stmt.op, ast.Add | ast.Sub) or not _starts_as_number(source, name, stmt):
+    if not name or not isinstance(stmt.op, ast.Add | ast.Sub) or not starts_as_number(source, name, stmt):
         return None
     single = {hop.src for hop in situation.hops if hop.kind == "pull"}
     if situation.framework == "mxnet" and len(single) > 1:
@@ -87,9 +96,7 @@ def add_up(
     if whole is None or not leaves(loop):
         return None
     end = loop
-    while (
-        (outer := source.loop_of(end)) is not None and leaves(outer) and not _named_beside(outer, end, name)
-    ):
+    while (outer := source.loop_of(end)) is not None and leaves(outer) and not named_beside(outer, end, name):
         end = outer
     for node in early:
         change.replace(node, whole.of(name))
@@ -107,7 +114,7 @@ def kept(situation: Situation, source: Source, take: Take, stmt: ast.stmt, loop:
     code = source.code(take.value)
     if situation.framework == "tensorflow":
         tf = tensorflow(source, take.value)
-        values = _first_values(source, code, stmt) if isinstance(take.value, ast.Name) else []
+        values = first_values(source, code, stmt) if isinstance(take.value, ast.Name) else []
         variable = isinstance(take.value, ast.Attribute) or any(
             called(one) == "Variable" for one in values if one
         )
@@ -157,146 +164,6 @@ def _whole(situation: Situation, take: Take) -> Take | None:
     return Take(take.node, take.value, f"{name}(", ")", name)
 
 
-def _path_name(path: ast.expr) -> str:
-    """The name that a list has by itself; '' for a part of something."""
-    return path.id if isinstance(path, ast.Name) else ""
-
-
-def _is_path(node: ast.expr) -> bool:
-    """A name, or attributes and constant subscripts of one."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant):
-            return False
-        node = node.value
-    return isinstance(node, ast.Name)
-
-
-def _end_of_use(source: Source, path: ast.expr, stmt: ast.stmt, loop: Loop) -> Loop | None:
-    """The loop after which nothing appends to the list any more, if nothing reads it before that."""
-    if isinstance(path, ast.Attribute) and _read_elsewhere(source, path, stmt):
-        return None
-    end = loop
-    own = frozenset(ast.walk(stmt))
-    if _uses(end, path, own):
-        return None
-    while (outer := source.loop_of(end)) is not None:
-        uses = _uses(outer, path, frozenset(ast.walk(end)))
-        if any(_stored(source, use) for use in uses):
-            return end  # a new list each time
-        if uses:
-            return None
-        end = outer
-    return end
-
-
-def _uses(node: ast.AST, path: ast.expr, without: frozenset[ast.AST]) -> list[ast.AST]:
-    """Where a piece of code, a part of it left out, may use the list."""
-    root = root_of(path)
-    parts = [part for part in ast.walk(node) if part not in without]
-    keyed = {
-        part.value
-        for part in parts
-        if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Constant) and not _same(part, path)
-    }
-    if isinstance(path, ast.Attribute):
-        return [part for part in parts if isinstance(part, ast.Attribute) and _same(part, path)]
-    # The whole of `history` may be read or replaced too; another key of it is not this list.
-    named = [part for part in parts if isinstance(part, ast.Name) and part.id == root]
-    return [part for part in named if isinstance(path, ast.Name) or part not in keyed]
-
-
-def _stored(source: Source, use: ast.AST) -> bool:
-    parent = source.parents[use]
-    return any(
-        isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store)
-        for node in (use, parent)
-    )
-
-
-def _same(one: ast.expr, other: ast.expr) -> bool:
-    return ast.unparse(one) == ast.unparse(other)
-
-
-def _named_beside(outer: Loop, inner: ast.stmt, name: str) -> bool:
-    """Whether the outer loop names it beside the inner one."""
-    inside = frozenset(ast.walk(inner))
-    return any(isinstance(one, ast.Name) and one.id == name and one not in inside for one in ast.walk(outer))
-
-
-def _read_elsewhere(source: Source, path: ast.Attribute, stmt: ast.stmt) -> bool:
-    """Whether another function of the file reads the attribute, maybe while the loop goes on."""
-    here = source.function_of(stmt)
-    return any(
-        isinstance(node, ast.Attribute)
-        and node.attr == path.attr
-        and isinstance(node.ctx, ast.Load)
-        and source.scopes_of(node)[0] is not here
-        for node in ast.walk(source.tree)
-    )
-
-
-def _starts_as_number(source: Source, name: str, stmt: ast.stmt) -> bool:
-    values = _first_values(source, name, stmt)
-    numbers = [isinstance(one, ast.Constant) and isinstance(one.value, int | float) for one in values]
-    return bool(numbers) and all(numbers) and not _seen_by_others(source, name, stmt)
-
-
-def _rebinding(source: Source, path: ast.expr, stmt: ast.stmt) -> str | None:
-    """What to assign the values to, so that all who hold the list see them; None where that is unclear."""
-    code = source.code(path)
-    if not isinstance(path, ast.Name):
-        return code
-    values = _first_values(source, path.id, stmt)
-    lists = [
-        isinstance(one, ast.List) or (called(one) == "list" if one is not None else False) for one in values
-    ]
-    if not lists or not all(lists) or _seen_by_others(source, path.id, stmt):
-        return None
-    here = any(
-        source.scopes_of(node)[0] is source.scopes_of(stmt)[0] for node in bindings(source, path.id, stmt)
-    )
-    return code if here else f"{code}[:]"
-
-
-def _first_values(source: Source, name: str, stmt: ast.stmt) -> list[ast.expr | None]:
-    """What the name is assigned, additions left out; None for a value that the text does not tell."""
-    values: list[ast.expr | None] = []
-    for node in bindings(source, name, stmt):
-        parent = source.parents[node]
-        if isinstance(parent, ast.AugAssign):
-            continue
-        if isinstance(parent, ast.Assign | ast.AnnAssign):
-            values.append(parent.value)
-            continue
-        whole = source.parents.get(parent)
-        pair = whole.value if isinstance(parent, ast.Tuple) and isinstance(whole, ast.Assign) else None
-        fits = (
-            isinstance(parent, ast.Tuple)
-            and isinstance(pair, ast.Tuple)
-            and len(pair.elts) == len(parent.elts)
-        )
-        found = None
-        if fits and isinstance(parent, ast.Tuple) and isinstance(pair, ast.Tuple):
-            found = next(
-                value for target, value in zip(parent.elts, pair.elts, strict=True) if target is node
-            )
-        values.append(found)
-    return values
-
-
-def _seen_by_others(source: Source, name: str, stmt: ast.stmt) -> bool:
-    """Whether another function reads the same name, maybe while the loop goes on."""
-    same, here = bindings(source, name, stmt), source.scopes_of(stmt)[0]
-    return any(
-        isinstance(node, ast.Name)
-        and node.id == name
-        and source.scopes_of(node)[0] is not here
-        and source.scopes_of(same[0])[0] is not source.scopes_of(node)[0]
-        and bindings(source, name, node) == same
-        for node in ast.walk(source.tree)
-    )
-
-
 def _written_again(source: Source, value: ast.expr, loop: Loop) -> bool:
     """Whether MXNet may write into an array again, so that keeping it is not keeping its value."""
     if "static_alloc" in source.text or isinstance(value, ast.Attribute):
@@ -317,11 +184,3 @@ def _written_again(source: Source, value: ast.expr, loop: Loop) -> bool:
         for part in own_nodes(one)
         if isinstance(part, ast.Attribute | ast.Call)
     )
-
-
-def rebound(loop: Loop, name: str) -> int:
-    """How many places of the loop give the name a value."""
-    return sum(
-        isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
-        for node in ast.walk(loop)
-    ) + (name in bound_in(loop) - {node.id for node in ast.walk(loop) if isinstance(node, ast.Name)})

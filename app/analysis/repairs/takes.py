@@ -70,6 +70,20 @@ _PURE = frozenset(
     | _BUILTINS
 )
 """Calls that may be left out in most steps: they change nothing."""
+_TELLING = frozenset(
+    {
+        "print",
+        "write",
+        "set_postfix",
+        "set_postfix_str",
+        "set_description",
+        "set_description_str",
+        "info",
+        "debug",
+    }
+    | {"warning", "log", "log_metric", "log_metrics", "add_scalar", "scalar", "report", "writerow"}
+)
+"""Calls that tell people a value."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,6 +118,30 @@ def is_pure(node: ast.AST) -> bool:
     return all(called(part) in _PURE for part in ast.walk(node) if isinstance(part, ast.Call)) and not any(
         isinstance(part, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom) for part in ast.walk(node)
     )
+
+
+def tells(stmt: ast.AST | None) -> bool:
+    """Whether a statement does nothing but tell people something, as ``print`` does."""
+    return isinstance(stmt, ast.Expr) and called(stmt.value) in _TELLING
+
+
+def without_arguments(node: ast.Call) -> ast.Call:
+    """The call by itself: what is called in its arguments is looked at by itself."""
+    return ast.Call(func=node.func, args=[], keywords=[])
+
+
+def is_linear(node: ast.expr, taken: ast.expr) -> bool:
+    """Whether an expression is the taken value, at most scaled by or added to numbers."""
+    if node is taken:
+        return True
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add | ast.Sub | ast.Mult | ast.Div):
+        return False
+    in_left = any(part is taken for part in ast.walk(node.left))
+    inner, other = (node.left, node.right) if in_left else (node.right, node.left)
+    plain = all(
+        not isinstance(part, ast.Call) or called(part) in ("len", "float", "int") for part in ast.walk(other)
+    )
+    return plain and is_linear(inner, taken)
 
 
 def together(situation: Situation, take: Take, at: ast.AST, tensors: str) -> str | None:

@@ -55,6 +55,11 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         for device in _each(evidence.get(name))
     ]
     start = next(iter(_each(evidence.get("stations"))), "its device")
+    if code == "bounce" and evidence.get("result_of_a_call"):
+        text = (
+            "Call the function inside the device scope of {start}: what a function returns that is called"
+            " outside of any scope passes the default device."
+        )
     return text.format(wanted=" and ".join(dict.fromkeys(wanted)) or "the forward ops", start=start)
 
 

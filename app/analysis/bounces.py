@@ -66,6 +66,8 @@ def _finding(
         "transfers": total(hop.count for hop in part),
         "bytes": total(hop.bytes_total for hop in part),
     } | (waited(waits) if waits else {})
+    if last.op == "_Retval":
+        evidence["result_of_a_call"] = True
     scopes = [hop.cause.evidence[name] for hop in part for name in _SCOPES if hop.cause.evidence.get(name)]
     if scopes:
         evidence["scopes"] = list(dict.fromkeys(scopes))

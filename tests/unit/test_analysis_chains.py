@@ -189,3 +189,14 @@ def test_a_scope_that_was_forgotten_stays_one_mistake() -> None:
     codes = [one.code for one in run_findings(both, hop_table(both), [])]
     assert "bounce" not in codes
     assert codes.count("default-device") == 1
+
+
+def test_a_result_that_passes_the_default_device_is_told_how_to_call_the_function() -> None:
+    run = tables(
+        hop(1, "cpu:1", "cpu:0", op="Identity", loc=1),
+        hop(2, "cpu:0", "cpu:1", op="_Retval", producer_op="Identity", producer_loc=1, loc=1),
+        Key(3, "op", {"op": "Identity", "device": "cpu:0", "loc": 1}, 8),
+        STEPS,
+    )
+    (finding,) = [one for one in run_findings(run, hop_table(run), []) if one.code == "bounce"]
+    assert (finding.fix or "").startswith("Call the function inside the device scope of cpu:1:")

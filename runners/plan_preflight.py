@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
-from probes.trace.preflight import GPUS_VARIABLE, SECONDS_VARIABLE, STEPS_VARIABLE
+from probes.trace.preflight import GPUS_VARIABLE, KERNELS_VARIABLE, SECONDS_VARIABLE, STEPS_VARIABLE
 from runners.plan import Plan
 from runners.plan_script import plan_script
 
@@ -27,11 +27,13 @@ def plan_preflight(
     cwd: str | Path | None = None,
     origin: str = "cli",
     module: bool = False,
+    kernels: str = "",
 ) -> Plan:
     """Plan a run of any script or module that ends after its first step and `steps` more, or `seconds`.
 
     `gpus` is how many GPUs the foreseen machine has; 0 for as many as the script names. GPUs that are here
-    are hidden from it, so that what it does here is the same everywhere.
+    are hidden from it, so that what it does here is the same everywhere. `kernels` says whose kernel table is
+    at hand: a TensorFlow that has another with GPUs' writes its own.
     """
     plan = plan_script(
         argv, framework=framework, devices=["cpu:0"], python=python, cwd=cwd, origin=origin, module=module
@@ -40,6 +42,7 @@ def plan_preflight(
         STEPS_VARIABLE: str(steps),
         SECONDS_VARIABLE: f"{seconds:g}",
         GPUS_VARIABLE: str(gpus),
+        KERNELS_VARIABLE: kernels,
     }
     return dataclasses.replace(
         plan,

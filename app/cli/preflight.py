@@ -55,6 +55,7 @@ def execute(arguments: list[str], parser: Parser) -> int:
         hint = did_you_mean(args.framework, FRAMEWORK_NAMES) or f"; there is {' and '.join(FRAMEWORK_NAMES)}"
         raise UsageError(f"there is no framework {args.framework!r}{hint}")
     module = words[:1] == ["-m"]
+    from app.analysis.kernels.shipped import shipped_table
 
     def plan() -> Plan:
         made = plan_preflight(
@@ -65,6 +66,7 @@ def execute(arguments: list[str], parser: Parser) -> int:
             framework=args.framework,
             python=args.python,
             module=module,
+            kernels=shipped_table().source,
         )
         return dataclasses.replace(made, notes=[])
 

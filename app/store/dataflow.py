@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = "dataflow"
+_KERNELS_NAME = "kernels.json.gz"
 
 
 def read_dataflow(run: Path) -> tuple[list[dict[str, Any]], list[str]]:
@@ -23,3 +24,9 @@ def read_dataflow(run: Path) -> tuple[list[dict[str, Any]], list[str]]:
             continue
         notes.append(data)
     return notes, problems
+
+
+def own_kernels(run: Path) -> Path | None:
+    """The kernel table that the run's own TensorFlow wrote; None where it wrote none."""
+    path = run / FOLDER / _KERNELS_NAME
+    return path if path.is_file() else None

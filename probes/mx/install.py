@@ -17,6 +17,7 @@ from . import (
     kvstores,
     memory,
     ops,
+    played,
     replicas,
     roles,
     scopes,
@@ -32,6 +33,7 @@ def install(recording: Recording, module: ModuleType) -> None:
     mx: Any = module
     recording.fact({"framework_version": mx.__version__, "default_device": HOST})
     recording.sites.watch_threads()
+    played.install(recording)
     roles.install(recording)
     known = arrays.install(recording)
     drift = replicas.install(recording, known)

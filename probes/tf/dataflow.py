@@ -14,15 +14,17 @@ import threading
 from collections.abc import Iterable, Sequence
 from typing import Any, Optional
 
+from ..trace.preflight import KERNELS_VARIABLE
 from ..trace.recording import Recording
 from .functions import _FUNCTION_ATTRIBUTES
 from .gradients import current as gradient
-from .kernel_registry import has_gpu_kernels, source, type_name
+from .kernel_registry import has_gpu_kernels, source, type_name, write_table
 from .kernels import types_of_node
 from .names import short_device
 
 VERSION = 1
 FOLDER = "dataflow"
+KERNELS_NAME = "kernels.json.gz"
 PYTHON = -1
 """Stands for the maker of what Python or numpy data became."""
 MOST_RECORDS = 20_000
@@ -294,7 +296,10 @@ class Dataflow:
 
         if owner not in self.functions:
             return
-        found = infer_shapes(function_graph.post_optimization_graph, arguments)
+        try:
+            found = infer_shapes(function_graph.post_optimization_graph, arguments)
+        except Exception:  # noqa: BLE001 - then tracing's shapes have to do
+            return
         shapes = self.functions[owner]["shapes"]
         for (name, slot), (dims, dtype, _) in found.items():
             if dims is not None and None not in dims:
@@ -304,6 +309,13 @@ class Dataflow:
 
     def _site(self, location: int) -> Optional[int]:
         return location or None
+
+    def write_kernels(self) -> None:
+        """Write this build's own kernel table, where it has GPUs' and it is not the one that is at hand."""
+        if has_gpu_kernels() and source() not in os.environ.get(KERNELS_VARIABLE, ""):
+            folder = os.path.join(os.path.dirname(self.recording.folder), FOLDER)
+            os.makedirs(folder, exist_ok=True)
+            write_table(os.path.join(folder, KERNELS_NAME))
 
     def write(self) -> None:
         """Write all that is known, as a whole, to a file of this process."""

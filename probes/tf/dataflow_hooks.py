@@ -30,6 +30,7 @@ def install(recording: Recording) -> None:
     limit_steps(recording, flow.first_step_over)
     recording.tickers.append(flow.write)
     atexit.register(flow.write)
+    atexit.register(flow.write_kernels)
 
 
 def _note_sites(recording: Recording, flow: Dataflow) -> None:

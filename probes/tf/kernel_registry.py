@@ -116,6 +116,13 @@ def type_name(number: int) -> Optional[str]:
         return None
 
 
+def write_table(path: str, table: Optional[dict[str, Any]] = None) -> None:
+    """Write a table, by default this build's, to a gzipped JSON file; of one build always the same bytes."""
+    text = json.dumps(table or whole_table(), separators=(",", ":"))
+    with open(path, "wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as compressed:  # no date in it
+        compressed.write(text.encode())
+
+
 def main() -> None:
     """Write the table to the file that is named."""
     if len(sys.argv) != 2:
@@ -123,10 +130,7 @@ def main() -> None:
     table = whole_table()
     if not has_gpu_kernels():
         raise SystemExit(f"{table['source']} has no GPU kernels in its registry: take a CUDA build")
-    text = json.dumps(table, separators=(",", ":"))
-    # Without a date in it the same build makes the same bytes.
-    with open(sys.argv[1], "wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as compressed:
-        compressed.write(text.encode())
+    write_table(sys.argv[1], table)
     print(f"{table['source']}: {len(table['ops'])} ops")
 
 

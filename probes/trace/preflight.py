@@ -20,6 +20,10 @@ GPUS_VARIABLE = "HOPSCOPE_PREFLIGHT_GPUS"
 """How many GPUs the machine has that is foreseen; unset or 0 for as many as the script asks for."""
 
 
+KERNELS_VARIABLE = "HOPSCOPE_PREFLIGHT_KERNELS"
+"""Whose kernel table is at hand for what is foreseen; a build with GPU kernels of its own adds its own."""
+
+
 class Enough(SystemExit):
     """Ends the script as sys.exit does: what it has to clean up is cleaned up."""
 

@@ -17,7 +17,7 @@ from app.analysis.preflight.foresee import Foreseen, foresee_on
 from app.analysis.preflight.machine import Machine
 from app.analysis.preflight.report import preflight_report
 from app.analysis.report import run_report
-from app.store.dataflow import read_dataflow
+from app.store.dataflow import own_kernels, read_dataflow
 from probes.tf.kernel_table import KernelTable
 from runners import registry
 from runners.launcher import launch
@@ -54,7 +54,10 @@ class Flown(NamedTuple):
 def fly(python: Path, script: Path, home: Path) -> Flown:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOPSCOPE_HOME", str(home))
-        plan = plan_preflight([str(script)], steps=STEPS, framework="tensorflow", python=python)
+        known = shipped_table().source
+        plan = plan_preflight(
+            [str(script)], steps=STEPS, framework="tensorflow", python=python, kernels=known
+        )
         run = registry.wait(launch(plan), LIMIT_S)
     log = run.log.read_text(errors="replace")
     assert (run.state, run.exit_code) == ("finished", 0), log[-3000:]
@@ -115,6 +118,17 @@ def test_on_a_device_that_lacks_kernels_the_same_ops_fall_to_the_host(
     assert {row["op"] for row in foreseen.lacking} == {"Cumsum"}
 
 
+def test_a_build_with_other_gpu_kernels_brings_its_own_table(flown: Flown) -> None:
+    known = own_kernels(flown.path)
+    if not flown.flow.has_gpu_kernels:
+        assert known is None
+    elif flown.flow.kernels in shipped_table().source:
+        assert known is None  # the same
+    else:
+        assert known is not None
+        assert read_table(known).source == flown.flow.kernels
+
+
 def test_the_script_ends_by_itself_after_the_steps(flown: Flown) -> None:
     assert f"pre-flight: ended after {STEPS + 1} steps" in flown.log
     assert flown.flow.steps == STEPS
@@ -167,3 +181,36 @@ def test_the_command_prints_one_object_and_exits_as_the_script(
     assert (report["gpus"], report["gpus_named"], report["exit_code"]) == (2, 2, 3)
     assert [(row["op"], row["site"]) for row in report["no_kernel"]] == [("RandomShuffle", "short.py:4")]
     assert ("no-kernel", "short.py:4") in {(row["code"], row["site"]) for row in report["findings"]}
+
+
+@pytest.fixture(scope="module")
+def played(mx_python: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], str]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOPSCOPE_HOME", str(tmp_path_factory.mktemp("home")))
+        script = str(SCRIPTS / "played_gpus.py")
+        plan = plan_preflight([script], steps=STEPS, gpus=2, framework="mxnet", python=mx_python)
+        run = registry.wait(launch(plan), LIMIT_S)
+    log = run.log.read_text(errors="replace")
+    assert (run.state, run.exit_code) == ("finished", 0), log[-3000:]
+    return preflight_report(run.path), log
+
+
+def test_mxnets_gpus_are_played_by_contexts_of_the_host(played: tuple[dict[str, Any], str]) -> None:
+    report, log = played
+    assert f"pre-flight: ended after {STEPS + 1} steps" in log
+    assert "[cpu(1), cpu(2)]" in log
+    assert (report["gpus"], report["gpus_named"], report["steps"]) == (2, 2, STEPS + 1)
+    assert [row["device"] for row in report["placement"] if row["ops"]] == ["cpu:0", "gpu:0", "gpu:1"]
+    loaded = {(hop["src"], hop["dst"]) for hop in report["hops"] if hop["site"] == "played_gpus.py:16"}
+    assert loaded == {("cpu:0", "gpu:0"), ("cpu:0", "gpu:1")}
+
+
+def test_what_raises_on_gpus_is_an_error_and_no_time_is_told(played: tuple[dict[str, Any], str]) -> None:
+    report, _ = played
+    told = {(row["severity"], row["code"], row["site"]) for row in report["findings"]}
+    assert ("error", "mixed-context", "played_gpus.py:21") in told
+    assert ("warning", "host-sync", "played_gpus.py:22") in told
+    assert all(row["wait_ns"] is None for row in report["syncs"])
+    assert not any(" waited" in row["summary"] for row in report["findings"])
+    what = [row["what"] for row in report["unforeseen"]]
+    assert {"kernels", "waits", "the script asks how many GPUs there are"} <= set(what)

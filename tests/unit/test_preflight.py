@@ -13,7 +13,11 @@ from app.analysis.preflight.expanded import Expanded
 from app.analysis.preflight.flow import PYTHON, Tensor, parse_flow
 from app.analysis.preflight.foresee import Foreseen, foresee
 from app.analysis.preflight.machine import Machine
+from app.analysis.preflight.mxnet import foresee_mxnet
 from app.analysis.preflight.report import preflight_report, render_preflight
+from app.analysis.tables import Tables
+from app.store.totals import KeyTotals
+from probes.trace.rows import Key, Location, Process
 from runners.errors import HopscopeError
 from runners.plan_preflight import plan_preflight
 
@@ -325,3 +329,44 @@ def test_a_preflight_is_planned_without_gpus_and_marked(tmp_path: Path, hopscope
     assert (plan.env["HOPSCOPE_PREFLIGHT_STEPS"], plan.env["CUDA_VISIBLE_DEVICES"]) == ("5", "-1")
     assert plan.time_limit_s is not None
     assert plan.time_limit_s > 30
+
+
+def _mxnet_tables(**header: Any) -> Tables:
+    fields = {"src": "cpu:0", "dst": "cpu:1", "op": "copyto", "loc": 1, "kind": "copy", "bytes": 4096}
+    facts = {"requested": "cpu:1", "assigned": "cpu:1", "basis": "estimated", "facts": {"summed_on": "cpu:1"}}
+    sync = {"device": "cpu:1", "kind": "asnumpy", "loc": 2, "bytes": 4, "basis": "measured", "split": True}
+    own = {"device": "cpu:2", "op": "add", "loc": 3, "requested": ""}
+    process = Process(
+        index=0, pid=1, name="1", framework="mxnet", framework_version="1.9.1", role=None, rank=None,
+        wall_ns=0, mono_ns=0, devices=["cpu:0", "cpu:1", "cpu:2"], ended=True,
+        device_map={"cpu:1": {"stand_in": True}},
+        header={"played": {"cpu:1": "gpu:0"}, "asked_for_gpus": {}, **header},
+    )  # fmt: skip
+    locations = {n: Location(n, f"train.py:{n}", None, "train.py", n, "") for n in range(1, 5)}
+    keys = [Key(1, "hop", {**fields, **facts}, 8), Key(2, "sync", sync, 8), Key(3, "op", own, 8)]
+    mark = Key(4, "mark", {"name": "step"}, 4)
+    return Tables([process], locations, [], [*keys, mark], [], {2: KeyTotals(1, 8, 5000, 8)})
+
+
+def test_the_contexts_that_played_gpus_are_told_as_gpus() -> None:
+    report = foresee_mxnet(_mxnet_tables())
+    [hop] = report["hops"]
+    assert (hop["src"], hop["dst"], hop["dst_memory"]) == ("cpu:0", "gpu:0", "device")
+    [sync] = report["syncs"]
+    assert (sync["device"], sync["count"], sync["wait_ns"]) == ("gpu:0", 8, None)
+    assert (report["gpus"], report["gpus_named"]) == (1, 1)
+    assert [row["device"] for row in report["placement"]] == ["cpu:0", "cpu:2", "gpu:0"]
+    assert {row["confidence"] for row in report["findings"]} == {"high"}
+
+
+def test_a_context_of_the_scripts_own_stays_what_it_is_and_is_said() -> None:
+    told = [row["what"] for row in foresee_mxnet(_mxnet_tables())["unforeseen"]]
+    assert "cpu:2" in told
+    assert "steps" not in told
+
+
+def test_more_gpus_than_there_would_be_are_said() -> None:
+    tables = _mxnet_tables(played={"cpu:1": "gpu:0", "cpu:2": "gpu:1"}, asked_for_gpus={"3": 3})
+    told = {row["what"]: row for row in foresee_mxnet(tables, 1)["unforeseen"]}
+    assert "gpu(1)" in told["gpu numbers"]["why"]
+    assert told["the script asks how many GPUs there are"]["site"] == "train.py:3"

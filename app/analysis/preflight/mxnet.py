@@ -1,0 +1,127 @@
+"""What an MXNet script would do on GPUs: its run on CPU contexts that played them, told of the GPUs.
+
+MXNet runs an op where its arrays lie, and those where the code puts them, so nothing has to be placed anew.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from app.analysis.findings import run_findings
+from app.analysis.hops import Hop, hop_table
+from app.analysis.placement import placement
+from app.analysis.preflight.trust import HIGH, MEDIUM
+from app.analysis.syncs import sync_table
+from app.analysis.tables import Tables
+from probes.trace.rows import Key, Node, Process
+
+RULE = "an op runs where its arrays lie, and those where the code puts them (mx.cpu(i+1) played mx.gpu(i))"
+_KVSTORE = "where a kvstore sums is inferred from its type, and GPUs that reach each other may sum elsewhere"
+
+
+def played_gpus(tables: Tables) -> dict[str, str]:
+    """CPU context -> the GPU that it played."""
+    found: dict[str, str] = {}
+    for process in tables.processes:
+        told = process.header.get("played")
+        if isinstance(told, Mapping):
+            found.update({str(context): str(gpu) for context, gpu in told.items()})
+    return found
+
+
+def foresee_mxnet(tables: Tables, gpus: int = 0) -> dict[str, Any]:
+    """What a run with played GPUs foresees, as plain data; `gpus` is how many the foreseen machine has."""
+    played = played_gpus(tables)
+    there = _renamed(tables, played)
+    hops, syncs = hop_table(there), sync_table(there)
+    named = max((int(gpu.partition(":")[2]) + 1 for gpu in played.values()), default=0)
+    return {
+        "gpus": gpus or max(named, 1),
+        "gpus_named": named,
+        "kernel_table": "",
+        "steps": there.steps,
+        "placement": [row | {"nobody_asked": 0} for row in placement(there)],
+        "no_kernel": [],
+        "hops": [hop.row() for hop in hops],
+        "syncs": [sync.row() for sync in syncs],
+        "findings": [_told(finding.row(), hops) for finding in run_findings(there, hops, syncs)],
+        "unforeseen": list(_unforeseen(tables, there, played, gpus, named)),
+    }
+
+
+def _told(row: dict[str, Any], hops: list[Hop]) -> dict[str, Any]:
+    summed = any(hops[index].basis == "inferred" for index in row["hops"])
+    return row | {
+        "rules": [RULE],
+        "confidence": MEDIUM if summed else HIGH,
+        "why": _KVSTORE if summed else "",
+    }
+
+
+def _renamed(tables: Tables, played: Mapping[str, str]) -> Tables:
+    """The tables with the GPUs' names for the contexts that played them."""
+
+    def name(device: Any) -> Any:
+        return played.get(device, device) if isinstance(device, str) else device
+
+    def told(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: told(one) for key, one in value.items()}
+        return [told(one) for one in value] if isinstance(value, list) else name(value)
+
+    def key(one: Key) -> Key:
+        fields = {field: told(value) for field, value in one.fields.items()}
+        for end in ("src", "dst"):
+            if one.fields.get(end) in played:
+                fields[f"{end}_memory"] = "device"
+        return dataclasses.replace(one, fields=fields)
+
+    def process(one: Process) -> Process:
+        devices = [name(device) for device in one.devices]
+        return dataclasses.replace(one, devices=devices, device_map={d: {"stand_in": False} for d in devices})
+
+    def node(one: Node) -> Node:
+        return dataclasses.replace(one, requested=name(one.requested), assigned=name(one.assigned))
+
+    return dataclasses.replace(
+        tables,
+        processes=[process(one) for one in tables.processes],
+        keys=[key(one) for one in tables.keys],
+        totals={},  # its times are not those of GPUs
+        nodes_of=lambda graph: [node(one) for one in tables.nodes_of(graph)],
+    )
+
+
+def _unforeseen(
+    tables: Tables, there: Tables, played: Mapping[str, str], gpus: int, named: int
+) -> list[dict[str, Any]]:
+    rows = []
+
+    def say(what: str, why: str, site: str | None = None) -> None:
+        rows.append({"what": what, "site": site, "count": 1, "why": why})
+
+    say(
+        "kernels", "MXNet moves no op to the host: one without a GPU kernel raises, and this build lists none"
+    )
+    say("cuDNN", "what it does in place of MXNet's own kernels, and what memory it takes, no CPU run shows")
+    if not played:
+        say("GPUs", "the script names none here, so it is told as it ran; MXNet uses no GPU by itself")
+    if gpus and named > gpus:
+        say(
+            "gpu numbers", f"the script names gpu({named - 1}), and there would be {gpus}: MXNet raises there"
+        )
+    for process in tables.processes:
+        asked = process.header.get("asked_for_gpus")
+        for number in asked.values() if isinstance(asked, Mapping) else ():
+            site = tables.site((process.index << 32) + int(number))
+            say("the script asks how many GPUs there are", f"it was told {gpus or 1}", site)
+    others = [d for d in tables.devices if d.startswith("cpu:") and d != "cpu:0" and d not in played]
+    if others:
+        say(", ".join(others), "CPU contexts of the script's own; on that machine they are the host's memory")
+    if tables.steps is None:
+        say("steps", "it applied no optimizer before it ended: what is told is of all that ran")
+    say("waits", "how long Python waits there: between CPU contexts a copy takes no time")
+    rows += [{"what": row.what, "site": None, "count": row.count, "why": row.why} for row in there.unseen]
+    return rows

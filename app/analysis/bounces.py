@@ -72,7 +72,8 @@ def _finding(
     if scopes:
         evidence["scopes"] = list(dict.fromkeys(scopes))
     recurs = bool(telling.recurring(part))
-    tiny = all(hop.bytes is not None and hop.bytes <= TINY for hop in part)
+    # Nor is it a warning where nobody knows how much goes there and back.
+    tiny = all(hop.bytes is None or hop.bytes <= TINY for hop in part)
     seldom = telling.rounds > 1 and not recurs
     severity = "info" if tiny or seldom else SEVERITY[CODE]
     summary = f"{_told(chains, first, last)}: {telling.cost(part)}{telling.copying(part)}{standstill(waits)}."

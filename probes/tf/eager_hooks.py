@@ -23,7 +23,7 @@ def install(recording: Recording, functions: Functions) -> None:
     eager_ops = EagerOps(recording, functions)
     op_callbacks.add_op_callback(eager_ops)
     _in_threads(eager_ops)
-    _in_python_functions(recording, eager_ops)
+    _in_python_functions(functions, eager_ops)
     _conversions(eager_ops)
     _copies(eager_ops)
 
@@ -41,20 +41,26 @@ def _in_threads(eager_ops: EagerOps) -> None:
     threading.Thread._bootstrap_inner = bootstrap_recorded  # type: ignore[attr-defined]
 
 
-def _in_python_functions(recording: Recording, eager_ops: EagerOps) -> None:
-    """tf.py_function runs in the runtime's own threads, on tensors that the runtime made."""
+def _in_python_functions(functions: Functions, eager_ops: EagerOps) -> None:
+    """tf.py_function runs in the runtime's own threads, on tensors that the runtime made.
+
+    On a GPU these say so; one CPU device's all say that they are the first one's, so it is looked up.
+    """
     from tensorflow.python.eager import context
     from tensorflow.python.ops import script_ops
-    from tensorflow.python.util import nest
+    from tensorflow.python.util import compat, nest
 
     call = script_ops.EagerFunc.__call__
 
     def call_recorded(self: Any, device: Any, token: Any, args: Any) -> Any:
         context.context().add_op_callback(eager_ops)
-        mark = mark_of("EagerPyFunc", 0, "", "")
+        home = "" if device else functions.python_homes.get(compat.as_bytes(token), "")
+        mark = mark_of("EagerPyFunc", 0, "", home)
         for tensor in nest.flatten(args):
             if getattr(tensor, "_hopscope", None) is None:
                 tensor._hopscope = mark
+            if home:
+                tensor._hopscope_home = home
         return call(self, device, token, args)
 
     script_ops.EagerFunc.__call__ = call_recorded

@@ -64,6 +64,8 @@ class Functions:
         self.recording = recording
         self.called: set[str] = set()
         self.notes: dict[str, FunctionNote] = {}
+        self.python_homes: dict[bytes, str] = {}
+        """tf.py_function's token -> the device that the code asked for."""
         self.placed: dict[str, list[PlacedGraph]] = {}
         self.observed = Observed(recording)
         self.remote = Remote(recording, self.notes)
@@ -94,6 +96,8 @@ class Functions:
                     collectives += callee.collectives
                     control_flow = control_flow or callee.control_flow
             control_flow = control_flow or op.type in _CONTROL_FLOW
+            if op.type == "EagerPyFunc" and requested:
+                self.python_homes[op.get_attr("token")] = requested
             for callee_name in _called_by(op):
                 callees.add(callee_name)
                 if callee_name in self.notes:
@@ -202,7 +206,15 @@ class Functions:
                     )
                     continue
                 arguments = inputs if owner == name else None
-                graph = read_placed(self.recording, function_graph, owner, self.notes, arguments, location)
+                try:
+                    graph = read_placed(
+                        self.recording, function_graph, owner, self.notes, arguments, location
+                    )
+                except Exception as error:  # noqa: BLE001 - the program's call must not fail by it
+                    what = f"ops inside {self.notes[owner].label}"
+                    why = f"its placed graph can't be read: {type(error).__name__}: {error}"
+                    self.recording.unseen(what, why, len(self.notes[owner].ops))
+                    continue
                 graph.input_devices = _devices(inputs) if owner == name else None
                 self.placed.setdefault(owner, []).append(graph)
 

@@ -7,8 +7,10 @@ from typing import Any, Optional
 Shape = tuple[Optional[list[Optional[int]]], str, int]
 """(extents, None where unknown; dtype's name; bytes an element, 0 where it has no fixed size)."""
 
+_OWN = "hopscope"
+"""Goes before the names of nodes that the runtime made itself: an imported graph may have no ``_name``."""
 _HANDED_ON = ("Enter", "RefEnter", "Exit", "NextIteration", "Switch", "Merge", "Identity")
-_PASS = {"Enter": "Identity", "RefEnter": "Identity", "Exit": "Identity", "NextIteration": "Identity"}
+_PASS = ("Enter", "RefEnter", "Exit", "NextIteration", "_EagerConst")
 
 
 def infer_shapes(graph: Any, arguments: Optional[Any]) -> dict[tuple[str, int], Shape]:
@@ -27,6 +29,7 @@ def infer_shapes(graph: Any, arguments: Optional[Any]) -> dict[tuple[str, int], 
     definition.library.CopyFrom(graph.library)
     nodes = {node.name: node for node in graph.node}
     back = {node.name for node in graph.node if node.op == "NextIteration"}
+    own = {node.name: f"{_OWN}{node.name}" for node in graph.node if node.name.startswith("_")}
     for node in graph.node:
         if node.op in ("_Retval", "_DeviceRetval"):
             continue
@@ -54,7 +57,8 @@ def infer_shapes(graph: Any, arguments: Optional[Any]) -> dict[tuple[str, int], 
             _identity(copy)
         kept = [i for i in copy.input if not i.startswith("^")]
         del copy.input[:]
-        copy.input.extend(kept)
+        copy.input.extend(_renamed(text, own) for text in kept)
+        copy.name = own.get(copy.name, copy.name)
     result: dict[tuple[str, int], Shape] = {}
     inferred = tf.Graph()
     with inferred.as_default():
@@ -65,8 +69,13 @@ def infer_shapes(graph: Any, arguments: Optional[Any]) -> dict[tuple[str, int], 
             dims = None if rank is None else list(tensor.shape.as_list())
             dtype = tensor.dtype.base_dtype
             fixed = dtype.size if dtype.name not in ("string", "resource", "variant") else 0
-            result[(op.name, slot)] = (dims, dtype.name, int(fixed))
+            result[(op.name.removeprefix(_OWN), slot)] = (dims, dtype.name, int(fixed))
     return result
+
+
+def _renamed(text: str, own: dict[str, str]) -> str:
+    name, colon, slot = text.partition(":")
+    return own.get(name, name) + colon + slot
 
 
 def _handle(read: Any, nodes: dict[str, Any]) -> str:

@@ -45,7 +45,7 @@ def install(recording: Recording) -> None:
     purposes: dict[int, str] = {}
 
     def taken(tensor: Any, kind: str, dur: int) -> None:
-        device = short_device(tensor.backing_device)
+        device = getattr(tensor, "_hopscope_home", None) or short_device(tensor.backing_device)
         location = recording.sites.current(2)
         own = purposes.get(location)
         if own is None:

@@ -95,3 +95,14 @@ def test_a_compiled_function_is_told_as_unseen(eager: Recorded) -> None:
 def test_stand_ins_are_labelled(eager: Recorded) -> None:
     assert eager.report["device_map"]["cpu:1"]["stand_in"] is True
     assert eager.report["device_map"]["cpu:0"]["stand_in"] is False
+
+
+def test_values_that_a_python_function_takes_come_from_its_ops_device(eager: Recorded) -> None:
+    """The runtime hands CPU devices' tensors over as the first one's; on a GPU they say where they are."""
+    syncs = by(eager.report["syncs"], site="eager.py:71")
+    assert [(sync["kind"], sync["device"], sync["count"]) for sync in syncs] == [("numpy", "cpu:1", 6)]
+
+
+def test_no_placed_graph_is_left_unread(eager: Recorded) -> None:
+    """A graph that could not be read is told so, and does no harm to the program."""
+    assert not [row for row in eager.report["unseen"] if "can't be read" in row["why"]]

@@ -19,26 +19,6 @@ NOT_REACHED = {
         "that a function is given the same tensor of another card in each call is not recorded",
         "missed: redundant-copy captured_table.py:23",
     ),
-    "compiled_two_devices": NotReached.of(
-        "what went unseen has no line",
-        "missed: xla-opaque compiled_two_devices.py:20",
-        "false: xla-opaque no line",
-    ),
-    "numpy_metric_in_graph": NotReached.of(
-        "the graph of an op that Python runs inside a graph cannot be read",
-        "ended with status 1, not 0",
-        "missed: host-sync numpy_metric_in_graph.py:16",
-        "missed: host-sync numpy_metric_in_graph.py:17",
-    ),
-    "package_trainer": NotReached.of(
-        "two calls and then two values are not taken for a value a call",
-        "missed: host-sync trainer/loop.py:23",
-    ),
-    "reduce_to_host": NotReached.of(
-        "the replicas' threads wait while the reduction is built in the main one, whose line is another",
-        "missed: reduce-on-host reduce_to_host.py:28",
-        "false: reduce-on-host reduce_to_host.py:33",
-    ),
     "session_feed_dict": NotReached.of(
         "sessions of TensorFlow 1 are not recorded",
         "missed: host-sync session_feed_dict.py:25",

@@ -22,6 +22,7 @@ _FIXES = {
     "mixed-context": "Bring the inputs to one device before the op: x.as_in_context(y.context).",
     "redundant-copy": "Drop the copy: the tensor is there already.",
     "bounce": "Keep the tensor on {start}, or copy it from there straight to where it is used.",
+    "unbalanced": "Share the work out anew: the same part of the batch or of the layers to each device.",
     "reduce-on-host": "Choose a reduction that sums on the devices.",
     "replica-drift": "Give the Trainer a kvstore, or call its allreduce_grads() before each update: then all"
     " replicas apply the same gradients.",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from app.analysis import advice
+from app.analysis.balance import balance_findings
 from app.analysis.bounces import bounces
 from app.analysis.chains import Chain, chains
 from app.analysis.device_order import order_findings
@@ -45,7 +46,7 @@ def run_findings(
 ) -> list[Finding]:
     """All findings of a run whose hops and syncs are these, and that was launched by this `spec`."""
     more = [*mixed_findings(tables), *drift_findings(tables), *order_findings(spec or {}, tables)]
-    more += opaque_findings(tables)
+    more += [*opaque_findings(tables), *balance_findings(spec or {}, tables)]
     found = chains(tables, hops)
     return findings(hops, syncs, tables.unseen, tables.rounds, tables.steps, more, tables.span_ns, found)
 
@@ -130,7 +131,7 @@ def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], tellin
     summary = advice.summary(code, first, _named(part), pairs, evidence)
     recurs = bool(telling.recurring(part))
     waits = [sync for sync in waits if sync.kind not in LIBRARYS_OWN]
-    share = telling.costly(waits)
+    share = telling.costly(waits) or (telling.stalling(part) if code == "host-upload" else "")
     if share and severity == "info":
         severity = "warning"
     # What happens once, at the start, needs no change, nor does a scalar or two.

@@ -54,6 +54,8 @@ class Hop:
     """How often it happens in every step (or call), 0 for less; None where only the count tells."""
     per_call: int | None = None
     """Transfers in one call of its graph; None for eager ones and inside loops and branches."""
+    took_ns: int | None = None
+    """What all its transfers took, as measured on those that were timed; None where none was."""
     seconds: float | None = None
     """What one transfer takes, estimated from copies measured on the machine; None where not known."""
 
@@ -176,7 +178,15 @@ def _hop(tables: Tables, context: Context, key: Key, count: int | None) -> Hop:
         graphs=(fields.get("graph") or 0,),
         each=each,
         per_call=fields.get("per_call"),
+        took_ns=_took_ns(tables, key),
     )
+
+
+def _took_ns(tables: Tables, key: Key) -> int | None:
+    sums = tables.totals.get(key.id)
+    if sums is None or not sums.timed or not key.count:
+        return None
+    return round(sums.dur_ns * key.count / sums.timed)
 
 
 def _with_scopes(cause: Cause, key: Key, tables: Tables) -> Cause:
@@ -218,6 +228,7 @@ def _merged(tables: Tables, first: Hop, more: Hop, context: Context, key: Key) -
         each=each,
         graphs=tuple(dict.fromkeys(first.graphs + more.graphs)),
         per_call=first.per_call if first.per_call == more.per_call else None,
+        took_ns=None if None in (first.took_ns, more.took_ns) else (first.took_ns or 0) + (more.took_ns or 0),
     )
 
 

@@ -12,6 +12,8 @@ from app.analysis.matrix import total
 from app.analysis.syncs import Sync
 from app.views import units
 
+_STALLING = 0.25
+"""The part of the run that uploads of one line take, from which on they hold it up."""
 _MANY, _GOOD_PART = 50, 0.1
 """Waits at one line, and the part of the run that they take, from which on they are worth a change."""
 
@@ -54,6 +56,14 @@ class Telling:
             return ""
         share = stood / self.span_ns
         return f", {units.percent(share)} of the run" if share >= _GOOD_PART else ""
+
+    def stalling(self, hops: Sequence[Hop]) -> str:
+        """``, 31 % of the run`` for many uploads whose time was measured and is a good part of it."""
+        taken = sum(hop.took_ns or 0 for hop in hops)
+        if not self.span_ns or not self.recurring(hops) or (total(hop.count for hop in hops) or 0) < _MANY:
+            return ""
+        share = taken / self.span_ns
+        return f", {units.percent(share)} of the run (measured)" if share >= _STALLING else ""
 
     def copying(self, hops: Sequence[Hop]) -> str:
         """``, about 1.3 ms of copying each step (estimated)``; '' where not all of it can be estimated."""

@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 import atexit
-import dataclasses
 import importlib
 import os
 import sys
-from types import ModuleType
-from typing import Any, Callable, Optional
 
-from .imports import Hook, after_import
-from .trace import edited
-from .trace.recording import Recording
+from .imports import after_import
+
+TYPE_CHECKING = False
+# See imports.py: most starts of Python end without a framework.
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any, Callable, Optional
+
+    from .imports import Hook
+    from .trace.recording import Recording
+
+    FolderOf = Callable[[str], Optional[str]]
+    """Gives the folder of the run in which a framework, by its name, is recorded; None for none now."""
 
 
-@dataclasses.dataclass(frozen=True)
 class Recorder:
     """How a framework's recorder is started."""
 
-    framework: str
-    after: str
-    """The module after whose import it starts."""
-    module: str
-    """The module, in this package, whose `install` does it."""
-    roles: tuple[str, str] | None = None
-    """(environment variable, value), where it starts only in processes of that role."""
+    def __init__(
+        self, framework: str, after: str, module: str, roles: Optional[tuple[str, str]] = None
+    ) -> None:
+        """`install` of `module`, in this package, starts it after the import of the module `after`.
+
+        `roles` are (environment variable, value) where it starts only in processes of that role.
+        """
+        self.framework = framework
+        self.after = after
+        self.module = module
+        self.roles = roles
 
 
 _SERVING = "DMLC_ROLE"
@@ -39,9 +49,8 @@ _RECORDERS = (
 _PREPARATIONS: dict[str, str] = {"mxnet.libinfo": "mx.room"}
 """The module whose import comes before the framework's library -> the one whose `prepare` is called then."""
 
-
-FolderOf = Callable[[str], Optional[str]]
-"""Gives the folder of the run in which a framework, by its name, is recorded; None for none now."""
+_EDITS = "HOPSCOPE_EDITS"
+"""As in edited.py."""
 
 _recordings: dict[str, Recording] = {}
 _folder_of: FolderOf = lambda framework: None  # noqa: E731 - until there is one
@@ -54,7 +63,8 @@ whole: Optional[Callable[[], str]] = None
 def start(run_dir: str) -> None:
     """Record this process into `run_dir`/trace from the moment it imports a framework."""
     global whole
-    edited.install()
+    if os.environ.get(_EDITS):
+        _part("trace.edited").install()
     whole = lambda: run_dir  # noqa: E731
     record_into(lambda framework: run_dir)
 
@@ -104,6 +114,8 @@ def _part(name: str) -> Any:
 
 def _installer(recorder: Recorder, late: bool) -> Hook:
     def install(module: ModuleType) -> None:
+        from .trace.recording import Recording
+
         try:
             folder = _folder_of(recorder.framework)
             trace = os.path.join(folder, "trace") if folder else None

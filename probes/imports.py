@@ -1,16 +1,21 @@
-"""Runs a function right after a module has been imported, without importing it early."""
+"""Runs a function right after a module has been imported, without importing it early.
+
+Every start of a Python comes by here where a shell attaches the recorder, most of them without a framework:
+what is not needed before one is imported is not imported either.
+"""
 
 from __future__ import annotations
 
-import importlib.abc
-import importlib.machinery
 import sys
-from collections.abc import Sequence
-from importlib.machinery import ModuleSpec
-from types import ModuleType
-from typing import Any, Callable, Optional
 
-Hook = Callable[[ModuleType], None]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+    from typing import Any, Callable, Optional
+
+    Hook = Callable[[ModuleType], None]
 _hooks: dict[str, list[Hook]] = {}
 _failed: dict[str, str] = {}
 
@@ -37,7 +42,7 @@ def _call(hook: Hook, module: ModuleType) -> None:
         sys.stderr.write(f"hopscope: can't record {module.__name__}: {type(error).__name__}: {error}\n")
 
 
-class _Finder(importlib.abc.MetaPathFinder):
+class _Finder:
     """Finds the watched modules with the other finders, and gives them a loader that calls the hooks."""
 
     def find_spec(

@@ -20,7 +20,9 @@ SUMMARY = 'attach the recorder where a shell or a scheduler starts Python: eval 
 def add_arguments(parser: Parser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--env", action="store_true", help="print the variables (it does in any case)")
-    parser.add_argument("--name", metavar="NAME", default="attached", help="what the runs are called")
+    parser.add_argument(
+        "--name", metavar="NAME", default="", help="what the runs are called (default: as the script)"
+    )
     parser.add_argument("--off", action="store_true", help="print what takes the recorder away again")
 
 
@@ -31,7 +33,7 @@ def execute(arguments: list[str], parser: Parser) -> int:
         print(_off())
     else:
         # The digits keep two jobs of one name apart that run at the same time.
-        name = re.sub(r"[^A-Za-z0-9._-]+", "-", args.name).strip("-") or "attached"
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", args.name).strip("-")
         print(f"export {VARIABLE}={shlex.quote(f'{name}+{secrets.token_hex(3)}')}")
         print(f"export HOPSCOPE_HOME={shlex.quote(str(home()))}")
         # What the shell has by then stays behind it.

@@ -7,15 +7,15 @@ starts when all others have ended begins the next. Without a framework there is 
 from __future__ import annotations
 
 import atexit
-import hashlib
 import os
-import re
 import sys
-from typing import Optional
 
 from .. import boot
-from . import members, run_folder
-from .places import home, host_name
+
+TYPE_CHECKING = False
+# See imports.py: most starts of Python end without a framework.
+if TYPE_CHECKING:
+    from typing import Optional
 
 VARIABLE = "HOPSCOPE_ATTACH"
 FOLDER = "attached"
@@ -27,6 +27,8 @@ def start(value: str) -> None:
     """Record this process, with others of this value, from the moment it imports a framework."""
 
     def folder_of(framework: Optional[str]) -> str:
+        from . import run_folder
+
         global _run, _pid
         if _run is None:
             _run, _pid = join(value, framework), os.getpid()
@@ -42,6 +44,11 @@ def start(value: str) -> None:
 
 def join(value: str, framework: Optional[str]) -> str:
     """The folder of the run that goes on under this value, or of a new one."""
+    import hashlib
+
+    from . import members, run_folder
+    from .places import home, host_name
+
     folder = os.path.join(home(), FOLDER)
     os.makedirs(folder, exist_ok=True)
     digest = hashlib.sha256(f"{value}\0{host_name()}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
@@ -62,8 +69,8 @@ def join(value: str, framework: Optional[str]) -> str:
 
 
 def _name(value: str) -> str:
-    """`train-1a2b` as `attach` gives it is train's; of a bare number the script's name says more."""
-    plain = re.sub(r"\+[0-9a-f]+$", "", value)
+    """`train+1a2b` as `attach` gives it is train's; of a bare number the script's name says more."""
+    plain = value.rpartition("+")[0] if "+" in value else value
     if plain and not plain.isdecimal():
         return plain
     script = getattr(sys.modules.get("__main__"), "__file__", None) or sys.argv[0]
@@ -81,6 +88,8 @@ def _read(path: str) -> str:
 def _leave() -> None:
     if _run is None or os.getpid() != _pid:
         return  # a fork's end is not the program's
+    from . import members
+
     failed = getattr(sys, "last_type", None) if not hasattr(sys, "ps1") else None
     end = members.End("finished")
     if failed is not None:

@@ -156,7 +156,7 @@ def test_a_run_that_goes_on_is_seen_and_left_to_who_started_it(
 def test_what_attach_prints(capsys: pytest.CaptureFixture[str], hopscope_home: Path) -> None:
     assert main(["attach", "--env"]) == 0
     attach, home, path = capsys.readouterr().out.splitlines()
-    assert attach.startswith("export HOPSCOPE_ATTACH=attached+")
+    assert attach.startswith("export HOPSCOPE_ATTACH=+")
     assert home == f"export HOPSCOPE_HOME={hopscope_home}"
     assert path == f'export PYTHONPATH={INJECT}"${{PYTHONPATH:+:$PYTHONPATH}}"'
     with pytest.MonkeyPatch.context() as patch:

@@ -147,8 +147,10 @@ class Tables:
 
     @functools.cached_property
     def rounds(self) -> int:
-        """How often "every step" is: the steps, else the calls of the most called graph, else of a loop."""
-        return self.steps or max((graph.calls for graph in self.graphs), default=0) or self._turns
+        """How often "every step" is: the steps, else what autograd recorded, else calls, else of a loop."""
+        recorded = [key.count or 0 for key in self.of_kind("mark") if key.fields.get("name") == "record"]
+        calls = max((graph.calls for graph in self.graphs), default=0)
+        return self.steps or max(recorded, default=0) or calls or self._turns
 
     @property
     def _turns(self) -> int:

@@ -103,7 +103,7 @@ def read_paces(database: Database, marks: Sequence[Key]) -> Paces:
     if not marks:
         return Paces()
     ids = [key.id for key in marks]
-    by_calls = marks[0].kind == "call"
+    by_calls = marks[0].kind == "call" or marks[0].fields.get("name") == "record"
     processes = database.query(_MARKS + _SQL_PROCESSES, (ids, MOST + 1))
     seen = {
         process: Pace(seen=number - 1, steps_a_mark=steps / number, by_calls=by_calls)
@@ -116,14 +116,18 @@ def read_paces(database: Database, marks: Sequence[Key]) -> Paces:
         here = seen[key >> 32]
         happened = {"early": early, "within": within, "mask": mask, "elsewhere": elsewhere}
         paces[key] = dataclasses.replace(here, **happened, last_single=last or 0)
+    for key, process in database.query(_MARKS + _SQL_LATE, (ids, MOST + 1, MOST, list(_KINDS))):
+        paces.setdefault(key, dataclasses.replace(seen[process], elsewhere=True))
     return Paces(paces, seen)
 
 
 def marks_of(keys: Iterable[Key]) -> list[Key]:
-    """Of each process the key that marks its steps; where a run has none, its most frequent calls."""
+    """Of each process the key that marks its steps; without steps what autograd records, or calls."""
     keys = list(keys)
-    steps = [key for key in keys if key.kind == "mark" and key.fields.get("name") == "step"]
-    found = steps or [key for key in keys if key.kind == "call"]
+    marks = [key for key in keys if key.kind == "mark"]
+    steps = [key for key in marks if key.fields.get("name") == "step"]
+    recorded = [key for key in marks if key.fields.get("name") == "record"]
+    found = steps or recorded or [key for key in keys if key.kind == "call"]
     best: dict[int, Key] = {}
     for key in found:
         known = best.get(key.id >> 32)
@@ -158,3 +162,10 @@ SELECT early.key,
 FROM early ASOF LEFT JOIN marks ON early.process = marks.process AND early.ts_ns >= marks.ts_ns
 GROUP BY early.key
 """
+_SQL_LATE = """
+SELECT key, any_value(events.process) FROM events JOIN ends ON events.process = ends.process
+WHERE number <= ? AND ts_ns >= end_ns AND NOT list_contains(threads, thread)
+    AND kind IN (SELECT unnest(?::VARCHAR[]))
+GROUP BY key
+"""
+"""What other threads were still to do when the last step was asked for."""

@@ -58,6 +58,19 @@ class Tape(threading.local):
         """By the address of the array that the op made."""
         self._made = 0
         self._keys: dict[Any, int] = {}
+        self._scopes: dict[int, int] = {}
+        """Key of each line that has autograd record."""
+
+    def began(self, location: int) -> None:
+        """Autograd records from now on: what a loop without an optimizer object does once a round."""
+        key = self._scopes.get(location)
+        if key is None:
+            fields = {"name": "record", "loc": location}
+            key = self._scopes[location] = self._recording.key(
+                ("record", location), "mark", fields, counted=False
+            )
+        self._recording.counts[key] += 1
+        self._recording.event("mark", clock(), 0, key)
 
     def made(
         self,
@@ -179,6 +192,8 @@ def install(recording: Recording, arrays: Arrays, exact: Optional[ExactLines]) -
 
     def MXAutogradSetIsRecording(on: Any, before: Any) -> int:
         tape.on = bool(getattr(on, "value", on))
+        if tape.on:
+            tape.began(recording.sites.current())
         return set_recording(on, before)
 
     def MXAutogradMarkVariables(count: Any, handles: Any, *rest: Any) -> int:

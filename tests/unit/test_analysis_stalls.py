@@ -184,3 +184,11 @@ def test_a_value_that_was_copied_to_the_host_each_time_is_waited_for_on_its_devi
 
     assert taken(10).device == "cpu:1"
     assert taken(1).device == "cpu:0"
+
+
+def test_without_steps_what_autograd_records_is_a_round() -> None:
+    """As in a training loop from scratch; evaluating calls the network more often."""
+    recorded = [Key(n, "mark", {"name": "record", "loc": n}, count) for n, count in ((1, 12), (2, 3))]
+    graph = Graph(7, "net", "net_0", 3, 3, None, 40)
+    assert tables(*recorded, graphs=[graph]).rounds == 12
+    assert tables(*recorded, STEPS, graphs=[graph]).rounds == 10

@@ -86,13 +86,14 @@ def test_executions_that_are_only_counted_keep_their_pace(tmp_path: Path) -> Non
     assert [tables.each([key.id], key.count) for key in tables.of_kind("hop")] == [4, 0]
 
 
-def test_a_thread_without_steps_keeps_a_pace_of_its_own(tmp_path: Path) -> None:
+@pytest.mark.parametrize("behind", [0, 6])
+def test_a_thread_without_steps_keeps_a_pace_of_its_own(tmp_path: Path, behind: int) -> None:
     """Such as an operator in Python that MXNet runs when its inputs are ready, some steps later."""
     trace = Trace(tmp_path)
     mark = trace.key("mark", 6, name="step")
     taken = trace.key("hop", 6, **hop_fields("cpu:1", "cpu:0"))
     for step in range(6):
-        trace.event("hop", (step // 3) * SECOND + step, taken, thread=78)
+        trace.event("hop", (behind + step // 3) * SECOND + step, taken, thread=78)
         trace.event("mark", (step + 1) * SECOND - 1, mark)
     trace.close()
     assert each(tables_of(open_run(tmp_path))) is None

@@ -22,9 +22,8 @@ ahead = queue.Queue(maxsize=2)
 
 def send():
     for batch in mx.io.PrefetchingIter(batches):
-        ahead.put(
-            (batch.data[0].as_in_context(ctx), batch.label[0].as_in_context(ctx))
-        )  # expect: info explicit
+        data = batch.data[0].as_in_context(ctx)  # expect: info explicit
+        ahead.put((data, batch.label[0].as_in_context(ctx)))
     ahead.put(None)
 
 

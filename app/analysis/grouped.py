@@ -226,6 +226,13 @@ class Grouped:
             for name, cluster in self.clusters.items()
         ]
 
+    def names_in(self, group: Group) -> set[tuple[str, str]]:
+        """What tells a group's ops apart, the same for an op that several replicas of a function share."""
+        if self.drawable.id == EAGER:
+            return {(EAGER, str(number)) for number in group.member_ids}
+        members = self.drawable.members
+        return {(self.drawable.name, members[number].name) for number in group.member_ids}
+
     def _drawn(self, name: str, cluster: _Cluster, rank: int, devices: Counter[str]) -> Group:
         members = [
             self.drawable.members[item.id]

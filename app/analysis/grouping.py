@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from app.analysis.collective_arrows import collective_crossings
 from app.analysis.devices import in_order, is_host
@@ -18,6 +18,8 @@ from app.views.placement_data import EAGER, Diagram, GraphChoice, Group, Lane
 NEARLY_ALL = 0.9
 MOST_COLUMNS = 16
 """Columns of several graphs side by side that still have room for their names."""
+MOST_REPLICAS = 8
+"""Drawn above one another by default."""
 
 
 def graph_choices(tables: Tables) -> list[GraphChoice]:
@@ -111,25 +113,47 @@ def _share(drawables: Sequence[Drawable], target: int) -> int:
 def _weightiest(tables: Tables, choices: Sequence[GraphChoice]) -> list[str]:
     """Ids of what executed nine tenths of the ops, as many as can be read in one drawing; at least one.
 
+    What holds a backward pass comes first: a short run's set-up may have executed more ops than its steps.
     Of the graphs of one name only those with a device of their own: replicas, which are drawn above one
-    another, or beside, where they share a device as workers do a parameter server.
+    another, and so share one room.
     """
-    executed = [choice.calls * (1 if choice.id == EAGER else choice.ops) for choice in choices]
+    executed = {choice.id: choice.calls * (1 if choice.id == EAGER else choice.ops) for choice in choices}
+    enough = NEARLY_ALL * sum(executed.values())
     done, ops = 0, 0
     chosen: list[str] = []
-    taken: dict[str, set[str]] = {}
-    for choice, number in zip(choices, executed, strict=True):
-        if chosen and (done >= NEARLY_ALL * sum(executed) or ops + choice.ops > 2 * TARGET):
+    names: set[str] = set()
+    for choice in sorted(choices, key=lambda choice: not _trains(tables, choice)):
+        if chosen and (done >= enough or ops + choice.ops > 2 * TARGET):
             break
-        done += number
         name = choice.function or choice.name
-        devices = set() if choice.id == EAGER else _devices_of(tables, int(choice.id))
-        if devices and devices <= taken.get(name, set()):
+        if name in names:
             continue
-        taken[name] = taken.get(name, set()) | devices
+        names.add(name)
         ops += choice.ops
-        chosen.append(choice.id)
+        done += sum(executed[one.id] for one in choices if (one.function or one.name) == name)
+        chosen += [choice.id] if choice.id == EAGER else _replicas(tables, choices, choice)
     return chosen
+
+
+def _trains(tables: Tables, choice: GraphChoice) -> bool:
+    """Whether ops of a backward pass are in it."""
+    if choice.id == EAGER:
+        return any(key.fields.get("forward_loc") for key in tables.eager_ops)
+    return any(node.forward_loc for node in tables.nodes_of(int(choice.id)))
+
+
+def _replicas(tables: Tables, choices: Sequence[GraphChoice], like: GraphChoice) -> list[str]:
+    """The graphs of one name, each with devices that those before it have not."""
+    taken: set[str] = set()
+    found: list[str] = []
+    for choice in choices:
+        if choice.id == EAGER or choice.function != like.function:
+            continue
+        devices = _devices_of(tables, int(choice.id))
+        if len(found) < MOST_REPLICAS and not devices <= taken:
+            taken |= devices
+            found.append(choice.id)
+    return found or [like.id]
 
 
 def _devices_of(tables: Tables, graph: int) -> set[str]:
@@ -141,16 +165,20 @@ def _joined(
 ) -> Diagram:
     """One diagram of all parts, one beside the other; replicas of a graph above one another."""
     groups: list[Group] = []
+    distinct: dict[str, set[tuple[str, str]]] = {}
     offset = 0
     starts: dict[str, tuple[int, set[str]]] = {}
     for part in parts:
         made = part.groups()
         devices = {group.device for group in made}
         start, taken = starts.get(part.drawable.name, (offset, set()))
-        if devices & taken:
+        # Workers share their parameter servers' hosts; what shares more is another trace of the same.
+        if devices <= taken or not all(map(is_host, devices & taken)):
             start, taken = offset, set()
         starts[part.drawable.name] = start, taken | devices
         groups += [dataclasses.replace(group, rank=group.rank + start) for group in made]
+        for group in made:
+            distinct.setdefault(group.device, set()).update(part.names_in(group))
         offset = max(offset, start + 1 + max((group.rank for group in made), default=-1))
     # Collectives are few, and there is no row in the hop table that would show them.
     collectives = collective_crossings(end for part in parts for end in part.ends())[:MOST_CROSSINGS]
@@ -158,7 +186,7 @@ def _joined(
     crossings = [*[crossing for part in parts for crossing in part.crossings][:room], *collectives]
     notes = [note for part in parts for note in part.notes]
     return Diagram(
-        lanes=tuple(_lanes(tables, groups)),
+        lanes=tuple(_lanes(tables, groups, {device: len(ops) for device, ops in distinct.items()})),
         groups=tuple(groups),
         crossings=tuple(crossings),
         depth=max((part.depth for part in parts), default=0),
@@ -168,17 +196,32 @@ def _joined(
         ranks=max(offset, 1),
         graphs=tuple(choices),
         drawn=tuple(drawn),
+        idle=_idle(tables) if groups else (),
     )
 
 
-def _lanes(tables: Tables, groups: Sequence[Group]) -> Iterable[Lane]:
+def _lanes(tables: Tables, groups: Sequence[Group], distinct: Mapping[str, int]) -> Iterable[Lane]:
     of_device: dict[str, list[Group]] = {device: [] for device in tables.devices}
     for group in groups:
         of_device.setdefault(group.device, []).append(group)
     several = sum(is_host(device) for device in of_device) > 1
+    busy = _busy(tables)
     for device in in_order(of_device, host_last=True):
-        if several and is_host(device) and not of_device[device]:
-            continue  # a process that only directs the others
+        if not of_device[device] and (device not in busy or (several and is_host(device))):
+            continue  # nothing ran there, or it is a process that only directs the others
         rows = sorted(of_device[device], key=lambda group: (group.rank, group.id))
         stand_in = device in tables.stand_ins and not is_host(device)
-        yield Lane(device, stand_in, tuple(group.id for group in rows), sum(group.ops for group in rows))
+        ops = distinct.get(device, 0)
+        yield Lane(device, stand_in, tuple(group.id for group in rows), ops, not ops and device in busy)
+
+
+def _busy(tables: Tables) -> set[str]:
+    """The devices that ran an op at all."""
+    found = {str(key.fields.get("device") or "") for key in tables.eager_ops}
+    return found.union(*(_devices_of(tables, graph.id) for graph in tables.own_graphs))
+
+
+def _idle(tables: Tables) -> tuple[str, ...]:
+    """Devices that ran nothing; not the hosts, of which some only direct the others."""
+    busy = _busy(tables)
+    return tuple(device for device in tables.devices if device not in busy and not is_host(device))

@@ -64,6 +64,12 @@ class Line:
         """The devices that ran something because of it."""
         return tuple(one.device for one in self.ops)
 
+    @property
+    def weight(self) -> tuple[int, int]:
+        """(bytes that crossed for it or at it in the whole run, as far as known; ops): to rank by."""
+        together = sum((one.wire_bytes or 0) * (one.count or 0) for one in self.collectives)
+        return together + sum(way.bytes_known for way in self.arriving), sum(one.ops for one in self.ops)
+
 
 @dataclasses.dataclass(frozen=True)
 class SourceFile:
@@ -78,6 +84,11 @@ class SourceFile:
     """It is the script that a process was started with."""
     notes: tuple[str, ...] = ()
     """Why its text was not kept, or may not be what ran."""
+
+    @property
+    def heaviest(self) -> int:
+        """The line for which most bytes crossed, else that made most ops run; of equal ones the first."""
+        return max(self.lines, key=lambda number: (self.lines[number].weight, -number))
 
 
 def split_site(site: str | None) -> tuple[str, int] | None:

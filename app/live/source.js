@@ -48,7 +48,7 @@ class Source {
       line.classList.toggle("lit", lit.has(number));
       if (line.tabIndex === 0) line.setAttribute("aria-selected", String(number === data.selected));
     }
-    const target = data.selected || data.lit[0] || data.facts[0]?.line;
+    const target = data.selected || data.lit[0] || data.first;
     const wanted = JSON.stringify([data.name, data.selected, data.lit]);
     if (target && (anew || wanted !== this.wanted)) this.lead(target, anew);
     this.wanted = wanted;

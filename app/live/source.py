@@ -25,6 +25,7 @@ def source_lines(
     words: Sequence[Sequence[tuple[int, int, str]]] = (),
     selected: int = 0,
     lit: Collection[int] = (),
+    first: int = 0,
     height: int = 560,
     label: str = "",
     name: str = "",
@@ -36,8 +37,8 @@ def source_lines(
     others ``{"text", "remark", "title", "tone"}`` or None.
     Without `lines`, the lines that have facts are drawn without their text. `words` are the parts of each
     line that are coloured, (start, end, kind); `lit` the lines that what is picked elsewhere has to do
-    with; `name` is the file's, on whose change the reader is led to its first line with facts. None when
-    nothing was done.
+    with; `name` is the file's, on whose change the reader is led to the line `first`, where none is picked
+    or lit. None when nothing was done.
     """
     data = {
         "lines": list(lines),
@@ -45,6 +46,7 @@ def source_lines(
         "facts": [dict(fact) for fact in facts],
         "selected": selected,
         "lit": sorted(lit),
+        "first": first,
         "height": height,
         "label": label,
         "name": name,

@@ -71,6 +71,7 @@ def source_section(
         words=python_words(lines) if file.path.endswith(".py") else (),
         selected=chosen,
         lit=marked.get(file.path, ()),
+        first=file.heaviest,
         height=_SOURCE_PX,
         label=f"Source of {file.path}",
         name=f"{run.id}/{file.path}",

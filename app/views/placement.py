@@ -109,7 +109,7 @@ def _lane(lane: Lane, hues: Mapping[str, str]) -> dict[str, Any]:
         "device": lane.device,
         "hue": hues[lane.device],
         "remark": remark,
-        "ops": units.plural(lane.ops, "op"),
+        "ops": "0 ops drawn" if lane.elsewhere else units.plural(lane.ops, "op"),
     }
 
 
@@ -253,6 +253,8 @@ def _note(diagram: Diagram, left_out: int) -> str:
         parts.append(f"{units.plural(diagram.hidden, 'op')} not drawn.")
     if left_out:
         parts.append(f"{units.plural(left_out, 'crossing')} to groups that are not drawn.")
+    if diagram.idle:
+        parts.append(f"No op ran on {', '.join(diagram.idle)}.")
     parts += [
         f"{choice.name} is partial: {choice.partial}."
         for choice in diagram.graphs

@@ -126,6 +126,8 @@ class Lane:
     """Ids of its groups by rank."""
     ops: int = 0
     """Distinct ops on the device in what is drawn."""
+    elsewhere: bool = False
+    """None of its ops is drawn: they are in other graphs."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -162,3 +164,5 @@ class Diagram:
     """All graphs of the run, so that the page can offer them."""
     drawn: tuple[str, ...] = ()
     """Ids of the graphs in this diagram."""
+    idle: tuple[str, ...] = ()
+    """Devices that ran no op in the whole run: they have no lane."""

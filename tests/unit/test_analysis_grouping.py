@@ -315,9 +315,10 @@ def test_eager_ops_are_a_graph_of_their_own() -> None:
     assert [(lane.device, lane.stand_in, lane.ops) for lane in diagram.lanes] == [
         ("cpu:1", True, 1),
         ("cpu:2", False, 0),
-        ("cpu:3", False, 0),
         ("cpu:0", False, 1),
     ]
+    # Of what is named only by a transfer, or not at all, it is said that nothing ran there.
+    assert diagram.idle == ("cpu:2", "cpu:3")
     ends = {crossing.hops: (crossing.src_group, crossing.dst_group) for crossing in diagram.crossings}
     line = "pkg/train.py/step/line"
     assert ends == {
@@ -476,6 +477,59 @@ def test_replicas_are_drawn_together_above_one_another() -> None:
 
 def test_a_graph_that_was_made_again_on_the_same_device_is_not() -> None:
     assert placement_diagram(replicas("cpu:1", "cpu:1", "cpu:2"), []).drawn == ("1", "3")
+
+
+def workers(*, calls: int = 3, eager: int = 0) -> Tables:
+    """Two workers with a graph of one function each, who share a parameter server, and one that does nothing.
+
+    The graphs have a backward pass; the eager ops ran ten times each.
+    """
+    graphs, nodes, keys = [], {}, []
+    for number, worker in enumerate(("worker:0", "worker:1"), 1):
+        graphs.append(Graph(number, "train_step", "f", 1, 0, None, calls))
+        placed = (("read", "ps:0/cpu:0"), ("fc", f"{worker}/cpu:1"), ("sgd", "ps:0/cpu:0"))
+        nodes[number] = [
+            Node(number, n, name, "Op", "", device, 1, 2 if name == "sgd" else 0)
+            for n, (name, device) in enumerate(placed, 1)
+        ]
+        keys.append(Key(number, "call", {"graph": number, "loc": 1}, calls))
+    keys += [
+        Key(100 + n, "op", {"op": f"op{n}", "device": "chief:0/cpu:0", "loc": 1 + n % 8}, 10)
+        for n in range(eager)
+    ]
+    known = ["chief:0/cpu:0", "ps:0/cpu:0", *(f"worker:{n}/cpu:{m}" for n in range(3) for m in range(2))]
+    process = Process(0, 1, "main", None, None, None, None, 0, 0, known, {}, True, {})
+    edges = [Edge(1, n, 0, n + 1, 0, 4, "float32", "1") for n in (1, 2)]
+    return Tables([process], LOCATIONS, graphs, keys, [], {}, nodes.__getitem__, lambda graph: edges)
+
+
+def test_workers_that_share_a_server_are_drawn_above_one_another() -> None:
+    """GIVEN two workers' graphs of one function THEN both are drawn, at the same places."""
+    diagram = placement_diagram(workers(), [])
+    assert diagram.drawn == ("1", "2")
+    assert {(group.device, group.label, group.rank) for group in diagram.groups} == {
+        ("ps:0/cpu:0", "read", 0),
+        ("worker:0/cpu:1", "fc", 1),
+        ("worker:1/cpu:1", "fc", 1),
+        ("ps:0/cpu:0", "\u2207sgd", 2),
+    }
+    # An op that both share is one, and a device without any has no lane.
+    lanes = [("worker:0/cpu:1", 1), ("worker:1/cpu:1", 1), ("ps:0/cpu:0", 2)]
+    assert [(lane.device, lane.ops) for lane in diagram.lanes] == lanes
+    assert diagram.idle == ("worker:2/cpu:1",)
+
+
+def test_the_training_step_is_drawn_before_what_ran_more_ops() -> None:
+    diagram = placement_diagram(workers(eager=97), [])
+    assert diagram.graphs[0].id == "eager"
+    assert diagram.drawn == ("1", "2")
+    # What it would take to see the others stands at their devices' lanes, where these are no mere hosts.
+    chosen = placement_diagram(workers(eager=97), [], ["eager"])
+    assert [(lane.device, lane.ops, lane.elsewhere) for lane in chosen.lanes] == [
+        ("worker:0/cpu:1", 0, True),
+        ("worker:1/cpu:1", 0, True),
+        ("chief:0/cpu:0", 97, False),
+    ]
 
 
 def test_what_executed_most_ops_is_drawn_together_while_it_can_be_read() -> None:

@@ -101,6 +101,16 @@ def test_waits_and_collectives_stand_at_their_line() -> None:
     assert [(one.wire_bytes, one.count) for one in line.collectives] == [(16, 30)]
 
 
+def test_the_heaviest_line_is_that_for_which_most_bytes_crossed() -> None:
+    """GIVEN a line with most ops, one with more bytes, one that only waits and one with a collective."""
+    sync = Key(5, "sync", {"device": "cpu:1", "kind": "numpy", "loc": 2, "basis": "measured"}, 3)
+    assert files(sync)[0].heaviest == 10
+    assert files(sync, hop(1, loc=2, bytes=4))[0].heaviest == 20
+    fields = {"op": "AllReduce", "devices": ["cpu:1", "cpu:0"], "algorithm": "ring", "loc": 1}
+    reduced = Key(7, "collective", fields | {"payload_bytes": 8, "wire_bytes": 16, "graph": 1}, 30)
+    assert files(hop(1, loc=2, bytes=4), reduced)[0].heaviest == 10
+
+
 def test_notes_of_a_file_come_with_it() -> None:
     told = [process(source_notes={"/src/train.py": "is not text", "/src/other.py": "x"}), process()]
     script, model = files(processes=told)

@@ -218,11 +218,15 @@ def test_labels_that_several_scopes_share_get_more_of_their_path() -> None:
 def test_what_is_not_drawn_is_told() -> None:
     stray = crossing(FIRST, group("gone", "cpu:2", 9), 5, 1)
     partial = GraphChoice("7", "train_step", 6, 100, "it holds a compiled cluster")
-    diagram = Diagram(DIAGRAM.lanes, DIAGRAM.groups, (stray,), 1, 12, graphs=(partial,), drawn=("7",))
+    lanes = (*DIAGRAM.lanes[:2], Lane("cpu:0", False, (), 0, elsewhere=True))
+    diagram = Diagram(
+        lanes, DIAGRAM.groups, (stray,), 1, 12, graphs=(partial,), drawn=("7",), idle=("cpu:3", "cpu:4")
+    )
     data = diagram_data(diagram)
     assert data["crossings"] == []
+    assert [lane["ops"] for lane in data["lanes"]] == ["3 ops", "3 ops", "0 ops drawn"]
     assert data["note"] == (
-        "12 ops not drawn. 1 crossing to groups that are not drawn. "
+        "12 ops not drawn. 1 crossing to groups that are not drawn. No op ran on cpu:3, cpu:4. "
         "train_step is partial: it holds a compiled cluster."
     )
 

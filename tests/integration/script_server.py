@@ -1,7 +1,8 @@
 """Runs scripts one after the other in forks of a process that has imported their framework.
 
-Started with the framework's Python and the framework's name. From standard input it reads a line of JSON, a
-list of requests, and writes a line with as many [exit status, standard output, standard error].
+Started with the framework's Python and the framework's name, or several with commas. From standard input
+it reads a line of JSON, a list of requests, and writes a line with as many [exit status, standard output,
+standard error].
 
 A request is [script, argument, ..], or an object with that list as `words`, and perhaps `module`, a name that
 is run as `-m` does from the folder `cwd`; `env`, variables; and `record`, the folder of a run to record into.
@@ -21,7 +22,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-LIMIT_S = 60
+LIMIT_S = 120
 RECORDER = Path(__file__).resolve().parents[2] / "probes" / "inject" / "sitecustomize.py"
 
 
@@ -80,6 +81,7 @@ def _record(folder: str) -> None:
 
 if __name__ == "__main__":
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
-    importlib.import_module(sys.argv[1])
+    for name in sys.argv[1].split(","):
+        importlib.import_module(name)
     for line in sys.stdin:
         print(json.dumps([run(request) for request in json.loads(line)]), flush=True)

@@ -13,16 +13,35 @@ from benchmarks.labelled.cases import read_cases
 from benchmarks.labelled.scoring import Score
 from tests.integration.labelled_set import NotReached, faults, scores
 
+pytestmark = pytest.mark.timeout(600)  # the first test waits for all cases
+
 CASES = {case.name: case for case in read_cases(["tensorflow"])}
 NOT_REACHED = {
+    "batch_size_from_shape": NotReached.of(
+        "a stand-in keeps in its own memory what a GPU's kernels keep in the host's",
+        "false: host-sync batch_size_from_shape.py:29",
+    ),
     "captured_table": NotReached.of(
         "that a function is given the same tensor of another card in each call is not recorded",
         "missed: redundant-copy captured_table.py:23",
+    ),
+    "moving_mean_in_cond": NotReached.of(
+        "an op of a branch is told at the line of its tf.cond",
+        "missed: variable-home moving_mean_in_cond.py:25",
+        "false: variable-home moving_mean_in_cond.py:22",
+    ),
+    "preloaded_sliced_on_host": NotReached.of(
+        "that a function is given the same tensor of another card in each call is not recorded",
+        "missed: redundant-copy preloaded_sliced_on_host.py:23",
     ),
     "session_feed_dict": NotReached.of(
         "sessions of TensorFlow 1 are not recorded",
         "missed: host-sync session_feed_dict.py:25",
         "missed: host-upload session_feed_dict.py:25",
+    ),
+    "solver_until_converged": NotReached.of(
+        "without steps the line that ran most is the loop's, here a helper that it calls twice",
+        "missed: host-sync solver_until_converged.py:24",
     ),
     "towers_never_averaged": NotReached.of(
         "parameters are compared between replicas in MXNet only",

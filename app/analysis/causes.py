@@ -28,6 +28,7 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
     ("no-kernel", "consumer", placed.no_kernel),
     ("no-kernel", "producer", placed.made_without_kernel),
     ("missing-device", "consumer", placed.missing_device),
+    ("missing-device", "producer", placed.made_on_missing_device),
     ("host-memory", "consumer", placed.host_memory),
     ("gradient-outside-scope", "consumer", gradients.made_for_gradient),
     ("gradient-outside-scope", "producer", gradients.made_by_gradient),

@@ -35,6 +35,8 @@ _BY_LINE = frozenset(
         "host-sync",
         "host-upload",
         "variable-home",
+        "missing-device",
+        "no-kernel",
     }
 )
 """One line is the mistake, or the one act, whichever devices it sends between."""

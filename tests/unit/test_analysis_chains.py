@@ -11,7 +11,7 @@ from app.analysis.findings import findings, run_findings
 from app.analysis.hops import hop_table
 from app.analysis.syncs import sync_table
 from app.analysis.tables import Tables
-from probes.trace.rows import Edge, Graph, Key, Location, Node
+from probes.trace.rows import Edge, Graph, Key, Location, Node, Process
 from tests.unit.traces import hop_fields
 
 LOCATIONS = {
@@ -200,3 +200,20 @@ def test_a_result_that_passes_the_default_device_is_told_how_to_call_the_functio
     )
     (finding,) = [one for one in run_findings(run, hop_table(run), []) if one.code == "bounce"]
     assert (finding.fix or "").startswith("Call the function inside the device scope of cpu:1:")
+
+
+def test_a_card_that_is_not_there_is_one_mistake_of_one_line() -> None:
+    """GIVEN an op that asks for a missing card THEN input and result that cross are told once, at its line."""
+    process = Process(0, 1, "main", "tensorflow", None, None, None, 0, 0, ["cpu:0", "cpu:1"], {}, True, {})
+    asked: dict[str, Any] = {"requested": "gpu:1", "op": "Relu", "loc": 1, "producer_requested": "cpu:1"}
+    result: dict[str, Any] = {
+        "requested": "cpu:1",
+        "producer_requested": "gpu:1",
+        "producer_loc": 1,
+        "loc": 2,
+    }
+    run = tables(
+        hop(1, "cpu:1", "cpu:0", **asked), hop(2, "cpu:0", "cpu:1", **result), STEPS, processes=[process]
+    )
+    (finding,) = run_findings(run, hop_table(run), [])
+    assert (finding.code, finding.site, finding.hops) == ("missing-device", "train.py:11", (0, 1))

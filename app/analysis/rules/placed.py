@@ -34,13 +34,19 @@ def _looked_up(transfer: Transfer, name: str) -> dict[str, Any]:
 
 
 def missing_device(transfer: Transfer) -> dict[str, Any] | None:
-    """The device that the code named does not exist here, and the op ran on another."""
-    if not transfer.context.devices:
-        return None
-    for name, ran_on in ((transfer.requested, transfer.dst), (transfer.producer_requested, transfer.src)):
-        if parse(name) and name not in transfer.context.devices and ran_on != name:
-            return {"missing": name, "ran_on": ran_on}
-    return None
+    """The device that the code named for the consumer does not exist here, and it ran on another."""
+    return _missing(transfer, transfer.requested, transfer.dst)
+
+
+def made_on_missing_device(transfer: Transfer) -> dict[str, Any] | None:
+    """The device that the code named for the producer does not exist here, and it ran on another."""
+    return _missing(transfer, transfer.producer_requested, transfer.src)
+
+
+def _missing(transfer: Transfer, name: str, ran_on: str) -> dict[str, Any] | None:
+    devices = transfer.context.devices
+    missing = bool(devices) and parse(name) is not None and name not in devices and ran_on != name
+    return {"missing": name, "ran_on": ran_on} if missing else None
 
 
 def host_memory(transfer: Transfer) -> dict[str, Any] | None:

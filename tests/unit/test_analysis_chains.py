@@ -203,7 +203,7 @@ def test_a_result_that_passes_the_default_device_is_told_how_to_call_the_functio
 
 
 def test_a_card_that_is_not_there_is_one_mistake_of_one_line() -> None:
-    """GIVEN an op that asks for a missing card THEN input and result that cross are told once, at its line."""
+    """GIVEN an op that asks for a missing card THEN what it takes and gives is told once, at its line."""
     process = Process(0, 1, "main", "tensorflow", None, None, None, 0, 0, ["cpu:0", "cpu:1"], {}, True, {})
     asked: dict[str, Any] = {"requested": "gpu:1", "op": "Relu", "loc": 1, "producer_requested": "cpu:1"}
     result: dict[str, Any] = {

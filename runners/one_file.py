@@ -8,16 +8,21 @@ too little or is taken: `digits_load`.
 from __future__ import annotations
 
 import ast
+import io
 import re
 import sys
+import zipfile
 from collections.abc import Iterable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from runners import catalogue
+from runners.errors import UsageError
+from runners.program import FOLDER
 from runners.program_parts import Module, Part, Target, read_module
 
 _CHECKERS = re.compile(r"  # (type: ignore|noqa)\S*.*$", re.MULTILINE)
 """Comments for tools that check this project's code."""
+_DIGITS = FOLDER / "shared" / "digits.csv.gz"
 _GUARD = 'if __name__ == "__main__":\n    main()\n'
 
 
@@ -28,6 +33,47 @@ def one_file(program: str) -> str:
     Raises UsageError where there is no such program.
     """
     return _Assembly(catalogue.program(program).script).text()
+
+
+def companions(program: str) -> tuple[Path, ...]:
+    """Return the files that belong beside that file: the digits, and whose they are, where it trains on them.
+
+    Raises UsageError where there is no such program.
+    """
+    reads = _Assembly(catalogue.program(program).script).uses(("shared.digits", "load"))
+    return (_DIGITS, _DIGITS.with_name("digits.ATTRIBUTION.txt")) if reads else ()
+
+
+def packed(program: str) -> tuple[str, bytes]:
+    """Return the name and the content of one file to download: with what belongs beside the program, a zip.
+
+    Raises UsageError where there is no such program.
+    """
+    if not companions(program):
+        return file_name(program), one_file(program).encode()
+    archive, folder = io.BytesIO(), PurePosixPath(program)
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as files:
+        files.writestr(str(folder / file_name(program)), one_file(program))
+        for companion in companions(program):
+            files.write(companion, str(folder / companion.name))
+    return f"{program}.zip", archive.getvalue()
+
+
+def write(program: str, folder: Path) -> list[Path]:
+    """Write that file and those beside it to a folder, which is made where it is missing; return them.
+
+    UsageError where there is no such program, or a file of that name that has another content; OSError where
+    they cannot be written.
+    """
+    contents = {folder / file_name(program): one_file(program).encode()}
+    contents |= {folder / one.name: one.read_bytes() for one in companions(program)}
+    for path, content in contents.items():
+        if path.exists() and path.read_bytes() != content:
+            raise UsageError(f"{path} is there already, and is another file: name another folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, content in contents.items():
+        path.write_bytes(content)
+    return list(contents)
 
 
 def file_name(program: str) -> str:
@@ -61,6 +107,12 @@ class _Assembly:
         sections += [self._write(part, names) for part in self.main.parts]
         sections += self._written([part for part in helpers if id(part) not in early], names)
         return _spaced(_CHECKERS.sub("", text) for text in [*sections, _GUARD])
+
+    def uses(self, target: Target) -> bool:
+        """Whether a definition of the shared modules is one of those in the file."""
+        for part in self.main.parts:
+            self._want(part)
+        return any((part.module, name) == target for part in self.wanted.values() for name in part.names)
 
     # -- what is needed ----------------------------------------------------------------------------
 

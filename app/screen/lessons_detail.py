@@ -25,7 +25,7 @@ from app.views.text import escape_markdown
 from runners import registry
 from runners.catalogue import PROGRAMS
 from runners.errors import HopscopeError
-from runners.one_file import file_name, one_file
+from runners.one_file import packed
 from runners.run import Run
 
 _SOURCE_PX = 560
@@ -78,26 +78,26 @@ def blocks(docstring: str) -> list[str]:
 
 def _copy(program: str) -> None:
     try:
-        text = _one_file(program)
+        name, content = _packed(program)
     except (HopscopeError, OSError, SyntaxError) as error:
         st.caption(f"It cannot be copied as one file: {escape_markdown(error)}")
         return
     st.download_button(
         "Copy as one file",
-        text,
-        file_name(program),
-        "text/x-python",
+        content,
+        name,
+        "application/zip" if name.endswith(".zip") else "text/x-python",
         key=f"copy-{program}",
         icon=":material/download:",
         on_click="ignore",
-        help="The program with all that it uses of this project in it: it runs alone, with the framework "
-        "and numpy.",
+        help="The program with all that it uses of this project in one file, zipped with the digits where it "
+        "trains on them: it runs alone, with the framework and numpy.",
     )
 
 
 @functools.cache
-def _one_file(program: str) -> str:
-    return one_file(program)
+def _packed(program: str) -> tuple[str, bytes]:
+    return packed(program)
 
 
 @functools.cache

@@ -25,14 +25,19 @@ def run_alone(python: Path, folder: Path, name: str, *args: str) -> subprocess.C
 @pytest.mark.parametrize(
     ("name", "args"),
     [
-        ("tf-mirrored", "--stand-ins 2 --steps 3 --loop custom"),
+        ("tf-mirrored", "--steps 3 --loop custom"),
         ("tf-pin-gradients", "--stand-ins 1 --steps 3"),
     ],
 )
-def test_of_tensorflow(tf_python: Path, tmp_path: Path, name: str, args: str) -> None:
-    shutil.copy(DIGITS, tmp_path)
+def test_of_tensorflow(
+    tf_python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, args: str
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    one_file.write(name, tmp_path)
     done = run_alone(tf_python, tmp_path, name, *args.split())
     assert done.returncode == 0, done.stderr[-3000:]
+    by_itself = "TensorFlow sees no GPU here, so the host is split into stand-ins: --stand-ins 2\n"
+    assert done.stdout.startswith(by_itself) is ("--stand-ins" not in args)
     assert "step 3/3 loss " in done.stdout
     assert "1498 UCI 8x8 digits" in done.stdout
 
@@ -43,8 +48,8 @@ def test_of_mxnet(mx_python: Path, tmp_path: Path) -> None:
     if without.returncode:  # this environment has no scikit-learn
         (told,) = without.stderr.splitlines()
         assert without.returncode == 2
-        assert told.startswith("mx-gluon-data-parallel: there are no digits: copy digits.csv.gz to ")
-        assert told.endswith(f"{tmp_path / DIGITS.name}, or install scikit-learn, which has them")
+        name = "mx-gluon-data-parallel"
+        assert told.startswith(f"{name}: there are no digits: digits.csv.gz has to be in {tmp_path}; ")
     shutil.copy(DIGITS, tmp_path)
     done = run_alone(mx_python, tmp_path, "mx-gluon-data-parallel", *args)
     assert done.returncode == 0, done.stderr[-3000:]

@@ -268,10 +268,3 @@ def test_what_cannot_work_is_told_in_one_line(
     assert len(told) == 1
     assert message in told[0]
     assert "Traceback" not in done.stderr
-
-
-def test_without_gpus_stand_ins_are_offered(tf_python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    done = execute([tf_python, PROGRAMS / "pin_gradients.py"])
-    assert done.returncode == 2
-    assert "tf-pin-gradients: TensorFlow sees no GPU here; add --stand-ins 2" in done.stderr

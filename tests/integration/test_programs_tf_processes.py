@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -26,6 +28,7 @@ from tests.integration.recording import SCRIPTS
 from tests.integration.waiting import until
 
 ROOT = Path(__file__).parents[2]
+PROGRAMS = ROOT / "runners" / "programs" / "tf"
 ENDLESS = 1_000_000
 WEIGHTS = 64 * 16 + 16 + 16 * 16 + 16 + 16 * 10 + 10
 """Of the network with a width of 16 on digits of 64 pixels."""
@@ -315,14 +318,23 @@ def test_alone_it_says_what_it_lacks(tf_python: Path, monkeypatch: pytest.Monkey
     done = _execute(tf_python, f"{script}.py")
     name = f"tf-{script.replace('_', '-')}"
     assert done.returncode == 2
-    assert done.stderr.startswith(f"{name}: this is one ")
-    assert done.stderr.endswith(f"python3 -m app demo {name} starts all of them\n")
+    told, *lines = done.stderr.splitlines()
+    assert told.startswith(f"{name}: this is one process of several")
+    assert len(lines) == (3 if script == "parameter_server" else 2)
+    # Each is a command of its own: who it is, and the same script.
+    starts = [shlex.split(line) for line in lines]
+    assert all(start[1:] == ["python3", str(PROGRAMS / f"{script}.py")] for start in starts)
+    configs = [json.loads(start[0].removeprefix("TF_CONFIG=")) for start in starts]
+    tasks = [(config["task"]["type"], config["task"]["index"]) for config in configs]
+    cluster = configs[0]["cluster"]
+    assert tasks == [(role, rank) for role, addresses in cluster.items() for rank in range(len(addresses))]
+    assert all(config["cluster"] == cluster for config in configs)
 
 
 def _execute(python: Path, command: str) -> subprocess.CompletedProcess[str]:
     script, *arguments = command.split()
     return subprocess.run(
-        [python, ROOT / "runners" / "programs" / "tf" / script, *arguments],
+        [python, PROGRAMS / script, *arguments],
         capture_output=True,
         text=True,
         timeout=120,

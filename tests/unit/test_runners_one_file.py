@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import csv
 import gzip
+import io
 import json
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -180,11 +182,42 @@ class TestCommand:
             ("--source", "--source prints one program: name it"),
             ("mx-copi --source", "did you mean mx-copy"),
             ("mx-copy --source --json", "leave one of them out"),
+            ("mx-copy -o here", "-o goes with --source"),
         ],
     )
     def test_a_wrong_request(self, capsys: pytest.CaptureFixture[str], words: str, message: str) -> None:
         assert dispatch.main(["programs", *words.split()]) == 2
         assert message in capsys.readouterr().err
+
+    def test_it_writes_the_file_with_the_digits_beside_it(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        folder = tmp_path / "new" / "one"
+        words = ["programs", "tf-mirrored", "--source", "-o", str(folder)]
+        assert dispatch.main(words) == 0
+        names = ["tf_mirrored.py", "digits.csv.gz", "digits.ATTRIBUTION.txt"]
+        assert capsys.readouterr().out.splitlines() == [str(folder / name) for name in names]
+        assert (folder / names[0]).read_text() == one_file.one_file("tf-mirrored")
+        assert (folder / names[1]).read_bytes() == (catalogue.FOLDER / "shared" / names[1]).read_bytes()
+        # Once more is no harm; what was changed since is kept.
+        assert dispatch.main(words) == 0
+        (folder / names[0]).write_text("mine")
+        assert dispatch.main(words) == 2
+        assert f"{folder / names[0]} is there already, and is another file" in capsys.readouterr().err
+        assert (folder / names[0]).read_text() == "mine"
+
+    def test_where_it_cannot_be_written(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        (tmp_path / "file").touch()
+        assert dispatch.main(["programs", "mx-copy", "--source", "-o", str(tmp_path / "file" / "x")]) == 1
+        assert "cannot be written to: Not a directory" in capsys.readouterr().err
+
+    def test_what_is_printed_alone_says_where_its_digits_come_from(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert dispatch.main(["programs", "tf-mirrored", "--source"]) == 0
+        assert capsys.readouterr().err == (
+            "hopscope: it reads digits.csv.gz beside it, or scikit-learn's; -o FOLDER writes both\n"
+        )
 
     def test_an_unknown_program(self) -> None:
         with pytest.raises(UsageError, match="did you mean tf-mirrored"):
@@ -223,5 +256,20 @@ class TestDigits:
 
     def test_without_either_it_says_what_to_do(self, names: dict[str, Any], tmp_path: Path) -> None:
         names["find_spec"] = lambda name: None
-        told = f"copy digits.csv.gz to {tmp_path / 'digits.csv.gz'}, or install scikit-learn, which has them"
-        assert names["why_not"]("digits") == f"there are no digits: {told}"
+        told = names["why_not"]("digits")
+        assert told.startswith(f"there are no digits: digits.csv.gz has to be in {tmp_path}; ")
+        assert "python3 -m app programs PROGRAM --source -o FOLDER writes it beside the program" in told
+
+
+def test_a_download_has_what_the_program_needs() -> None:
+    assert one_file.packed("mx-copy") == ("mx_copy.py", one_file.one_file("mx-copy").encode())
+    name, content = one_file.packed("tf-mirrored")
+    assert name == "tf-mirrored.zip"
+    with zipfile.ZipFile(io.BytesIO(content)) as files:
+        assert files.testzip() is None
+        assert {Path(inside).name for inside in files.namelist()} == {
+            "tf_mirrored.py",
+            "digits.csv.gz",
+            "digits.ATTRIBUTION.txt",
+        }
+        assert all(inside.startswith("tf-mirrored/") for inside in files.namelist())

@@ -55,6 +55,8 @@ HOST = "cpu:0"
 def parse(options: Parser) -> argparse.Namespace:
     """The command line's values, after the checks that need no MXNet."""
     args: argparse.Namespace = command.parse(options)
+    if not list(Path("/dev").glob("nvidia[0-9]*")):  # before MXNet is imported, which could tell
+        command.play_gpus(args, "MXNet")
     if args.stand_ins:
         # The OpenBLAS in MXNet's wheel hangs when two contexts multiply at once with several threads each,
         # which is the default from four cores on. OpenMP reads this when MXNet is imported.

@@ -15,6 +15,9 @@ from typing import NoReturn
 
 from shared import digit_files
 
+STAND_INS = 2
+"""How many devices the host plays where there is no GPU and nobody says how many."""
+
 
 class Parser(argparse.ArgumentParser):
     """An argument parser that says in one line what is wrong with the command, and exits with 2."""
@@ -75,7 +78,10 @@ def parser(program: str, lesson: str, steps: int = 100, step: str = "training st
         help="devices, in the order in which to use them (default: all GPUs, or all stand-ins)",
     )
     options.add_argument(
-        "--stand-ins", type=positive, metavar="N", help="split the host: cpu:1 to cpu:N play GPUs"
+        "--stand-ins",
+        type=positive,
+        metavar="N",
+        help=f"split the host: cpu:1 to cpu:N play GPUs (default: {STAND_INS} where there is none)",
     )
     options.add_argument(
         "--steps", type=positive, default=steps, metavar="N", help=f"{step} (default: {steps})"
@@ -136,6 +142,16 @@ def parse(options: Parser) -> argparse.Namespace:
     if missing:
         options.error(missing)
     return args
+
+
+def play_gpus(args: argparse.Namespace, framework: str) -> None:
+    """Split the host into stand-ins where nothing else was asked for, and say so: there is no GPU."""
+    if not args.devices and not args.stand_ins:
+        args.stand_ins = STAND_INS
+        print(
+            f"{framework} sees no GPU here, so the host is split into stand-ins: --stand-ins {STAND_INS}",
+            flush=True,
+        )
 
 
 def choose(

@@ -46,7 +46,9 @@ def why_not(data: str) -> str | None:
     if kept_digits().exists() or find_spec("sklearn"):
         return None
     return (
-        f"there are no digits: copy digits.csv.gz to {kept_digits()}, or install scikit-learn, which has them"
+        f"there are no digits: {kept_digits().name} has to be in {kept_digits().parent}; Hopscope's "
+        "python3 -m app programs PROGRAM --source -o FOLDER writes it beside the program. Or install "
+        "scikit-learn, which has them too"
     )
 
 

@@ -9,9 +9,12 @@ TensorFlow is imported late, so that a wrong command is told at once.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
+import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +40,10 @@ __all__ = [
     "tf_config",
     "use_stand_ins_of_workers",
 ]
+
+
+FIRST_PORT = 23456
+"""Where the first of several processes listens in an example."""
 
 
 def parser(
@@ -75,12 +82,21 @@ def check_batch(options: Parser, batch: int, replicas: int) -> None:
         options.error(f"--batch {batch} is too small for {replicas} replicas: each needs an image at least")
 
 
-def tf_config(options: Parser) -> dict[str, Any]:
-    """What TF_CONFIG tells one process of several: the cluster, and its task. Exits with 2 without it."""
+def tf_config(options: Parser, roles: Mapping[str, int]) -> dict[str, Any]:
+    """What TF_CONFIG tells one process of several: the cluster, and its task.
+
+    Exits with 2 without it, and shows how to start a few by hand: `roles` says how many of which.
+    """
     if not os.environ.get("TF_CONFIG"):
+        ports = itertools.count(FIRST_PORT)
+        cluster = {role: [f"localhost:{next(ports)}" for _ in range(count)] for role, count in roles.items()}
+        tasks = [{"type": role, "index": rank} for role, count in roles.items() for rank in range(count)]
+        configs = [json.dumps({"cluster": cluster, "task": task}) for task in tasks]
+        command_line = shlex.join(["python3", *sys.argv])
         options.error(
-            "this is one process of several, and TF_CONFIG, which says which one, is not set; "
-            f"python3 -m app demo {options.prog} starts all of them"
+            "this is one process of several, and TF_CONFIG, which says which one, is not set. To start "
+            f"{len(tasks)} of them, enter one of these lines in each of {len(tasks)} terminals:\n"
+            + "\n".join(f"  TF_CONFIG={shlex.quote(config)} {command_line}" for config in configs)
         )
     found: dict[str, Any] = json.loads(os.environ["TF_CONFIG"])
     return found
@@ -94,6 +110,8 @@ def set_up(options: Parser, args: argparse.Namespace, least: int = 1, most: int 
     """
     import tensorflow as tf
 
+    if not tf.config.list_physical_devices("GPU"):
+        command.play_gpus(args, "TensorFlow")
     if args.stand_ins:
         split_host(tf, args.stand_ins)
         if not any(name.startswith("gpu:") for name in args.devices or ()):
@@ -114,6 +132,8 @@ def set_up_process(options: Parser, args: argparse.Namespace) -> list[str]:
 
     gpus = tf.config.list_physical_devices("GPU")
     here = ["cpu:0", *(f"gpu:{number}" for number in range(len(gpus)))]
+    if not gpus:
+        command.play_gpus(args, "TensorFlow")
     if args.stand_ins:
         split_host(tf, args.stand_ins)
         here += [f"cpu:{number}" for number in range(1, args.stand_ins + 1)]
@@ -168,6 +188,10 @@ def use_stand_ins_of_workers(args: argparse.Namespace) -> None:
 
     For the chief, whose strategy it is, and who has no such devices itself.
     """
+    import tensorflow as tf
+
+    if not tf.config.list_physical_devices("GPU"):
+        command.play_gpus(args, "TensorFlow")
     stand_ins = [f"cpu:{number}" for number in range(1, (args.stand_ins or 0) + 1)]
     chosen = args.devices or stand_ins
     if any(name.startswith("gpu:") for name in chosen) or not chosen:

@@ -66,7 +66,7 @@ def main() -> None:
     """Train as one of the workers; worker 0 says how well, and whether all hold the same weights."""
     parser = options()
     args = devices.parse(parser)
-    config = devices.tf_config(parser)
+    config = devices.tf_config(parser, {"worker": 2})
     if args.loop == "fit" and args.keras == "3":
         parser.error("--loop fit needs --keras 2: Keras 3 cannot fit under MultiWorkerMirroredStrategy")
     os.environ["TF_USE_LEGACY_KERAS"] = "1" if args.keras == "2" else "0"

@@ -58,7 +58,7 @@ def main() -> None:
     """Train as one of the workers, from the newest checkpoint on where there is one."""
     parser = options()
     args = devices.parse(parser)
-    config = devices.tf_config(parser)
+    config = devices.tf_config(parser, {"worker": 2})
     import tensorflow as tf
 
     chosen = devices.set_up_process(parser, args)

@@ -55,7 +55,7 @@ def main() -> None:
     """Serve, or be the chief, who trains and says how well."""
     parser = options()
     args = devices.parse(parser)
-    task = devices.tf_config(parser)["task"]
+    task = devices.tf_config(parser, {"ps": 1, "worker": 1, "chief": 1})["task"]
     if args.loop == "fit":
         parser.error("--loop fit is not possible: Keras 3 cannot fit under ParameterServerStrategy")
     if args.jit_compile == "on":

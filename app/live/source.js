@@ -99,6 +99,7 @@ class Source {
       if (!told) continue;
       span(target, told.text, "amount");
       if (told.remark) span(target, told.remark, "remark");
+      if (told.below) span(target, told.below, "below");
     }
   }
 
@@ -117,7 +118,8 @@ class Source {
       const top = row.line.offsetTop - head;
       const { scrollTop, clientHeight } = this.scroller;
       const seen = top >= scrollTop && top + row.line.offsetHeight + head <= scrollTop + clientHeight;
-      if (!seen || anew) this.scroller.scrollTop = Math.max(0, top - ABOVE * row.line.offsetHeight);
+      const above = this.rows.get(number - ABOVE)?.line.offsetTop ?? 0;
+      if (!seen || anew) this.scroller.scrollTop = Math.max(0, above - head);
     };
     // Before it has been laid out, nothing has a height.
     if (this.scroller.clientHeight) place();

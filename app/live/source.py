@@ -34,7 +34,7 @@ def source_lines(
 
     `facts` say what is beside a line, ``{"line", "ops", "more", "arriving", "leaving", "waits"}``: ops are
     ``{"device", "hue", "text", "title"}``, more ``{"text", "title"}`` or None, for devices left out, the
-    others ``{"text", "remark", "title", "tone"}`` or None.
+    others ``{"text", "remark", "title", "tone"}``, perhaps with a line ``"below"``, or None.
     Without `lines`, the lines that have facts are drawn without their text. `words` are the parts of each
     line that are coloured, (start, end, kind); `lit` the lines that what is picked elsewhere has to do
     with; `name` is the file's, on whose change the reader is led to the line `first`, where none is picked

@@ -104,7 +104,14 @@ def _crossed(ways: Sequence[Way], collectives: Sequence[Collective]) -> dict[str
     known = sum(way.bytes_known for way in ways)
     text = units.size(size) if size is not None else f"≥ {units.size(known)}" if known else units.UNKNOWN
     times = units.times(total(way.count for way in ways))
-    return {"text": text, "remark": times, "title": "\n".join(titles), "tone": tone}
+    moved = units.size(_sum(lambda one: one.wire_bytes, collectives)) if collectives else ""
+    return {
+        "text": text,
+        "remark": times,
+        "below": f"+ {moved} collective" if moved else "",
+        "title": "\n".join(titles),
+        "tone": tone,
+    }
 
 
 def _sum(of: Callable[[Collective], int | None], collectives: Sequence[Collective]) -> int | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
 
+from app.analysis.collectives import Collective
 from app.analysis.lines import Line, LineOps, SourceFile, Way
 from app.analysis.syncs import Sync
 from app.lessons.batch import Batch, Item
@@ -158,6 +160,13 @@ def test_what_stands_beside_a_line() -> None:
     (several,) = line_facts(SourceFile("t.py", (), {3: long}), RunRows(["worker:0/cpu:0"]))
     assert len(several["ops"]) == 2 and several["more"]["text"] == "and 2 more"
     assert len(few["ops"]) == 5 and few["more"] is None and few["arriving"] is None
+    # A collective is more than a small transfer beside it tells.
+    ring = Collective("AllReduce", ("cpu:1", "cpu:2"), 1, 4096, 8192, "ring", 10, "t.py:3", "estimated")
+    (both,) = line_facts(
+        SourceFile("t.py", (), {3: dataclasses.replace(line, collectives=(ring,))}), RunRows([])
+    )
+    assert (both["arriving"]["text"], both["arriving"]["below"]) == ("2 KiB", "+ 80 KiB collective")
+    assert fact["arriving"]["below"] == ""
 
 
 def test_types_of_ops_are_told_shortly() -> None:

@@ -194,6 +194,26 @@ def test_memory_tells_its_basis() -> None:
     as_json(figure)
 
 
+def test_hosts_of_several_processes_are_told_apart() -> None:
+    """GIVEN four hosts, of one hue, and devices that tell nothing for one reason THEN marks and one line."""
+    hosts = ("chief:0/cpu:0", "ps:0/cpu:0", "ps:1/cpu:0", "worker:0/cpu:0")
+    drawn = [MemorySeries(host, "in_use", "estimated", "", (0.0,), (2**20,)) for host in hosts]
+    drawn += [MemorySeries("worker:0/cpu:1", "in_use", "estimated", "", (0.0,), (2**20,))]
+    silent = [
+        MemorySeries(device, "in_use", "unsupported", "nothing was there", (0.0,), (0,))
+        for device in ("worker:1/cpu:1", "worker:1/cpu:2", "worker:0/cpu:0")
+    ]
+    figure = memory_figure([*drawn, *silent], LIGHT)
+    lines = {one["name"].partition(" ")[0]: one for one in figure["data"]}
+    assert len({lines[host]["marker"]["symbol"] for host in hosts}) == 4
+    assert lines["worker:0/cpu:1"]["mode"] == "lines"
+    assert [note["text"] for note in figure["layout"]["annotations"]] == [
+        "worker:1/cpu:1, worker:1/cpu:2: unsupported, nothing was there"
+    ]
+    (alone,) = memory_figure(drawn[:1], LIGHT)["data"]
+    assert alone["mode"] == "lines"
+
+
 def test_memory_that_no_device_tells() -> None:
     silent = MemorySeries("cpu:2", "in_use", "unsupported", "no statistics", (), ())
     assert memory_figure([silent], LIGHT)["layout"]["annotations"][0]["text"] == (

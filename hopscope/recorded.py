@@ -36,9 +36,14 @@ def record(name: Optional[str] = None, *, quiet: bool = False) -> Iterator[Recor
 
     Before or after the framework is imported, and as often as you like; between two blocks nothing is kept.
     An exception passes through, and the run is then a failed one. Where this process is recorded already,
-    by `run` or by a block around this one, that goes on and its run is given. Unless `quiet`, the address
+    by `run` or by a block around this one, that goes on and its run is given; under `run --no-record` nothing
+    is recorded. Unless `quiet`, the address
     is told on standard error.
     """
+    launched = os.environ.get("HOPSCOPE_RUN_DIR")
+    if launched and os.environ.get("HOPSCOPE_TRACE") == "0":
+        yield _described(launched)
+        return
     block = recorder("attach.block")
     outer = block.whole_run()
     if outer is not None:

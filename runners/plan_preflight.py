@@ -38,6 +38,13 @@ def plan_preflight(
     plan = plan_script(
         argv, framework=framework, devices=["cpu:0"], python=python, cwd=cwd, origin=origin, module=module
     )
+    return as_preflight(plan, steps=steps, gpus=gpus, seconds=seconds, kernels=kernels)
+
+
+def as_preflight(
+    plan: Plan, *, steps: int = STEPS, gpus: int = 0, seconds: float = SECONDS, kernels: str = ""
+) -> Plan:
+    """Make a pre-flight of a script's plan; that plan must be one that hides all GPUs."""
     env: dict[str, str | None] = {
         STEPS_VARIABLE: str(steps),
         SECONDS_VARIABLE: f"{seconds:g}",

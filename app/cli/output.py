@@ -38,6 +38,7 @@ def describe_run(run: Run) -> dict[str, Any]:
         "run": run.id,
         "name": run.name,
         "kind": run.spec.get("kind"),
+        "preflight": run.spec.get("preflight") is not None,
         "framework": run.framework,
         "state": state,
         "reason": reason,

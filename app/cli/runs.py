@@ -36,5 +36,7 @@ def _row(run: Run) -> tuple[str, ...]:
     took = "" if seconds is None else duration(seconds)
     devices = run.spec.get("devices")
     shown = ",".join(map(str, devices)) if isinstance(devices, list) else ""
+    if run.spec.get("preflight") is not None:
+        shown = "pre-flight"
     stage = run.stage
     return run.id, f"{state} ({stage})" if stage else state, clock(run.created), took, shown, reason or ""

@@ -15,6 +15,7 @@ from app.screen.card_loads import loads_panel
 from app.screen.environment_panel import environment_panel
 from app.screen.launch_form import choose_exact_lines
 from app.screen.launch_offer import offer
+from app.screen.launch_preflight import preflight_offer
 from app.screen.launch_words import title_of
 from app.views.text import escape_markdown
 from runners import interpreters, own_script, script_folders
@@ -58,6 +59,7 @@ def own_script_panel(left: DeltaGenerator, right: DeltaGenerator) -> None:
         if plan.unready:
             environment_panel(plan.framework)
         offer(plan, lambda: own_script.remember(how))
+        preflight_offer(how)
 
 
 def _no_folders() -> None:

@@ -17,6 +17,7 @@ from app.screen.launching import launch_once
 from app.screen.open_runs import OpenRun, Snapshot, opened
 from app.screen.run_claim import draw_claim
 from app.screen.run_page import Page
+from app.screen.run_preflight import draw_preflight
 from app.screen.run_views import SOURCE, VIEWS
 from app.screen.stage import stage_of
 from app.screen.verify_form import verify_dialog
@@ -126,6 +127,8 @@ def _head(run: Run, open_run: OpenRun, snapshot: Snapshot) -> None:
         _act(run, event["action"])
     with st.container():
         draw_claim(run, open_run.verdicts())
+    with st.container():
+        draw_preflight(run)
     with st.container():
         verify_result(run, snapshot)
     with st.container():

@@ -249,6 +249,15 @@ def test_a_script_of_ones_own(tmp_path: Path, own_folder: Path, mx_python: Path,
         expect(code(page)).to_contain_text(f"{mx_python} '{own_folder}/train.py' --epochs 3 'two words'")
         expect(page.get_by_label("Environment variables", exact=True)).to_have_value("MINE=a b")
 
+        # The same script, to foresee a machine with two GPUs.
+        page.get_by_label(re.compile("GPUs of that machine")).fill("2")
+        page.get_by_label(re.compile("GPUs of that machine")).press("Enter")
+        page.get_by_role("button", name="Pre-flight", exact=True).click()
+        page.wait_for_url("**/run?run=*")
+        RunPage(page).wait_for_state("finished")
+        expect(page.get_by_text("Foreseen for 2 GPUs (the script names none)")).to_be_visible()
+        expect(page.get_by_text(re.compile(r"^Not foreseen: \d+$"))).to_be_visible()
+
 
 def test_without_a_named_folder_no_own_script_is_offered(server: Server, page: Any) -> None:
     open_launch(page, server, "?own=script")

@@ -55,7 +55,7 @@ def _keras(flow: Flow) -> Iterator[dict[str, Any]]:
     labels = {function.label: name for name, function in flow.functions.items()}
     trained = next((name for name in _KERAS_TRAINING if name in labels), None)
     if trained is not None and not flow.functions[labels[trained]].compiled:
-        why = "Keras 3 compiles by XLA where it sees a GPU, unless compile() says jit_compile=False"
+        why = "Keras 3 compiles by XLA where it sees a GPU: give compile() jit_compile=False to foresee it"
         yield _row("fit and evaluate of Keras", None, 1, why)
     if any(via and "/rnn.py" in via for _, via in flow.sites.values()):
         why = "where there is a GPU Keras may take cuDNN's kernel for it, which no CPU run shows"

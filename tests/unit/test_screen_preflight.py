@@ -1,0 +1,74 @@
+"""What a pre-flight's page and form make of its report and of what was filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.screen.launch_preflight import plan_of
+from app.screen.run_preflight import foreseen_rows, headline, lacking_rows, unforeseen_rows
+from runners import script_folders
+from runners.own_script import OwnScript
+
+REPORT: dict[str, Any] = {
+    "gpus": 2,
+    "gpus_named": 2,
+    "steps": 3,
+    "kernel_table": "the kernel table of TensorFlow 2.21.0, CUDA 12.5.1",
+    "findings": [
+        {
+            "severity": "warning",
+            "code": "no-kernel",
+            "site": None,
+            "summary": "Unique falls.",
+            "confidence": "medium",
+            "why": "nobody asked",
+            "rules": ["one", "two"],
+            "fix": None,
+        }
+    ],
+    "no_kernel": [
+        {"op": "Unique", "site": "a.py:1", "kernel": "for CPU", "from": "t", "confidence": "high", "why": ""}
+    ],
+    "unforeseen": [{"what": "steps", "site": None, "count": 1, "why": "there were none"}],
+}
+
+
+@pytest.fixture
+def scripts_allowed(tmp_path: Path) -> Iterator[None]:
+    script_folders.allow([str(tmp_path)])
+    yield
+    script_folders.allow([])
+
+
+def test_the_headline_says_for_what_and_by_what() -> None:
+    assert headline(REPORT) == (
+        "for 2 GPUs (as the script names), of 3 steps, by the kernel table of TensorFlow 2.21.0, CUDA 12.5.1"
+    )
+    unnamed = REPORT | {"gpus": 1, "gpus_named": 0, "steps": None, "kernel_table": ""}
+    assert headline(unnamed) == (
+        "for 1 GPU (the script names none), of no optimizer step, by the contexts that the code names"
+    )
+
+
+def test_every_prediction_stands_with_its_confidence_and_rules() -> None:
+    [row] = foreseen_rows(REPORT)
+    assert (row["line"], row["confidence"], row["rules"]) == ("", "medium: nobody asked", "one; two")
+    assert lacking_rows(REPORT)[0]["confidence"] == "high"
+    assert unforeseen_rows(REPORT) == [{"what": "steps", "line": "", "why": "there were none"}]
+
+
+def test_the_form_plans_a_preflight_of_the_script_without_gpus(
+    tmp_path: Path, hopscope_home: Path, scripts_allowed: None
+) -> None:
+    (tmp_path / "train.py").write_text("import tensorflow\n")
+    how = OwnScript(folder=str(tmp_path), script="train.py", arguments="--epochs 3")
+    plan = plan_of(how, 4)
+    assert plan.preflight is not None
+    assert plan.preflight["gpus"] == 4
+    assert plan.command[1:] == [str(tmp_path / "train.py"), "--epochs", "3"]
+    assert (plan.env["HOPSCOPE_PREFLIGHT_GPUS"], plan.env["CUDA_VISIBLE_DEVICES"]) == ("4", "-1")
+    assert plan.env["HOPSCOPE_PREFLIGHT_KERNELS"]

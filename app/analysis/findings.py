@@ -194,9 +194,17 @@ def _alone(values: Sequence[Any]) -> Any:
     return values[0] if len(values) == 1 else list(values)
 
 
+def _blamed_op(hop: Hop) -> str:
+    lacking = hop.cause.code == "no-kernel" and hop.cause.blames == "producer"
+    return hop.producer_op if lacking else hop.op
+
+
 def _named(hops: Sequence[Hop]) -> str:
-    """``MatMul`` or ``MatMul, ReluGrad and 3 more``: the consumers' types."""
-    names = list(dict.fromkeys(hop.op for hop in hops if hop.op))
+    """``MatMul`` or ``MatMul, ReluGrad and 3 more``: the consumers' types.
+
+    Of what has no kernel the ops that have none, not those that use their results.
+    """
+    names = list(dict.fromkeys(name for name in map(_blamed_op, hops) if name))
     if len(names) <= _NAMES_SHOWN:
         return ", ".join(names)
     return f"{', '.join(names[:_NAMES_SHOWN])} and {len(names) - _NAMES_SHOWN} more"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +17,7 @@ import pytest
 
 from app.analysis.report import run_report
 from app.store.verdicts import read_verdicts
-from runners import launcher, registry
+from runners import catalogue, launcher, registry
 from runners.processes import started_with
 from runners.run import Run
 from tests.integration.programs import STEPS, demo, verdicts
@@ -124,6 +126,28 @@ def test_a_killed_server_ends_the_run_and_every_trace_is_readable(start: Callabl
     # Written by the process that was killed, too.
     placed = {row["device"]: row["ops"] for row in report["placement"]}
     assert all(placed[f"{name}/cpu:0"] for name in ("server:0", "server:1", "worker:0", "worker:1"))
+
+
+def test_alone_it_shows_how_to_start_all_of_them(mx_python: Path) -> None:
+    script = catalogue.PROGRAMS["mx-dist-sync"].script
+    without = {name: value for name, value in os.environ.items() if not name.startswith("DMLC_")}
+    done = subprocess.run(
+        [mx_python, script, "--stand-ins", "1"],
+        env=without,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    told, *lines = done.stderr.splitlines()
+    assert told.startswith("mx-dist-sync: this is one worker of several processes, and DMLC_ROLE")
+    # Each line sets who is who as the launcher does, and what to run.
+    starts = [shlex.split(line) for line in lines]
+    roles = [dict(word.split("=", 1) for word in start[:5])["DMLC_ROLE"] for start in starts]
+    assert roles == ["scheduler", "server", "worker", "worker"]
+    assert [start[5:] for start in starts[:2]] == [["python3", "-c", "import mxnet"]] * 2
+    assert [start[5:] for start in starts[2:]] == [["python3", str(script), "--stand-ins", "1"]] * 2
 
 
 def listening(pid: int) -> set[str]:

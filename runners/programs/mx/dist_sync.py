@@ -28,6 +28,8 @@ from __future__ import annotations
 
 import itertools
 import os
+import shlex
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -55,14 +57,23 @@ def options() -> devices.Parser:
     return parser
 
 
+def by_hand() -> str:
+    """The command lines of two workers, a server and the scheduler, on this machine."""
+    shared = "DMLC_PS_ROOT_URI=127.0.0.1 DMLC_PS_ROOT_PORT=23456 DMLC_NUM_SERVER=1 DMLC_NUM_WORKER=2"
+    # Importing MXNet is all that the first two do: it returns when the workers have finished.
+    own = ['-c "import mxnet"'] * 2 + [shlex.join(sys.argv)] * 2
+    roles = ("scheduler", "server", "worker", "worker")
+    return "\n".join(f"  {shared} DMLC_ROLE={role} python3 {words}" for role, words in zip(roles, own))
+
+
 def main() -> None:
     """Train as one of the workers; worker 0 says how well, and whether all hold the same weights."""
     parser = options()
     args = devices.parse(parser)
     if os.environ.get("DMLC_ROLE") != "worker":
         parser.error(
-            "this is one worker of several processes, and DMLC_ROLE, which says so, is not set to worker; "
-            "python3 -m app demo mx-dist-sync starts all of them"
+            "this is one worker of several processes, and DMLC_ROLE, which says so, is not set to worker. To "
+            f"start two with what they need, enter one of these lines in each of 4 terminals:\n{by_hand()}"
         )
     import mxnet as mx
     from mxnet import autograd, gluon

@@ -11,7 +11,9 @@ from app.analysis.devices import default_device
 
 TINY = 64
 """Bytes of a transfer that is a note where it would otherwise be a warning about its device."""
-NOT_THE_CODES = {"_Retval", "_Arg", "Python", "Identity", "Enter", "Exit", "Merge", "NextIteration", "Switch"}
+PLUMBING = frozenset({"Enter", "Exit", "Merge", "NextIteration", "Switch"})
+"""Op types that loops and branches are made of when they run; nobody could have put them anywhere."""
+NOT_THE_CODES = PLUMBING | {"_Retval", "_Arg", "Python", "Identity"}
 """Op types that a runtime makes by itself: arguments, results, the plumbing of loops and branches."""
 _MADE_BY_OPTIMIZER = ("LayoutOptimizer", "ConstantFolding", "ArithmeticOptimizer", "DebugIdentity")
 

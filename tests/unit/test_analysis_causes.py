@@ -142,6 +142,7 @@ MADE_BY_GRADIENT = {"forward_loc": 5, "facts": {"producer_forward_requested": "c
         ("cpu:0", "cpu:1", {"requested": "cpu:1", "kind": "arg"}, STAND_INS, "unknown"),
         ("cpu:0", "cpu:1", {"requested": "cpu:1", "producer": "ConstantFolding/x"}, STAND_INS, "unknown"),
         ("cpu:0", "cpu:1", {"requested": "cpu:1", "forward_loc": 5}, STAND_INS, "unknown"),
+        ("cpu:0", "cpu:1", {"requested": "cpu:1", "producer_op": "Merge"}, STAND_INS, "unknown"),
         ("gpu:0", "gpu:1", {"requested": "gpu:1"}, GPUS, "default-device"),
         ("cpu:0", "gpu:1", {"requested": "gpu:1"}, GPUS, "unknown"),
         # Copies that move nothing anywhere.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.analysis.devices import is_gpu, is_host, parse
-from app.analysis.transfer import Transfer, made_by_optimizer
+from app.analysis.transfer import PLUMBING, Transfer, made_by_optimizer
 
 READS = frozenset({"ReadVariableOp", "ResourceGather", "VariableV2", "Variable"})
 ITERATORS = frozenset({"IteratorGetNext", "IteratorGetNextSync", "MultiDeviceIteratorGetNextFromShard"})
@@ -99,7 +99,7 @@ def default_producer(transfer: Transfer) -> dict[str, Any] | None:
         return None
     if transfer.requested != transfer.dst or transfer.facts.get("producer_rewritten"):
         return None
-    unknown = READS | {"", "?", "_Arg"}
+    unknown = READS | PLUMBING | {"", "?", "_Arg"}
     if transfer.text("producer_op") in unknown or made_by_optimizer(transfer.text("producer")):
         return None
     default = transfer.context.default(transfer.src)

@@ -33,6 +33,7 @@ _FIXES_OF_CALLS = {
     "redundant-copy": "Drop the copy, or call as_in_context, which returns the same array where it is there"
     " already.",
 }
+_FIX_OF_CAPTURED = "Copy the tensor to {dst} once, outside of the function, and use the copy."
 _FIXES_OF_KVSTORES = {
     "reduce-on-host": "Choose the kvstore 'device' ('dist_device_sync' for several workers): it sums on the"
     " devices.",
@@ -44,6 +45,8 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
     text = _FIXES.get(code)
     if evidence.get("call"):
         text = _FIXES_OF_CALLS.get(code, text)
+    if evidence.get("sent_again"):
+        text = _FIX_OF_CAPTURED
     if code == "host-sync" and not evidence.get("takes", True):
         text = "Drop the wait: a device's work need be done only where a value of it is taken."
     if any(name.startswith("kvstore") for name in _each(evidence.get("algorithm"))):
@@ -61,7 +64,11 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
             "Call the function inside the device scope of {start}: what a function returns that is called"
             " outside of any scope passes the default device."
         )
-    return text.format(wanted=" and ".join(dict.fromkeys(wanted)) or "the forward ops", start=start)
+    return text.format(
+        wanted=" and ".join(dict.fromkeys(wanted)) or "the forward ops",
+        start=start,
+        dst=" and ".join(_each(evidence.get("dst"))) or "the device that uses it",
+    )
 
 
 def summary(
@@ -103,6 +110,8 @@ def summary(
         tell = _ARGUMENT
     if code == "collective" and first.op.endswith("pull") and consumers == first.op:
         tell = _HANDED_OUT
+    if evidence.get("sent_again"):
+        tell = _SENT_AGAIN
     if code in _CALLED and evidence.get("call"):
         tell = _CALLED[code]
     if code in _PRODUCER_SENTENCES and first.cause.blames == "producer":
@@ -113,6 +122,7 @@ def summary(
 _BESIDE = ("colocated_with", "producer_colocated_with", "producer_placed_beside")
 _ARGUMENT = "An argument made on {src} by {made_by} is used on {dst} by {consumers} at {at}"
 _HANDED_OUT = "What devices exchanged at {at} by {algorithm} is handed out, {way}"
+_SENT_AGAIN = "Each call sends the same captured tensor again for {consumers} at {at}, {way}"
 _CALLED = {
     "explicit": "The code copies a tensor at {at} by {call}, {way}",
     "redundant-copy": "The code copies a tensor at {at} by {call} to where it is already, {way}",

@@ -16,6 +16,8 @@ from app.analysis.transfer import Context, Reduction
 from probes.trace.rows import Key
 from runners.copy_costs import BASIS
 
+_NEARLY_ALL = 0.9
+
 
 @dataclasses.dataclass(frozen=True)
 class Hop:
@@ -121,8 +123,28 @@ def context_of(tables: Tables) -> Context:
         if not str(key.fields.get("op")).startswith("Collective")  # those make no sends
     ]
     return Context(
-        tables.own_devices, reductions, tables.rounds, tables.default_devices, _taken_on_host(tables)
+        tables.own_devices,
+        reductions,
+        tables.rounds,
+        tables.default_devices,
+        _taken_on_host(tables),
+        _repeated(tables),
     )
+
+
+def _repeated(tables: Tables) -> frozenset[tuple[int, str, str]]:
+    """The captured tensors that each call but the first sent again, as (graph, tensor, destination)."""
+    again = {_argument(key): key.count or 0 for key in tables.of_kind("again")}
+    return frozenset(
+        _argument(key)
+        for key in tables.of_kind("hop")
+        if again.get(_argument(key), 0) >= max(2, _NEARLY_ALL * ((key.count or 0) - 1))
+    )
+
+
+def _argument(key: Key) -> tuple[int, str, str]:
+    fields = key.fields
+    return fields.get("graph") or 0, fields.get("tensor") or "", fields.get("dst") or ""
 
 
 def _taken_on_host(tables: Tables) -> dict[tuple[int, str], str]:

@@ -42,6 +42,9 @@ class Context:
     taken: Mapping[tuple[int, str], str] = dataclasses.field(default_factory=dict)
     """(Location, host) of each line at which Python took values of the host -> how it did."""
 
+    repeated: frozenset[tuple[int, str, str]] = frozenset()
+    """(graph, tensor, destination) of captured tensors that each call sends again."""
+
     def default(self, like: str) -> str:
         """Where an op goes that nobody placed, in the process of the device `like`."""
         return default_device(self.devices, like, self.defaults)

@@ -40,6 +40,7 @@ EVENT_KINDS = frozenset(
         "mixed",
         "drift",
         "copies",
+        "again",
         "opaque",
     }
 )

@@ -55,6 +55,8 @@ class FunctionNote(NamedTuple):
     """Runtime names of the functions that it calls, and that those call: bodies and branches too."""
     made: int = 0
     """Location of the line that made it a traced function."""
+    captures: int = 0
+    """How many of its last arguments are tensors of outside that it uses, the same ones in each call."""
 
 
 class Functions:
@@ -105,7 +107,7 @@ class Functions:
         compiled = bool(attrs and "_XlaMustCompile" in attrs and _truth(attrs["_XlaMustCompile"]))
         label = graph.name.decode() if isinstance(graph.name, bytes) else str(graph.name)
         parts = label, ops, steps, compiled, collectives, control_flow, callees
-        self.notes[name] = FunctionNote(*parts, made_at(graph))
+        self.notes[name] = FunctionNote(*parts, made_at(graph), len(getattr(graph, "captures", ())))
 
     # -- running -----------------------------------------------------------------------------------
 
@@ -153,6 +155,8 @@ class Functions:
         self.recording.event("call", start, dur, key)
         if observing is not None:
             self.observed.end(observing, graph)
+        if graph is not None and graph.sent:
+            self._sent(graph, inputs)
         if graph is None and note is not None and not task:
             why = (
                 "compiled by XLA (jit_compile): ops have no placement of their own"
@@ -176,6 +180,19 @@ class Functions:
                     output._hopscope_live = self._live.tensor(output, output.device, elements)
         if note is not None and note.steps:
             self.recording.stepped(note.steps)
+
+    def _sent(self, graph: PlacedGraph, inputs: Any) -> None:
+        """Note which arguments crossed; count those whose very tensor did so in an earlier call already."""
+        for index, again in graph.sent:
+            if index >= len(inputs):
+                continue
+            sent = getattr(inputs[index], "_hopscope_sent", None)
+            if sent is None:
+                inputs[index]._hopscope_sent = {again}
+            elif again in sent:
+                self.recording.counts[again] += 1
+            else:
+                sent.add(again)
 
     def last_duration(self, name: str) -> int:
         """Nanoseconds of the function's last call; 0 before the first."""

@@ -48,6 +48,11 @@ class PlacedGraph:
     """They need each op's liveness, not only the sends: branches, nested loops."""
     nodes: dict[str, tuple[int, str]]
     """Name -> (number, device)."""
+    sent: list[tuple[int, int]]
+    """Captured tensors that cross in each call: (index, key that counts how often the same one does).
+
+    Other arguments are not looked at: whoever tries a model out gives it the same batch in each step.
+    """
 
 
 class Watched(NamedTuple):
@@ -105,6 +110,7 @@ class _Reader:
         self.nodes: dict[str, _Node] = {}
         self.sends: dict[tuple[str, str, str], Any] = {}
         self.made_by_optimizer: set[str] = set()
+        self.sent_arguments: list[tuple[int, int]] = []
         self.origins = Origins(owner, notes)
         self.flow = ControlFlow(graph.post_optimization_graph)
         self.shapes = infer_shapes(graph.post_optimization_graph, arguments)
@@ -164,7 +170,7 @@ class _Reader:
         observe, exact = self._edges(number)
         self._collectives(number, location)
         names = {name: (node.number, node.device) for name, node in self.nodes.items()}
-        return PlacedGraph(number, None, observe, exact, names)
+        return PlacedGraph(number, None, observe, exact, names, self.sent_arguments)
 
     def _locate_the_rest(self) -> None:
         """Ops that no line made, the optimizer's and control flow's, get the line they serve."""
@@ -309,6 +315,10 @@ class _Reader:
             "facts": facts,
         }
         key = self.recording.key(("hop", number, *_pair(send)), "hop", fields)
+        if kind == "arg" and where is None and self._captured(producer.proto):
+            same = {name: fields[name] for name in ("graph", "tensor", "src", "dst")}
+            again = self.recording.key(("again", key), "again", same, counted=False)
+            self.sent_arguments.append((producer.proto.attr["index"].i, again))
         return key, where, in_body
 
     def _behind(self, producer: _Node) -> Optional[OpNote]:
@@ -334,6 +344,10 @@ class _Reader:
         """The GPU that this graph's ops went to for which nobody asked for a device; '' where to the host."""
         unasked = (node.device for node in self.nodes.values() if not node.note.requested and node.note.loc)
         return next((device for device in unasked if device == "gpu:0"), "")
+
+    def _captured(self, argument: Any) -> bool:
+        index, captures = argument.attr["index"].i, self.notes[self.owner].captures
+        return self.arguments is not None and index >= len(self.arguments) - captures
 
     def _argument_mark(self, argument: Any) -> Any:
         index = argument.attr["index"].i

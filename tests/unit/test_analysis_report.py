@@ -52,6 +52,19 @@ def hop(number: int, src: str, dst: str, count: int | None, **fields: Any) -> Ke
     return Key(number, "hop", hop_fields(src, dst, **fields), count)
 
 
+def test_a_captured_tensor_that_each_call_sends_is_a_redundant_copy() -> None:
+    fields = hop_fields("cpu:1", "cpu:2", kind="arg", graph=1, per_call=1, bytes=4096, loc=3)
+    fields |= {"requested": "cpu:2", "producer_requested": "cpu:1", "tensor": "table:0"}
+    again = {"graph": 1, "tensor": "table:0", "src": "cpu:1", "dst": "cpu:2"}
+    graph = Graph(1, "best", "__inference_best_1", 1, 0, None, 8)
+    for times, code in ((7, "redundant-copy"), (1, "explicit")):
+        run = tables(Key(1, "hop", fields, 8), Key(2, "again", again, times), graphs=[graph])
+        (finding,) = run_findings(run, hop_table(run), [])
+        assert (finding.code, finding.site) == (code, "train.py:3")
+    tiny = tables(Key(1, "hop", fields | {"bytes": 4}, 8), Key(2, "again", again, 7), graphs=[graph])
+    assert [finding.code for finding in run_findings(tiny, hop_table(tiny), [])] == ["explicit"]
+
+
 def test_steps_are_the_optimizers_or_nothing() -> None:
     base = 1 << 32
     assert tables().steps is None

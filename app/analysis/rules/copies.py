@@ -36,7 +36,15 @@ def redundant_copy(transfer: Transfer) -> dict[str, Any] | None:
         return {"same_device": transfer.src} | _call(transfer)
     if transfer.facts.get("copied_before"):
         return {"copied_before": transfer.facts["copied_before"]} | _call(transfer)
-    return None
+    return {"sent_again": "in each call"} if _sent_again(transfer) else None
+
+
+def _sent_again(transfer: Transfer) -> bool:
+    """The function captured the tensor, and it lies where somebody put it, not merely by default."""
+    place = transfer.fields.get("graph") or 0, transfer.text("tensor"), transfer.dst
+    if transfer.kind != "arg" or place not in transfer.context.repeated or transfer.tiny:
+        return False
+    return bool(transfer.producer_requested) or not is_host(transfer.src)
 
 
 def called_copy(transfer: Transfer) -> dict[str, Any] | None:

@@ -244,8 +244,9 @@ def _saved(
         handle = ctypes.c_void_p(handles[index])
         start = clock()
         wait(handle)
-        device = arrays.device(handle)
-        syncs.waited(device, "save", clock() - start)
+        dur, mark = clock() - start, arrays.mark(handle)
+        device = mark.device
+        syncs.waited(device, "save", dur, origin=mark.origin)
         if device is not HOST:
             location = syncs._recording.sites.current(2)
             syncs._pulled(handle, device, "save", location, arrays.shape(handle), 0)

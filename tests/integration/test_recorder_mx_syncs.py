@@ -72,6 +72,14 @@ def test_what_is_copied_to_the_host_to_be_taken_waits_for_its_device(syncs: Reco
     assert [r["device"] for r in at(syncs, "mx_syncs.py", "syncs", "copied once")] == ["cpu:0"]
 
 
+@pytest.mark.parametrize(("comment", "arrays"), [("save", 1), ("parameters", 2)])
+def test_saving_waits_for_the_device_whose_values_are_saved(
+    syncs: Recorded, comment: str, arrays: int
+) -> None:
+    rows = at(syncs, "mx_syncs.py", "syncs", comment)
+    assert [(row["device"], row["kind"], row["count"]) for row in rows] == [("cpu:1", "save", arrays)]
+
+
 @pytest.mark.parametrize("comment", ["taken by an operator", "taken by a function"])
 def test_an_operator_in_python_takes_values_of_its_device(own: Recorded, comment: str) -> None:
     assert [(r["device"], r["count"]) for r in at(own, "mx_own_ops.py", "syncs", comment)] == [("cpu:1", 6)]

@@ -1,6 +1,7 @@
 """Takes values in every way there is, behind work that takes a while."""
 
 import pickle
+import tempfile
 
 import mxnet as mx
 from mxnet import nd
@@ -35,6 +36,11 @@ value().as_in_context(mx.cpu()).asscalar()  # copied, then taken
 copied = value().as_in_context(mx.cpu())
 for _ in range(3):
     (copied + 1).asscalar()  # copied once
+with tempfile.TemporaryDirectory() as folder:
+    nd.save(f"{folder}/value", value())  # save
+    net = mx.gluon.nn.Dense(2, in_units=2)
+    net.initialize(ctx=ctx)
+    net.save_parameters(f"{folder}/net")  # parameters
 mx.npx.set_np()
 float(number())  # float
 int(number())  # int

@@ -12,7 +12,6 @@ from typing import BinaryIO
 from app.cli.output import print_json, tell
 from app.cli.relay import program_input
 from app.cli.setup import make_ready
-from app.store.verdicts import read_verdicts
 from runners import registry
 from runners.errors import HopscopeError, UsageError
 from runners.launcher import Plan, launch
@@ -65,9 +64,7 @@ def _attend(plan: Plan, output: BinaryIO) -> Run:
 def attend(plan: Plan, as_json: bool) -> int:
     """Launch the run, pass its output and input on until it has ended, and return its own exit status."""
     run = _attend(plan, sys.stderr.buffer if as_json else sys.stdout.buffer)
-    for verdict in read_verdicts(run.path):
-        # Said before, but then came the recorded stage, or what the other processes said.
-        tell(f"claim {verdict.verdict}: {verdict.text}")
+    _tell_claim(run)
     if as_json:
         from app.analysis.report import run_report
 
@@ -75,6 +72,20 @@ def attend(plan: Plan, as_json: bool) -> int:
     else:
         tell(f"python3 -m app report {run.id}")
     return exit_status(run)
+
+
+def _tell_claim(run: Run) -> None:
+    """Tell what the run says of its program's claim, and what would judge it where that did not.
+
+    The program's own words were there before; but then came the recorded stage, or other processes' lines.
+    """
+    from app.lessons.of_run import claim_of
+
+    claim = claim_of(run)
+    for verdict in claim.verdicts:
+        tell(f"claim {verdict.verdict}: {verdict.text}")
+    if claim.missing:
+        tell(f"{claim.missing}; python3 -m app lessons {run.name} --run does that")
 
 
 def exit_status(run: Run) -> int:

@@ -42,16 +42,20 @@ def verdicts(lesson: Lesson, backed: Mapping[str, Run]) -> list[Verdict]:
     kept = _kept(path, key)
     if kept is not None:
         return kept
-    found = _judge(lesson, backed)
+    found = judged_by(lesson.program, backed)
     # An ended run's first report packs its trace.
     _keep(path, _key(lesson, backed), found)
     return found
 
 
-def _judge(lesson: Lesson, backed: Mapping[str, Run]) -> list[Verdict]:
+def judged_by(program: str, backed: Mapping[str, Run]) -> list[Verdict]:
+    """Return the verdicts on a program's claim by runs of it, by variant, judged now.
+
+    HopscopeError where a run's folder cannot be read, or the check cannot make sense of it.
+    """
     try:
         shown = {name: _shown(name, run) for name, run in backed.items()}
-        return judge(lesson.program, shown)
+        return judge(program, shown)
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, OSError) as error:
         # A trace with a hole in it must not take all the other lessons away.
         what = f"{type(error).__name__}: {error}"

@@ -231,6 +231,15 @@ def test_a_claim_is_told_with_what_was_measured() -> None:
     assert claim_rows(timed, [], live=False) == []
     assert claim_rows(dataclasses.replace(placed, timed=False), [], live=True) == []
     assert claim_rows(timed, verdicts[:1], live=True) == rows[:1]
+    told = claim_rows(timed, verdicts[:1], False, "the claim is judged by 2 runs together: a, b")
+    assert told == [
+        *rows[:1],
+        {
+            "text": "not judged here",
+            "tone": "quiet",
+            "measured": "The claim is judged by 2 runs together: a, b, on the Lessons page.",
+        },
+    ]
 
 
 def test_an_op_that_was_not_seen_to_run_says_so() -> None:

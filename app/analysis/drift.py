@@ -48,14 +48,17 @@ def drift_findings(tables: Tables) -> list[Finding]:
     if not keys:
         return []
     groups: dict[_Replicas, list[Event]] = {}
+    made: dict[_Replicas, str | None] = {}
     for event in tables.events_of("drift"):
         if event.key in keys and event.value is not None:
+            fields = keys[event.key].fields
             groups.setdefault(_replicas(keys[event.key]), []).append(event)
+            made.setdefault(_replicas(keys[event.key]), tables.site(fields.get("made_loc")))
     found = []
     for replicas, events in groups.items():
         checks = checks_of(events, keys)
         if not replicas[-1] and drifts(checks):
-            found.append(_finding(tables, replicas, checks))
+            found.append(_finding(tables, replicas, checks, made[replicas]))
     return found
 
 
@@ -93,7 +96,7 @@ def _replicas(key: Key) -> _Replicas:
     return key.id >> 32, devices, fields.get("loc") or 0, fields.get("exchange") or ""
 
 
-def _finding(tables: Tables, replicas: _Replicas, checks: list[Check]) -> Finding:
+def _finding(tables: Tables, replicas: _Replicas, checks: list[Check], made: str | None) -> Finding:
     _, devices, loc, _ = replicas
     first, last, site = checks[0], checks[-1], tables.site(loc)
     evidence: dict[str, Any] = {
@@ -108,6 +111,9 @@ def _finding(tables: Tables, replicas: _Replicas, checks: list[Check]) -> Findin
         "last_check_largest_difference_ppb": last.largest_ppb,
         "checks": len(checks),
     }
+    if made:
+        evidence["trainer_made_at"] = made
+    by = f", by the trainer of {made}" if made else ""
     what = f" ({last.parameter})" if last.parameter else ""
     grew = "up from" if last.largest_ppb > first.largest_ppb else "and"
     where = advice.some_of(devices, "devices") or "several devices"
@@ -116,7 +122,7 @@ def _finding(tables: Tables, replicas: _Replicas, checks: list[Check]) -> Findin
         f"The replicas on {where} drift apart: {last.differing} of"
         f" {units.plural(last.parameters, 'parameter')} differ, by up to {now} of the largest value{what}"
         f"{_at(last)}, {grew} {before}{_at(first)}; no gradients are"
-        f" exchanged between them at {site or 'an unknown line'}."
+        f" exchanged between them at {site or 'an unknown line'}{by}."
     )
     fix = advice.fix(CODE, evidence)
     return Finding(CODE, SEVERITY[CODE], site, summary, evidence, fix, (), recurs=True)

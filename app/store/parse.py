@@ -56,6 +56,7 @@ _INTS = frozenset(
         "scope_loc",
         "producer_scope_loc",
         "copy_loc",
+        "made_loc",
         "graph",
         "node",
         "bytes",

@@ -8,13 +8,17 @@ so that nothing of it is recorded as the program's doing.
 from __future__ import annotations
 
 import ctypes
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
+from ..imports import after_import
 from ..trace.recording import Recording, clock
 from .arrays import Arrays
 
 MOST_ELEMENTS = 4096
+MADE_AT = "_hopscope_made_at"
+"""Attribute of a trainer: the location that made it, where its kvstore was chosen."""
 _PARTS = 1_000_000_000
 Replicas = list[tuple[str, list[Any]]]
 """(parameter's name, its array on each context)."""
@@ -47,9 +51,9 @@ class Drift:
         if exchange is not None and not self.exchanged(owner._kvstore):
             exchange = None
         if replicas:
-            self._compare(replicas, exchange, loc)
+            self._compare(replicas, exchange, loc, getattr(owner, MADE_AT, 0))
 
-    def _compare(self, replicas: Replicas, exchange: Optional[str], loc: int) -> None:
+    def _compare(self, replicas: Replicas, exchange: Optional[str], loc: int, made: int) -> None:
         start = clock()
         differing, largest, which, scale = 0, 0.0, None, 0.0
         for name, copies in replicas:
@@ -65,7 +69,7 @@ class Drift:
         largest = largest / scale if scale else 0.0
         devices = [self._arrays.device(copy.handle) for copy in replicas[0][1]]
         for what, value in (("differing", differing), ("largest_ppb", min(round(largest * _PARTS), 1 << 62))):
-            identity = ("drift", what, loc, tuple(devices), which, exchange)
+            identity = ("drift", what, loc, tuple(devices), which, exchange, made)
             key = self._recording.key(
                 identity,
                 "drift",
@@ -76,6 +80,7 @@ class Drift:
                     "parameter": which,
                     "exchange": exchange,
                     "loc": loc,
+                    "made_loc": made,
                     "basis": "measured",
                 },
                 counted=False,
@@ -136,4 +141,16 @@ def _replicas(owner: Any) -> tuple[Replicas, Optional[str]]:
 
 def install(recording: Recording, arrays: Arrays) -> Drift:
     """To be called before the C functions are hooked."""
+    after_import("mxnet.gluon.trainer", functools.partial(_note_where_made, recording))
     return Drift(recording, arrays)
+
+
+def _note_where_made(recording: Recording, module: Any) -> None:
+    init = module.Trainer.__init__
+
+    @functools.wraps(init)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        setattr(self, MADE_AT, recording.sites.current())
+        init(self, *args, **kwargs)
+
+    module.Trainer.__init__ = __init__

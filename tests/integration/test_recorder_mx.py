@@ -259,6 +259,7 @@ def test_replicas_that_exchange_nothing_are_found_to_drift(mx_python: Path, hops
     (finding,) = by(run.report["findings"], code="replica-drift")
     assert finding["severity"] == "error"
     assert finding["site"] == line("mx_replicas.py", "step")
+    assert finding["evidence"]["trainer_made_at"] == line("mx_replicas.py", "trainer")
     assert not run.report["collectives"]
 
 

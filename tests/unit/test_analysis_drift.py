@@ -10,7 +10,7 @@ from app.analysis.drift import Check, checks_of, drift_findings, drifts
 from app.analysis.tables import Tables
 from probes.trace.rows import Event, Key, Location
 
-SITES = {7: Location(7, "train.py:7", None, "/train.py", 7, "main")}
+SITES = {line: Location(line, f"train.py:{line}", None, "/train.py", line, "main") for line in (3, 7)}
 
 
 def drift(number: int, what: str, parameter: str | None = None, **fields: Any) -> Key:
@@ -77,6 +77,15 @@ def test_replicas_that_grow_apart() -> None:
         "checks": 3,
     }
     assert found.fix and "kvstore" in found.fix and "allreduce_grads()" in found.fix
+
+
+def test_the_line_that_made_the_trainer_is_told() -> None:
+    keys = [drift(key.id, key.fields["what"], key.fields["parameter"], made_loc=3) for key in KEYS]
+    (found,) = drift_findings(run(keys, GROWING))
+    assert found.evidence["trainer_made_at"] == "train.py:3"
+    assert found.summary.endswith(
+        "no gradients are exchanged between them at train.py:7, by the trainer of train.py:3."
+    )
 
 
 def test_replicas_that_exchange_gradients_are_none_of_it() -> None:

@@ -12,7 +12,7 @@ net = gluon.nn.Sequential()
 net.add(gluon.nn.Dense(16, activation="relu", in_units=8), gluon.nn.Dense(4, in_units=16))
 net.initialize(ctx=contexts)
 loss_of = gluon.loss.SoftmaxCrossEntropyLoss()
-trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1}, kvstore=store)
+trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1}, kvstore=store)  # trainer
 for _ in range(8):
     images, labels = nd.random.uniform(shape=(10, 8)), nd.zeros((10,))
     images = gluon.utils.split_and_load(images, contexts)

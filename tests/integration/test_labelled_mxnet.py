@@ -13,6 +13,7 @@ from benchmarks.labelled.cases import read_cases
 from benchmarks.labelled.scoring import Score
 from tests.integration.labelled_set import NotReached, faults, scores
 
+pytestmark = pytest.mark.timeout(600)  # the first test waits for all cases to run
 CASES = {case.name: case for case in read_cases(["mxnet"])}
 NOT_REACHED = {
     "labels_sent_and_taken": NotReached.of(

@@ -63,6 +63,7 @@ def join(value: str, framework: Optional[str]) -> str:
                 pass  # it was deleted or damaged meanwhile
         made = run_folder.make(_name(value), "attached", framework)
         members.enter(made, first=True)
+        made = run_folder.show(made)
         with open(known, "w", encoding="utf-8") as file:
             file.write(made)
         return made

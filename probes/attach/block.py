@@ -36,7 +36,6 @@ class Block:
 
     def begin(self) -> None:
         """Start to record."""
-        members.enter(self.path, first=True)
         boot.record_into(self._folder_of, self._root)
 
     def _folder_of(self, framework: str) -> str:
@@ -70,7 +69,9 @@ def open_block(name: Optional[str], root: Optional[str] = None, hidden: bool = F
         if boot.whole is not None:
             raise Busy("this process is recorded as a whole already")
         loaded = [framework for framework in _FRAMEWORKS if framework in sys.modules]
-        path = run_folder.make(name or _name(), "block", loaded[0] if loaded else None, hidden)
+        path = run_folder.make(name or _name(), "block", loaded[0] if loaded else None)
+        members.enter(path, first=True)
+        path = path if hidden else run_folder.show(path)
         _current = Block(path, root)
     try:
         _current.begin()

@@ -30,10 +30,10 @@ _WHAT = {
 }
 
 
-def make(name: str, origin: str, framework: Optional[str], hidden: bool = False) -> str:
+def make(name: str, origin: str, framework: Optional[str]) -> str:
     """Make a run's folder and return its path; OSError where that cannot be written.
 
-    A `hidden` one is in no list until `show` is called.
+    It is in no list until `show` is called: a run without members would be taken for a lost one.
     """
     runs = os.path.join(os.path.realpath(home()), "runs")
     os.makedirs(runs, exist_ok=True)
@@ -57,13 +57,10 @@ def make(name: str, origin: str, framework: Optional[str], hidden: bool = False)
         status = {"state": "running", "exit_code": None, "signal": None, "reason": None, "pid": os.getpid()}
         times: dict[str, Any] = {"started": now.timestamp(), "ended": None, "attached": []}
         write_json(os.path.join(making, STATUS), {**status, **times})
-        if hidden:
-            return making
-        os.rename(making, path)
     except BaseException:
         shutil.rmtree(making, ignore_errors=True)
         raise
-    return path
+    return making
 
 
 def show(path: str) -> str:

@@ -35,6 +35,8 @@ def change(path: str, **facts: Any) -> Run:
 def test_a_folder_is_whole_and_the_registry_reads_it() -> None:
     path = run_folder.make("My job!", "attached", "mxnet")
     enter(path, first=True)
+    assert registry.runs() == []
+    path = run_folder.show(path)
     (run,) = registry.runs()
     assert (str(run.path), run.name, run.state, run.framework) == (path, "My job!", "running", "mxnet")
     assert run.id.startswith(f"{run.id[:15]}-my-job-")
@@ -45,9 +47,8 @@ def test_a_folder_is_whole_and_the_registry_reads_it() -> None:
     assert run.reload().ended_at is not None
 
 
-def test_a_hidden_run_is_in_no_list_until_it_is_shown() -> None:
-    path = run_folder.make("x", "block", None, hidden=True)
-    assert registry.runs() == []
+def test_a_run_has_its_id_before_it_is_shown() -> None:
+    path = run_folder.make("x", "block", None)
     shown = run_folder.show(path)
     assert [run.id for run in registry.runs()] == [Path(shown).name] == [run_folder.run_id(path)]
 

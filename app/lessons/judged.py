@@ -33,7 +33,8 @@ class LessonRun:
     newest: str | None = None
     """The id of a newer run than `run`, which goes on or did not finish; None where there is none."""
     devices: tuple[str, ...] = ()
-    """Those of `run`, in order; none where there is no run."""
+    """Those of `run`, in order, as its report names them: ``worker:1/cpu:1`` where it had several processes;
+    none where there is no run."""
     stand_ins: int | None = None
     """How many stand-ins `run` had; None where it had real devices, or there is no run."""
 
@@ -134,14 +135,16 @@ def _row(lesson: Lesson, variant: Variant, runs: list[Run], run: Run | None) -> 
         return LessonRun(variant.name, None, REFUSED if problem else NOT_RUN, problem)
     state, reason = shown.state, why(shown)
     newest = runs[0].id if runs[0].id != shown.id else None
-    devices, stand_ins = shown.spec.get("devices"), shown.spec.get("stand_ins")
+    devices, stand_ins = shown.spec.get("device_map"), shown.spec.get("stand_ins")
+    if not isinstance(devices, dict) or not devices:
+        devices = shown.spec.get("devices")
     return LessonRun(
         variant.name,
         shown.id,
         state,
         reason,
         newest,
-        tuple(map(str, devices)) if isinstance(devices, list) else (),
+        tuple(map(str, devices)) if isinstance(devices, (dict, list)) else (),
         stand_ins if isinstance(stand_ins, int) else None,
     )
 

@@ -1,6 +1,7 @@
 // A table that is changed in place: rows keep their nodes, sorting and search stay the reader's own.
 
 const MOST_ROWS = 500;
+const LEAD_PX = 40; // of what comes after a row that the reader is led to
 
 class Table {
   constructor(root) {
@@ -34,6 +35,24 @@ class Table {
     }
     for (const row of data.rows) this.drawRow(row, selected.has(row.id));
     this.arrange();
+    const wanted = data.selected[0] ?? "";
+    if (wanted !== this.led && this.rows.has(wanted)) this.lead(wanted);
+    this.led = wanted;
+  }
+
+  // Scrolls the table only, never the page, and only as far as the row needs to be in sight whole.
+  lead(id) {
+    const { line } = this.rows.get(id);
+    const place = () => {
+      const box = this.scroller.getBoundingClientRect();
+      const { top, bottom } = line.getBoundingClientRect();
+      const head = this.table.tHead.offsetHeight;
+      if (top < box.top + head) this.scroller.scrollTop -= box.top + head - top;
+      else if (bottom > box.bottom) this.scroller.scrollTop += bottom - box.bottom + LEAD_PX;
+    };
+    // Before it has been laid out, nothing has a height.
+    if (this.scroller.clientHeight) place();
+    else requestAnimationFrame(place);
   }
 
   drawHead() {

@@ -17,7 +17,7 @@ from app.screen import places
 from app.screen.launch_words import title_of
 from app.screen.lessons_batch import lesson_button
 from app.screen.lessons_rows import RUN_COLUMNS, run_rows, verdict_rows
-from app.screen.open_runs import opened
+from app.screen.open_runs import Snapshot, opened
 from app.screen.rows import RunRows
 from app.screen.source_section import Place, source_section
 from app.views.python_words import python_words
@@ -29,13 +29,14 @@ from runners.one_file import packed
 from runners.run import Run
 
 _SOURCE_PX = 560
+_LOADED = "lesson-run-loaded"
 
 
 def draw_lesson(lesson: Judged, now: Batch | None, operator: bool) -> None:
     """What it is about, and what came of it; only operators get the button that runs it."""
     name = f"{escape_markdown(lesson.program)} · {title_of(lesson.framework)}"
-    st.markdown(f"### {escape_markdown(lesson.title)} :small[:gray[{name}]]")
-    st.markdown(escape_markdown(lesson.summary))
+    st.markdown(f"### {escape_markdown(lesson.title)}")
+    st.markdown(f"{escape_markdown(lesson.summary)} :small[:gray[{name}]]")
     with st.container():
         claim_box(verdict_rows(lesson), lesson.claim, "lesson-claim")
     with st.container():
@@ -112,7 +113,7 @@ def draw_lesson_source(lesson: Judged) -> None:
         shown = _choose_run(lesson)
     run = _open(shown.run) if shown and shown.run else None
     if run is not None:
-        snapshot = opened(run).look(run.ended)
+        snapshot = _snapshot(run)
         if snapshot.files:
             place = Place(st.query_params.get("file", ""), st.query_params.get("line", ""))
             gone = source_section(run, snapshot, RunRows.of(snapshot.tables), place)
@@ -137,6 +138,17 @@ def draw_lesson_source(lesson: Judged) -> None:
         label=f"Source of {script.name}",
         name=lesson.program,
     )
+
+
+def _snapshot(run: Run) -> Snapshot:
+    """What the run is now; the first look at one, which may take a while, says so meanwhile."""
+    if st.session_state.get(_LOADED) == run.id:
+        return opened(run).look(run.ended)
+    with st.spinner("Loading what its lines did"):
+        snapshot = opened(run).look(run.ended)
+        _ = snapshot.files  # this is what takes long, and is kept
+    st.session_state[_LOADED] = run.id
+    return snapshot
 
 
 def _choose_run(lesson: Judged) -> LessonRun | None:

@@ -13,20 +13,22 @@ from app.live.table import table
 from app.screen.launch_words import title_of
 from app.screen.lessons_batch import batch_buttons, batch_progress
 from app.screen.lessons_detail import draw_lesson, draw_lesson_source
-from app.screen.lessons_rows import COLUMNS, FILTERS, count_text, is_shown, kinds, lesson_rows
+from app.screen.lessons_rows import COLUMNS, FILTERS, is_shown, kind, lesson_rows
 from app.views import units
 from app.views.text import escape_markdown
 from runners.errors import HopscopeError
 
 _POLL_S = 2.0
-_LIST_PX = 530
+_LIST_PX = 640
+_JUDGED_BY = "judged by runs that are made for them; runs that you launch otherwise do not count."
+_LOADED = "lessons-loaded"
 
 
 @st.fragment(run_every=_POLL_S)
 def lessons_panel() -> None:
     """Draws all lessons; looks again every two seconds."""
     try:
-        found = lessons()
+        found = _lessons()
     except HopscopeError as error:
         st.title("Lessons")
         st.error(escape_markdown(error), icon=":material/block:")
@@ -35,7 +37,7 @@ def lessons_panel() -> None:
     operator = access.role() == "operator"
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
         st.title("Lessons", width="content")
-        st.caption(f"{units.plural(len(found), 'claim')}: {count_text(found)}", width="stretch")
+        st.caption(f"{units.plural(len(found), 'claim')}, {_JUDGED_BY}", width="stretch")
         if operator:
             batch_buttons(found, now)
     with st.container():
@@ -70,6 +72,16 @@ def lessons_panel() -> None:
         draw_lesson_source(chosen)
 
 
+def _lessons() -> list[Judged]:
+    """All lessons; the first look, which may judge many anew, says so meanwhile."""
+    if st.session_state.get(_LOADED):
+        return lessons()
+    with st.spinner("Loading the lessons: verdicts that are not kept are judged anew"):
+        found = lessons()
+    st.session_state[_LOADED] = True
+    return found
+
+
 def choose(program: str) -> None:
     """Show another lesson."""
     for name in ("variant", "file", "line"):
@@ -81,7 +93,7 @@ def choose(program: str) -> None:
 def _filters(found: Sequence[Judged]) -> tuple[str, str]:
     """The framework and the verdict that are asked for, which stand in the address."""
     frameworks = [FILTERS[0], *dict.fromkeys(lesson.framework for lesson in found)]
-    numbers = {word: sum(word in kinds(lesson) for lesson in found) for word in FILTERS}
+    numbers = {word: sum(word == kind(lesson) for lesson in found) for word in FILTERS}
     with st.container(horizontal=True, vertical_alignment="center", key="lesson-filters"):
         framework = _one_of(
             "framework", frameworks, {name: title_of(name) for name in frameworks} | {FILTERS[0]: "All"}

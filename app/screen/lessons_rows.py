@@ -26,7 +26,7 @@ _TONES = {
     judged.NOT_RUN: "quiet",
 }
 NO_VERDICT = "no verdict"
-FILTERS = ("all", HOLDS, FAILS, UNTESTABLE, NO_VERDICT)
+FILTERS = ("all", HOLDS, IN_PART, FAILS, UNTESTABLE, NO_VERDICT)
 """The first is for no filter."""
 COLUMNS = (
     Column("verdict", "Verdict", "badge", width="11em"),
@@ -91,14 +91,12 @@ def is_shown(lesson: Judged, framework: str, verdict: str) -> bool:
     """Whether a lesson passes the filters; '' and ``all`` let all pass."""
     if framework not in ("", FILTERS[0], lesson.framework):
         return False
-    return verdict in ("", FILTERS[0]) or verdict in kinds(lesson)
+    return verdict in ("", FILTERS[0], kind(lesson))
 
 
-def kinds(lesson: Judged) -> set[str]:
-    """The filters under which a lesson is found."""
-    if lesson.state != judged.JUDGED:
-        return {NO_VERDICT}
-    return {one.verdict for one in lesson.verdicts}
+def kind(lesson: Judged) -> str:
+    """The filter under which a lesson is found: the word that its row has, where it is judged."""
+    return together(lesson.verdicts) if lesson.state == judged.JUDGED else NO_VERDICT
 
 
 def verdict_rows(lesson: Judged) -> list[dict[str, str]]:
@@ -146,16 +144,3 @@ def _run_row(one: LessonRun) -> dict[str, Any]:
 def missing_runs(lessons: Iterable[Judged]) -> int:
     """How many runs the lessons lack that this machine could make."""
     return sum(one.state not in ("finished", judged.REFUSED) for lesson in lessons for one in lesson.runs)
-
-
-def count_text(lessons: Sequence[Judged]) -> str:
-    """``12 hold, 3 do not hold, 5 cannot be tested here, 2 without a verdict``."""
-    words = [together(lesson.verdicts) if lesson.state == judged.JUDGED else "" for lesson in lessons]
-    parts = (
-        (words.count(HOLDS), "holds", "hold"),
-        (words.count(IN_PART), "holds in part", "hold in part"),
-        (words.count(FAILS), "does not hold", "do not hold"),
-        (words.count(UNTESTABLE), "cannot be tested here", "cannot be tested here"),
-        (words.count(""), "without a verdict", "without a verdict"),
-    )
-    return ", ".join(f"{number} {one if number == 1 else many}" for number, one, many in parts if number)

@@ -9,6 +9,7 @@ _STYLE = """<style>
 .stMainBlockContainer h1 { padding: 0 0 0.6rem; }
 .stMainBlockContainer h2 { padding: 0.25rem 0 0.25rem; }
 .stMainBlockContainer h3 { padding: 0.25rem 0 0; }
+.stMainBlockContainer h4 { padding: 0.25rem 0; }
 /* Beside the tabs: it takes no height of its own. */
 :has(> .st-key-filter) { height: 0; margin-bottom: -1rem; z-index: 2; pointer-events: none; }
 .st-key-filter { min-height: 2.5rem; align-items: center; flex-wrap: nowrap; }

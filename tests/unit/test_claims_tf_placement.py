@@ -102,7 +102,7 @@ SAID = {"verdict": HOLDS, "text": "set_visible_devices was given gpu:1, gpu:0, .
 def test_visible_order() -> None:
     runs = shown("set", {"by": "set-visible-devices"}, ("gpu:0", "gpu:1"), verdicts=[SAID]) | ordered(1, 0)
     assert verdicts("tf-visible-order", runs) == [
-        (HOLDS, SAID["text"]),
+        (HOLDS, f"set: {SAID['text']}"),
         (
             HOLDS,
             "CUDA_VISIBLE_DEVICES named nvidia-smi's 1, 0, and gpu:0 to gpu:1 are its 1, 0: the order was "

@@ -46,7 +46,7 @@ def test_multiworker_checkpoint() -> None:
     resumed = {"verdict": HOLDS, "text": "resumed at step 4, and the losses are the same, bit for bit"}
     first = shown("first", verdicts=[nothing, SAID])
     both = first | shown("resumed", verdicts=[resumed, SAID])
-    assert verdicts("tf-multiworker-checkpoint", both) == [OWN, (HOLDS, resumed["text"])]
+    assert verdicts("tf-multiworker-checkpoint", both) == [OWN, (HOLDS, f"resumed: {resumed['text']}")]
     assert verdicts("tf-multiworker-checkpoint", first) == [(UNTESTABLE, nothing["text"]), OWN]
 
 

@@ -80,6 +80,13 @@ def test_the_newest_finished_run_backs_the_verdict() -> None:
     assert (run.devices, run.stand_ins) == (("cpu:1", "cpu:2"), 2)
 
 
+def test_devices_of_several_processes_are_named_as_on_the_run_s_page() -> None:
+    mapped = {f"worker:{rank}/cpu:1": {"stand_in": True} for rank in range(2)}
+    write_run("r1", spec_of(ONE, "default") | {"device_map": mapped}, log=HOLDS.format("new"))
+    [run] = lesson(ONE).runs
+    assert run.devices == ("worker:0/cpu:1", "worker:1/cpu:1")
+
+
 def test_a_claim_needs_all_of_its_variants() -> None:
     write_run("r1", spec_of(TWO, "even"), log=HOLDS.format("cut evenly"))
     assert lesson(TWO).state == "not run"
@@ -88,7 +95,9 @@ def test_a_claim_needs_all_of_its_variants() -> None:
     shutil.rmtree(running)
     write_run("r3", spec_of(TWO, "weighted"), log=HOLDS.format("cut by weight"))
     found = lesson(TWO)
-    assert (found.state, told(found)) == ("judged", [("holds", "cut evenly"), ("holds", "cut by weight")])
+    # Which of the runs said it is told with it.
+    words = [("holds", "even: cut evenly"), ("holds", "weighted: cut by weight")]
+    assert (found.state, told(found)) == ("judged", words)
 
 
 def test_a_failed_run_is_told_with_its_reason_and_its_last_line() -> None:

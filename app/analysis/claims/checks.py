@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 
 from app.analysis.claims import (
@@ -50,5 +51,15 @@ CHECKS: dict[str, Check] = {
 
 
 def judge(program: str, shown: Mapping[str, Shown]) -> list[Verdict]:
-    """The verdicts on a program's claim by what its runs showed."""
-    return CHECKS.get(program, said)(shown)
+    """The verdicts on a program's claim by what its runs showed.
+
+    What only some of several runs said is told with the variants that said it: ``resumed: ...``.
+    """
+    return [_with_variant(verdict, shown) for verdict in CHECKS.get(program, said)(shown)]
+
+
+def _with_variant(verdict: Verdict, shown: Mapping[str, Shown]) -> Verdict:
+    names = [name for name, one in shown.items() if verdict in one.said]
+    if not names or len(names) == len(shown):
+        return verdict
+    return dataclasses.replace(verdict, text=f"{', '.join(names)}: {verdict.text}")

@@ -179,7 +179,7 @@ class Functions:
                 if elements >= SMALL_ELEMENTS:
                     output._hopscope_live = self._live.tensor(output, output.device, elements)
         if note is not None and note.steps:
-            self.recording.stepped(note.steps)
+            self.recording.stepped(note.steps, location)
 
     def _sent(self, graph: PlacedGraph, inputs: Any) -> None:
         """Note which arguments crossed; count those whose very tensor did so in an earlier call already."""

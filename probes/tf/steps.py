@@ -29,6 +29,8 @@ class _Nesting(threading.local):
 
 
 _nesting = _Nesting()
+_optimizers: dict[int, int] = {}
+_MOST_TOLD_APART = 64
 
 
 def hook_for(recording: Recording, module_name: str) -> Callable[[ModuleType], None]:
@@ -80,7 +82,7 @@ def _mark(recording: Recording, optimizer: Any) -> None:
         None if ops.executing_eagerly_outside_functions() and not _tracing() else ops.get_default_graph()
     )
     if graph is None:
-        recording.stepped()
+        recording.stepped(loc=recording.sites.current(2), by=_number(optimizer))
     else:
         # Several optimizers that one traced step applies, one a replica say, make one step together.
         applied = getattr(graph, "_hopscope_applied", None)
@@ -88,6 +90,11 @@ def _mark(recording: Recording, optimizer: Any) -> None:
             applied = graph._hopscope_applied = {}
         applied[id(optimizer)] = applied.get(id(optimizer), 0) + 1
         graph._hopscope_steps = max(applied.values())
+
+
+def _number(optimizer: Any) -> int:
+    """Tells optimizers apart that one line applies: by turns they make a step together."""
+    return _optimizers.setdefault(id(optimizer), min(len(_optimizers), _MOST_TOLD_APART))
 
 
 def _tracing() -> bool:

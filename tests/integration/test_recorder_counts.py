@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.recording import SCRIPTS, Recorded, record
+from tests.integration.recording import SCRIPTS, Recorded, record, written
 
 
 @pytest.fixture(scope="module")
@@ -82,3 +82,37 @@ def test_what_the_runtime_logs_for_the_recorder_is_not_in_the_programs_output(co
     assert "sendrecv_ops.cc" not in counts.log
     assert "Process node" not in counts.log
     assert "rofiler session" not in counts.log
+
+
+TURNS = """\
+import tensorflow as tf
+
+w, v = tf.Variable(tf.ones((8, 8))), tf.Variable(tf.ones((8, 8)))
+first, second = tf.keras.optimizers.SGD(0.1), tf.keras.optimizers.SGD(0.1)
+
+
+def one():
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(w * w)
+    first.apply_gradients(zip(tape.gradient(loss, [w]), [w]))
+
+
+@tf.function
+def two():
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(v * v)
+    second.apply_gradients(zip(tape.gradient(loss, [v]), [v]))
+
+
+for _ in range(6):
+    one()
+    two()
+"""
+
+
+def test_two_optimizers_that_take_turns_make_one_step_together(
+    tf_python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    run = record(tf_python, written(tmp_path, TURNS))
+    assert run.report["steps"] == 6

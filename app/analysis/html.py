@@ -14,6 +14,7 @@ from app.analysis.report_rows import (
     sample_remarks,
     sample_rows,
     samples_title,
+    steps_told,
     sync_rows,
     timed,
 )
@@ -66,7 +67,7 @@ def _text(value: Any) -> str:
 
 
 def _head(report: Mapping[str, Any]) -> str:
-    steps = "no optimizer steps" if report["steps"] is None else units.plural(report["steps"], "step")
+    steps = steps_told(report)
     status = str(report["status"])
     if report["exit_code"] is not None:
         status += f", exit status {report['exit_code']}"

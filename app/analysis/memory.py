@@ -23,7 +23,7 @@ class Memory:
 
     def row(self) -> dict[str, Any]:
         """The row as the report has it."""
-        return {"device": self.device, "peak_bytes": self.peak_bytes, "basis": self.basis}
+        return dataclasses.asdict(self)
 
 
 def memory_table(tables: Tables) -> list[Memory]:

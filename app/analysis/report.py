@@ -21,6 +21,7 @@ from app.analysis.samples import sample_summary
 from app.analysis.stalls import with_stalls
 from app.analysis.syncs import sync_table
 from app.analysis.tables import Tables, tables_of
+from app.store.progress import last_progress
 from app.store.run import open_run
 from app.store.sample_parsing import SampleTable
 from app.store.verdicts import read_verdicts
@@ -39,9 +40,10 @@ def build_report(
 ) -> dict[str, Any]:
     """The report as plain data, ready for JSON.
 
-    `run` says run, framework, status, exit_code and verdicts as the run's folder does, and in `spec` what it
-    was launched with; all may be absent. With `ops` there is one row an op too. `samples` are those of its
-    devices, None where it has none; `costs` what copies between its cards cost, where that was measured.
+    `run` says run, framework, status, exit_code, progress and verdicts as the run's folder does, and in
+    `spec` what it was launched with; all may be absent. With `ops` there is one row an op too. `samples` are
+    those of its devices, None where it has none; `costs` what copies between its cards cost, where that was
+    measured.
     """
     spec = run.get("spec") or {}
     mapped = device_map(spec, tables)
@@ -58,6 +60,7 @@ def build_report(
         "status": run.get("status"),
         "exit_code": run.get("exit_code"),
         "steps": tables.steps,
+        "progress": run.get("progress"),
         "devices": in_order([*tables.devices, *mapped]),
         "device_map": mapped,
         "notes": notes,
@@ -85,8 +88,15 @@ def run_info(path: Path) -> dict[str, Any]:
         "status": run.state,
         "exit_code": run.exit_code,
         "spec": run.spec,
+        "progress": _progress(path),
         "verdicts": [verdict.row() for verdict in read_verdicts(path)],
     }
+
+
+def _progress(path: Path) -> dict[str, int | None] | None:
+    """The last step that the program printed, of how many, by its own count; None where it printed none."""
+    told = last_progress(path)
+    return {"step": told.steps[-1], "total": told.total} if told.steps else None
 
 
 def run_report(path: Path, ops: bool = False) -> dict[str, Any]:

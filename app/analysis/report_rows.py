@@ -63,9 +63,28 @@ def copied(wait_ns: int | None, copy_ns: int | None) -> str:
     return units.UNKNOWN if wait_ns is None else "in the wait"
 
 
+def steps_told(report: Mapping[str, Any]) -> str:
+    """``3 steps``; where the program counts others than optimizers were applied, both."""
+    applied, own = report["steps"], report.get("progress")
+    if own is None:
+        return "no optimizer steps" if applied is None else units.plural(applied, "step")
+    if applied == own["step"] == (own["total"] or applied):
+        return units.plural(applied, "step")
+    told = f"{own['step']} of {own['total']} steps" if own["total"] else f"step {own['step']}"
+    beside = "no optimizer step recorded" if applied is None else units.plural(applied, "optimizer step")
+    return f"{told} by its own count, {beside}"
+
+
 def memory_rows(report: Mapping[str, Any]) -> list[Row]:
-    """Device, peak, basis."""
-    return [(row["device"], units.size(row["peak_bytes"]), row["basis"]) for row in report["memory"]]
+    """Device, peak, basis; where there is no peak with the reason."""
+    return [
+        (row["device"], units.size(row["peak_bytes"]), row["basis"] + _reason(row))
+        for row in report["memory"]
+    ]
+
+
+def _reason(row: Mapping[str, Any]) -> str:
+    return f": {row['why']}" if row["peak_bytes"] is None and row.get("why") else ""
 
 
 def sample_rows(report: Mapping[str, Any]) -> list[Row]:

@@ -12,6 +12,7 @@ from app.analysis.report_rows import (
     sample_remarks,
     sample_rows,
     samples_title,
+    steps_told,
     sync_rows,
     timed,
 )
@@ -32,7 +33,7 @@ def _head(report: Mapping[str, Any]) -> str:
     status = str(report["status"])
     if report["exit_code"] is not None:
         status += f" (exit status {report['exit_code']})"
-    steps = "no optimizer steps" if report["steps"] is None else units.plural(report["steps"], "step")
+    steps = steps_told(report)
     stand_ins = [name for name, facts in report["device_map"].items() if facts.get("stand_in")]
     lines = [
         f"{_clean(report['run'])}  {_clean(report['framework'])}  {status}  {steps}",

@@ -74,6 +74,7 @@ const CELLS = {
       target.track = track;
       target.bar = node("span", { class: "fill" }, track);
     }
+    target.title = cell.title ?? "";
     put(target.label, cell.text);
     const known = cell.fraction !== null && cell.fraction !== undefined;
     target.track.hidden = !known;

@@ -81,6 +81,7 @@ def run_facts(run: Run, progress: Progress, tables: Tables, operator: bool) -> d
     if not told["text"] and steps is not None:
         told = {"text": f"{units.count(steps)} so far" if not ended else units.count(steps), "fraction": None}
     told = told if told["text"] else {**told, "text": "-"}
+    told["title"] = steps_title(progress, steps)
     values = [
         Fact("state", "State", "badge", state_cell(run, state)),
         Fact("progress", "Steps", "progress", told, wide=True),
@@ -114,6 +115,14 @@ def run_facts(run: Run, progress: Progress, tables: Tables, operator: bool) -> d
     if operator:
         values.append(Fact("actions", "", "actions", {"actions": page_buttons(run, state)}))
     return facts(values, "run")
+
+
+def steps_title(progress: Progress, applied: int | None) -> str:
+    """Whose count the steps of the head are, where it is not the optimizer's; else ''."""
+    if not progress.steps or applied == progress.steps[-1]:
+        return ""
+    beside = "no optimizer step" if applied is None else units.plural(applied, "optimizer step")
+    return f"By the program's own count; the recorder saw {beside}"
 
 
 def processes_text(tables: Tables) -> str:

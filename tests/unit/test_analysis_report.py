@@ -7,6 +7,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from app.analysis.collectives import collective_table
 from app.analysis.findings import findings, run_findings
 from app.analysis.hops import hop_table
@@ -14,6 +16,7 @@ from app.analysis.html import render_html
 from app.analysis.memory import memory_table
 from app.analysis.placement import placement
 from app.analysis.report import build_report, run_report
+from app.analysis.report_rows import memory_rows
 from app.analysis.syncs import sync_table
 from app.analysis.tables import Tables
 from app.analysis.text import render_text
@@ -307,6 +310,30 @@ def test_what_one_must_know_of_the_whole_run_is_a_note() -> None:
     assert "Note: the engine runs &lt;one&gt; op" in page and "(0.9..1.1) &lt;faster&gt;" in page
 
 
+@pytest.mark.parametrize(
+    ("applied", "own", "told"),
+    [
+        (None, None, "no optimizer steps"),
+        (3, None, "3 steps"),
+        (3, {"step": 3, "total": 3}, "3 steps"),
+        # A resumed run, or one that counts what no optimizer does.
+        (4, {"step": 8, "total": 8}, "8 of 8 steps by its own count, 4 optimizer steps"),
+        (None, {"step": 9, "total": 9}, "9 of 9 steps by its own count, no optimizer step recorded"),
+        (None, {"step": 9, "total": None}, "step 9 by its own count, no optimizer step recorded"),
+    ],
+)
+def test_steps_are_told_with_whose_count_they_are(
+    applied: int | None, own: dict[str, int | None] | None, told: str
+) -> None:
+    report = build_report({"run": "r", "status": "finished", "progress": own}, pinned_outside())
+    report["steps"] = applied
+    assert render_text(report).splitlines()[0].endswith(f"finished  {told}")
+    assert f"finished · {told}<br>" in render_html(report)
+
+
+NOTHING_TOLD = "nothing told this device's memory"
+
+
 def test_memory_is_the_peak_and_never_a_guessed_zero() -> None:
     def memory(number: int, device: str, what: str, basis: str) -> Key:
         return Key(number, "memory", {"device": device, "what": what, "basis": basis, "why": "w"}, 1)
@@ -323,11 +350,14 @@ def test_memory_is_the_peak_and_never_a_guessed_zero() -> None:
     }
     rows = [row.row() for row in memory_table(tables(*keys, totals=totals))]
     assert rows == [
-        {"device": "cpu:0", "peak_bytes": None, "basis": "unsupported"},
-        {"device": "cpu:1", "peak_bytes": 900, "basis": "estimated"},
-        {"device": "gpu:0", "peak_bytes": 600, "basis": "measured"},
-        {"device": "gpu:1", "peak_bytes": None, "basis": "unsupported"},
+        {"device": "cpu:0", "peak_bytes": None, "basis": "unsupported", "why": NOTHING_TOLD},
+        {"device": "cpu:1", "peak_bytes": 900, "basis": "estimated", "why": "w"},
+        {"device": "gpu:0", "peak_bytes": 600, "basis": "measured", "why": "w"},
+        {"device": "gpu:1", "peak_bytes": None, "basis": "unsupported", "why": "w"},
     ]
+    told = memory_rows({"memory": rows})
+    assert told[0] == ("cpu:0", "?", f"unsupported: {NOTHING_TOLD}")
+    assert told[1] == ("cpu:1", "900 B", "estimated")
 
 
 def test_collectives_of_several_graphs_are_one_row() -> None:
@@ -490,6 +520,7 @@ def test_the_report_has_exactly_the_parts_that_are_agreed() -> None:
         "status",
         "exit_code",
         "steps",
+        "progress",
         "devices",
         "device_map",
         "notes",

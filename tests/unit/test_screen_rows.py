@@ -213,6 +213,15 @@ def test_the_processes_of_a_run_are_told_by_role() -> None:
     assert told((None, None), (None, None)) == "2 processes"
 
 
+def test_steps_that_are_not_an_optimizers_say_whose_they_are() -> None:
+    told = Progress(steps=(1, 9), loss=(None, None), rate=(None, None), total=9)
+    own = "By the program's own count; the recorder saw "
+    assert run_header.steps_title(told, None) == f"{own}no optimizer step"
+    assert run_header.steps_title(told, 1) == f"{own}1 optimizer step"
+    assert run_header.steps_title(told, 9) == ""
+    assert run_header.steps_title(Progress((), (), ()), 3) == ""
+
+
 def test_a_claim_is_told_with_what_was_measured() -> None:
     verdicts = [
         Verdict("holds", "3:1"),

@@ -31,6 +31,8 @@ RESULTS = ("_Retval", "_DeviceRetval")
 _FUNCTIONAL = ("While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase", "PartitionedCall",
                "StatefulPartitionedCall", "MapDefun", "RemoteCall")  # fmt: skip
 
+_DEEP = 100
+"""Switches and such that a handle passes on its way into branches and loops, at most."""
 _RESOURCE = 20
 """DataType of resource handles."""
 _KERNEL_AFFIXES = re.compile(r"^_(?:Mkl)?(?:Native)?(?:Fused)?")
@@ -361,6 +363,12 @@ class _Reader:
         handle = self.nodes.get(split_input(node.input[0])[0])
         if handle is None:
             return str(node.name)
+        passed = 0
+        while handle.proto.op in PLUMBING and handle.proto.input and passed < _DEEP:
+            behind = self.nodes.get(split_input(handle.proto.input[0])[0])
+            if behind is None:
+                break
+            handle, passed = behind, passed + 1
         mark = self._argument_mark(handle.proto) if handle.proto.op in ARGUMENTS else None
         return str((mark[2] if mark else "") or handle.proto.name)
 

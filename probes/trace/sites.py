@@ -7,6 +7,7 @@ a user frame is charged to the line that started it.
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import sysconfig
@@ -20,8 +21,19 @@ _INSTALLED = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.s
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _LIBRARY, _USER, _OURS = range(3)
 
+Span = tuple[int, int, int, int]
+"""Line, column, last line and its column of an expression, as Python counts them."""
 Define = Callable[[str, Optional[str], str, int, str], int]
 """(site, via, absolute file, line, function) -> location id."""
+
+
+def _span(frame: FrameType) -> Span:
+    """Where the expression stands that runs now; zeros before Python 3.11, which has no columns."""
+    positions = getattr(frame.f_code, "co_positions", None)
+    if positions is None:
+        return 0, 0, 0, 0
+    line, end_line, column, end_column = next(itertools.islice(positions(), frame.f_lasti // 2, None))
+    return line or 0, column or 0, end_line or 0, end_column or 0
 
 
 def _charged(function: Callable[..., Any], location: int) -> Callable[..., Any]:
@@ -43,6 +55,7 @@ class Sites:
         self._define = define
         self._whose: dict[str, int] = {}
         """Of each file that was met: _USER, _LIBRARY or _OURS."""
+        self._spans: dict[str, dict[Span, int]] = {}
         self._rewritten: dict[str, dict[int, tuple[str, int, str]]] = {}
         # By the ids of code objects, whose own hash is slow; `_kept` keeps the ids from being taken again.
         self._known: dict[tuple[int, int, int], int] = {}
@@ -58,6 +71,10 @@ class Sites:
         """Say which (file, line, function) each line of a generated file came from."""
         self._rewritten[filename] = lines
         self._whose[filename] = _USER
+
+    def add_spans(self, filename: str, spans: dict[Span, int]) -> None:
+        """Say which line the expressions of a generated file came from, where its lines alone don't tell."""
+        self._spans[filename] = spans
 
     def is_user(self, filename: str) -> bool:
         """Whether a file is the user's own code."""
@@ -120,6 +137,7 @@ class Sites:
             if origin is None or not self.is_user(origin[0]):
                 return 0
             file, line, function = origin
+            line = self._spans.get(frame.f_code.co_filename, {}).get(_span(frame), line)
         via = None
         if below is not None and not self.is_user(below.co_filename):
             via = f"{library_path(below.co_filename)}:{below.co_name}"

@@ -21,11 +21,6 @@ NOT_REACHED = {
         "a stand-in keeps in its own memory what a GPU's kernels keep in the host's",
         "false: host-sync batch_size_from_shape.py:29",
     ),
-    "moving_mean_in_cond": NotReached.of(
-        "an op of a branch is told at the line of its tf.cond",
-        "missed: variable-home moving_mean_in_cond.py:25",
-        "false: variable-home moving_mean_in_cond.py:22",
-    ),
     "preloaded_sliced_on_host": NotReached.of(
         "that an argument is the same tensor in each call is no fault where somebody tries a model out",
         "missed: redundant-copy preloaded_sliced_on_host.py:23",

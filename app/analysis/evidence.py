@@ -110,8 +110,19 @@ def _variable(facts: _Facts) -> str:
 def _sync(facts: _Facts) -> str:
     if DISPATCH in (facts.told("taken_by"), facts.told("kind")):
         return "Threads of the library, started at this line, hand work to the workers and wait for it."
+    made = ""
+    if "made_by" in facts:
+        made = f"It was made on {facts.told('src', 'devices')} by {facts.told('made_by', 'ops')}. "
     idle = facts.told("idle_meanwhile", "devices", ", ")
-    return f"Meanwhile without work: {idle}." if idle else ""
+    meanwhile = f"; meanwhile without work: {idle}" if idle else ""
+    return f"{made}While Python waits for a value it gives out no work{meanwhile}."
+
+
+def _upload(facts: _Facts) -> str:
+    runs = facts.told("dst", "devices")
+    return (
+        f"What takes it runs on {runs}{facts.scope('scope')}; until then it was Python's or numpy's memory."
+    )
 
 
 def _bounce(facts: _Facts) -> str:
@@ -148,6 +159,7 @@ _SENTENCES = {
     "colocation": _colocation,
     "variable-home": _variable,
     "host-sync": _sync,
+    "host-upload": _upload,
     "bounce": _bounce,
     "collective": _collective,
     "reduce-on-host": _collective,

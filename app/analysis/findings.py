@@ -124,7 +124,7 @@ def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], tellin
         # A variable that was read to the host first is taken there.
         taken = {(hop.src if hop.kind == "pull" else hop.dst, hop.site, False) for hop in part}
         waits = [sync for sync in syncs if _at(sync) in taken]
-        evidence |= waited(waits)
+        evidence |= waited(waits) | _made(part)
     if code == "host-upload":
         sent = {(hop.dst, hop.site, True) for hop in part}
         waits = [sync for sync in syncs if _at(sync) in sent]
@@ -151,6 +151,13 @@ def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], tellin
         sum(hop.bytes_total or 0 for hop in part),
         cost_ns(part, waits),
     )
+
+
+def _made(hops: Sequence[Hop]) -> dict[str, Any]:
+    """Which ops made what Python took, where they are known."""
+    known = [hop for hop in hops if hop.producer_op not in ("", "?")]
+    made = [f"{hop.producer_op} at {hop.producer_site or 'an unknown line'}" for hop in known]
+    return {"made_by": list(dict.fromkeys(made))} if made else {}
 
 
 def _of_syncs(syncs: Sequence[Sync], telling: Telling) -> Finding:

@@ -133,10 +133,13 @@ def _bounce(facts: _Facts) -> str:
 
 
 def _collective(facts: _Facts) -> str:
-    summed = facts.told("summed_on", "devices")
     devices = facts.told("devices", "devices")
-    where = f" summed on {summed}," if summed else ""
-    return f"{facts.told('algorithm', 'algorithms')} among {devices}{where.rstrip(',')}." if devices else ""
+    if not devices:
+        return ""
+    # An algorithm's name may say already where it sums.
+    algorithm = facts.told("algorithm", "algorithms").partition(", summed on ")[0]
+    summed = f", summed on {facts.told('summed_on', 'devices')}" if "summed_on" in facts else ""
+    return f"Exchanged among {devices} by {algorithm}{summed}."
 
 
 def _unknown(facts: _Facts) -> str:

@@ -103,10 +103,21 @@ def waited(syncs: Sequence[Sync]) -> dict[str, Any]:
     if syncs and copied is not None:
         evidence["copy_ns"] = copied
         evidence["split"] = weakest(sync.split_basis for sync in syncs if sync.split_basis)
-    idle = [
-        f"{one.device} {units.percent(one.share)} of it (inferred)" for sync in syncs for one in sync.idle
-    ]
-    return evidence | ({"idle_meanwhile": list(dict.fromkeys(idle))} if idle else {})
+    idle = [f"{device} {units.percent(share)} of it (inferred)" for device, share in _idle(syncs)]
+    return evidence | ({"idle_meanwhile": idle} if idle else {})
+
+
+_LEAST_IDLE = 0.01
+
+
+def _idle(syncs: Sequence[Sync]) -> list[tuple[str, float]]:
+    """Which devices had nothing to do, and for which part of all this standing still."""
+    stood = sum(sync.stood_ns or 0 for sync in syncs)
+    shares: dict[str, float] = {}
+    for sync in syncs:
+        for one in sync.idle:
+            shares[one.device] = shares.get(one.device, 0.0) + one.share * (sync.stood_ns or 0)
+    return [(device, part / stood) for device, part in shares.items() if part >= _LEAST_IDLE * stood > 0]
 
 
 def standstill(syncs: Sequence[Sync]) -> str:

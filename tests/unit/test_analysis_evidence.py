@@ -68,6 +68,15 @@ from app.analysis.finding import Finding
             " memory.",
         ),
         (
+            "reduce-on-host",
+            {
+                "algorithm": "kvstore local, summed on cpu:0",
+                "summed_on": "cpu:0",
+                "devices": ["cpu:1", "cpu:2"],
+            },
+            "Exchanged among cpu:1 and cpu:2 by kvstore local, summed on cpu:0.",
+        ),
+        (
             "unknown",
             {"requested": "cpu:1", "producer_requested": ""},
             "Known: requested cpu:1 for the consumer.",

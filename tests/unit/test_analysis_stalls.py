@@ -12,6 +12,7 @@ from app.analysis.hops import Hop, hop_table
 from app.analysis.stalls import with_stalls
 from app.analysis.syncs import Idle, Sync, sync_table
 from app.analysis.tables import Tables
+from app.analysis.telling import waited
 from app.store.totals import KeyTotals
 from probes.trace.rows import Graph, Key, Location, Node, Process
 from tests.unit.traces import hop_fields
@@ -192,3 +193,12 @@ def test_without_steps_what_autograd_records_is_a_round() -> None:
     graph = Graph(7, "net", "net_0", 3, 3, None, 40)
     assert tables(*recorded, graphs=[graph]).rounds == 12
     assert tables(*recorded, STEPS, graphs=[graph]).rounds == 10
+
+
+def test_idle_shares_of_several_waits_are_of_all_of_them_together() -> None:
+    """GIVEN a long wait for cpu:1, idle in a short one for cpu:2, THEN it was so for a small part of both."""
+    first = Sync("cpu:1", "asnumpy", "t.py:3", 1, 900, 0, "measured", idle=())
+    second = Sync("cpu:2", "asnumpy", "t.py:3", 1, 100, 0, "measured", idle=(Idle("cpu:1", 1.0),))
+    assert waited([first, second])["idle_meanwhile"] == ["cpu:1 10 % of it (inferred)"]
+    third = Sync("cpu:2", "asnumpy", "t.py:3", 1, 5, 0, "measured", idle=(Idle("cpu:1", 1.0),))
+    assert "idle_meanwhile" not in waited([first, third])

@@ -74,7 +74,7 @@ def severity_of(code: str, transfer: Transfer) -> str:
     if code == "host-upload":
         return "warning" if transfer.facts.get("stalls") else "info"
     if code == "host-sync":
-        own = transfer.facts.get("sync") in LIBRARYS_OWN
+        own = transfer.facts.get("sync") in LIBRARYS_OWN or copies.on_host_on_gpus(transfer)
         return "warning" if transfer.every_step and not own else "info"
     if code == "variable-home":
         return "warning" if transfer.every_step and not transfer.tiny else "info"

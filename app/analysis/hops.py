@@ -129,6 +129,7 @@ def context_of(tables: Tables) -> Context:
         tables.default_devices,
         _taken_on_host(tables),
         _repeated(tables),
+        any(process.framework == "tensorflow" for process in tables.processes),
     )
 
 

@@ -45,6 +45,9 @@ class Context:
     repeated: frozenset[tuple[int, str, str]] = frozenset()
     """(graph, tensor, destination) of captured tensors that each call sends again."""
 
+    tensorflow: bool = False
+    """TensorFlow made the transfers: what its GPU kernels keep in host memory is known."""
+
     def default(self, like: str) -> str:
         """Where an op goes that nobody placed, in the process of the device `like`."""
         return default_device(self.devices, like, self.defaults)

@@ -17,10 +17,6 @@ pytestmark = pytest.mark.timeout(600)  # the first test waits for all cases
 
 CASES = {case.name: case for case in read_cases(["tensorflow"])}
 NOT_REACHED = {
-    "batch_size_from_shape": NotReached.of(
-        "a stand-in keeps in its own memory what a GPU's kernels keep in the host's",
-        "false: host-sync batch_size_from_shape.py:29",
-    ),
     "preloaded_sliced_on_host": NotReached.of(
         "that an argument is the same tensor in each call is no fault where somebody tries a model out",
         "missed: redundant-copy preloaded_sliced_on_host.py:23",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -317,3 +318,17 @@ def test_a_producer_without_a_request_stands_beside_the_op_that_placed_it() -> N
     cause = judge(fields, STAND_INS)
     assert (cause.code, cause.blames) == ("colocation", "producer")
     assert cause.evidence["producer_placed_beside"] == "fc2_backward"
+
+
+@pytest.mark.parametrize(
+    ("op", "dtype", "severity"),
+    [("Shape", "int32", "info"), ("StridedSlice", "int32", "info"), ("StridedSlice", "float32", "warning")],
+)
+def test_what_gpus_keep_in_host_memory_is_taken_from_a_stand_in_without_warning(
+    op: str, dtype: str, severity: str
+) -> None:
+    """A batch's size is known to Python without asking the GPU; only a stand-in has it in its own memory."""
+    fields = hop_fields("cpu:1", "cpu:0", kind="pull", producer_op=op, dtype=dtype, facts={"sync": "int"})
+    context = Context(devices=frozenset({"cpu:0", "cpu:1"}), rounds=5, tensorflow=True)
+    assert judge(fields, context, 5, 1.0).severity == severity
+    assert judge(fields, dataclasses.replace(context, tensorflow=False), 5, 1.0).severity == "warning"

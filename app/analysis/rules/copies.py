@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.analysis.devices import is_host
+from app.analysis.devices import is_gpu, is_host
+from app.analysis.kernels.host_results import kept_on_host
 from app.analysis.rules.placed import explicit
 from app.analysis.transfer import Transfer
 
@@ -17,7 +18,15 @@ def host_sync(transfer: Transfer) -> dict[str, Any] | None:
     """Python took the value, or a variable's, which is read to the host first where no scope is open."""
     if transfer.kind != "pull":
         return _taken_after_reading(transfer)
-    return {"taken_by": transfer.facts.get("sync") or ", ".join(transfer.consumers)}
+    taken = {"taken_by": transfer.facts.get("sync") or ", ".join(transfer.consumers)}
+    return taken | ({"on_a_gpu": "in host memory already"} if on_host_on_gpus(transfer) else {})
+
+
+def on_host_on_gpus(transfer: Transfer) -> bool:
+    """A stand-in holds the value, such as a shape, that a GPU's kernel would leave in host memory."""
+    if not transfer.context.tensorflow or is_gpu(transfer.src):
+        return False
+    return kept_on_host(transfer.text("producer_op"), transfer.text("dtype"))
 
 
 def _taken_after_reading(transfer: Transfer) -> dict[str, Any] | None:

@@ -1,0 +1,16 @@
+"""Which results GPUs would never hold: shapes, sizes and most of int32 stay in host memory there."""
+
+from __future__ import annotations
+
+import functools
+
+from app.analysis.kernels.shipped import shipped_table
+
+
+@functools.lru_cache(maxsize=4096)
+def kept_on_host(op: str, dtype: str) -> bool:
+    """Whether TensorFlow's GPU kernel of an op leaves its only, or first, result of a type in host memory."""
+    table = shipped_table()
+    types = table.types_of_slot(op, 0, dtype, outputs=True)
+    answer = table.look_up(op, "GPU", types)
+    return answer.found and 0 in table.host_slots(answer, types, outputs=True)

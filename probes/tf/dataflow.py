@@ -16,7 +16,7 @@ from typing import Any, Optional
 
 from ..trace.preflight import KERNELS_VARIABLE
 from ..trace.recording import Recording
-from .functions import _FUNCTION_ATTRIBUTES
+from .functions import _FUNCTION_ATTRIBUTES, _truth
 from .gradients import current as gradient
 from .kernel_registry import has_gpu_kernels, source, type_name, write_table
 from .kernels import types_of_node
@@ -85,9 +85,8 @@ class Dataflow:
         types = {"dtype": tensor.dtype.name}
         self._ran("_EagerConst", types, (), (tensor,), scope, self.recording.sites.current(2), (0, ""), "")
 
-    def pulled(self, tensor: Any, kind: str) -> None:
-        """Python took a tensor's value."""
-        location = self.recording.sites.current(2)
+    def pulled(self, tensor: Any, kind: str, location: int) -> None:
+        """Python took a tensor's value at a location."""
         maker, slot = self._maker(tensor)
         identity = (kind, location, maker, slot, tensor._datatype_enum(), tensor._shape_tuple())
         with self._lock:
@@ -278,7 +277,7 @@ class Dataflow:
                     "beside": _beside(op),
                 }
             )
-        compiled = bool(attrs and "_XlaMustCompile" in attrs and getattr(attrs["_XlaMustCompile"], "b", True))
+        compiled = bool(attrs and "_XlaMustCompile" in attrs and _truth(attrs["_XlaMustCompile"]))
         label = graph.name.decode() if isinstance(graph.name, bytes) else str(graph.name)
         with self._lock:
             self.functions[name] = {

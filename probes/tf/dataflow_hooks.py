@@ -14,6 +14,7 @@ from . import buffers, functions
 from .dataflow import Dataflow
 from .eager import EagerOps
 from .functions import Functions
+from .syncs import purpose_of
 
 
 def install(recording: Recording) -> None:
@@ -122,16 +123,20 @@ def _wrap_values(flow: Dataflow) -> None:
     """Both ways in which Python takes a value, below the recorder's own hooks."""
     from tensorflow.python.framework import ops
 
+    def pulled(tensor: Any, kind: str) -> None:
+        location = flow.recording.sites.current(2)
+        flow.pulled(tensor, purpose_of(flow.recording, sys._getframe(2)) or kind, location)
+
     base: Any = getattr(ops, "_EagerTensorBase", None) or ops.EagerTensor.__mro__[1]
     original, install_buffers = base._numpy, buffers.install
 
     def _numpy(self: Any) -> Any:
-        flow.pulled(self, "numpy")
+        pulled(self, "numpy")
         return original(self)
 
     def install(recording: Any, tensor_type: type, read: Any) -> None:
         def both(tensor: Any, dur: int) -> None:
-            flow.pulled(tensor, "array")
+            pulled(tensor, "array")
             read(tensor, dur)
 
         install_buffers(recording, tensor_type, both)

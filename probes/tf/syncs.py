@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import threading
 from types import FrameType
 from typing import Any, Optional
 
-from ..trace.hop import DISPATCH, END_OF_DATA, HOST, hop_fields, is_host
+from ..trace.hop import DISPATCH, END_OF_DATA, HOST, LOGS, OWN_THREAD, hop_fields, is_host
 from ..trace.pulled import PulledArrays
 from ..trace.recording import Recording, clock
 from . import buffers
@@ -30,7 +31,10 @@ _KINDS = {
     "__reduce__": "pickle",
 }
 _DISTRIBUTE = os.path.join("tensorflow", "python", "distribute")
-_INPUT = os.path.join(_DISTRIBUTE, "input_lib.py")
+_ASK_FOR_MORE = (os.path.join(_DISTRIBUTE, "input_lib.py"), os.path.join("engine", "data_adapter.py"))
+"""Where TensorFlow, and Keras 2, look whether there is another element, or another step to make."""
+_TAKE_LOGS = ("pythonify_logs", "sync_to_numpy_or_python_type")
+"""What Keras 3 and 2 call to take a batch's logs, where a callback may want them."""
 _COORDINATOR = os.path.join(_DISTRIBUTE, "coordinator", "cluster_coordinator.py")
 
 
@@ -42,15 +46,11 @@ def install(recording: Recording) -> None:
     base: Any = getattr(ops, "_EagerTensorBase", None) or ops.EagerTensor.__mro__[1]
     original = base._numpy
     known: dict[Any, int] = {}
-    purposes: dict[int, str] = {}
 
     def taken(tensor: Any, kind: str, dur: int) -> None:
         device = getattr(tensor, "_hopscope_home", None) or short_device(tensor.backing_device)
         location = recording.sites.current(2)
-        own = purposes.get(location)
-        if own is None:
-            own = purposes[location] = _purpose(recording, sys._getframe(2))
-        kind = own or kind
+        kind = purpose_of(recording, sys._getframe(2)) or kind
         identity = ("sync", device, kind, location, tensor._datatype_enum(), tensor._shape_tuple())
         key = known.get(identity)
         if key is None:
@@ -86,21 +86,25 @@ def install(recording: Recording) -> None:
     buffers.install(recording, ops.EagerTensor, lambda tensor, dur: taken(tensor, "array", dur))
 
 
-def _purpose(recording: Recording, frame: Optional[FrameType]) -> str:
+def purpose_of(recording: Recording, frame: Optional[FrameType]) -> str:
     """What a library takes a value for, '' where it is the code's own doing.
 
-    A location is a line together with the library's function that it calls, so this is asked once each.
+    Looked at each time: one call of `fit` takes values for several purposes. From the user's own code it is
+    a step or two.
     """
-    purpose = ""
+    in_main = threading.get_ident() == threading.main_thread().ident
+    purpose = "" if in_main else OWN_THREAD
     while frame is not None and not recording.sites.is_user(frame.f_code.co_filename):
         code = frame.f_code
-        if code.co_filename.endswith(_INPUT):
+        if code.co_filename.endswith(_ASK_FOR_MORE):
             purpose = END_OF_DATA
         elif code.co_filename.endswith(_COORDINATOR) and code.co_name == "_process_queue":
             # One such thread a worker runs what was scheduled, and makes the workers' iterators.
             return DISPATCH
+        elif code.co_name in _TAKE_LOGS:
+            return LOGS
         frame = frame.f_back
-    return purpose
+    return "" if purpose == OWN_THREAD and frame is not None else purpose
 
 
 def _pull(recording: Recording, tensor: Any, device: str, kind: str, location: int, dur: int) -> None:

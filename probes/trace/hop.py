@@ -11,7 +11,11 @@ END_OF_DATA = "end-of-data check"
 """How a sync is called by which a library asks whether an input pipeline has another element."""
 DISPATCH = "coordinator's dispatch"
 """How a sync is called by which a library's own thread waits for work that it gave to other processes."""
-LIBRARYS_OWN = frozenset({END_OF_DATA, DISPATCH})
+OWN_THREAD = "library's own thread"
+"""How a sync is called that keeps nobody waiting but a thread that a library started by itself."""
+LOGS = "Keras' own logs"
+"""How a sync is called by which `fit` takes losses and metrics for its callbacks after each batch."""
+LIBRARYS_OWN = frozenset({END_OF_DATA, DISPATCH, OWN_THREAD, LOGS})
 """Syncs that nobody who calls the library can leave out."""
 
 

@@ -40,6 +40,20 @@ with gzip.open(sys.argv[1], "wt") as file:
     json.dump(kernel_registry.whole_table(), file)
 """
 
+FIT = """
+import tensorflow as tf
+class Noisy(tf.keras.layers.Layer):
+    def call(self, x):
+        return x + 0.1 * tf.random.shuffle(x)
+model = tf.keras.Sequential([tf.keras.Input((20,)), Noisy(), tf.keras.layers.Dense(5)])
+model.compile("sgd", "mse", jit_compile=False)
+class Watch(tf.keras.callbacks.Callback):
+    def on_train_batch_end(self, batch, logs=None):
+        self.norm = float(tf.norm(self.model.layers[1].kernel))
+x, y = tf.random.normal([256, 20]), tf.random.normal([256, 5])
+model.fit(tf.data.Dataset.from_tensor_slices((x, y)).batch(16), epochs=9, verbose=0, callbacks=[Watch()])
+"""
+
 Way = tuple[str, str, str | None, int | None]
 
 
@@ -133,6 +147,19 @@ def test_the_script_ends_by_itself_after_the_steps(flown: Flown) -> None:
     assert f"pre-flight: ended after {STEPS + 1} steps" in flown.log
     assert flown.flow.steps == STEPS
     assert json.loads((flown.path / "spec.json").read_text())["preflight"]["steps"] == STEPS
+
+
+def test_what_keras_takes_for_its_callbacks_is_no_warning(
+    tf_python: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    script = tmp_path_factory.mktemp("script") / "fit.py"
+    script.write_text(FIT)
+    report = preflight_report(fly(tf_python, script, tmp_path_factory.mktemp("home")).path)
+    warned = {(row["code"], row["site"]) for row in report["findings"] if row["severity"] != "info"}
+    assert warned == {("host-sync", "fit.py:10"), ("no-kernel", "fit.py:5")}
+    told = {row["what"] for row in report["unforeseen"]}
+    assert "fit and evaluate of Keras" in told
+    assert not any(what.startswith("inside") for what in told)
 
 
 def test_a_script_without_steps_runs_to_its_end_and_says_so(lacking: Flown) -> None:

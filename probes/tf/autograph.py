@@ -6,6 +6,7 @@ the lines an op comes from, a call's own or that of a lambda in it, is told by t
 
 from __future__ import annotations
 
+import linecache
 from typing import Any
 
 from ..trace.recording import Recording
@@ -37,6 +38,24 @@ def install(recording: Recording) -> None:
 
     transpiler.transform = transform_noted
     origin_info.create_source_map = create_source_map
+    _mend_wrappers(origin_info)
+
+
+def _mend_wrappers(origin_info: Any) -> None:
+    """Of a decorator's wrapper AutoGraph asks for the lines of what it wraps (`functools.wraps`), though it
+    rewrites the wrapper: its lines would be told as others, of another file even."""
+    resolve_entity = origin_info.resolve_entity
+
+    def resolve_own(node: Any, source: Any, entity: Any) -> None:
+        code = getattr(entity, "__code__", None)
+        if code is None or not hasattr(entity, "__wrapped__"):
+            resolve_entity(node, source, entity)
+            return
+        first = linecache.getline(code.co_filename, code.co_firstlineno)
+        indent = len(first) - len(first.lstrip())
+        origin_info.resolve(node, source, code.co_filename, code.co_firstlineno, indent)
+
+    origin_info.resolve_entity = resolve_own
 
 
 def _spans(nodes: Any, code: str) -> dict[Span, int]:

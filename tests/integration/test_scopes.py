@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from app.analysis.report import run_report
 from tests.integration.recording import by, record, written
 
 TENSORFLOW = """\
@@ -81,3 +82,56 @@ def test_mxnet_names_the_context_that_an_array_was_made_in(mx_python: Path, tmp_
     run = record(mx_python, written(tmp_path, MXNET), framework="mxnet")
     found = {row["site"]: row["evidence"] for row in by(run.report["findings"], code="explicit")}
     assert found["script.py:7"]["producer_scope"] == "script.py:3"
+
+
+DECORATOR = """\
+import functools
+
+import tensorflow as tf
+
+
+
+
+def on_second(function):
+    @functools.wraps(function)
+    def wrapper(*args):
+        with tf.device("/CPU:2"):
+            return function(*args) + 1.0
+
+    return wrapper
+"""
+DECORATED = """\
+import tensorflow as tf
+
+cpus = tf.config.list_physical_devices("CPU")
+tf.config.set_logical_device_configuration(cpus[0], [tf.config.LogicalDeviceConfiguration()] * 3)
+from placing import on_second
+
+
+@on_second
+def squared(x):
+    return tf.matmul(x, x)
+
+
+@tf.function
+def step(x):
+    with tf.device("/CPU:1"):
+        h = tf.matmul(x, x)
+    return squared(h)
+
+
+x = tf.ones((64, 64))
+for _ in range(3):
+    step(x)
+"""
+
+
+def test_a_decorators_wrapper_has_its_own_lines(tf_python: Path, tmp_path: Path) -> None:
+    """GIVEN a wrapper made with functools.wraps, of another module, that AutoGraph rewrites THEN its lines
+    are its own, not those of the function that it wraps."""
+    written(tmp_path, DECORATOR, "placing.py")
+    run = record(tf_python, written(tmp_path, DECORATED))
+    found = {row["site"]: row["evidence"] for row in by(run.report["findings"], code="explicit")}
+    assert found["script.py:10"]["scope"] == "placing.py:11"
+    ops = run_report(run.run.path, ops=True)["ops"]
+    assert "placing.py:12" in {op["site"] for op in ops}

@@ -113,8 +113,8 @@ def _cut_problems(devices: Sequence[str], batch: Value | None, work_loads: Value
     if len(loads) != count:
         return [f"work-load-list={work_loads} has {len(loads)} shares, and {count} devices need {count}"]
     if isinstance(batch, int) and 0 in (slices := cut(batch, loads)):
-        told = ", ".join(map(str, slices))
-        return [f"batch={batch} leaves a device without an image: {told} on {', '.join(devices)}"]
+        told = ", ".join(f"{images} for {name}" for images, name in zip(slices, devices, strict=True))
+        return [f"batch={batch} leaves a device without an image: {told}"]
     return []
 
 

@@ -24,20 +24,21 @@ def placement_problems(
     if program.name in _ONE_IMAGE_EACH and isinstance(batch, int) and batch < count:
         problems.append(f"batch={batch} leaves some of {count} replicas without an image")
     if program.name == "tf-mirrored-uneven":
-        problems += _uneven_problems(count, options)
+        problems += _uneven_problems(devices, options)
     kept = options.get(_KEPT.get(program.name, ""))
     if isinstance(kept, int) and kept > count:
         problems.append(f"{_KEPT[program.name]}={kept} is more than the {count} devices of this run")
     return problems
 
 
-def _uneven_problems(count: int, options: Mapping[str, Value | None]) -> list[str]:
+def _uneven_problems(devices: Sequence[str], options: Mapping[str, Value | None]) -> list[str]:
     batch, slowdown, split = options.get("batch"), options.get("slowdown"), options.get("split")
     if not isinstance(batch, int) or not isinstance(slowdown, int):
         return []
     if slowdown == 1 and split == "both":
         return ["slowdown=1 makes both splits the same: give 2 or more, or choose one split"]
-    for loads in ([1] * count, [slowdown] * (count - 1) + [1]):
+    for loads in ([1] * len(devices), [slowdown] * (len(devices) - 1) + [1]):
         if 0 in (shares := cut(batch, loads)):
-            return [f"batch={batch} leaves a replica without an image: {', '.join(map(str, shares))}"]
+            told = ", ".join(f"{images} for {name}" for images, name in zip(shares, devices, strict=True))
+            return [f"batch={batch} leaves a replica without an image: {told}"]
     return []

@@ -109,11 +109,13 @@ def cell_text(cell: Cell, devices: int = 2) -> str:
     if cell.collectives:
         share = max(cell.collectives, key=lambda one: one.bytes or 0)
         others = len(cell.collectives) - 1
-        size = f"+ {units.size(share.bytes)}" + (f" + {others} more" if others else "")
+        size = f"+ {units.size(share.bytes)}"
+        more = f" + {others} more" if others else ""
         if devices <= WIDE_CELLS:
-            lines += [size, f"{plain(share.name)}, {plain(share.basis)}"]
+            lines += [size + more, f"{plain(share.name)}, {plain(share.basis)}"]
         elif devices <= 2 * WIDE_CELLS:
-            lines += [size, plain(share.name)]
+            # As wide as such a cell takes.
+            lines += [size, plain(share.name) + (f", + {others}" if others else "")]
         else:
             lines.append(size)
     return "<br>".join(lines)

@@ -229,7 +229,7 @@ def test_lstm_learns_the_same_however_it_is_split(mx_python: Path) -> None:
         ),
         (
             "module_data_parallel.py --stand-ins 2 --work-load-list 99,1 --batch 8",
-            "--batch 8 leaves a device without an image: 8, 0 on cpu:1, cpu:2",
+            "--batch 8 leaves a device without an image: 8 for cpu:1, 0 for cpu:2",
         ),
         ("module_data_parallel.py --stand-ins 2 --kvstore nccl", "--kvstore nccl works on GPUs only"),
         ("gluon_data_parallel.py --kvstore nccl", "argument --kvstore: invalid choice: 'nccl'"),
@@ -268,7 +268,7 @@ def test_what_cannot_work_is_told_in_one_line(
             "mx-module-data-parallel",
             2,
             {"work-load-list": "99,1", "batch": 8},
-            "batch=8 leaves a device without an image: 8, 0 on cpu:1, cpu:2",
+            "batch=8 leaves a device without an image: 8 for cpu:1, 0 for cpu:2",
         ),
         (
             "mx-module-data-parallel",

@@ -77,10 +77,10 @@ class TestMultiworker:
         assert equal == [
             Verdict(
                 HOLDS,
-                f"of the weights on {n} replicas in {n} workers after 3 steps, all {WEIGHTS:,} are the same, "
-                "bit for bit",
+                f"{one.run.id}: of the weights on {n} replicas in {n} workers after 3 steps, all {WEIGHTS:,} "
+                "are the same, bit for bit",
             )
-            for n in (2, 3)
+            for n, one in ((2, two), (3, three))
         ]
         assert exchanged.verdict == HOLDS
         # Keras fit sums four numbers of its own along with the gradients.
@@ -173,8 +173,8 @@ class TestCheckpoints:
             Verdict(HOLDS, "the chief's checkpoints of step 2 are kept, and no other worker's"),
             Verdict(
                 HOLDS,
-                "resumed at step 2, and the loss of step 3, which the run before had done, is the same, bit "
-                "for bit",
+                f"{resumed.run.id}: resumed at step 2, and the loss of step 3, which the run before had "
+                "done, is the same, bit for bit",
             ),
         ]
 
@@ -211,6 +211,9 @@ class TestParameterServer:
             assert finding["because"].startswith("Threads of the library, started at this line")
         memory = {row["device"]: (row["peak_bytes"], row["basis"]) for row in report["memory"]}
         assert memory["worker:0/cpu:1"] == memory["worker:1/cpu:2"] == (None, "unsupported")
+        assert memory["ps:0/cpu:0"][1] == "estimated"
+        # It had nothing at first, and then the digits to test with.
+        assert memory["chief:0/cpu:0"][0] > 0
 
     def test_a_server_that_is_killed_ends_it_also_when_its_launcher_is_gone(self) -> None:
         words = ["demo", "tf-parameter-server", "--stand-ins", "1", "--steps", str(ENDLESS)]

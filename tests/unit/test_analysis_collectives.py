@@ -118,4 +118,4 @@ def test_a_cell_names_the_largest_collective_and_counts_the_others() -> None:
         for name, size in (("broadcast", 8), ("all-reduce", 2048))
     )
     text = cell_text(Cell("worker:0/cpu:1", "worker:1/cpu:1", 0, 0, collectives=(small, large)), 4)
-    assert text == "+ 2 KiB + 1 more<br>all-reduce"
+    assert text == "+ 2 KiB<br>all-reduce, + 1"

@@ -73,9 +73,8 @@ def check(parser: devices.Parser, args: argparse.Namespace, chosen: list[str], t
         )
     cut = slices.cut(args.batch, loads)
     if 0 in cut:
-        parser.error(
-            f"--batch {args.batch} leaves a device without an image: {', '.join(map(str, cut))} on {names}"
-        )
+        shares = ", ".join(f"{images} for {name}" for images, name in zip(cut, chosen))
+        parser.error(f"--batch {args.batch} leaves a device without an image: {shares}")
     if args.kvstore == "nccl" and any(name.startswith("cpu:") for name in chosen):
         parser.error(f"--kvstore nccl works on GPUs only, and the devices are {names}")
 

@@ -81,7 +81,7 @@ def check(parser: devices.Parser, args: Any, chosen: list[str]) -> list[int]:
         parser.error("--slowdown 1 makes both splits the same; give 2 or more, or choose one --split")
     for loads in ([1] * len(chosen), speeds):
         if 0 in (cut := slices.cut(args.batch, loads)):
-            shares = ", ".join(map(str, cut))
+            shares = ", ".join(f"{images} for {name}" for images, name in zip(cut, chosen, strict=True))
             parser.error(f"--batch {args.batch} leaves a replica without an image: {shares}")
     return speeds
 

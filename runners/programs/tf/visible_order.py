@@ -170,11 +170,14 @@ def try_on_stand_ins(chosen: list[str]) -> None:
 
     physical = tf.config.list_physical_devices("CPU")
     logical = [device for device in tf.config.list_logical_devices("CPU") if device.name[-1] != "0"]
+    backwards, none = answer(logical[::-1]), answer([])
+    print(
+        f"TensorFlow's set_visible_devices answered {backwards} to those backwards, {none} to none",
+        flush=True,
+    )
     verdict.say_not_testable(
-        f"{', '.join(chosen)} are logical parts of {len(physical)} physical CPU, so there is no order to "
-        "change; it takes two GPUs",
-        f"TensorFlow answers set_visible_devices with those backwards by {answer(logical[::-1])}, and hiding "
-        f"the CPU once it runs by {answer([])}",
+        f"{', '.join(chosen)} are parts of {len(physical)} CPU, and an order takes two GPUs",
+        f"TensorFlow's set_visible_devices answered {backwards.partition(':')[0]}",
     )
 
 

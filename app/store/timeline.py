@@ -233,6 +233,9 @@ def memory_series(context: Context, points: int) -> list[MemorySeries]:
                 bytes=tuple(value for _, value in rows),
             )
         )
+    # What was silent before it had anything to tell is told by the rest.
+    told = {(row.device, row.what) for row in series if row.basis != "unsupported"}
+    series = [row for row in series if row.basis != "unsupported" or (row.device, row.what) not in told]
     return sorted(series, key=lambda row: (row.device, row.what))
 
 

@@ -10,9 +10,7 @@ from .live import LiveBytes
 from .names import short_device
 
 _WHY = "variables and eager tensors of 4 KiB and more; what a graph call holds while it runs is not in it"
-_NOTHING = (
-    "no variable or eager tensor of 4 KiB or more was ever there; what a call holds while it runs is not seen"
-)
+_NOTHING = "what a call holds while it runs is not seen"
 _EVERY = round(1 / TICK_S)
 
 
@@ -41,7 +39,7 @@ def _devices(ctx: Any) -> list[str]:
 
 
 def _sample(
-    recording: Recording, ctx: Any, name: str, live: LiveBytes, last: dict[tuple[str, str, str], int]
+    recording: Recording, ctx: Any, name: str, live: LiveBytes, last: dict[tuple[str, str, str, str], int]
 ) -> None:
     device = short_device(name)
     if "gpu" in device:
@@ -55,7 +53,7 @@ def _sample(
         # Of what only ran graphs nothing is known, which is not nothing.
         basis, why = ("estimated", _WHY) if peak else ("unsupported", _NOTHING)
     for what, value in values.items():
-        identity = ("memory", device, what)
+        identity = ("memory", device, what, basis)
         key = recording.key(
             identity, "memory", {"device": device, "what": what, "basis": basis, "why": why}, counted=False
         )

@@ -127,6 +127,7 @@ def test_memory_keeps_the_highest_of_each_stretch(tmp_path: Path) -> None:
     trace = Trace(tmp_path)
     told = trace.key("memory", 0, device="cpu:1", what="in_use", basis="estimated", why="live tensors")
     trace.key("memory", 0, device="gpu:0", what="in_use", basis="unsupported", why="no counter")
+    trace.key("memory", 0, device="cpu:1", what="in_use", basis="unsupported", why="nothing yet")
     for number in range(100):
         trace.event("memory", number * SECOND, told, value=number if number != 42 else 10_000)
     series = open_run(tmp_path).memory_series(10)

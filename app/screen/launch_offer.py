@@ -16,25 +16,47 @@ from runners.plan import Plan
 
 
 def offer(plan: Plan, launched: Callable[[], None] = lambda: None) -> None:
-    """Draws the exact command and environment; for operators also the button, which calls `launched`."""
+    """Draws the exact command and environment; for operators also the button, which calls `launched`.
+
+    The button and what keeps it from working stand together, over the command, which may be long.
+    """
     operator = access.role() == "operator"
-    for problem in blocking(plan):
+    problem = _button(plan, launched) if operator else None
+    if not operator:
+        _problems(plan)
+        st.info("You can look; launching takes the operator's address.", icon=":material/visibility:")
+    if problem:
         st.error(escape_markdown(problem), icon=":material/block:")
     st.markdown("**What will run**")
     st.code(plan_text(plan), language="bash", wrap_lines=True)
     for note in filter(None, [plan_remarks(plan), *plan.notes]):
         st.caption(escape_markdown(note))
-    if not operator:
-        st.info("You can look; launching takes the operator's address.", icon=":material/visibility:")
-    elif st.button(
-        "Launch", type="primary", icon=":material/rocket_launch:", disabled=bool(plan.problems), key="launch"
-    ):
-        try:
-            run_id = launch_once(plan, st.session_state)
-        except HopscopeError as error:
-            st.error(escape_markdown(error), icon=":material/block:")
-        else:
-            launched()
-            st.switch_page(places.RUN, query_params={"run": run_id})
-    if operator and plan.unready:
-        st.caption(waiting(plan))
+
+
+def _button(plan: Plan, launched: Callable[[], None]) -> str | None:
+    """The button, with the reasons beside it where it cannot be used; returns why a launch failed."""
+    with st.container(horizontal=True, vertical_alignment="center", key="launch-row"):
+        pressed = st.button(
+            "Launch",
+            type="primary",
+            icon=":material/rocket_launch:",
+            disabled=bool(plan.problems),
+            key="launch",
+        )
+        with st.container(width="stretch", gap="small"):
+            _problems(plan)
+            if plan.unready:
+                st.caption(waiting(plan))
+    if not pressed:
+        return None
+    try:
+        run_id = launch_once(plan, st.session_state)
+    except HopscopeError as error:
+        return str(error)
+    launched()
+    st.switch_page(places.RUN, query_params={"run": run_id})
+
+
+def _problems(plan: Plan) -> None:
+    for problem in blocking(plan):
+        st.error(escape_markdown(problem), icon=":material/block:")

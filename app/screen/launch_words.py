@@ -14,6 +14,9 @@ from runners.plan import Plan
 
 Tone = Literal["good", "busy", "alert", "quiet"]
 
+_WRITTEN = {"cuda": "CUDA", "jit": "JIT", "kvstore": "KVStore", "ps": "PS", "us": "(µs)"}
+_LABEL_REMARKS = {"jit-compile": " (XLA)"}
+
 
 @dataclasses.dataclass(frozen=True)
 class EnvironmentWords:
@@ -91,8 +94,10 @@ def changed_options(program: Program, values: Mapping[str, Value | None]) -> dic
 
 
 def option_label(option: Option) -> str:
-    """``Jit compile`` for ``jit-compile``."""
-    return option.name.replace("-", " ").capitalize()
+    """``Log every`` for ``log-every``; abbreviations as they are written."""
+    words = option.name.split("-")
+    told = [_WRITTEN.get(word, word if index else word.capitalize()) for index, word in enumerate(words)]
+    return " ".join(told) + _LABEL_REMARKS.get(option.name, "")
 
 
 def option_help(option: Option) -> str:

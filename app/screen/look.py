@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from app.live.palette import PALETTES
+
 _STYLE = """<style>
 .stMainBlockContainer { padding: 4.75rem 2.5rem 3rem; max-width: 1800px; }
 .stMainBlockContainer h1 { padding: 0 0 0.6rem; }
@@ -23,7 +25,9 @@ _STYLE = """<style>
 [data-testid="stMultiSelect"] [data-tag] { background: rgb(128 140 160 / 22%); }
 [data-testid="stMultiSelect"] [data-tag], [data-testid="stMultiSelect"] [data-tag] * { color: inherit; }
 [data-testid="stHeaderActionElements"] { display: none; }
-</style>"""
+/* The dark page's primary colour is light: white on it would be faint. */
+[data-testid^="stBaseButton-primary"]:not(:disabled) { color: light-dark(BRIGHT, PAPER); }
+</style>""".replace("BRIGHT", PALETTES["light"]["bright"]).replace("PAPER", PALETTES["dark"]["background"])
 
 
 def dress() -> None:

@@ -94,7 +94,30 @@ def test_what_cannot_work_is_said_and_not_launched(server: Server, page: Any) ->
     open_launch(page, server, "?program=tf-model-parallel&split=9,1")
     expect(page.get_by_test_id("stAlert")).to_contain_text("split=9,1")
     expect(page.get_by_role("button", name="Launch", exact=True)).to_be_disabled()
+    # The reason stands beside the button, and both over the command, which may be long.
+    reason, button = page.get_by_test_id("stAlert"), page.get_by_role("button", name="Launch", exact=True)
+    beside, of, below = (found.bounding_box() for found in (reason, button, code(page)))
+    assert of["x"] + of["width"] < beside["x"] and beside["y"] < of["y"] + of["height"] / 2 < below["y"]
+    assert beside["y"] + beside["height"] < below["y"]
     assert not list((server.home / "runs").glob("*-tf-mirrored-*"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_button_is_read_on_its_colour(server: Server, open_page: Callable[..., Any], scheme: str) -> None:
+    page = open_page(color_scheme=scheme)
+    open_launch(page, server, "")
+    button = page.get_by_role("button", name="Launch", exact=True)
+    expect(button).to_be_enabled()
+    styles = "one => [getComputedStyle(one).color, getComputedStyle(one).backgroundColor]"
+    ink, ground = (luminance(color) for color in button.evaluate(styles))
+    assert (max(ink, ground) + 0.05) / (min(ink, ground) + 0.05) >= 4.5, "WCAG's least contrast of text"
+
+
+def luminance(color: str) -> float:
+    """Relative luminance of an ``rgb(..)``, as WCAG defines it."""
+    parts = [int(part) / 255 for part in re.findall(r"\d+", color)[:3]]
+    red, green, blue = (one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from app.screen.launch_words import (
     blocking,
     changed_options,
     environment_words,
+    option_label,
     plan_text,
     waiting,
 )
@@ -77,6 +78,12 @@ def test_an_environment_that_is_not_there_is_no_error(
     assert "TensorFlow" in waiting(missing)
     wrong = plan_program("tf-model-parallel", stand_ins=3, options={"layers": 2})
     assert blocking(wrong) == ["layers=2 are too few for 3 devices"]
+
+
+def test_options_are_labelled_as_people_write_them() -> None:
+    labels = {option_label(option) for program in PROGRAMS.values() for option in program.options}
+    assert {"Log every", "PS", "JIT compile (XLA)", "CUDA device order", "KVStore"} <= labels
+    assert not [label for label in labels if "-" in label or label[0].islower()]
 
 
 def test_a_button_pressed_twice_launches_once(monkeypatch: pytest.MonkeyPatch) -> None:

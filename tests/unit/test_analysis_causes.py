@@ -49,6 +49,15 @@ MADE_BY_GRADIENT = {"forward_loc": 5, "facts": {"producer_forward_requested": "c
         ("cpu:1", "cpu:2", {"requested": "cpu:2"}, STAND_INS, "unknown"),
         ("cpu:1", "cpu:2", {"producer_requested": "cpu:1"}, STAND_INS, "unknown"),
         ("cpu:1", "cpu:2", {"requested": "cpu:2", "producer_requested": "cpu:2"}, STAND_INS, "unknown"),
+        # Rows of a table are looked up where the code asked for that; or where the table just is.
+        ("cpu:1", "cpu:2", {**BOTH_NAMED, "producer_op": "ResourceGather"}, STAND_INS, "explicit"),
+        (
+            "cpu:1",
+            "cpu:2",
+            {"requested": "cpu:2", "producer_op": "ResourceGather"},
+            STAND_INS,
+            "variable-home",
+        ),
         # Nobody named the consumer's.
         ("cpu:1", "cpu:0", {}, STAND_INS, "default-device"),
         ("cpu:1", "cpu:2", {}, STAND_INS, "unknown"),

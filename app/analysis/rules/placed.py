@@ -111,6 +111,9 @@ def variable_home(transfer: Transfer) -> dict[str, Any] | None:
     variable = transfer.facts.get("variable")
     if not variable and transfer.text("producer_op") not in READS:
         return None
+    # Rows that the code looks up where the table lives are a result like any other.
+    if transfer.text("producer_op") == "ResourceGather" and transfer.producer_requested == transfer.src:
+        return None
     return {"lives_on": transfer.src} | ({"variable": variable} if variable else {})
 
 

@@ -1,8 +1,9 @@
 """A program as one file that runs alone: what it uses of the programs' shared modules stands in it.
 
-Copied are only the definitions that are used, as they are written, comments and all. What was reached through
+Copied are only the definitions that are used: the program's own as they are written, comments and all, and
+what these use with its documentation cut to a line and its options' help left out. What was reached through
 a module loses the module's name, `held_out` for `digits.held_out`, or keeps it where the rest alone would say
-too little or is taken: `digits_load`.
+too little or is taken: `verdict_say`.
 """
 
 from __future__ import annotations
@@ -17,11 +18,18 @@ from pathlib import Path, PurePosixPath
 
 from runners import catalogue
 from runners.errors import UsageError
+from runners.one_file_short import shortened
 from runners.program import FOLDER
 from runners.program_parts import Module, Part, Target, read_module
 
 _CHECKERS = re.compile(r"  # (type: ignore|noqa)\S*.*$", re.MULTILINE)
 """Comments for tools that check this project's code."""
+_PLAIN: dict[Target, Target] = {
+    ("shared.command", "add_network"): ("shared.command", "add_kept_network"),
+    ("shared.digit_files", "why_not"): ("shared.digit_files", "why_not_kept"),
+    ("shared.digits", "load"): ("shared.digits", "load_kept"),
+}
+"""What a copy has in place of what the programs have here: it trains on the digits, and reads no MNIST."""
 _DIGITS = FOLDER / "shared" / "digits.csv.gz"
 _GUARD = 'if __name__ == "__main__":\n    main()\n'
 
@@ -40,7 +48,7 @@ def companions(program: str) -> tuple[Path, ...]:
 
     Raises UsageError where there is no such program.
     """
-    reads = _Assembly(catalogue.program(program).script).uses(("shared.digits", "load"))
+    reads = _Assembly(catalogue.program(program).script).uses(("shared.digits", "load_kept"))
     return (_DIGITS, _DIGITS.with_name("digits.ATTRIBUTION.txt")) if reads else ()
 
 
@@ -127,7 +135,11 @@ class _Assembly:
     def _resolve(self, target: Target) -> Target:
         """The definition behind a name that a module has from another one."""
         module = self._module(target[0])
-        return self._resolve(module.aliases[target[1]]) if target[1] in module.aliases else target
+        return (
+            self._resolve(module.aliases[target[1]])
+            if target[1] in module.aliases
+            else _PLAIN.get(target, target)
+        )
 
     def _part(self, target: Target) -> Part:
         for part in self._module(target[0]).parts:
@@ -206,7 +218,8 @@ class _Assembly:
         for use in part.uses:
             pieces += [part.source[done : use.start], names[self._resolve(use.target)].encode()]
             done = use.end
-        return b"".join([*pieces, part.source[done:]]).decode()
+        text = b"".join([*pieces, part.source[done:]]).decode()
+        return text if part.module == self.main.name else shortened(text)
 
 
 def _spaced(sections: Iterable[str]) -> str:

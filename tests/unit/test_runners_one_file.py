@@ -21,6 +21,7 @@ import pytest
 from app.cli import dispatch
 from runners import catalogue, one_file, program_parts
 from runners.errors import UsageError
+from runners.one_file_short import shortened
 from runners.programs.shared import digit_files
 
 FRAMEWORKS = {"tensorflow": {"tensorflow", "tf_keras"}, "mxnet": {"mxnet"}}
@@ -74,7 +75,7 @@ def test_only_what_is_used_is_copied() -> None:
     source = one_file.one_file("mx-copy")
     defined = {getattr(node, "name", None) for node in ast.parse(source).body}
     assert {"main", "judge", "Progress", "verdict_say", "add_size"} <= defined
-    assert not defined & {"add_training", "digits_load", "add_sizes", "say_longer"}
+    assert not defined & {"add_training", "load_kept", "add_sizes", "say_longer"}
 
 
 @pytest.fixture
@@ -92,6 +93,46 @@ def assembled(folder: Path, shared: str, script: str) -> str:
     path = folder / "mine" / "go.py"
     path.write_text(f'"""Go."""\n\nfrom shared import tools\nfrom shared.tools import Base\n\n{script}\n')
     return one_file._Assembly(path).text()
+
+
+def test_what_only_a_checkout_needs_is_left_out() -> None:
+    for name in catalogue.PROGRAMS:
+        source = one_file.one_file(name)
+        assert not [word for word in ("find_mnist", "_read_idx", "mnist_places") if word in source], name
+    copied = one_file.one_file("tf-host-sync")
+    assert '    options.add_argument("--stand-ins", type=command_positive, metavar="N")\n' in copied
+    # The program's own are as they are written.
+    assert 'help="steps between two losses that every-n reads (default: 10)"' in copied
+
+
+def test_a_definition_is_shortened() -> None:
+    source = '''def add(options, width):
+    """Add them.
+
+    All of them.
+    """
+    # These first.
+    options.add_argument(
+        "--width", type=int, default=width, help=f"units in a layer (default: {width})"
+    )
+    options.add_argument("--why", help="the quote in it's kept", default="it's")
+    return """no
+    documentation"""
+'''
+    assert shortened(source).splitlines() == [
+        "def add(options, width):",
+        '    """Add them."""',
+        "    # These first.",
+        '    options.add_argument("--width", type=int, default=width)',
+        "    options.add_argument('--why', default=\"it's\")",
+        '    return """no',
+        '    documentation"""',
+    ]
+    long = 'class A:\n    """Told.\n\n    More.\n    """\n\n    def f(self):\n        x.add_argument({})\n'
+    words = ", ".join(f"'{'y' * 20}{number}'" for number in range(5))
+    wrapped = shortened(long.format(words)).splitlines()
+    assert wrapped[:3] == ["class A:", '    """Told."""', ""]
+    assert wrapped[4:] == ["        x.add_argument(", "            " + words.replace("'", '"'), "        )"]
 
 
 SHARED = '''
@@ -246,9 +287,9 @@ class TestDigits:
         scikit.load_digits = lambda return_X_y: (table[:, :-1], table[:, -1].astype(int))  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, "sklearn", ModuleType("sklearn"))
         monkeypatch.setitem(sys.modules, "sklearn.datasets", scikit)
-        images, labels, source = names["digits_load"]()
+        images, labels, source = names["load_kept"]()
         shutil.copy(kept, tmp_path)
-        own_images, own_labels, own_source = names["digits_load"]()
+        own_images, own_labels, own_source = names["load_kept"]()
         assert np.array_equal(images, own_images)
         assert np.array_equal(labels, own_labels)
         assert (images.dtype, labels.dtype, source) == (own_images.dtype, own_labels.dtype, own_source)
@@ -256,7 +297,7 @@ class TestDigits:
 
     def test_without_either_it_says_what_to_do(self, names: dict[str, Any], tmp_path: Path) -> None:
         names["find_spec"] = lambda name: None
-        told = names["why_not"]("digits")
+        told = names["why_not_kept"]()
         assert told.startswith(f"there are no digits: digits.csv.gz has to be in {tmp_path}; ")
         assert "python3 -m app programs PROGRAM --source -o FOLDER writes it beside the program" in told
 

@@ -6,19 +6,27 @@ from typing import Any
 
 import devices
 
-_HELP = "rows, and columns, of the matrices (default: {})"
-
 
 def add_size(options: devices.Parser, default: int) -> None:
     """Add the option of the programs with matrices of one size."""
-    told = _HELP.format(default)
-    options.add_argument("--size", type=devices.positive, default=default, metavar="N", help=told)
+    options.add_argument(
+        "--size",
+        type=devices.positive,
+        default=default,
+        metavar="N",
+        help=f"rows, and columns, of the matrices (default: {default})",
+    )
 
 
 def add_sizes(options: devices.Parser, default: str) -> None:
     """Add the option of the programs that try several sizes."""
-    told, many = _HELP.format(default), devices.positive_list
-    options.add_argument("--sizes", type=many, default=default, metavar="N,M,..", help=told)
+    options.add_argument(
+        "--sizes",
+        type=devices.positive_list,
+        default=default,
+        metavar="N,M,..",
+        help=f"rows, and columns, of the matrices (default: {default})",
+    )
 
 
 def make(size: int, context: Any) -> Any:

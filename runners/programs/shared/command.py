@@ -94,6 +94,18 @@ def parser(program: str, lesson: str, steps: int = 100, step: str = "training st
 
 def add_network(options: Parser, width: int = 256) -> None:
     """Add the options of a network and its data, the digits; `width` is the default one."""
+    add_kept_network(options, width)
+    options.add_argument(
+        "--data",
+        choices=("digits", "mnist"),
+        default="digits",
+        help="the digits kept with the program, or an MNIST that was fetched for you earlier",
+    )
+
+
+def add_kept_network(options: Parser, width: int = 256) -> None:
+    """Add the options of a network, whose data are the digits kept with it; `width` is the default one."""
+    options.set_defaults(data="digits")
     options.add_argument(
         "--batch", type=positive, default=64, metavar="N", help="images a step (default: 64)"
     )
@@ -103,12 +115,6 @@ def add_network(options: Parser, width: int = 256) -> None:
         default=width,
         metavar="N",
         help=f"units in a hidden layer (default: {width})",
-    )
-    options.add_argument(
-        "--data",
-        choices=("digits", "mnist"),
-        default="digits",
-        help="the digits kept with the program, or an MNIST that was fetched for you earlier",
     )
 
 

@@ -43,6 +43,11 @@ def why_not(data: str) -> str | None:
     if data == "mnist":
         places = " or ".join(map(str, mnist_places()))
         return None if find_mnist() else f"there is no MNIST at {places}; use --data digits"
+    return why_not_kept()
+
+
+def why_not_kept(_data: str = "digits") -> str | None:
+    """Why the digits that are kept with the programs are not here, in a line; None where they are."""
     if kept_digits().exists() or find_spec("sklearn"):
         return None
     return (

@@ -21,12 +21,17 @@ MNIST = "MNIST"
 def load(data: str = "digits") -> tuple[Images, Labels, str]:
     """Images [n, pixels] in 0..1, labels [n] in 0..9, and the set's name.
 
-    `data` is `digits` (64 pixels an image), kept beside this file or as scikit-learn has them, or `mnist`,
-    the user's own copy (784 pixels an image). Raises FileNotFoundError where there is none: `why_not` tells.
+    `data` is `digits`, as `load_kept` has them, or `mnist`, the user's own copy (784 pixels an image).
+    Raises FileNotFoundError where there is none: `why_not` tells.
     """
     if data == "mnist":
         images, labels = _load_mnist()
         return (images.reshape(len(images), -1) / 255).astype(np.float32), labels.astype(np.int32), MNIST
+    return load_kept()
+
+
+def load_kept(_data: str = "digits") -> tuple[Images, Labels, str]:
+    """Images [n, 64] in 0..1, labels [n] in 0..9, and their name: beside this file, or scikit-learn's."""
     if not kept_digits().exists():
         from sklearn.datasets import load_digits  # the same images, in the same order
 

@@ -26,8 +26,12 @@ def add_repeats(options: Parser) -> None:
 
 def add_variant(options: Parser, variants: Sequence[str], what: str) -> None:
     """Add the option that chooses one of several ways, which `what` tells, or all of them to compare."""
-    told = f"{what}; all: compare these ways (default: all)"
-    options.add_argument("--variant", choices=("all", *variants), default="all", help=told)
+    options.add_argument(
+        "--variant",
+        choices=("all", *variants),
+        default="all",
+        help=f"{what}; all: compare these ways (default: all)",
+    )
 
 
 def chosen(args: argparse.Namespace, variants: Sequence[str]) -> Sequence[str]:

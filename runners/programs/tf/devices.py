@@ -204,7 +204,7 @@ def use_stand_ins_of_workers(args: argparse.Namespace) -> None:
 
 
 def stop_tuning() -> None:
-    """Have the input pipelines that are made from now on let go at once when they are done with.
+    """Have input pipelines end at once when they are let go: what tunes one may go on sleeping for a minute.
 
     By default tf.data tunes each of them in a thread of its own, which sleeps between two rounds, twice as
     long each time and up to a minute. A pipeline that is let go wakes that thread before it sets the flag

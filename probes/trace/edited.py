@@ -70,6 +70,30 @@ def run_main() -> None:
     exec(_compiled(script), main.__dict__)
 
 
+_LINES: dict[str, tuple[int, None, list[str], str]] = {}
+"""What `linecache` has to say of each edited file."""
+
+
+@functools.lru_cache(maxsize=1)
+def _keep_lines() -> None:
+    """Let nothing read the files on the disk again: AutoGraph does before it rewrites a function.
+
+    Its `_fix_linecache_record` (tensorflow/python/autograph/pyct/inspect_utils.py) finds each module broken,
+    since it compares a function's `__module__`, which is a name, with the module itself.
+    """
+    original: Any = linecache.updatecache
+
+    def updatecache(filename: str, module_globals: Any = None) -> list[str]:
+        known = _LINES.get(filename)
+        if known is None:
+            lines: list[str] = original(filename, module_globals)
+            return lines
+        linecache.cache[filename] = known
+        return known[2]
+
+    linecache.updatecache = updatecache
+
+
 def _told(kind: type[BaseException], error: BaseException, trace: Optional[TracebackType]) -> None:
     """An error as Python tells it, from the script on; its own telling reads the lines from the disk."""
     while trace is not None and trace.tb_frame.f_code.co_filename in _BELOW:
@@ -81,6 +105,8 @@ def _compiled(path: str) -> CodeType:
     with tokenize.open(text_file(path)) as file:
         lines = file.read().splitlines(keepends=True)
     # Without a time of its own such an entry is never held against the file on the disk.
-    linecache.cache[path] = (sum(map(len, lines)), None, lines, path)
+    _LINES[path] = (sum(map(len, lines)), None, lines, path)
+    linecache.cache[path] = _LINES[path]
+    _keep_lines()
     with open(text_file(path), "rb") as raw:
         return compile(raw.read(), path, "exec", dont_inherit=True)

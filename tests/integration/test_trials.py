@@ -18,12 +18,13 @@ from runners.trials import plan_trial
 from tests.integration.waiting import ended
 
 SCRIPT = """\
-import inspect, json, os, sys
+import inspect, json, linecache, os, sys
 import helper
 
 def told():
     return 1
 
+linecache.updatecache(__file__, globals())  # as AutoGraph does
 print(json.dumps({
     "file": __file__,
     "name": __name__,

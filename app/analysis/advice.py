@@ -61,8 +61,8 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
     start = next(iter(_each(evidence.get("stations"))), "its device")
     if code == "bounce" and evidence.get("result_of_a_call"):
         text = (
-            "Call the function inside the device scope of {start}: what a function returns that is called"
-            " outside of any scope passes the default device."
+            "Call the function inside the device scope of {start}: what a function returns passes the device"
+            " of the scope that it is called in, the default one where it is called in none."
         )
     return text.format(
         wanted=" and ".join(dict.fromkeys(wanted)) or "the forward ops",

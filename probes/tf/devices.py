@@ -27,7 +27,7 @@ def install(recording: Recording) -> None:
 
     def began(ctx: Any) -> None:
         pywrap_tfe.TFE_ContextEnableRunMetadata(ctx._context_handle)
-        recording.fact(_facts(ctx))
+        recording.fact(facts_of(ctx))
 
     context.Context.ensure_initialized = ensure_initialized
     # A recorder that comes late finds it there.
@@ -36,7 +36,8 @@ def install(recording: Recording) -> None:
         began(here)
 
 
-def _facts(ctx: Any) -> dict[str, Any]:
+def facts_of(ctx: Any) -> dict[str, Any]:
+    """The devices of an initialised context of eager execution, and what they are."""
     names = [short_device(device.name) for device in ctx._logical_devices or []]
     facts: dict[str, Any] = {
         "devices": names,

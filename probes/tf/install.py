@@ -25,6 +25,7 @@ from . import (
     merges,
     scopes,
     server_graphs,
+    sessions,
     steps,
     syncs,
     variables,
@@ -52,6 +53,7 @@ def install(recording: Recording, module: ModuleType) -> None:
     memory.install(recording)
     merges.install(recording)
     server_graphs.install(recording)
+    sessions.install(recording)
     windows.install(recording, graphs)
     for name in steps.OPTIMIZER_MODULES:
         after_import(name, steps.hook_for(recording, name))

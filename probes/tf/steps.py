@@ -56,7 +56,7 @@ def _wrap(recording: Recording, owner: Any, method: str) -> None:
         finally:
             _nesting.depth -= 1
         if _nesting.depth == 0 and _first_replica():
-            _mark(recording, self)
+            _mark(recording, self, result)
         return result
 
     applied.__name__, applied.__doc__ = method, original.__doc__
@@ -75,7 +75,7 @@ def _first_replica() -> bool:
     return not isinstance(replica, int) or replica == 0
 
 
-def _mark(recording: Recording, optimizer: Any) -> None:
+def _mark(recording: Recording, optimizer: Any, result: Any) -> None:
     from tensorflow.python.framework import ops
 
     graph: Any = (
@@ -90,6 +90,9 @@ def _mark(recording: Recording, optimizer: Any) -> None:
             applied = graph._hopscope_applied = {}
         applied[id(optimizer)] = applied.get(id(optimizer), 0) + 1
         graph._hopscope_steps = max(applied.values())
+        # A session of TensorFlow 1 runs what the method returned, once a step.
+        made: set[str] = getattr(graph, "_hopscope_train_ops", set())
+        graph._hopscope_train_ops = made | {getattr(result, "name", "")}
 
 
 def _number(optimizer: Any) -> int:

@@ -21,11 +21,6 @@ NOT_REACHED = {
         "that an argument is the same tensor in each call is no fault where somebody tries a model out",
         "missed: redundant-copy preloaded_sliced_on_host.py:23",
     ),
-    "session_feed_dict": NotReached.of(
-        "sessions of TensorFlow 1 are not recorded",
-        "missed: host-sync session_feed_dict.py:25",
-        "missed: host-upload session_feed_dict.py:25",
-    ),
     "solver_until_converged": NotReached.of(
         "without steps the line that ran most is the loop's, here a helper that it calls twice",
         "missed: host-sync solver_until_converged.py:24",

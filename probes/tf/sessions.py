@@ -1,0 +1,218 @@
+"""Sessions of TensorFlow 1: what they are fed and what is fetched from them, at the line of ``session.run``.
+
+The ops inside are not followed: a session places its graph itself. What is fed arrives on the host and is
+sent to the device of the ops that take it; what is fetched is sent from its op's device to the host (both
+are given ``_Arg`` and ``_Retval`` nodes on the client's device: `RewriteGraphForExecution` in subgraph.cc).
+Where an op names no device that is the host if there are no GPUs, and not known otherwise.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Optional
+
+from ..trace.hop import HOST, hop_fields, is_host
+from ..trace.pulled import PulledArrays
+from ..trace.recording import Recording, clock
+from .devices import facts_of
+from .names import short_device
+from .syncs import purpose_of
+
+_INSIDE = "ops inside a session of TensorFlow 1"
+_TOLD = "a session places its graph itself; only what is fed to it and fetched from it is told"
+_CALLABLES = "calls of a session's callable (make_callable)"
+_REMOTE = "the session's ops run in other processes"
+_HANDLES = ("resource", "variant", "string")
+
+
+class _Session(NamedTuple):
+    """What is known of a session whose ops run in this process."""
+
+    devices: frozenset[str]
+    default: str
+    """Where ops go that name no device; '' where that is not known."""
+
+
+class Sessions:
+    """Records the runs of this process's sessions."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self._pulled = PulledArrays.of(recording)
+
+    def ran(self, session: Any, targets: Any, fetches: Any, feeds: Any, values: Any, dur: int) -> None:
+        """A run is over and gave `values` for `fetches`; `feeds` are tensors' references with numpy data."""
+        known = self._known(session)
+        if known is None:
+            return
+        location = self.recording.sites.current(2)
+        for reference, value in feeds.items():
+            self._fed(known, reference.deref(), value, location)
+        purpose = purpose_of(self.recording, sys._getframe(2))
+        # One wait for all of them: told of the first that a device other than the host made.
+        homes = [_device(known, [tensor.op]) for tensor in fetches]
+        waited = next((at for at, home in enumerate(homes) if home and not is_host(home)), 0)
+        for at, (tensor, value) in enumerate(zip(fetches, values)):
+            self._fetched(homes[at], tensor, value, location, purpose, dur if at == waited else 0)
+        # The caller's own count, so that a run is one step however many optimizers it applies.
+        if any(applies(op) for op in (*targets, *(tensor.op for tensor in fetches))):
+            self.recording.stepped(loc=location)
+
+    def unseen(self, session: Any) -> None:
+        """A callable of this session was made: its calls go past `run`."""
+        self.recording.unseen(_CALLABLES, _REMOTE if session._target else _TOLD)
+
+    def _known(self, session: Any) -> Optional[_Session]:
+        known: Any = getattr(session, "_hopscope", None)
+        if known is None:
+            known = session._hopscope = self._look(session)
+            self.recording.unseen(_INSIDE, _TOLD if known else _REMOTE)
+        return known or None
+
+    def _look(self, session: Any) -> Any:
+        """What is to be known of the session; False where its ops run elsewhere."""
+        if session._target:
+            return False
+        from tensorflow.python.eager import context
+
+        names = [short_device(device.name) for device in session.list_devices()]
+        names = [name for name in names if not name.startswith("xla_")]
+        on_host_only = all(name.startswith("cpu:") for name in names)
+        if on_host_only:
+            # The context of eager execution has no more than one CPU, if there is one at all.
+            here = context.context_safe()
+            eager = facts_of(here) if here is not None and here._initialized else {}
+            mapped = {name: {"stand_in": not is_host(name)} for name in names} | eager.get("device_map", {})
+            both = dict.fromkeys([*eager.get("devices", ()), *names])
+            self.recording.fact({"devices": list(both), "device_map": mapped, "devices_complete": True})
+        return _Session(frozenset(names), HOST if on_host_only else "")
+
+    # -- values ------------------------------------------------------------------------------------
+
+    def _fetched(self, device: str, tensor: Any, value: Any, location: int, purpose: str, dur: int) -> None:
+        dtype, shape, size = tensor.dtype.base_dtype.name, _shape(value), getattr(value, "nbytes", None)
+        if size is None or dtype in _HANDLES:
+            return
+        if not device:
+            self.recording.unseen("values fetched from a session", "their op's device is not known")
+            return
+        kind = purpose or "session.run"
+        identity = ("fetched", device, tensor.name, location, kind, dtype, shape)
+        fields = {"device": device, "kind": kind, "loc": location, "bytes": size, "basis": "measured"}
+        self.recording.happened(self.recording.key(identity, "sync", fields), "sync", dur)
+        if is_host(device):
+            return
+        hop = hop_fields(
+            device,
+            HOST,
+            op="Python",
+            loc=location,
+            producer=tensor.op.name,
+            producer_op=tensor.op.type,
+            producer_loc=_line(tensor),
+            consumers=[kind],
+            size=size,
+            dtype=dtype,
+            shape=shape,
+            kind="pull",
+            producer_requested=short_device(tensor.op.device),
+            facts={"sync": kind},
+        )
+        self.recording.happened(self.recording.key(("pull", identity), "hop", hop), "hop", dur)
+        if hasattr(value, "ctypes"):
+            self._pulled.took(value, device, location)
+
+    def _fed(self, known: _Session, tensor: Any, value: Any, location: int) -> None:
+        dtype, shape, size = tensor.dtype.base_dtype.name, _shape(value), getattr(value, "nbytes", None)
+        if size is None or dtype in _HANDLES or not tensor.consumers():
+            return
+        device = _device(known, tensor.consumers())
+        if not device:
+            why = "the device of what takes it is not known, or there are several"
+            self.recording.unseen("data fed to a session", why)
+        if not device or is_host(device):
+            return
+        pulled = self._pulled.origin(value)
+        identity = ("fed", device, tensor.name, location, dtype, shape, pulled)
+        fields = hop_fields(
+            HOST,
+            device,
+            op=tensor.op.type,
+            loc=location,
+            producer=tensor.op.name,
+            producer_op="Python",
+            producer_loc=pulled.loc if pulled is not None else location,
+            consumers=[op.name for op in tensor.consumers()],
+            size=size,
+            dtype=dtype,
+            shape=shape,
+            kind="upload",
+            facts={"pulled_from": pulled.device} if pulled is not None else None,
+        )
+        self.recording.happened(self.recording.key(identity, "hop", fields), "hop")
+
+
+def applies(op: Any) -> bool:
+    """Whether running an op applies an optimizer: it is what its method returned, or a group with that."""
+    names = getattr(op.graph, "_hopscope_train_ops", None)
+    if not names:
+        return False
+    known: Optional[dict[str, bool]] = getattr(op.graph, "_hopscope_applies", None)
+    if known is None:
+        known = op.graph._hopscope_applies = {}
+    found = known.get(op.name)
+    if found is None:
+        queue, seen, found = [op], {op.name}, False
+        while queue and not found:
+            one = queue.pop()
+            found = one.name in names
+            if one.type in ("NoOp", "Identity"):
+                more = [other for other in one.control_inputs if other.name not in seen]
+                seen.update(other.name for other in more)
+                queue += more
+        known[op.name] = found
+    return found
+
+
+def _device(known: _Session, ops: Iterable[Any]) -> str:
+    """The one device of these ops; '' where it is not known or there are several."""
+    found = {short_device(op.device) or known.default for op in ops}
+    return found.pop() if len(found) == 1 and found <= known.devices else ""
+
+
+def _line(tensor: Any) -> int:
+    places: dict[str, tuple[int, int, str, int]] = getattr(tensor.graph, "_hopscope_ops", {})
+    return places.get(tensor.op.name, (0, 0, "", 0))[0]
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    return tuple(getattr(value, "shape", ()))
+
+
+def install(recording: Recording) -> None:
+    """Wrap what every `run` of a session comes down to."""
+    from tensorflow.python.client import session as sessions_of_tensorflow
+
+    base: Any = sessions_of_tensorflow.BaseSession
+    sessions = Sessions(recording)
+    do_run, make, make_from_options = base._do_run, base.make_callable, base._make_callable_from_options
+
+    def _do_run(
+        self: Any, handle: Any, targets: Any, fetches: Any, feeds: Any, options: Any, metadata: Any
+    ) -> Any:
+        start = clock()
+        values = do_run(self, handle, targets, fetches, feeds, options, metadata)
+        sessions.ran(self, targets, fetches, feeds, values, clock() - start)
+        return values
+
+    def make_callable(self: Any, *args: Any, **kwargs: Any) -> Any:
+        sessions.unseen(self)
+        return make(self, *args, **kwargs)
+
+    def _make_callable_from_options(self: Any, *args: Any, **kwargs: Any) -> Any:
+        sessions.unseen(self)
+        return make_from_options(self, *args, **kwargs)
+
+    base._do_run, base.make_callable = _do_run, make_callable
+    base._make_callable_from_options = _make_callable_from_options

@@ -42,6 +42,8 @@ from runners.resuming import resumable, saves_itself
 from runners.run import Run
 from runners.status import LIVE_STATES
 
+STILL_RUNNING = ", still running"
+"""Beside a full bar: after its last step a program may evaluate or save, which it does not count."""
 _LAST_LINES = 12
 _ORIGINS = {
     "page": "Launched from the Launch page",
@@ -71,20 +73,14 @@ def run_facts(run: Run, progress: Progress, tables: Tables, operator: bool) -> d
     """Draws state, progress and devices in one line; gives the button or the link that was used, if any."""
     state, _ = run.judge()
     now = time.time()
-    ended = state not in LIVE_STATES
     took = run.took_s(now)
-    loss, rate, steps = last(progress.loss), progress.recent_rate, tables.steps
+    loss, rate = last(progress.loss), progress.recent_rate
     devices, stand_ins = devices_of(run)
     if not devices:
         devices, stand_ins = without_host(tables.devices), set(tables.stand_ins)
-    told = progress_cell(progress, state)
-    if not told["text"] and steps is not None:
-        told = {"text": f"{units.count(steps)} so far" if not ended else units.count(steps), "fraction": None}
-    told = told if told["text"] else {**told, "text": "-"}
-    told["title"] = steps_title(progress, steps)
     values = [
         Fact("state", "State", "badge", state_cell(run, state)),
-        Fact("progress", "Steps", "progress", told, wide=True),
+        Fact("progress", "Steps", "progress", steps_cell(progress, tables.steps, state), wide=True),
         Fact("loss", "Loss", "number", {"text": "-" if loss is None else f"{loss:.4g}"}),
         Fact(
             "speed",
@@ -117,8 +113,18 @@ def run_facts(run: Run, progress: Progress, tables: Tables, operator: bool) -> d
     return facts(values, "run")
 
 
-def steps_title(progress: Progress, applied: int | None) -> str:
-    """Whose count the steps of the head are, where it is not the optimizer's; else ''."""
+def steps_cell(progress: Progress, applied: int | None, state: str) -> dict[str, Any]:
+    """The steps that the program printed, else those of its optimizers, which are `applied`."""
+    live = state in LIVE_STATES
+    cell = progress_cell(progress, state)
+    if not cell["text"] and applied is not None:
+        cell = {"text": units.count(applied) + (" so far" if live else ""), "fraction": None}
+    elif live and cell["fraction"] == 1:
+        cell["text"] += STILL_RUNNING
+    return {**cell, "text": cell["text"] or "-", "title": _whose(progress, applied)}
+
+
+def _whose(progress: Progress, applied: int | None) -> str:
     if not progress.steps or applied == progress.steps[-1]:
         return ""
     beside = "no optimizer step" if applied is None else units.plural(applied, "optimizer step")
@@ -143,6 +149,8 @@ def ending(run: Run) -> None:
     if state not in ("failed", "lost", "stopped"):
         return
     words = f"**{state.capitalize()}**" + (f": {escape_markdown(reason)}" if reason else "")
+    if reason and reason.startswith(state):
+        words = f"**{escape_markdown(reason[:1].upper() + reason[1:])}**"
     if saves_itself(run) and (lacking := resumable(run)):
         words += f". It cannot be resumed: {escape_markdown(lacking)}"
     if state == "stopped":

@@ -19,6 +19,7 @@ from runners import catalogue, fitting
 PROGRAMS = Path(__file__).parents[2] / "runners" / "programs" / "mx"
 STEP = re.compile(r"step (\d+)/(\d+)(?: loss \d+\.\d+)? \d+\.\d steps/s")
 FIGURE = r"[\d.,e+]+"
+BUSY = r"(\. The machine was busy: a load of .* cores?)?"
 SPREAD = rf"{FIGURE} times \({FIGURE}\.\.{FIGURE}\)"
 LIMIT_S = 60
 
@@ -144,7 +145,7 @@ def test_matmul_size(mx_python: Path) -> None:
     [verdict] = done.verdicts
     assert re.fullmatch(
         r"not testable here: cpu:1 is a stand-in, computed by the host's own processor\. With the host as 1, "
-        rf"cpu:1 is {SPREAD} as fast at 8, {SPREAD} as fast at 32 \(median, lowest and highest of 3\)",
+        rf"cpu:1 is {SPREAD} as fast at 8, {SPREAD} as fast at 32 \(median, lowest and highest of 3\){BUSY}",
         verdict,
     )
 
@@ -158,7 +159,7 @@ def test_two_devices_share_a_processor(mx_python: Path, monkeypatch: pytest.Monk
     [verdict] = done.verdicts
     assert re.fullmatch(
         r"not testable here: cpu:1 and cpu:2 are threads of one processor, which has \d+ cores for this "
-        rf"process\. With one device as 1, two are {SPREAD} as fast at 256 \(median, lowest and highest .*\)",
+        rf"process\. With one device as 1, two are {SPREAD} as fast at 256 \(median, lowest and highest .*\){BUSY}",
         verdict,
     )
 
@@ -182,7 +183,7 @@ def test_log_norm(mx_python: Path) -> None:
     assert done.steps == 4 * 20 * 2
     [verdict] = done.verdicts
     assert re.search(rf"etching each of 20 values took {SPREAD} as long as keeping them on cpu:1", verdict)
-    assert verdict.endswith("; no bus was crossed, the device is a stand-in")
+    assert re.search(rf"; no bus was crossed, the device is a stand-in{BUSY}$", verdict)
     assert_follows(verdict, 2)
 
 
@@ -234,7 +235,10 @@ def test_the_same_seed_gives_the_same_losses(mx_python: Path) -> None:
         ("mixed_context --devices cpu:1,cpu:1", "cpu:1 is named twice in 'cpu:1,cpu:1'"),
         ("gluon_params --data mnist", "there is no MNIST at"),
         ("matmul_size --sizes 64,big", "'big' is not a whole number of at least 1"),
-        ("matmul_size --stand-ins 1 --sizes 64,64", "--sizes 64 is one size, and it takes two to compare small with large"),
+        (
+            "matmul_size --stand-ins 1 --sizes 64,64",
+            "--sizes 64 is one size, and it takes two to compare small with large",
+        ),
         ("log_norm --variant fetch", "invalid choice: 'fetch'"),
         ("two_devices --repeats 0", "argument --repeats: '0' is not a whole number of at least 1"),
         ("host_sync --seed -1", "'-1' is not a whole number from 0 to"),

@@ -37,11 +37,11 @@ def test_what_was_measured_once_has_no_spread(monkeypatch: pytest.MonkeyPatch) -
         ((3.0, 7.0), ""),
         (
             (3.1, 3.1),
-            ". The machine was busy with other work: its load was 3.1 at the start and 3.1 at the end",
+            ". The machine was busy: a load of 3.1 at the start and 3.1 at the end",
         ),
         (
             (0.2, 9.26),
-            ". The machine was busy with other work: its load was 0.2 at the start and 9.3 at the end",
+            ". The machine was busy: a load of 0.2 at the start and 9.3 at the end",
         ),
     ],
 )

@@ -213,13 +213,20 @@ def test_the_processes_of_a_run_are_told_by_role() -> None:
     assert told((None, None), (None, None)) == "2 processes"
 
 
-def test_steps_that_are_not_an_optimizers_say_whose_they_are() -> None:
-    told = Progress(steps=(1, 9), loss=(None, None), rate=(None, None), total=9)
+def test_steps_say_whose_they_are_and_that_a_run_goes_on_after_the_last() -> None:
+    done = Progress(steps=(1, 9), loss=(None, None), rate=(None, None), total=9)
+
+    def cell(progress: Progress, applied: int | None, state: str) -> tuple[str, str]:
+        made = run_header.steps_cell(progress, applied, state)
+        return made["text"], made["title"]
+
     own = "By the program's own count; the recorder saw "
-    assert run_header.steps_title(told, None) == f"{own}no optimizer step"
-    assert run_header.steps_title(told, 1) == f"{own}1 optimizer step"
-    assert run_header.steps_title(told, 9) == ""
-    assert run_header.steps_title(Progress((), (), ()), 3) == ""
+    assert cell(done, None, "finished") == ("9 / 9", f"{own}no optimizer step")
+    assert cell(done, 1, "finished") == ("9 / 9", f"{own}1 optimizer step")
+    assert cell(done, 9, "running") == ("9 / 9, still running", "")
+    assert cell(NOTHING, 3, "running") == ("3 so far", "")
+    assert cell(NOTHING, 3, "failed") == ("3", "")
+    assert cell(NOTHING, None, "running") == ("-", "")
 
 
 def test_a_claim_is_told_with_what_was_measured() -> None:

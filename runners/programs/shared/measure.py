@@ -54,17 +54,18 @@ class Times(Dict[str, Repeats]):  # noqa: UP006 - a base class, which Python 3.9
     """How many threads wanted to run, on the average of the minute before: at the start, and at the end."""
 
     def beside(self) -> str:
-        """A sentence to add to a verdict where the machine had other work, '' where it had none to speak of.
+        """A sentence to add to a verdict where the machine was busy, '' where it was not.
 
-        The program itself may use all cores, which shows at the end, and about one before it measures.
+        A load is the average of a minute: the program itself has about a core's before it measures, and may
+        have all cores' at the end.
         """
         cores = len(os.sched_getaffinity(0))
         start, end = self.loads
         if start <= cores / 2 + 1 and end <= cores * 1.5 + 1:
             return ""
         return (
-            f". The machine was busy with other work: its load was {start:.1f} at the start and {end:.1f} at "
-            f"the end, on {cores} core{'' if cores == 1 else 's'}"
+            f". The machine was busy: a load of {start:.1f} at the start and {end:.1f} at the end, on {cores} "
+            f"core{'' if cores == 1 else 's'}"
         )
 
 

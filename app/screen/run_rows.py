@@ -23,7 +23,7 @@ COLUMNS = (
     Column("state", "State", "badge"),
     Column("run", "Run", "link"),
     Column("framework", "Framework", "label"),
-    Column("devices", "Devices", "devices", width="18em"),
+    Column("devices", "Devices", "devices", width="22em"),
     Column("started", "Started", "number"),
     Column("duration", "Duration", "number"),
     Column("progress", "Progress", "progress"),

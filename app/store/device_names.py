@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+from probes.trace.rows import Process
 
 DEVICE_FIELDS = ("device", "src", "dst", "requested", "assigned", "producer_requested")
 DEVICE_LISTS = ("devices", "reads")
@@ -19,6 +22,27 @@ def role_prefix(header: dict[str, Any]) -> str:
         return ""
     rank = header.get("rank")
     return f"{role}:{rank if isinstance(rank, int) else 0}/"
+
+
+def process_names(processes: Sequence[Process]) -> dict[int, str]:
+    """What each process is called in its run, by index: its role and rank, else its pid; '' of a single one.
+
+    Where several have one role and rank, as a worker and its child, the pid stands behind.
+    """
+    if len(processes) < 2:
+        return {process.index: "" for process in processes}
+    roles = {process.index: role_prefix(process.header).rstrip("/") for process in processes}
+    pids = {process.index: f"{roles[process.index]} pid {process.pid}".strip() for process in processes}
+    files = {process.index: process.name for process in processes}
+    known = [Counter(names.values()) for names in (roles, pids)]
+    return {
+        number: roles[number]
+        if roles[number] and known[0][roles[number]] == 1
+        else pids[number]
+        if known[1][pids[number]] == 1
+        else files[number]
+        for number in roles
+    }
 
 
 def qualified(prefix: str, device: str) -> str:

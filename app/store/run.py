@@ -14,6 +14,7 @@ import pyarrow as pa
 from app.store import schemas, sealing, timeline
 from app.store.coarse import BINS, overview_table
 from app.store.database import Database
+from app.store.device_names import process_names
 from app.store.ended import has_ended, read_json
 from app.store.lanes import lane_of
 from app.store.live import LiveRun
@@ -325,8 +326,7 @@ class RunStore:
             )
 
     def _make_lanes(self, keys: list[Key], graphs: dict[int, Graph]) -> None:
-        processes = self.processes()
-        names = {row.index: row.name if len(processes) > 1 else "" for row in processes}
+        names = process_names(self.processes())
         lane_of_key = {}
         numbers = {}
         for key in keys:

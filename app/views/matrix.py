@@ -45,6 +45,8 @@ def matrix_figure(
     number = len(order)
     tallest = FOUR_LINES_PX if any(cell.collectives for cell in matrix.cells) else TALLEST_CELL_PX
     cell_px = max(SHORTEST_CELL_PX, min(tallest, 420 // max(1, number)))
+    if number <= 2 * WIDE_CELLS and any(cell.hops and cell.collectives for cell in matrix.cells):
+        cell_px = FOUR_LINES_PX  # within the dashed frame too
     hues = device_colors([*devices, *order], theme)
     positions = list(range(number))
     data = [_ground(order, cells, positions, theme)]

@@ -17,9 +17,9 @@ from app.views.timeline_rows import (
     NO_EVENTS,
     SCALE_PX,
     hues_of,
-    kind_order,
     lane_color,
     lane_title,
+    row_order,
     rows_layout,
     sampled_rows,
 )
@@ -54,7 +54,7 @@ def overview_figure(
     order they stand in, and the samples nearest to it.
     """
     lanes = sorted(
-        (binned for binned in overview.lanes if binned.values), key=lambda binned: kind_order(binned.lane)
+        (binned for binned in overview.lanes if binned.values), key=lambda binned: row_order(binned.lane)
     )
     rows = tracks.tracks_of(samples)
     if not lanes and not rows:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from app.views import tracks
-from app.views.colors import Theme, device_colors
+from app.views.colors import Theme, device_colors, device_order
 from app.views.figures import axis, base_layout, muted, plain, swatch
 from app.views.samples_data import Samples
 from app.views.timeline_data import Lane
@@ -87,10 +87,11 @@ def rows_layout(
     )
 
 
-def kind_order(lane: Lane) -> int:
-    """Sort key of lanes by what is in them."""
+def row_order(lane: Lane) -> tuple[int, list[tuple[int, str, str, int]]]:
+    """Sort key of lanes by what is in them, those of devices by the device, or by both ends of a way."""
     kinds = list(_KINDS)
-    return kinds.index(lane.kind) if lane.kind in kinds else len(kinds)
+    kind = kinds.index(lane.kind) if lane.kind in kinds else len(kinds)
+    return kind, [device_order(end) for end in lane.label.split(" → ")] if lane.device else []
 
 
 def _remark(lane: Lane) -> str:

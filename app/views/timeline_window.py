@@ -16,9 +16,9 @@ from app.views.timeline_rows import (
     NO_EVENTS,
     SCALE_PX,
     hues_of,
-    kind_order,
     lane_color,
     lane_title,
+    row_order,
     rows_layout,
     sampled_rows,
 )
@@ -38,7 +38,7 @@ def window_figure(
     the longest, and the figure says so.
     """
     filled = {bar.lane for bar in window.bars}
-    lanes = sorted((lane for lane in window.lanes if lane.id in filled), key=kind_order)
+    lanes = sorted((lane for lane in window.lanes if lane.id in filled), key=row_order)
     rows = tracks.tracks_of(samples)
     if not lanes and not rows:
         nothing = empty_figure(NO_EVENTS, theme)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -121,6 +122,20 @@ def test_calls_of_several_processes_are_kept_apart(tmp_path: Path) -> None:
         trace.event("call", 0, trace.key("call", 1, graph=trace.graph("f"), function="f", loc=0), 10)
     lanes = [row.lane for row in open_run(tmp_path).binned(1).lanes]
     assert [(lane.label, lane.process) for lane in lanes] == [("f", "one"), ("f", "two")]
+
+
+def test_processes_are_called_by_their_roles_else_by_their_pids(tmp_path: Path) -> None:
+    headers: list[dict[str, Any]] = [
+        {"role": "worker", "rank": 0, "pid": 11},
+        {"role": "worker", "rank": 1, "pid": 12},
+        {"role": "worker", "rank": 1, "pid": 13},
+        {"pid": 14},
+    ]
+    for number, header in enumerate(headers):
+        trace = Trace(tmp_path, f"{number}", **header)
+        trace.event("call", 0, trace.key("call", 1, graph=trace.graph("f"), function="f", loc=0), 10)
+    lanes = [row.lane for row in open_run(tmp_path).binned(1).lanes]
+    assert [lane.process for lane in lanes] == ["worker:0", "worker:1 pid 12", "worker:1 pid 13", "pid 14"]
 
 
 def test_memory_keeps_the_highest_of_each_stretch(tmp_path: Path) -> None:

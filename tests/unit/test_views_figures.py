@@ -9,7 +9,7 @@ import pytest
 
 from app.views.colors import LIGHT
 from app.views.figures import plain
-from app.views.matrix import matrix_figure
+from app.views.matrix import FOUR_LINES_PX, matrix_figure
 from app.views.matrix_data import Cell, CollectiveShare, Matrix
 from app.views.memory import memory_figure
 from app.views.memory_data import MemorySeries
@@ -109,6 +109,17 @@ def test_overview_scales_lanes_of_a_kind_together() -> None:
     assert [(shape["x0"], shape["x1"]) for shape in layout["shapes"]] == [(0, 2), (1.0, 2.0)]
     assert layout["annotations"][0]["text"] == "start"
     as_json(figure)
+
+
+def test_rows_of_devices_are_in_the_devices_order() -> None:
+    """GIVEN lanes in the order in which they were first met THEN a kind's are by process, hosts last."""
+    names = ["worker:1/cpu:1", "worker:0/cpu:0", "worker:0/cpu:1"]
+    lanes = [Lane(f"op|{name}", name, "op", name) for name in names]
+    lanes += [Lane(f"hop|{name}", f"ps:0/cpu:0 → {name}", "hop", name) for name in names]
+    drawn = tuple(Binned(lane, (1.0,), "ops") for lane in [*lanes[3:], *lanes[:3]])
+    ticks = overview_figure(Overview(0, 1, drawn), theme=LIGHT)["layout"]["yaxis"]["ticktext"]
+    order = ["worker:0/cpu:1", "worker:1/cpu:1", "worker:0/cpu:0"]
+    assert [next(name for name in order if name in tick.rpartition("→")[2]) for tick in ticks] == 2 * order
 
 
 def test_overview_without_lanes_says_so() -> None:
@@ -266,6 +277,9 @@ def test_matrix_tells_collectives_apart_from_hops() -> None:
     assert trace(figure, "scatter")["text"] == [f"1 KiB<br>3{TIMES}{basis}<br>{added}", added]
     assert trace(figure, "heatmap", 1)["z"] == [[None, 4], [None, None]]
     assert [shape["line"]["dash"] for shape in figure["layout"]["shapes"]] == ["4px,3px", "4px,3px"]
+    # Four lines have room in a cell, also of six devices.
+    six = matrix_figure(Matrix(tuple(f"cpu:{n}" for n in range(1, 7)), (both, alone)), theme=LIGHT)
+    assert six["layout"]["height"] >= 6 * FOUR_LINES_PX
     assert trace(figure, "heatmap")["hovertext"][1][0] == (
         f"<b>cpu:2 → cpu:1</b><br>+ 6.49 MiB · 20{TIMES} (all-reduce, ring, estimated), not among the hops"
     )

@@ -159,7 +159,8 @@ def test_two_devices_share_a_processor(mx_python: Path, monkeypatch: pytest.Monk
     [verdict] = done.verdicts
     assert re.fullmatch(
         r"not testable here: cpu:1 and cpu:2 are threads of one processor, which has \d+ cores for this "
-        rf"process\. With one device as 1, two are {SPREAD} as fast at 256 \(median, lowest and highest .*\){BUSY}",
+        rf"process\. With one device as 1, two are {SPREAD} as fast at 256 "
+        rf"\(median, lowest and highest .*\){BUSY}",
         verdict,
     )
 

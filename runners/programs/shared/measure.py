@@ -64,8 +64,8 @@ class Times(Dict[str, Repeats]):  # noqa: UP006 - a base class, which Python 3.9
         if start <= cores / 2 + 1 and end <= cores * 1.5 + 1:
             return ""
         return (
-            f". The machine was busy: a load of {start:.1f} at the start and {end:.1f} at the end, on {cores} "
-            f"core{'' if cores == 1 else 's'}"
+            f". The machine was busy: a load of {start:.1f} at the start and {end:.1f} at the end, on "
+            f"{cores} core{'' if cores == 1 else 's'}"
         )
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from app.analysis.causes import Cause
 from app.analysis.finding import Finding
 from app.analysis.hops import Hop
+from app.analysis.placement import Op
 from app.analysis.repairs.edits import Repair, applied
+from app.analysis.repairs.ran import Ran
 from app.analysis.repairs.repair import repair
 from app.analysis.severity import SEVERITY
 
@@ -43,6 +47,11 @@ def hop(code: str, src: str = "gpu:0", dst: str = "cpu:0", **fields: Any) -> Hop
     return Hop(src=src, dst=dst, cause=cause, **known | fields)
 
 
+def op(line: int, kind: str, device: str, requested: str = "", file: str = "train.py") -> Op:
+    """An op at a line."""
+    return Op(kind, kind, requested, device, f"{file}:{line}", None)
+
+
 def proposed(
     code: str,
     marked: str,
@@ -52,9 +61,15 @@ def proposed(
     devices: tuple[str, ...] = DEVICES,
     severity: str | None = None,
     recurs: bool = True,
+    ran: tuple[Op, ...] = (),
+    others: tuple[Hop, ...] = (),
+    files: Mapping[str, str] = MappingProxyType({}),
     **evidence: Any,
 ) -> tuple[str, Repair | None]:
-    """The text without its mark, and the fix for the marked line."""
+    """The text without its mark, and the fix for the marked line.
+
+    `hops` are the finding's, `others` the run's other ones, `ran` its ops, `files` its other files.
+    """
     line = next(number for number, text in enumerate(marked.splitlines(), 1) if text.endswith(MARK))
     text = marked.replace(f"  {MARK}", "").replace(MARK, "")
     finding = Finding(
@@ -67,7 +82,9 @@ def proposed(
         tuple(range(len(hops))),
         recurs,
     )
-    return text, repair(finding, hops, {"train.py": text}.get, framework, devices)
+    texts = {"train.py": text, **files}
+    known = Ran(lambda: ran)
+    return text, repair(finding, (*hops, *others), texts.get, framework, devices, known, list(texts))
 
 
 def fixed(code: str, marked: str, **more: Any) -> str | None:

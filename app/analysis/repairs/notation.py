@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from app.analysis.devices import Device, parse
 from app.analysis.repairs.names import bindings, called, dotted, module_name, value_of
@@ -75,6 +75,18 @@ def scope_for(source: Source, at: ast.AST, device: str | None) -> str | None:
         return ""
     tf, argument = tensorflow(source, at), tf_device(source, at, device)
     return f"{tf}.device({argument})" if tf and argument else None
+
+
+def blocks_around(source: Source, node: ast.AST) -> Iterator[ast.With]:
+    """The ``with`` blocks around a piece of code, the innermost first."""
+    return (one for one in source.ancestors(node) if isinstance(one, ast.With))
+
+
+def device_of(item: ast.withitem) -> ast.expr | None:
+    """What ``with tf.device(..)`` names; None for other contexts."""
+    call = item.context_expr
+    plain = isinstance(call, ast.Call) and called(call) == "device" and len(call.args) == 1
+    return call.args[0] if plain and isinstance(call, ast.Call) else None
 
 
 def scope_arguments(source: Source) -> list[ast.expr]:

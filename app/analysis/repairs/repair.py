@@ -7,9 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from app.analysis.finding import Finding
 from app.analysis.hops import Hop
 from app.analysis.lines import split_site
-from app.analysis.repairs import compiled, contexts, copies, exchanges, scopes, syncs, uploads, variables
+from app.analysis.repairs import (
+    compiled,
+    contexts,
+    copies,
+    detours,
+    exchanges,
+    scopes,
+    syncs,
+    uploads,
+    variables,
+)
 from app.analysis.repairs.change import Overlap
 from app.analysis.repairs.edits import Edit, Repair, applied, edits_between
+from app.analysis.repairs.ran import Ran
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import BROKEN, Source
 
@@ -23,7 +34,7 @@ _BY_CODE: Mapping[str, Callable[[Situation], Draft | None]] = {
     "host-upload": uploads.host_upload,
     "colocation": uploads.prefetched,
     "redundant-copy": copies.redundant_copy,
-    "bounce": copies.bounce,
+    "bounce": detours.bounce,
     "reduce-on-host": exchanges.reduce_on_host,
     "replica-drift": exchanges.replica_drift,
     "xla-opaque": compiled.without_xla,
@@ -36,12 +47,15 @@ def repair(
     text_of: Callable[[str], str | None],
     framework: str,
     devices: Sequence[str],
+    ran: Ran | None = None,
+    files: Sequence[str] = (),
 ) -> Repair | None:
     """The change that an expert would make at the finding's line; None where the text decides for none.
 
     `hops` is the run's hop table, in which the finding's rows point; `text_of` gives the text of a file by
     its name in sites, as it was (white space and all); `framework` is ``tensorflow`` or ``mxnet``; `devices`
-    are those of the run. The changed text always parses.
+    are those of the run, `ran` what ran at its lines, `files` the names of files that have any. The changed
+    text always parses.
     """
     place = split_site(finding.site)
     if place is None or (finding.severity == "info" and not finding.recurs):
@@ -54,8 +68,22 @@ def repair(
     if make is None or text is None:
         return None
     own = [hops[row] for row in finding.hops if 0 <= row < len(hops)]
+    others = [hop for row, hop in enumerate(hops) if row not in finding.hops]
     try:
-        draft = make(Situation(finding, own, file, line, Source(text), framework, devices))
+        situation = Situation(
+            finding,
+            own,
+            file,
+            line,
+            Source(text),
+            framework,
+            devices,
+            ran or Ran(),
+            others,
+            text_of,
+            files,
+        )
+        draft = make(situation)
         return _checked(draft, text_of) if draft is not None else None
     except (Overlap, *BROKEN):
         return None

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import ast
 
+from app.analysis.devices import default_device as default_of
 from app.analysis.devices import in_order, parse
 from app.analysis.repairs.change import Change, unfolded
+from app.analysis.repairs.followers import in_blocks, moved_along
 from app.analysis.repairs.names import called, dotted, read_in, value_of
 from app.analysis.repairs.notation import (
     alone,
     context_named,
     device_named,
+    device_of,
     mx_context,
     scope_arguments,
     tensorflow,
     tf_device,
 )
 from app.analysis.repairs.situation import Draft, Situation
-from app.analysis.repairs.source import Function, Source, is_compound, own_nodes
+from app.analysis.repairs.source import Function, Source, first_line, is_compound, own_nodes
+
+_ASSIGNS = frozenset({"assign", "assign_add", "assign_sub", "scatter_update", "scatter_nd_update"})
+_CREATES = frozenset({"Variable", "get_variable"})
+_CHECK_VARIABLE = "check what else uses the variable, and that it fits into that memory"
 
 
 def default_device(situation: Situation) -> Draft | None:
@@ -45,6 +52,12 @@ def no_kernel(situation: Situation) -> Draft | None:
     """The host is asked for on purpose: the copies stay, but nobody is misled."""
     if situation.framework != "tensorflow":
         return None
+    stmt = next((one for one in situation.statements if _may_be_scoped(situation, one)), None)
+    if stmt is not None and any(
+        op.requested and op.assigned not in ("", "cpu:0")
+        for op in situation.ran.computed(situation.file, first_line(stmt), stmt.end_lineno or 0)
+    ):
+        return None  # what has a kernel would leave its device too
     words = (
         "Asks for the host on purpose, where the op runs anyway: the copies stay; check that no other op of"
         " the statement should stay on the device."
@@ -79,7 +92,10 @@ def missing_device(situation: Situation) -> Draft | None:
 
 
 def _scoped(situation: Situation, device: str, words: str, code: str | None = None) -> Draft | None:
-    """The statement of the line under ``with tf.device(..)``, or under the one that stands before it."""
+    """The statement of the line under ``with tf.device(..)``, or under the one that stands before it.
+
+    What goes on with its results on the default device comes along; None where that cannot.
+    """
     stmt = next((one for one in situation.statements if _may_be_scoped(situation, one)), None)
     if stmt is None or situation.framework != "tensorflow" or _under_strategy(situation.source, stmt):
         return None
@@ -88,14 +104,55 @@ def _scoped(situation: Situation, device: str, words: str, code: str | None = No
     tf, argument = tensorflow(source, moved), code or tf_device(source, moved, device)
     if tf is None or argument is None or _scoped_alike(source, moved, tf, argument):
         return None
+    if (made := _made_along(situation, stmt, device)) is None:
+        return None
+    along = moved_along(situation, stmt, device, lambda one: _may_be_scoped(situation, one))
+    if along is None or (source is not situation.source and (len(along) > 1 or made)):
+        return None
     change = Change(source)
     header = f"{tf}.device({argument})"
-    above = source.before(moved)
-    if isinstance(above, ast.With) and [source.code(item.context_expr) for item in above.items] == [header]:
-        change.indent(moved, source.unit(above))
-    else:
-        change.wrap(moved, f"with {header}:")
+    for group in in_blocks(source, [now(one) for one in (*along, *made)]):
+        above = source.before(group[0])
+        codes = (
+            [source.code(item.context_expr) for item in above.items] if isinstance(above, ast.With) else []
+        )
+        if above is not None and codes == [header]:
+            for one in group:
+                change.indent(one, source.unit(above))
+        else:
+            change.wrap(group[0], f"with {header}:", *group[1:])
+    if made:
+        words = f"Creates the variable, and runs the statement, on {device}: {_CHECK_VARIABLE}."
+    elif len(along) > 1:
+        words = f"Runs the statement, and those that share its tensors, on {device}: check that they may."
     return situation.draft(words, change.text())
+
+
+def _made_along(situation: Situation, stmt: ast.stmt, device: str) -> list[ast.stmt] | None:
+    """What creates the variables of the statement that live on the default device, to be moved along.
+
+    None where one lives elsewhere, or it is not certain which statement creates it: if a variable stays where
+    it is, the statement cannot leave it without transfers in both directions.
+    """
+    source, ran = situation.source, situation.ran
+    lines = situation.file, first_line(stmt), stmt.end_lineno or 0
+    away = ran.homes(*lines) - {device}
+    if not away:
+        # Without that knowledge: what is assigned may live anywhere.
+        unsure = not ran.known and any(called(node) in _ASSIGNS for node in own_nodes(stmt))
+        return None if unsure or situation.fed_from_others(*lines[1:], device) else []
+    default = default_of(situation.devices, "")
+    places = ran.made_on(default)
+    if away != {default} or len(places) != 1 or places[0][0] != situation.file:
+        return None
+    found = [one for one in source.statements_at(places[0][1]) if not is_compound(one)]
+    made = found[0] if len(found) == 1 else None
+    if made is None or made is stmt or not any(called(node) in _CREATES for node in own_nodes(made)):
+        return None
+    around = [one for one in source.ancestors(made) if isinstance(one, ast.With)]
+    if any(_devices_of(one) for one in around) or _under_strategy(source, made):
+        return None
+    return [made]
 
 
 def _may_be_scoped(situation: Situation, stmt: ast.stmt) -> bool:
@@ -184,8 +241,7 @@ def _scope_of_tape(situation: Situation) -> str | None:
 
 
 def _devices_of(block: ast.With) -> list[ast.expr]:
-    calls = [item.context_expr for item in block.items if called(item.context_expr) == "device"]
-    return [call.args[0] for call in reversed(calls) if isinstance(call, ast.Call) and len(call.args) == 1]
+    return [named for item in reversed(block.items) if (named := device_of(item)) is not None]
 
 
 def _still_means(source: Source, argument: ast.expr, stmt: ast.stmt) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from app.analysis.devices import default_device
 from app.analysis.finding import Finding
 from app.analysis.hops import Hop
-from app.analysis.repairs.source import Source
+from app.analysis.repairs.ran import Ran
+from app.analysis.repairs.source import BROKEN, Source
+from app.analysis.transfer import TINY
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,6 +36,38 @@ class Situation:
     """Of the finding's line."""
     framework: str
     devices: Sequence[str]
+    ran: Ran = dataclasses.field(default_factory=Ran)
+    others: Sequence[Hop] = ()
+    """The run's other transfers."""
+    text_of: Callable[[str], str | None] = lambda file: None
+    """The text of any file of the run, by its name in sites."""
+    files: Sequence[str] = ()
+    """Names of files that have lines in the run."""
+
+    def opened(self, file: str) -> Source | None:
+        """Another file of the run; None where its text is not known, or no Python."""
+        if file == self.file:
+            return self.source
+        text = self.text_of(file)
+        try:
+            return Source(text) if text is not None else None
+        except BROKEN:
+            return None
+
+    def beside(self, first: int, last: int) -> list[Hop]:
+        """The other transfers into some lines of the file, but those that only bring Python's data."""
+        sites = {f"{self.file}:{line}" for line in range(first, last + 1)}
+        return [hop for hop in self.others if hop.site in sites and hop.kind != "upload" and hop.count != 0]
+
+    def fed_from_others(self, first: int, last: int, device: str) -> bool:
+        """Whether the lines take more than a few bytes from elsewhere than `device`, to elsewhere."""
+        return any(
+            device not in (hop.src, hop.dst) and (hop.bytes or 0) > TINY for hop in self.beside(first, last)
+        )
+
+    def fed_from(self, first: int, last: int, device: str) -> bool:
+        """Whether the lines take tensors from a device to elsewhere."""
+        return any(hop.src == device != hop.dst for hop in self.beside(first, last))
 
     @property
     def statements(self) -> list[ast.stmt]:
@@ -52,6 +86,6 @@ class Situation:
         default = default_device(self.devices, "")
         return found.pop() if len(found) == 1 and found != {default} else None
 
-    def draft(self, words: str, text: str) -> Draft:
-        """A fix in the finding's own file."""
-        return Draft(words, {self.file: text})
+    def draft(self, words: str, text: str, file: str = "") -> Draft:
+        """A fix in one file, the finding's own if none is named."""
+        return Draft(words, {file or self.file: text})

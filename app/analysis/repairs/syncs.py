@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 
-from app.analysis.repairs import copies, keeping, periods
+from app.analysis.repairs import keeping, periods, straight
 from app.analysis.repairs.change import Change, unfolded
 from app.analysis.repairs.named import assigned
 from app.analysis.repairs.names import called, dotted
@@ -28,7 +28,7 @@ def host_sync(situation: Situation) -> Draft | None:
     if set(told) & {*_WAITS, "upload", "save", "pickle"}:
         return None
     for stmt in situation.statements:
-        for form in (copies.round_trip, _comprehended, _told, _kept, assigned, _checked, returned):
+        for form in (straight.round_trip, _comprehended, _told, _kept, assigned, _checked, returned):
             if (draft := form(situation, stmt)) is not None:
                 return draft
     return None

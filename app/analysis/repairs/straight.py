@@ -1,0 +1,226 @@
+"""A tensor that something brought back: taken from where it was before it left."""
+
+from __future__ import annotations
+
+import ast
+from typing import TypeGuard
+
+from app.analysis.repairs.change import Change, unfolded
+from app.analysis.repairs.names import (
+    assignment_of,
+    bound_in,
+    called,
+    changed_in,
+    dotted,
+    keyword,
+    read_in,
+    root_of,
+)
+from app.analysis.repairs.notation import arrays, blocks_around, context_named, tensorflow
+from app.analysis.repairs.situation import Draft, Situation
+from app.analysis.repairs.source import Source, is_compound, own_nodes
+from app.analysis.rules.placed import READS
+
+_MOVES = frozenset({"as_in_context", "as_in_ctx", "copyto"})
+_TAKES = frozenset({"numpy", "asnumpy"})
+_SHAPES = frozenset({"reshape", "expand_dims", "squeeze", "transpose", "flatten", "swapaxes"})
+"""Methods of arrays whose results hold the same values."""
+
+
+def round_trip(situation: Situation, stmt: ast.stmt) -> Draft | None:
+    """``mx.nd.array(x.asnumpy(), ctx=y)``: Python takes the value only to send it again."""
+    for node in own_nodes(stmt):
+        if not isinstance(node, ast.Call) or called(node) not in ("array", "constant", "convert_to_tensor"):
+            continue
+        change = Change(situation.source)
+        if words := direct(situation, change, stmt, node):
+            return situation.draft(words, change.text())
+    return None
+
+
+def direct(situation: Situation, change: Change, stmt: ast.stmt, call: ast.Call) -> str | None:
+    """Make a call that brings something back take it from where it was before the detour."""
+    source = situation.source
+    if situation.framework != "tensorflow":
+        return _direct_array(source, change, stmt, call)
+    tf = tensorflow(source, stmt)
+    if tf is None or len(call.args) != 1 or call.keywords:
+        return None
+    if dotted(call.func) == f"{tf}.identity":
+        if any(hop.producer_op in READS for hop in situation.hops):
+            return None  # of a variable it is a copy that keeps the value
+        change.replace(call, source.code(call.args[0]))
+        return "Drops the stop between: the tensor goes to where it is used."
+    if dotted(call.func) not in (f"{tf}.constant", f"{tf}.convert_to_tensor"):
+        return None
+    tensor = _before_taking(source, call.args[0], stmt, change)
+    if tensor is None:
+        return None
+    # What came from Python had no gradient.
+    function = "stop_gradient" if "GradientTape" in source.text and _maybe_taped(source, stmt) else "identity"
+    change.replace(call, f"{tf}.{function}({tensor})")
+    return "Passes the tensor on as it is, without a way through Python; its dtype stays its own."
+
+
+def _maybe_taped(source: Source, stmt: ast.stmt) -> bool:
+    """Whether a tape may watch the statement: it is in a function, or in the block of one."""
+    return source.function_of(stmt) is not None or any(
+        called(item.context_expr) == "GradientTape"
+        for block in blocks_around(source, stmt)
+        for item in block.items
+    )
+
+
+def _direct_array(source: Source, change: Change, stmt: ast.stmt, call: ast.Call) -> str | None:
+    name = "as_in_ctx" if (arrays(source, stmt) or "").endswith("np") else "as_in_context"
+    if called(call) in _MOVES and isinstance(call.func, ast.Attribute) and len(call.args) == 1:
+        if called(call) == "copyto" and isinstance(stmt, ast.Expr):
+            return None  # it fills an array that is there
+        before = _before_moving(source, call.func.value, stmt, change)
+        if before is None:
+            return None
+        change.replace(call.func.value, before)
+        if called(call) == "copyto":  # a copy to where it is were no better
+            if _changed_in_place(source, stmt, before):
+                return None
+            end = source.span(call.func)[1]
+            change.replace_span(end - len("copyto"), end, name)
+        return "Copies straight to where the array is used, without the stop between."
+    there = keyword(call, "ctx")
+    if called(call) == "array" and there is not None and len(call.args) == 1 and len(call.keywords) == 1:
+        array = _before_taking(source, call.args[0], stmt, change)
+        if array is None:
+            return None
+        detached = ".detach()" if _recorded(source, stmt) else ""
+        change.replace(call, f"{array}{detached}.{name}({source.code(there.value)})")
+        return "Copies straight to the context, without numpy; the dtype stays the array's own."
+    return None
+
+
+def _changed_in_place(source: Source, stmt: ast.stmt, before: str) -> bool:
+    """Whether one of the two names that may stand for one array then is changed in place anywhere."""
+    names = bound_in(stmt) | read_in(ast.parse(before))
+    return any(
+        root_of(one.target if isinstance(one, ast.AugAssign) else one) in names
+        for one in ast.walk(source.tree)
+        if isinstance(one, ast.AugAssign)
+        or (isinstance(one, ast.Attribute | ast.Subscript) and not isinstance(one.ctx, ast.Load))
+    ) or any(root_of(one.value) in names for one in ast.walk(source.tree) if _filled(one))
+
+
+def _filled(node: ast.AST) -> TypeGuard[ast.keyword]:
+    return isinstance(node, ast.keyword) and node.arg == "out"
+
+
+def _recorded(source: Source, stmt: ast.stmt) -> bool:
+    return any(
+        called(item.context_expr) == "record" for block in blocks_around(source, stmt) for item in block.items
+    )
+
+
+def _before_moving(source: Source, node: ast.expr, stmt: ast.stmt, change: Change) -> str | None:
+    """Code for what an expression is made of, by no more than a copy to another context; None for others."""
+    inner = _shaped(node)
+    if isinstance(inner, ast.Call) and called(inner) in _MOVES:
+        return _without(source, node, inner)
+    made = assignment_of(source, inner.id, stmt) if isinstance(inner, ast.Name) else None
+    if made is None or made.value is None or not _still(source, made, stmt, made.value):
+        return None
+    way = _shaped(made.value)
+    if not isinstance(way, ast.Call) or called(way) not in _MOVES:
+        return None
+    value = _without(source, made.value, way)
+    if value is None:
+        return None
+    _drop_if_unused(source, change, inner)
+    start, end = source.span(node)
+    first, last = source.span(inner)
+    return f"{source.text[start:first]}{value}{source.text[last:end]}"
+
+
+def _shaped(node: ast.expr) -> ast.expr:
+    """What a chain of reshaping methods starts from."""
+    while isinstance(node, ast.Call) and called(node) in _SHAPES and isinstance(node.func, ast.Attribute):
+        node = node.func.value
+    return node
+
+
+def _without(source: Source, node: ast.expr, move: ast.Call) -> str | None:
+    """An expression's code without a copy in it."""
+    if not isinstance(move.func, ast.Attribute) or len(move.args) != 1 or move.keywords:
+        return None
+    there = move.args[0]
+    if context_named(there) is None and not isinstance(there, ast.Name | ast.Attribute):
+        return None
+    start, end = source.span(node)
+    first, last = source.span(move)
+    return f"{source.text[start:first]}{source.operand(move.func.value)}{source.text[last:end]}"
+
+
+def _before_taking(source: Source, made: ast.expr, stmt: ast.stmt, change: Change) -> str | None:
+    """The tensor whose value an expression is, by ``x.numpy()`` in it or a line above."""
+    if isinstance(made, ast.Call):
+        return source.operand(taken) if (taken := _taken(made)) is not None else None
+    above = assignment_of(source, made.id, stmt) if isinstance(made, ast.Name) else None
+    taken = _taken(above.value) if above is not None and above.value is not None else None
+    if above is None or taken is None or above.value is None or not isinstance(made, ast.Name):
+        return None
+    if isinstance(taken, ast.Name) and _still(source, above, stmt, taken):
+        _drop_if_unused(source, change, made)
+        return source.code(taken)
+    if _uses(source, made.id) != 2 or not _once_each(source, above, stmt):
+        return None
+    change.replace(above.value, source.code(taken))
+    return made.id
+
+
+def _taken(node: ast.expr) -> ast.expr | None:
+    plain = isinstance(node, ast.Call) and called(node) in _TAKES and not node.args and not node.keywords
+    return (
+        node.func.value
+        if plain and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        else None
+    )
+
+
+def _still(source: Source, made: ast.stmt, stmt: ast.stmt, value: ast.expr) -> bool:
+    """Whether the names of an expression mean the same at a later statement of the same round."""
+    if not _once_each(source, made, stmt):
+        return False
+    names = read_in(value)
+    scope = source.scopes_of(stmt)[0]
+    between = [
+        one
+        for one in ast.walk(scope)
+        if isinstance(one, ast.stmt) and not is_compound(one) and made.lineno < one.lineno < stmt.lineno
+    ]
+    return not any(names & (bound_in(one) | changed_in(one)) for one in between)
+
+
+def _once_each(source: Source, made: ast.stmt, stmt: ast.stmt) -> bool:
+    """Whether the later statement runs right after the other, each time, but for device scopes."""
+    block = source.block_of(made)
+    for one in (stmt, *source.ancestors(stmt)):
+        if one is not stmt and not isinstance(one, ast.With):
+            break
+        if any(one is other for other in block):
+            return True
+    # Both may be in scopes of their own that follow each other.
+    parent = source.parents[made]
+    return isinstance(parent, ast.With) and _once_each(source, parent, stmt)
+
+
+def _uses(source: Source, name: str) -> int:
+    return sum(isinstance(one, ast.Name) and one.id == name for one in ast.walk(source.tree))
+
+
+def _drop_if_unused(source: Source, change: Change, node: ast.expr) -> None:
+    """Take the assignment of a name out that nothing else uses."""
+    if not isinstance(node, ast.Name):
+        return
+    made = assignment_of(source, node.id, node)
+    alone = made is not None and source.lines[made.lineno - 1].strip().startswith(
+        source.code(made).partition("\n")[0]
+    )
+    if made is not None and alone and _uses(source, node.id) == 2 and unfolded(source, made)[0] is source:
+        change.drop(made)

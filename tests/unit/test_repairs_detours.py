@@ -1,0 +1,162 @@
+"""Tensors that go there and back unchanged: the whole text that a fix makes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.repair_cases import fixed, hop
+
+TF = "import tensorflow as tf\n"
+MX = "import mxnet as mx\n"
+
+
+def straight(text: str, last: int, *, way: tuple[str, ...] = ("gpu:0", "cpu:0", "gpu:0"), **more: Any) -> Any:
+    """The text that the fix makes of a tensor that leaves at the marked line and comes at the last one."""
+    first = next(number for number, one in enumerate(text.splitlines(), 1) if one.endswith("#!"))
+    lines = [f"train.py:{first}", f"train.py:{last}"]
+    made = more.pop("made", last)
+    hops = (
+        hop("explicit", way[0], way[1], op="Reshape", site=lines[0], producer_site="train.py:1"),
+        hop("explicit", way[1], way[2], site=lines[1], producer_site=f"train.py:{made}"),
+    )
+    return fixed("bounce", text, hops=more.pop("hops", hops), lines=lines, stations=list(way), **more)
+
+
+ARRAYS = {
+    "by the host, reshaped": (
+        "t = z.as_in_context(mx.cpu())  #!\nu = t.reshape((3, 4)).as_in_context(a)\n",
+        "u = z.reshape((3, 4)).as_in_context(a)\n",
+    ),
+    "reshaped there": (
+        "t = z.as_in_context(mx.cpu()).reshape((3, 4))  #!\nu = t.as_in_context(a)\n",
+        "u = z.reshape((3, 4)).as_in_context(a)\n",
+    ),
+    "there and back": ("q = h.copyto(b)  #!\nr = q.copyto(a)\n", "r = h.as_in_context(a)\n"),
+    "there and back, used there": (
+        "q = h.copyto(b)  #!\nf(q)\nr = q.copyto(a)\n",
+        "q = h.copyto(b)\nf(q)\nr = h.as_in_context(a)\n",
+    ),
+    "changed after": ("q = h.copyto(b)  #!\nr = q.copyto(a)\nr[:] = 0\n", None),
+    "another value by then": ("q = h.copyto(b)  #!\nh = f(h)\nr = q.as_in_context(a)\n", None),
+    "into an array": ("q = h.copyto(b)  #!\nq.copyto(r)\n", None),
+    "only sometimes": ("if c:\n    q = h.copyto(b)  #!\nr = q.copyto(a)\n", None),
+    "recorded": (
+        "with autograd.record():\n    y = mx.nd.array(h.asnumpy(), ctx=b)  #!\n",
+        "with autograd.record():\n    y = h.detach().as_in_context(b)\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_arrays(name: str) -> None:
+    before, after = ARRAYS[name]
+    last = before.count("\n") + 1 if name != "there and back, used there" else 4
+    found = straight(MX + before, min(last, 4), framework="mxnet")
+    assert found == (None if after is None else MX + after)
+
+
+PULLED = {
+    "a name": (
+        "a = n.numpy()  #!\nwith tf.device(B):\n    c = tf.constant(a)\n",
+        "with tf.device(B):\n    c = tf.identity(n)\n",
+    ),
+    "a call": (
+        "with tf.device(A):\n    a = f(x).numpy()  #!\nwith tf.device(B):\n    g(tf.constant(a))\n",
+        "with tf.device(A):\n    a = f(x)\nwith tf.device(B):\n    g(tf.identity(a))\n",
+    ),
+    "for Python too": ("a = f(x).numpy()  #!\nprint(a)\ng(tf.constant(a))\n", None),
+    "another tensor by then": ("a = n.numpy()  #!\nn = f(n)\nc = tf.constant(a)\nprint(a)\n", None),
+    "kept from a round before": ("a = n.numpy()  #!\nfor i in y:\n    n = f(tf.constant(a))\n", None),
+    "watched": (
+        "with tf.GradientTape() as tape:\n    a = n.numpy()  #!\n    c = tf.constant(a)\n",
+        "with tf.GradientTape() as tape:\n    c = tf.stop_gradient(n)\n",
+    ),
+    "another type": ("a = n.numpy()  #!\nc = tf.constant(a, tf.float16)\n", None),
+}
+
+
+@pytest.mark.parametrize("name", PULLED)
+def test_values_that_python_takes_and_sends(name: str) -> None:
+    before, after = PULLED[name]
+    pulled = hop("host-sync", "gpu:0", site="train.py:2")
+    found = straight(TF + before, before.count("\n") + 1, hops=(pulled,))
+    assert found == (None if after is None else TF + after)
+
+
+RESHAPED = {
+    "a scope of its own": (
+        'def move(t):\n    with tf.device("/CPU:0"):\n        return tf.reshape(t, (3, 4))  #!\n',
+        'def move(t):\n    with tf.device("/GPU:0"):\n        return tf.reshape(t, (3, 4))\n',
+    ),
+    "a scope with more": (
+        'with tf.device("/CPU:0"):\n    n = 1\n    y = tf.transpose(t)  #!\n',
+        'with tf.device("/CPU:0"):\n    n = 1\n    with tf.device("/GPU:0"):\n        y = tf.transpose(t)\n',
+    ),
+    "computes too": ('with tf.device("/CPU:0"):\n    y = tf.reshape(t, (3, 4)) + w  #!\n', None),
+    "by another function": ('with tf.device("/CPU:0"):\n    y = tf.reshape(f(t), (3, 4))  #!\n', None),
+}
+
+
+@pytest.mark.parametrize("name", RESHAPED)
+def test_what_only_reshapes_stays_where_the_tensor_is(name: str) -> None:
+    before, after = RESHAPED[name]
+    line = before.count("\n") + 1
+    assert straight(TF + before, 99, made=line) == (None if after is None else TF + after)
+
+
+def test_several_that_reshape_without_a_scope() -> None:
+    text = f"{TF}g = tf.reshape(h, (3, 4))  #!\nh = tf.transpose(g)\ny = f(h)\n"
+    assert straight(text, 4, made=3) == (
+        f'{TF}with tf.device("/GPU:0"):\n    g = tf.reshape(h, (3, 4))\n    h = tf.transpose(g)\ny = f(h)\n'
+    )
+
+
+def test_what_comes_from_other_devices_too_stays() -> None:
+    text = f'{TF}def move(t):\n    with tf.device("/CPU:0"):\n        return tf.reshape(t, (3, 4))  #!\n'
+    other = hop("explicit", "gpu:1", "cpu:0", site="train.py:4", bytes=4096)
+    assert straight(text, 99, made=4, others=(other,)) is None
+
+
+DECORATED = """\
+def on_host(fn):
+    def wrapper(*args):
+        with tf.device("/CPU:0"):
+            return fn(*args)
+    return wrapper
+@on_host
+def heads(x):
+    return tf.transpose(x)  #!
+with tf.device("/GPU:0"):
+    y = f(heads(x))
+"""
+
+
+def test_a_decorator_that_moves_what_only_reshapes() -> None:
+    found = straight(TF + DECORATED, 11, made=9)
+    assert found == TF + DECORATED.replace("@on_host\n", "").replace("  #!", "")
+    assert straight(f"{TF}{DECORATED}z = heads(x)\n", 11, made=9) is None
+
+
+def test_a_function_whose_result_passes_the_default_device_is_called_in_a_scope() -> None:
+    hops = (
+        hop("unknown", "gpu:0", op="Identity", site="train.py:3", producer_site="train.py:9"),
+        hop("unknown", "cpu:0", "gpu:0", op="_Retval", site="train.py:3", producer_site="train.py:3"),
+    )
+    text = f"{TF}for x in xs:\n    f(x)  #!\n"
+    told: dict[str, Any] = {"hops": hops, "result_of_a_call": True}
+    assert straight(text, 3, **told) == f'{TF}for x in xs:\n    with tf.device("/GPU:0"):\n        f(x)\n'
+    assert straight(f"{TF}def g(x):\n    yield f(x)  #!\n", 3, **told) is None
+    scoped = f'{TF}with tf.device("/GPU:0"):\n    f(x)  #!\n'
+    assert straight(scoped, 3, **told) is None
+
+
+def test_a_function_within_another_is_called_where_its_result_is_used() -> None:
+    text = f"{TF}def run(x):\n    return decode(encode(x))  #!\n"
+    hops = (
+        hop("unknown", "gpu:0", op="Identity", tensor="Call/Relu:0", site="train.py:3"),
+        hop("unknown", "cpu:0", "gpu:1", tensor="StatefulPartitionedCall/Identity:0", site="train.py:7"),
+    )
+    found = straight(text, 7, way=("gpu:0", "cpu:0", "gpu:1"), hops=hops)
+    assert found == f'{TF}def run(x):\n    with tf.device("/GPU:1"):\n        return decode(encode(x))\n'

@@ -1,0 +1,128 @@
+"""A statement that goes into a device scope: what has to go with it, and what keeps it where it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.analysis.placement import Op
+from tests.unit.repair_cases import fixed, hop, op
+
+TF = "import tensorflow as tf\n"
+
+
+def scoped(text: str, *ran: Op, others: tuple[Any, ...] = (), devices: Any = ()) -> str | None:
+    """The text that the fix makes of an op that takes what is on gpu:1 to the host."""
+    told: dict[str, Any] = {"devices": devices} if devices else {}
+    taken = hop("default-device", "gpu:1", site="train.py:1")
+    found = fixed("default-device", TF + text, hops=(taken,), ran=ran, others=others, **told)
+    return None if found is None else found.removeprefix(TF)
+
+
+AVERAGE = """\
+class Average:
+    def __init__(self, weights):
+        self.pairs = [(w, tf.Variable(w)) for w in weights]
+    def update(self):
+        for w, shadow in self.pairs:
+            shadow.assign(0.9 * shadow + 0.1 * w)  #!
+"""
+HOST = ("cpu:0", "cpu:1", "gpu:1")
+"""Devices of a run whose default one is the host."""
+SHADOWS = (
+    op(7, "ReadVariableOp", "cpu:0"),
+    op(7, "ReadVariableOp", "gpu:1"),
+    op(7, "Mul", "cpu:0"),
+    op(7, "AssignVariableOp", "cpu:0"),
+)
+
+
+def test_what_is_assigned_on_the_default_device_is_created_where_the_statement_goes() -> None:
+    """Bug: only the statement was moved, so that the shadows went to and fro: two transfers for one."""
+    assert scoped(AVERAGE, *SHADOWS, op(4, "VarHandleOp", "cpu:0"), devices=("cpu:0", "cpu:1")) == (
+        "class Average:\n"
+        "    def __init__(self, weights):\n"
+        '        with tf.device("/GPU:1"):\n'
+        "            self.pairs = [(w, tf.Variable(w)) for w in weights]\n"
+        "    def update(self):\n"
+        "        for w, shadow in self.pairs:\n"
+        '            with tf.device("/GPU:1"):\n'
+        "                shadow.assign(0.9 * shadow + 0.1 * w)\n"
+    )
+
+
+def test_a_statement_stays_where_a_variable_of_it_stays() -> None:
+    two_places = (op(4, "VarHandleOp", "cpu:0"), op(2, "VarHandleOp", "cpu:0"))
+    assert scoped(AVERAGE, *SHADOWS, *two_places, devices=HOST[:2]) is None
+    elsewhere = (op(4, "VarHandleOp", "cpu:0", file="model.py"),)
+    assert scoped(AVERAGE, *SHADOWS, *elsewhere, devices=HOST[:2]) is None
+    third = tuple(op(7, one.type, "gpu:0") if one.assigned == "cpu:0" else one for one in SHADOWS)
+    assert scoped(AVERAGE, *third, op(4, "VarHandleOp", "gpu:0"), devices=HOST[:2]) is None
+    # Where no op is known of, nothing says where the variable is that it assigns.
+    assert scoped("shadow.assign(0.9 * shadow + 0.1 * w)  #!\n") is None
+
+
+def test_a_statement_with_inputs_from_two_devices_stays() -> None:
+    text = "y = a + b  #!\n"
+    ran = (op(2, "AddV2", "cpu:0"),)
+    other = hop("explicit", "gpu:0", "cpu:0", bytes=4096, site="train.py:2")
+    assert scoped(text, *ran, others=(other,)) is None
+    small = hop("explicit", "gpu:0", "cpu:0", bytes=4, site="train.py:2")
+    there = hop("explicit", "cpu:0", "gpu:1", bytes=4096, site="train.py:2")
+    line = hop("explicit", "gpu:0", "cpu:0", bytes=4096, site="train.py:22")
+    assert scoped(text, *ran, others=(small, there, line)) is not None
+
+
+STEP = """\
+def step(x):
+    with tf.GradientTape() as tape:
+        hidden = first(x)
+        logits = second(hidden)  #!
+        loss = tf.reduce_mean(logits)
+    grads = tape.gradient(loss, weights)
+    for w, g in zip(weights, grads):
+        w.assign_sub(0.1 * g)
+    print(x)
+    return loss
+"""
+
+
+def test_what_shares_its_tensors_on_the_default_device_comes_along() -> None:
+    """GIVEN a step without any scope WHEN one op of it is told THEN no transfer only moves on to the next."""
+    ran = (
+        *(op(line, "MatMul", "cpu:0") for line in (4, 5)),
+        op(6, "Mean", "cpu:0"),
+        op(7, "MatMul", "cpu:0"),
+        op(9, "Mul", "cpu:0"),
+        op(9, "AssignSubVariableOp", "gpu:1"),
+    )
+    before = hop("default-device", "gpu:1", "cpu:0", site="train.py:4", bytes=4096)
+    assert scoped(STEP, *ran, others=(before,)) == (
+        "def step(x):\n"
+        "    with tf.GradientTape() as tape:\n"
+        '        with tf.device("/GPU:1"):\n'
+        "            hidden = first(x)\n"
+        "            logits = second(hidden)\n"
+        "            loss = tf.reduce_mean(logits)\n"
+        '    with tf.device("/GPU:1"):\n'
+        "        grads = tape.gradient(loss, weights)\n"
+        "    for w, g in zip(weights, grads):\n"
+        '        with tf.device("/GPU:1"):\n'
+        "            w.assign_sub(0.1 * g)\n"
+        "    print(x)\n"
+        "    return loss\n"
+    )
+
+
+def test_what_cannot_come_along_keeps_the_statement_unless_little_goes_there() -> None:
+    text = "def f(x):\n    y = g(x)  #!\n    while tf.reduce_any(y > 0):\n        pass\n"
+    loop = op(4, "Greater", "cpu:0")
+    assert scoped(text, op(3, "MatMul", "cpu:0"), loop) is None
+    assert scoped(text, op(3, "MatMul", "cpu:0"), op(3, "Mean", "cpu:0"), loop) is not None
+    assert scoped(text, op(3, "MatMul", "cpu:0"), op(4, "Greater", "gpu:0", "gpu:0")) is not None
+
+
+def test_ops_that_have_a_kernel_are_not_sent_to_the_host_with_one_that_has_none() -> None:
+    text = f'{TF}with tf.device("/GPU:0"):\n    y = tf.nn.relu(f(tf.unique(x)))  #!\n'
+    unique, relu = op(3, "Unique", "cpu:0", "gpu:0"), op(3, "Relu", "gpu:0", "gpu:0")
+    assert fixed("no-kernel", text, hops=(hop("no-kernel"),), ran=(unique, relu)) is None
+    assert fixed("no-kernel", text, hops=(hop("no-kernel"),), ran=(unique,)) is not None

@@ -26,9 +26,12 @@ def graph_choices(tables: Tables) -> list[GraphChoice]:
     """All that can be drawn, what executed most ops first."""
     names: Counter[str] = Counter()
     choices = []
+    tasks = _tasks(tables)
     for graph in tables.own_graphs:
         names[graph.name] += 1
         again = f" ({names[graph.name]})" if names[graph.name] > 1 else ""
+        if task := tasks.get(graph.id):
+            again = f" · {task}"
         ops = sum(node.op not in BOUNDARY for node in tables.nodes_of(graph.id))
         name = graph.name + again
         choices.append(GraphChoice(str(graph.id), name, ops, graph.calls, graph.partial, graph.name))
@@ -39,6 +42,23 @@ def graph_choices(tables: Tables) -> list[GraphChoice]:
         choices.append(GraphChoice(EAGER, "eager ops", len(eager), executed[EAGER]))
     choices.sort(key=lambda choice: -executed[choice.id])
     return choices
+
+
+def _tasks(tables: Tables) -> dict[int, str]:
+    """Graph -> the process on whose devices it runs, where that tells the graphs of a name apart."""
+    found: dict[str, dict[int, str]] = {}
+    for graph in tables.own_graphs:
+        devices = _devices_of(tables, graph.id)
+        # A parameter server's host takes part in the graph of each worker.
+        own = {device for device in devices if not is_host(device)} or devices
+        roles = {device.rpartition("/")[0] for device in own}
+        found.setdefault(graph.name, {})[graph.id] = roles.pop() if len(roles) == 1 else ""
+    return {
+        graph: task
+        for tasks in found.values()
+        if len(tasks) > 1 and len(set(tasks.values())) == len(tasks)
+        for graph, task in tasks.items()
+    }
 
 
 def placement_diagram(

@@ -13,6 +13,10 @@ from app.views.progress_data import Progress
 
 NOTHING = "The program has not reported a step yet."
 
+_TICKS = 8
+_FEW = 30
+"""Up to so many values each is marked."""
+
 
 def progress_figure(progress: Progress, theme: Theme = LIVE, *, height: int = 300) -> Figure:
     """Loss above, steps a second below, over the step number; what was never reported is left out."""
@@ -35,7 +39,9 @@ def progress_figure(progress: Progress, theme: Theme = LIVE, *, height: int = 30
             **({"range": [0, progress.total]} if progress.total else {}),
             anchor="y" if len(panels) == 1 else "y2",
             showgrid=False,
-            nticks=8,
+            nticks=_TICKS,
+            # There are no half steps.
+            **({"dtick": 1} if max(progress.total or 0, *progress.steps) <= _TICKS else {}),
         ),
     )
     data = []
@@ -64,7 +70,7 @@ def _curve(
     ]
     return {
         "type": "scatter",
-        "mode": "lines" if len(steps) > 1 else "markers",
+        "mode": "lines" if len(steps) > _FEW else "lines+markers",
         "name": name,
         "x": list(steps),
         "y": [value if value is not None and math.isfinite(value) else None for value in values],

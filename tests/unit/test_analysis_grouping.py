@@ -517,6 +517,7 @@ def test_workers_that_share_a_server_are_drawn_above_one_another() -> None:
     lanes = [("worker:0/cpu:1", 1), ("worker:1/cpu:1", 1), ("ps:0/cpu:0", 2)]
     assert [(lane.device, lane.ops) for lane in diagram.lanes] == lanes
     assert diagram.idle == ("worker:2/cpu:1",)
+    assert [choice.name for choice in diagram.graphs] == ["train_step · worker:0", "train_step · worker:1"]
 
 
 def test_the_training_step_is_drawn_before_what_ran_more_ops() -> None:

@@ -243,6 +243,9 @@ def test_progress_draws_what_was_reported() -> None:
     assert (speed["y"], speed["yaxis"], speed["text"][2]) == ([None, 30.0, 31.24], "y2", "31.2 steps/s")
     assert figure["layout"]["xaxis"]["range"] == [0, 100]
     as_json(figure)
+    assert loss["mode"] == "lines+markers" and "dtick" not in figure["layout"]["xaxis"]
+    # Of a few steps each has its tick, and there are no half ones.
+    assert progress_figure(Progress((1, 3), (2.0, 1.0), (), 3), LIGHT)["layout"]["xaxis"]["dtick"] == 1
     only_loss = progress_figure(Progress((0,), (1.0,), (None,)), LIGHT)
     assert [one["name"] for one in only_loss["data"]] == ["loss"]
     assert progress_figure(Progress((), (), ()), LIGHT)["layout"]["annotations"][0]["text"] == (

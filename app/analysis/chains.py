@@ -3,7 +3,8 @@
 A link of a chain is a pair of hops: what the first brought is, unchanged, what the second takes away.
 Inside a placed graph the graph's edges say so. Between eager ops the line and type of the op that the
 first feeds and the second comes from say so, where each execution of that op was fed by such a hop; and
-the recorder itself says which array that Python took is sent to a device again.
+the recorder itself says which array that Python took is sent to a device again, and which array that is
+copied is but what another copy brought.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ def chains(tables: Tables, hops: Sequence[Hop]) -> list[Chain]:
         *_in_graphs(tables, keys),
         *_of_eager_ops(tables, keys),
         *_over_python(tables, keys),
+        *_moved_on(keys),
     ]:
         row, then = row_of[first.id], row_of[second.id]
         if row != then and _worth_telling(hops[row], hops[then]):
@@ -138,6 +140,8 @@ class _Ways:
         return list(seen.values())
 
 
+_TOLD_BY_ARRAY = frozenset({"_copyto", "_np_copyto", "_npi_copyto"})
+"""Ops whose recorder says of each array by itself whether it is what they brought: `copied_from`."""
 _Place = tuple[str, int, str]
 """An eager op's type, line and device."""
 
@@ -153,6 +157,8 @@ def _of_eager_ops(tables: Tables, keys: Sequence[Key]) -> Iterable[tuple[Key, Ke
         ran[place] = ran.get(place, 0) + (op.count or 0)
     for second in keys:
         if second.fields.get("graph") or _text(second, "kind") not in ("copy", "pull"):
+            continue
+        if _text(second, "producer_op") in _TOLD_BY_ARRAY:
             continue
         place = _text(second, "producer_op"), second.fields.get("producer_loc") or 0, _text(second, "src")
         arrived = _data(fed.get(place, ()))
@@ -185,4 +191,18 @@ def _over_python(tables: Tables, keys: Sequence[Key]) -> Iterable[tuple[Key, Key
         if _text(second, "kind") == "upload" and isinstance(pulled, str):
             place = pulled, tables.site(second.fields.get("producer_loc")), second.fields.get("bytes")
             for first in taken.get(place, ()):
+                yield first, second
+
+
+def _moved_on(keys: Sequence[Key]) -> Iterable[tuple[Key, Key]]:
+    brought: dict[tuple[str, str, object, object], list[Key]] = {}
+    for key in keys:
+        if not key.fields.get("graph") and _text(key, "kind") == "copy":
+            place = _text(key, "src"), _text(key, "dst"), key.fields.get("loc"), key.fields.get("bytes")
+            brought.setdefault(place, []).append(key)
+    for second in keys:
+        before = _text(second, "copied_from")
+        if before and _text(second, "kind") == "copy":
+            copied = second.fields.get("copy_loc"), second.fields.get("bytes")
+            for first in brought.get((before, _text(second, "src"), *copied), ()):
                 yield first, second

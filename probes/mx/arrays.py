@@ -35,12 +35,14 @@ _names: dict[tuple[int, int], str] = {}
 
 Origin = tuple[str, int]
 """(device, location of the copy) of what came to the host from a device by a copy that the code called."""
+Moved = tuple[str, int]
+"""(device, location of the copy) of what is, unchanged, what a copy brought from another device."""
 
 
 class Mark:
     """Who made an array, where it lives, and what it holds; one for all arrays that are alike in that."""
 
-    __slots__ = ("_view", "bytes", "device", "loc", "op", "origin", "requested", "total")
+    __slots__ = ("_view", "base", "bytes", "device", "loc", "moved", "op", "origin", "requested", "total")
 
     def __init__(
         self,
@@ -51,6 +53,7 @@ class Mark:
         size: int = 0,
         total: Optional[Any] = None,
         origin: Optional[Origin] = None,
+        moved: Optional[Moved] = None,
     ) -> None:
         """`total` is the [in use, peak] of the device that `size` bytes are counted in."""
         self.op = op
@@ -61,13 +64,30 @@ class Mark:
         self.total: list[int] = total if total is not None else [0, 0]
         self.origin = origin
         """For an array of the host: whose value it waits for, because it was copied from there."""
+        self.moved = moved
+        """For what a copy brought, or only another shape of that: where from."""
         self._view: Optional[Mark] = None
+        self.base: Optional[Mark] = None
+        """For a view: the mark of what it is a view of."""
 
     def view(self) -> Mark:
         """The same for an array that shares the memory: it holds nothing itself."""
         if self._view is None:
-            self._view = Mark(self.op, self.loc, self.device, self.requested, origin=self.origin)
+            self._view = Mark(
+                self.op, self.loc, self.device, self.requested, 0, None, self.origin, self.moved
+            )
+            self._view.base = self.base or self
         return self._view
+
+    def shared(self) -> bool:
+        """Whether arrays like it share their memory with others: it is a view, or has some."""
+        return self.base is not None or self._view is not None
+
+    def overwritten(self) -> None:
+        """One of them got new values: those that share its memory, which nobody knows, got them too."""
+        for mark in (self.base, self.base and self.base._view, self, self._view):
+            if mark is not None:
+                mark.moved = None
 
 
 def device_name(kind: int, number: int) -> str:
@@ -181,6 +201,9 @@ class Arrays:
         """A new array, or new values in an old one: from now on it is known as `mark` says."""
         address = handle.value
         old = self.marks.get(address)
+        if old is not None and old.shared():
+            old.overwritten()
+            mark = mark.view() if old.base is not None else mark
         self.marks[address] = mark
         more = mark.bytes
         if old is not None:

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import ctypes
 
+MOVERS = frozenset(
+    {"reshape", "flatten", "expand_dims", "squeeze", "transpose", "swapaxes", "identity", "stop_gradient"}
+    | {"_np_reshape", "_npi_reshape", "_np_squeeze", "_np_transpose", "_np_moveaxis", "_np_copy"}
+)
+"""Ops whose output holds the values of their input and nothing else, copies to other devices aside."""
+
 
 def op_names() -> dict[int, str]:
     """Name of each op by its C handle; of several names of one op the plainest."""

@@ -16,8 +16,8 @@ from ..trace.hop import HOST, hop_fields
 from ..trace.pulled import PulledArrays
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from ..trace.sites import Sites
-from .arrays import Arrays, Mark, Origin, context_name
-from .op_names import op_names
+from .arrays import Arrays, Mark, Moved, Origin, context_name
+from .op_names import MOVERS, op_names
 from .scopes import scope_line
 from .tape import COPIES, Copy, Forward, Tape
 
@@ -45,16 +45,17 @@ _ELSEWHERE = (
 class _Entry:
     """What is constant for an op at a line on a device."""
 
-    __slots__ = ("copies", "forward", "key", "made_from", "mark", "marks", "name")
+    __slots__ = ("copies", "forward", "key", "made_from", "mark", "marks", "moves", "name")
 
     def __init__(self, name: str, key: int, mark: Mark) -> None:
         self.name = name
         self.key = key
         self.mark = mark
         self.copies = name in COPIES
+        self.moves = name in MOVERS
         self.forward = Forward(name, mark.loc, mark.device)
-        self.marks: dict[tuple[int, str, Optional[Origin]], Mark] = {}
-        """By size in bytes, device and origin."""
+        self.marks: dict[tuple[int, str, Optional[Origin], Optional[Moved]], Mark] = {}
+        """By size in bytes, device, origin and what was only moved."""
         self.made_from: dict[Mark, Mark] = {}
         """What it made of an input; asking for the size each time would cost more than the op's record."""
 
@@ -114,7 +115,8 @@ class Ops:
                 tape.made(inputs, (outputs,), entry.forward)
             made = entry.made_from.get(mark)
             if made is None:
-                made = self._sized(entry, outputs.handle, _origin(device, inputs, marks))
+                moved = mark.moved if entry.moves else None
+                made = self._sized(entry, outputs.handle, _origin(device, inputs, marks), moved)
                 if mark.op != "?":  # an array that nothing is known of may have any size the next time
                     entry.made_from[mark] = made
             marks[outputs.handle.value] = made
@@ -158,16 +160,20 @@ class Ops:
             self._mixed_inputs(entry.name, inputs, device, location, "read")
         if self.tape.on:
             self.tape.made(inputs, group, entry.forward, copy)
-        origin = _origin(device, inputs, self.arrays.marks)
-        if entry.copies and device is HOST and self.arrays.mark(inputs[0].handle).device is not HOST:
-            origin = (self.arrays.mark(inputs[0].handle).device, location)
+        origin, moved = _origin(device, inputs, self.arrays.marks), None
+        if entry.copies or entry.moves:
+            source = self.arrays.mark(inputs[0].handle)
+            moved = source.moved
+            if entry.copies and source.device is not device:
+                moved = (source.device, location)
+                origin = moved if device is HOST else origin
         for output in group:
             if out is None:
-                mark = self._sized(entry, output.handle, origin)
+                mark = self._sized(entry, output.handle, origin, moved)
             else:  # new values in an array that keeps its place and size
                 old = self.arrays.mark(output.handle)
                 size = old.bytes or self.arrays.size(output.handle)
-                mark = self._marked(entry, size, old.device, origin)
+                mark = self._marked(entry, size, old.device, origin, moved)
             self.arrays.made(output.handle, mark)
 
     def _filled(self, name: Any, handle: Any) -> str:
@@ -185,16 +191,18 @@ class Ops:
         self.arrays.marks[handle.value] = Mark("?", 0, inside)
         return inside
 
-    def _sized(self, entry: _Entry, handle: Any, origin: Optional[Origin]) -> Mark:
+    def _sized(self, entry: _Entry, handle: Any, origin: Optional[Origin], moved: Optional[Moved]) -> Mark:
         """The mark of what an op made anew."""
-        return self._marked(entry, self.arrays.size(handle), entry.mark.device, origin)
+        return self._marked(entry, self.arrays.size(handle), entry.mark.device, origin, moved)
 
-    def _marked(self, entry: _Entry, size: int, device: str, origin: Optional[Origin]) -> Mark:
-        mark = entry.marks.get((size, device, origin))
+    def _marked(
+        self, entry: _Entry, size: int, device: str, origin: Optional[Origin], moved: Optional[Moved]
+    ) -> Mark:
+        mark = entry.marks.get((size, device, origin, moved))
         if mark is None:
             plain, total = entry.mark, self.arrays.totals[device]
-            mark = Mark(plain.op, plain.loc, device, plain.requested, size, total, origin)
-            entry.marks[(size, device, origin)] = mark
+            mark = Mark(plain.op, plain.loc, device, plain.requested, size, total, origin, moved)
+            entry.marks[(size, device, origin, moved)] = mark
         return mark
 
     def _define(self, name: Any, location: int, device: str, inputs: Sequence[Any]) -> _Entry:
@@ -225,7 +233,7 @@ class Ops:
             return None  # a snapshot, an assignment, or what the library needs for something else
         shape = self.arrays.shape(source.handle)
         dtype = self.arrays.dtype(source.handle)
-        identity = (mark.op, mark.loc, mark.device, dst, location, shape, dtype, call)
+        identity = (mark.op, mark.loc, mark.device, dst, location, shape, dtype, call, mark.moved)
         key = self._hops.get(identity)
         if key is None:
             sparse = self.arrays.sparse(source.handle)
@@ -245,6 +253,8 @@ class Ops:
                 producer_requested=mark.requested,
                 facts={"copy_call": call} if call else {"copy_call": entry.name},
             )
+            if mark.moved is not None:
+                fields["copied_from"], fields["copy_loc"] = mark.moved
             key = self._hops[identity] = self.recording.key(("copy", *identity), "hop", fields)
         self.recording.happened(key, "hop")
         return (mark.device, dst, shape, dtype, mark.op) if mark.device is not dst else None

@@ -30,8 +30,9 @@ Kinds of keys, with their fields beside ``loc``, the line (device names as in th
 ==========  ========================================================================================
 op          op, device, requested, forward_loc, basis (inferred where it was not seen to run)
 call        graph, function: one event a call of a placed graph, dur as Python saw it
-hop         a transfer: see `hop_fields` in hop.py; with a graph and per_call its count is calls x
-            per_call, with a graph and without it what its own events count
+hop         a transfer: see `hop_fields` in hop.py; copied_from (device) and copy_loc, the line, where
+            what is copied is, unchanged, what another copy brought; with a graph and per_call its
+            count is calls x per_call, with a graph and without it what its own events count
 collective  op, devices, tensors, payload_bytes, wire_bytes, algorithm, basis, graph, per_call; of one
             that other processes take part in too, members (devices in all) and group (the same in all
             of them, ``key:instances`` in a graph, else the key alone); devices are this process's then

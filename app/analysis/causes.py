@@ -33,12 +33,15 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
     ("gradient-outside-scope", "consumer", gradients.made_for_gradient),
     ("gradient-outside-scope", "producer", gradients.made_by_gradient),
     ("colocation", "consumer", placed.colocation),
+    ("colocation", "consumer", placed.works_at_home),
     ("colocation", "producer", placed.made_beside_iterator),
     ("colocation", "producer", placed.made_beside),
     ("default-device", "consumer", placed.default_placed),
     ("variable-home", "consumer", placed.variable_home),
     ("default-device", "producer", placed.default_producer),
     ("explicit", "consumer", placed.explicit),
+    ("colocation", "consumer", placed.works_away_from_default),
+    ("colocation", "producer", placed.made_at_home),
 )
 """(code, whose line is to be changed, rule), the particular before the general."""
 

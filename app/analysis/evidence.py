@@ -97,7 +97,13 @@ def _host_memory(facts: _Facts) -> str:
 def _colocation(facts: _Facts) -> str:
     for name in ("colocated_with", "producer_colocated_with", "producer_placed_beside"):
         if name in facts:
-            asked = facts.told("requested", "devices")
+            asked = facts.told("requested" if name == "colocated_with" else "producer_requested", "devices")
+            if "lives_on" in facts:
+                home = facts.told("lives_on", "devices")
+                wanted = f" Requested: {asked}." if asked else ""
+                return (
+                    f"It works on {facts.told(name, 'resources')} and runs where that lives, {home}.{wanted}"
+                )
             wanted = f" Requested: {asked}." if asked and name == "colocated_with" else ""
             return f"It stands in one colocation group with {facts.told(name, 'ops')}.{wanted}"
     return ""

@@ -31,7 +31,8 @@ _SHARING = ("ReadVariableOp", "Identity", "Reshape")
 """Ops whose output is their input's memory again."""
 
 _HANDLES = ("resource", "variant", "string")
-_HANDLE_TYPES = (20, 21)
+_RESOURCE = 20
+_HANDLE_TYPES = (_RESOURCE, 21)
 """DataType of resource and variant handles."""
 
 
@@ -55,6 +56,8 @@ class EagerOps:
         self._data: dict[Any, tuple[Mark, Optional[int]]] = {}
         self._values: dict[tuple[int, int], Mark] = {}
         self._crossings: dict[Any, int] = {}
+        self._works_on: dict[Mark, str] = {}
+        """Of ops that work on a variable, a table or the like: its name, by the mark of their outputs."""
         self._large: set[int] = set()
         """Ops that made a tensor worth counting as memory; the others are no longer asked after a while."""
 
@@ -81,7 +84,7 @@ class EagerOps:
         identity = (op_type, device, location, forward)
         entry = self._ops.get(identity)
         if entry is None:
-            entry = self._ops[identity] = self._define(op_type, attrs, device, location, forward)
+            entry = self._ops[identity] = self._define(op_type, attrs, device, location, forward, inputs)
         key, mark, origin, keeps, device = entry
         counts = self._counts
         count = counts[key] + 1
@@ -114,7 +117,9 @@ class EagerOps:
                     self._large.add(key)
                     output._hopscope_live = self.live.tensor(output, device, elements)
 
-    def _define(self, op_type: str, attrs: Any, full_device: str, location: int, forward: int) -> Entry:
+    def _define(
+        self, op_type: str, attrs: Any, full_device: str, location: int, forward: int, inputs: Any
+    ) -> Entry:
         device = short_device(full_device)
         scope = self._context().device_name or ""
         requested = short_device(scope)
@@ -135,6 +140,9 @@ class EagerOps:
             self.recording.unseen("functions of input pipelines", why)
         self._counts = self.recording.counts
         mark = mark_of(op_type, location, "", requested, full_device)
+        beside = _resource_among(inputs, full_device)
+        if beside:
+            self._works_on[mark] = beside
         return key, mark, (location, scope), op_type not in _SHARING, full_device
 
     def _value_of(self, handle: Mark, mark: Mark) -> Mark:
@@ -241,10 +249,12 @@ class EagerOps:
         index = 0
         while inputs[index] is not tensor:
             index += 1
-        identity = (id(own), id(mark), index, dtype, tensor._shape_tuple(), full_device, forward)
+        beside = _resource_among(inputs[:index], full_device) if index else ""
+        identity = (id(own), id(mark), index, dtype, tensor._shape_tuple(), full_device, forward, beside)
         key = self._crossings.get(identity)
         if key is None:
-            key = self._crossings[identity] = self._crossing(tensor, index, mark, own, forward, full_device)
+            key = self._crossing(tensor, index, mark, own, forward, full_device, beside)
+            self._crossings[identity] = key
             self._counts = self.recording.counts
         if key:
             counts = self._counts
@@ -254,7 +264,7 @@ class EagerOps:
                 self.recording.event("hop", clock(), 0, key)
 
     def _crossing(
-        self, tensor: Any, index: int, mark: Mark, own: Mark, forward: int, full_device: str
+        self, tensor: Any, index: int, mark: Mark, own: Mark, forward: int, full_device: str, beside: str
     ) -> int:
         """The key of a hop, or 0 where nothing is copied: the kernel takes this input on the host."""
         op_type, location = own[0], own[1]
@@ -269,12 +279,28 @@ class EagerOps:
             fields["facts"]["forward_requested"] = short_device(gradient.forward_requested)
         if mark[0] == "ReadVariableOp" and mark[2]:
             fields["facts"]["variable"] = mark[2]
+        if beside:
+            fields["facts"]["works_on"] = beside
+        if mark in self._works_on:
+            fields["facts"]["producer_works_on"] = self._works_on[mark]
         types = types_of_input(op_type, index, tensor.dtype.name)
         fields["facts"] |= kernel_facts("", op_type, own[3], device, types, default_gpu())
         types = types_of_output(mark[0], tensor.dtype.name)
         fields["facts"] |= kernel_facts("producer_", mark[0], mark[3], source, types, default_gpu())
         place = (source, device, on_host, own, index, mark, tensor._datatype_enum(), tensor._shape_tuple())
-        return self.recording.key(("copy", *place, forward), "hop", fields)
+        return self.recording.key(("copy", *place, forward, beside), "hop", fields)
+
+
+def _resource_among(inputs: Any, full_device: str) -> str:
+    """The variable, table or other resource of this device among an op's inputs; '' where there is none.
+
+    An op on a resource runs where that lives, whatever device was asked for.
+    """
+    for tensor in inputs:
+        if tensor._datatype_enum() == _RESOURCE and tensor.device == full_device:
+            mark = getattr(tensor, "_hopscope", None)
+            return str((mark and (mark[2] or mark[0])) or "a resource")
+    return ""
 
 
 def _hop_fields(

@@ -281,6 +281,8 @@ class _Reader:
         beside = self._resource_beside(consumer)
         if beside and note.requested:
             facts["colocated_with"] = beside
+        if source.requested and (works_on := self._resource_beside(producer)):
+            facts["producer_works_on"] = works_on
         if note.loc == 0 and consumer.proto.op in RESULTS:
             facts["returned"] = True
         for name, node in ("", consumer), ("producer_", producer):

@@ -106,3 +106,32 @@ def test_values_that_a_python_function_takes_come_from_its_ops_device(eager: Rec
 def test_no_placed_graph_is_left_unread(eager: Recorded) -> None:
     """A graph that could not be read is told so, and does no harm to the program."""
     assert not [row for row in eager.report["unseen"] if "can't be read" in row["why"]]
+
+
+@pytest.mark.parametrize(
+    ("line", "op", "way"),
+    [
+        (91, "AssignAddVariableOp", ("cpu:2", "cpu:1")),
+        (92, "AssignSubVariableOp", ("cpu:0", "cpu:1")),
+        (93, "AssignVariableOp", ("cpu:0", "cpu:1")),
+    ],
+)
+def test_an_op_on_a_variable_runs_where_that_lives(
+    eager: Recorded, line: int, op: str, way: tuple[str, str]
+) -> None:
+    hops = eager.hops("src", "dst", "cause", site=f"eager.py:{line}", op=op)
+    assert hops == [(*way, "colocation")]
+    (finding,) = [
+        found
+        for found in eager.report["findings"]
+        if found["code"] == "colocation" and found["site"] == f"eager.py:{line}"
+    ]
+    assert (finding["severity"], finding["evidence"]["colocated_with"]) == ("info", "near")
+    assert finding["evidence"]["lives_on"] == "cpu:1"
+
+
+def test_what_goes_into_a_table_and_comes_out_is_where_that_lives(eager: Recorded) -> None:
+    went = ("cpu:2", "cpu:1", "LookupTableFindV2", "colocation")
+    assert eager.hops("src", "dst", "op", "cause", site="eager.py:89", src="cpu:2") == [went]
+    came = eager.hops("src", "dst", "producer", "cause", site="eager.py:90")
+    assert came == [("cpu:1", "cpu:2", "LookupTableFindV2", "colocation")]

@@ -80,3 +80,14 @@ def compares(left, right):
 
 for _ in range(3):
     compares(rows, rows)
+
+with tf.device("CPU:1"):
+    numbers = tf.range(4, dtype=tf.int64)
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(numbers, numbers), -1)
+with tf.device("CPU:2"):
+    keys = tf.range(4, dtype=tf.int64)
+    found = table.lookup(keys)  # line 89: runs where the table lives
+    kept = found + keys  # line 90: what came out of the table
+    near.assign_add(tf.ones([4, 4]))  # line 91: runs where the variable lives
+near.assign_sub(tf.ones([4, 4]))  # line 92: nothing is asked for
+near.assign(far + 1.0)  # line 93: the sum is made where ops go by default

@@ -87,10 +87,12 @@ def test_the_head_tells_processes_notes_and_what_the_claim_came_to(
     expect(note).to_have_text("serialised")
     expect(note).to_have_attribute("title", SERIALISED)
     verdicts = run_page.page.get_by_test_id("verdict")
-    expect(verdicts).to_have_count(2)
+    expect(verdicts).to_have_count(3)
     expect(verdicts.nth(0)).to_have_attribute("data-verdict", "holds")
     expect(verdicts.nth(0)).to_contain_text("all 8 weights are <b>equal</b>")
     expect(verdicts.nth(1)).to_contain_text("one processor. 31 steps/s (30..32)")
+    # One run alone does not come to what the claim says of several.
+    expect(verdicts.nth(2)).to_contain_text("on the Lessons page")
     expect(run_page.page.get_by_test_id("claim")).to_contain_text("dist_sync")
 
 

@@ -19,6 +19,7 @@ function makeMeasure(root) {
 }
 
 // The whole label; of a path first the end; then the first words of that; '' where not even one fits.
+// Of `line 31` it is the number that tells: it is kept, as places in the source are written, `:31`.
 function fitLabel(label, room, measure, font) {
   if (measure(label, font) <= room) return label;
   const parts = label.split("/");
@@ -26,6 +27,8 @@ function fitLabel(label, room, measure, font) {
     const tail = `…/${parts.slice(first).join("/")}`;
     if (measure(tail, font) <= room) return tail;
   }
+  const line = parts.at(-1).match(/^line (\d+)$/);
+  if (line && measure(`:${line[1]}`, font) <= room) return `:${line[1]}`;
   const words = parts.at(-1).split(BREAKS);
   for (let kept = words.length; kept > 0; kept -= 1) {
     const whole = kept === words.length;

@@ -100,7 +100,7 @@ class Context:
 
     def mapped(self, *names: str) -> dict[str, Any]:
         self._logical_devices = [SimpleNamespace(name=f"/device:{name.upper()}") for name in names]
-        facts = tf_devices._facts(self)
+        facts = tf_devices.facts_of(self)
         assert facts["devices"] == list(names)
         return dict(facts["device_map"])
 
@@ -157,7 +157,7 @@ def test_another_process_of_the_cluster_has_cards_that_this_one_does_not_know(cu
     context._server_def = SimpleNamespace(job_name="worker", task_index=1)
     full = [f"/job:worker/replica:0/task:{task}/device:GPU:0" for task in (0, 1)]
     context._logical_devices = [SimpleNamespace(name=name) for name in full]
-    facts = tf_devices._facts(context)
+    facts = tf_devices.facts_of(context)
     assert facts["device_map"]["worker:0/gpu:0"] == {"stand_in": False}
     assert facts["device_map"]["worker:1/gpu:0"]["uuid"] == A
 

@@ -77,6 +77,20 @@ def test_before_anything_was_run(shown: str, lessons_page: LessonsPage) -> None:
     expect(lessons_page.list.locator("tr.selected")).to_have_attribute("data-row", SHORT)
 
 
+def test_a_lesson_that_is_linked_is_in_sight_in_the_list(shown: str, lessons_page: LessonsPage) -> None:
+    last = list(LESSONS)[-1]
+    lessons_page.open(f"{shown}?lesson={last}")
+    row = lessons_page.list.locator(f'tr[data-row="{last}"]')
+    expect(row).to_have_class(re.compile("selected"))
+    inside = """row => {
+        const [own, box] = [row, row.closest(".scroller")].map((one) => one.getBoundingClientRect());
+        return own.top >= box.top && own.bottom <= box.bottom + 1;
+    }"""
+    lessons_page.page.wait_for_function(f"row => ({inside})(row)", arg=row.element_handle(), timeout=10_000)
+    # The page itself stays where it is.
+    assert lessons_page.page.evaluate("document.scrollingElement.scrollTop") == 0
+
+
 def test_filters_are_in_the_address(shown: str, lessons_page: LessonsPage) -> None:
     lessons_page.open(shown)
     page = lessons_page.page

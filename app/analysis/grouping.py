@@ -163,17 +163,18 @@ def _trains(tables: Tables, choice: GraphChoice) -> bool:
 
 
 def _replicas(tables: Tables, choices: Sequence[GraphChoice], like: GraphChoice) -> list[str]:
-    """The graphs of one name, each with devices that those before it have not."""
+    """The graphs of one name, each with devices that those before it have not; in the devices' order."""
     taken: set[str] = set()
-    found: list[str] = []
+    found: dict[str, list[int]] = {}
+    place = {device: index for index, device in enumerate(tables.devices)}
     for choice in choices:
         if choice.id == EAGER or choice.function != like.function:
             continue
         devices = _devices_of(tables, int(choice.id))
         if len(found) < MOST_REPLICAS and not devices <= taken:
             taken |= devices
-            found.append(choice.id)
-    return found or [like.id]
+            found[choice.id] = sorted(place.get(device, len(place)) for device in devices)
+    return sorted(found, key=found.__getitem__) or [like.id]
 
 
 def _devices_of(tables: Tables, graph: int) -> set[str]:

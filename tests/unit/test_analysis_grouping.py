@@ -479,20 +479,20 @@ def test_a_graph_that_was_made_again_on_the_same_device_is_not() -> None:
     assert placement_diagram(replicas("cpu:1", "cpu:1", "cpu:2"), []).drawn == ("1", "3")
 
 
-def workers(*, calls: int = 3, eager: int = 0) -> Tables:
+def workers(*, calls: tuple[int, int] = (3, 3), eager: int = 0) -> Tables:
     """Two workers with a graph of one function each, who share a parameter server, and one that does nothing.
 
     The graphs have a backward pass; the eager ops ran ten times each.
     """
     graphs, nodes, keys = [], {}, []
     for number, worker in enumerate(("worker:0", "worker:1"), 1):
-        graphs.append(Graph(number, "train_step", "f", 1, 0, None, calls))
+        graphs.append(Graph(number, "train_step", "f", 1, 0, None, calls[number - 1]))
         placed = (("read", "ps:0/cpu:0"), ("fc", f"{worker}/cpu:1"), ("sgd", "ps:0/cpu:0"))
         nodes[number] = [
             Node(number, n, name, "Op", "", device, 1, 2 if name == "sgd" else 0)
             for n, (name, device) in enumerate(placed, 1)
         ]
-        keys.append(Key(number, "call", {"graph": number, "loc": 1}, calls))
+        keys.append(Key(number, "call", {"graph": number, "loc": 1}, calls[number - 1]))
     keys += [
         Key(100 + n, "op", {"op": f"op{n}", "device": "chief:0/cpu:0", "loc": 1 + n % 8}, 10)
         for n in range(eager)
@@ -518,6 +518,9 @@ def test_workers_that_share_a_server_are_drawn_above_one_another() -> None:
     assert [(lane.device, lane.ops) for lane in diagram.lanes] == lanes
     assert diagram.idle == ("worker:2/cpu:1",)
     assert [choice.name for choice in diagram.graphs] == ["train_step · worker:0", "train_step · worker:1"]
+    # Whichever has done more steps by now.
+    busier = placement_diagram(workers(calls=(2, 4)), [])
+    assert [choice.id for choice in busier.graphs] == ["2", "1"] and busier.drawn == ("1", "2")
 
 
 def test_the_training_step_is_drawn_before_what_ran_more_ops() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from app.analysis.placement import Op
-from tests.unit.repair_cases import fixed, hop, op
+from app.analysis.repairs.edits import applied
+from tests.unit.repair_cases import fixed, hop, op, proposed
 
 TF = "import tensorflow as tf\n"
 
@@ -126,3 +127,91 @@ def test_ops_that_have_a_kernel_are_not_sent_to_the_host_with_one_that_has_none(
     unique, relu = op(3, "Unique", "cpu:0", "gpu:0"), op(3, "Relu", "gpu:0", "gpu:0")
     assert fixed("no-kernel", text, hops=(hop("no-kernel"),), ran=(unique, relu)) is None
     assert fixed("no-kernel", text, hops=(hop("no-kernel"),), ran=(unique,)) is not None
+
+
+TRACED = """\
+@tf.function
+def loss(x):
+    return tf.reduce_mean(x @ w)  #!
+for x in data:
+    with tf.GradientTape() as tape:
+        value = loss(x)
+    grads = tape.gradient(value, weights)
+    for w, g in zip(weights, grads):
+        w.assign_sub(0.1 * g)
+"""
+
+
+def test_where_a_tape_is_outside_of_the_function_its_call_and_the_gradients_go_to_the_device() -> None:
+    """Bug: only the forward ops were moved, so that all that the gradients need of them came back."""
+    ran = (op(4, "MatMul", "cpu:0"), op(7, "MatMul", "cpu:0"), op(10, "Mul", "cpu:0"))
+    assert scoped(TRACED, *ran) == (
+        "@tf.function\n"
+        "def loss(x):\n"
+        "    return tf.reduce_mean(x @ w)\n"
+        "for x in data:\n"
+        "    with tf.GradientTape() as tape:\n"
+        '        with tf.device("/GPU:1"):\n'
+        "            value = loss(x)\n"
+        '    with tf.device("/GPU:1"):\n'
+        "        grads = tape.gradient(value, weights)\n"
+        "    for w, g in zip(weights, grads):\n"
+        '        with tf.device("/GPU:1"):\n'
+        "            w.assign_sub(0.1 * g)\n"
+    )
+    assert scoped(f"{TRACED}print(loss(x))\n", *ran) is None
+
+
+SLOTS = """\
+slots = [tf.Variable(tf.zeros(3)) for w in weights]
+def update():
+    with tf.device("/GPU:1"):
+        optimizer.apply([slot.read_value() for slot in slots], weights)  #!
+    for slot in slots:
+        slot.assign(tf.zeros_like(slot))
+"""
+
+
+def created(text: str, *ran: Op, others: tuple[Any, ...] = (), **files: str) -> str | None:
+    read = hop("variable-home", "cpu:0", "gpu:1")
+    texts = {f"{name}.py": content for name, content in files.items()}
+    return fixed("variable-home", TF + text, hops=(read,), ran=ran, others=others, files=texts)
+
+
+def test_a_variable_without_a_name_is_created_by_the_one_line_that_makes_any_there() -> None:
+    ran = (
+        op(2, "VarHandleOp", "cpu:0"),
+        op(5, "ReadVariableOp", "cpu:0", "gpu:1"),
+        op(7, "ZerosLike", "cpu:0"),
+        op(7, "AssignVariableOp", "cpu:0"),
+    )
+    found = created(SLOTS, *ran)
+    assert found == TF + SLOTS.replace("  #!", "").replace(
+        "slots = [", 'with tf.device("/GPU:1"):\n    slots = ['
+    ).replace(
+        "        slot.assign(tf.zeros_like(slot))",
+        '        with tf.device("/GPU:1"):\n            slot.assign(tf.zeros_like(slot))',
+    )
+    assert created(SLOTS, *ran, op(3, "VarHandleOp", "cpu:0")) is None
+    assert created(SLOTS, *ran, op(2, "VarHandleOp", "gpu:0")) is None
+
+
+def test_a_variable_that_is_used_at_its_home_or_on_a_third_device_stays() -> None:
+    ran = op(2, "VarHandleOp", "cpu:0"), op(7, "ReadVariableOp", "cpu:0")
+    assert created(SLOTS, *ran) is not None
+    assert created(SLOTS, *ran, op(7, "MatMul", "cpu:0", "cpu:0")) is None
+    third = hop("variable-home", "cpu:0", "gpu:0")
+    assert created(SLOTS, *ran, others=(third,)) is None
+
+
+def test_a_variable_of_another_file() -> None:
+    text = f'{TF}with tf.device("/GPU:1"):\n    y = f(model.table)  #!\n'
+    other = f"{TF}class Model:\n    def __init__(self):\n        self.table = tf.Variable(tf.ones(3))\n"
+    made = op(4, "VarHandleOp", "cpu:0", file="model.py")
+    read = hop("variable-home", "cpu:0", "gpu:1")
+    before, found = proposed("variable-home", text, hops=(read,), ran=(made,), files={"model.py": other})
+    assert found is not None and {edit.file for edit in found.edits} == {"model.py"}
+    assert applied(other, found.edits) == other.replace(
+        "        self.table =", '        with tf.device("/GPU:1"):\n            self.table ='
+    )
+    assert before.endswith("f(model.table)\n")

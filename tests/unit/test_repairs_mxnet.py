@@ -9,7 +9,7 @@ import pytest
 from app.analysis.finding import Finding
 from app.analysis.repairs.edits import applied
 from app.analysis.repairs.repair import repair
-from tests.unit.repair_cases import fixed, hop
+from tests.unit.repair_cases import fixed, hop, proposed
 
 MX = "import mxnet as mx\nfrom mxnet import gluon\n"
 Case = tuple[str, str | None]
@@ -240,6 +240,18 @@ def test_a_detour_of_tensorflow() -> None:
             "parser.add_argument('--kv-store', default='device')\n"
             "t = gluon.Trainer(p, 'sgd', kvstore=a.kv)\nt.step(1)\n",
         ),
+        (
+            "class Loop:\n    told = dict(optimizer='sgd', kvstore='local')\n"
+            "    def __init__(self):\n        self.t = gluon.Trainer(p, **self.told)\n"
+            "    def run(self):\n        self.t.step(1)  #!\n",
+            "class Loop:\n    told = dict(optimizer='sgd', kvstore='device')\n"
+            "    def __init__(self):\n        self.t = gluon.Trainer(p, **self.told)\n"
+            "    def run(self):\n        self.t.step(1)\n",
+        ),
+        (
+            "told = {'kvstore': 'local'}\nt = gluon.Trainer(p, 'sgd', **told)\nt.step(1)  #!\n",
+            "told = {'kvstore': 'device'}\nt = gluon.Trainer(p, 'sgd', **told)\nt.step(1)\n",
+        ),
         ("t = gluon.Trainer(p, 'sgd', kvstore=name)\nt.step(1)  #!\n", None),
         ("a.fit(x, kvstore='local')\nb.fit(x, kvstore='local')  #!\n", None),
     ],
@@ -326,3 +338,36 @@ def test_replicas_that_exchange_their_gradients(before: str, after: str | None) 
 )
 def test_data_that_is_sent_each_time(before: str, after: str | None) -> None:
     assert mx_fixed("host-upload", before, hops=(hop("host-upload", "cpu:0", "gpu:1"),)) == after
+
+
+TRAINER = (
+    "from mxnet import gluon\nclass Job:\n    def __init__(self, p):\n        self.t = gluon.Trainer(p, {})\n"
+)
+
+
+def of_trainer(code: str, text: str, arguments: str, **told: Any) -> list[tuple[str, tuple[str, ...]]] | None:
+    """What the fix replaces where the Trainer is made in job.py."""
+    other = TRAINER.replace("{}", arguments)
+    _, found = proposed(code, text, framework="mxnet", files={"job.py": other}, **told)
+    return None if found is None else [(edit.file, edit.new) for edit in found.edits]
+
+
+def test_a_trainer_that_is_made_in_another_file() -> None:
+    step, update = "job.t.step(8)  #!\n", "job.t.update(8)  #!\n"
+    device = ("job.py", ('        self.t = gluon.Trainer(p, "sgd", kvstore="device")',))
+    assert of_trainer("reduce-on-host", step, '"sgd", kvstore="local"') == [device]
+    assert of_trainer("reduce-on-host", step, '"sgd", kvstore=store') is None
+    told = {"trainer_made_at": "job.py:4"}
+    assert of_trainer("replica-drift", step, '"sgd", kvstore=None', **told) == [device]
+    assert of_trainer("replica-drift", step, '"sgd", kvstore="local"', **told) is None
+    assert of_trainer("replica-drift", update, '"sgd", update_on_kvstore=False', **told) == [
+        ("train.py", ("job.t.allreduce_grads()",))
+    ]
+    assert of_trainer("replica-drift", step, '"sgd", kvstore=None', trainer_made_at="job.py:99") is None
+
+
+def test_a_kvstore_that_is_an_option_without_a_default() -> None:
+    text = "p.add_argument('--kvstore', default=None)\nt = gluon.Trainer(q, 'sgd', kvstore=args.kvstore)\n"
+    assert mx_fixed("replica-drift", f"{text}t.step(8)  #!\n") == (
+        text.replace("None", '"device"') + "t.step(8)\n"
+    )

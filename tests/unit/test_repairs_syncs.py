@@ -639,3 +639,29 @@ def test_nothing_is_changed_for_a_value_that_is_taken_once() -> None:
     pull = (hop("host-sync"),)
     assert fixed("host-sync", text, hops=pull, taken_by="float", severity="info", recurs=False) is None
     assert fixed("host-sync", text, hops=pull, taken_by="float", severity="info", recurs=True) is not None
+
+
+def test_a_loop_within_a_step_is_not_what_is_told_in_some_rounds_only() -> None:
+    """Bug: of a loop over variables every hundredth was told: the first one only, and in each step still."""
+    inner = "    for n, g in enumerate(grads):\n        print(n, g.numpy())"
+    text = f"{TF}for step in range(900):\n    grads = f()\n{inner}  #!\n"
+    assert sync_fixed("numpy", text, each=4.0) == (
+        f"{TF}for step in range(900):\n    grads = f()\n    for n, g in enumerate(grads):\n"
+        "        if step % 100 == 0:\n            print(n, g.numpy())\n"
+    )
+    alone = f"{TF}def tell(grads):\n{inner}  #!\n"
+    assert sync_fixed("numpy", alone, each=4.0) is None
+    assert sync_fixed("numpy", alone, each=1.0) is not None
+    checked = (
+        f"{TF}def check(grads):\n    for g in grads:\n        if g > 3:  #!\n            raise ValueError\n"
+    )
+    assert sync_fixed("bool", checked, each=4.0) is None
+    named = f"{TF}def tell(grads):\n    for g in grads:\n        n = float(g)  #!\n        print(n)\n"
+    assert sync_fixed("float", named, each=4.0) is None
+    assert sync_fixed("float", named, each=1.0) is not None
+
+
+def test_values_that_are_joined_in_each_step_are_one_wait_in_place_of_several() -> None:
+    text = f"{TF}for x in data:\n    out.append([v.numpy() for v in f(x)])  #!\n"
+    assert sync_fixed("numpy", text, each=3.0) is not None
+    assert sync_fixed("numpy", text, each=1.0) is None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Container
 
 from app.analysis.devices import is_gpu
+from app.analysis.lines import split_site
 from app.analysis.repairs.change import Change, unfolded
 from app.analysis.repairs.names import called, dotted, keyword, value_of
 from app.analysis.repairs.situation import Draft, Situation
@@ -16,6 +18,10 @@ _ON_DEVICES = {
     "local_allreduce_cpu": "device",
     "dist_sync": "dist_device_sync",
 }
+_DRIFT = (
+    "Has the replicas sum their gradients before each update: check that the batch size that the"
+    " Trainer is given counts all replicas, and start from equal weights."
+)
 _TAKES_KVSTORE = frozenset({"Trainer", "fit", "init_optimizer", "create"})
 
 
@@ -23,40 +29,54 @@ def reduce_on_host(situation: Situation) -> Draft | None:
     """The kvstore, or the strategy's reduction, that sums on the devices."""
     if situation.framework == "tensorflow":
         return _cross_device_ops(situation)
-    source = situation.source
-    found = {
-        node for call in _calls(source, *_TAKES_KVSTORE) if (node := _named_store(source, call)) is not None
-    }
-    found |= set(_default_of_option(source)) if not found else set()
-    change = Change(source)
-    if len(found) == 1:
-        named = found.pop()
-        code = source.code(named)
-        change.replace(named, f"{code[0]}{_ON_DEVICES[str(named.value)]}{code[0]}")
-    elif not found:
-        fits = [call for call in _calls(source, "fit") if not keyword(call, "kvstore") and call.args]
-        if (
-            len(fits) != 1
-            or _calls(source, "Trainer", "create")
-            or any(one.arg is None for one in fits[0].keywords)
-        ):
-            return None
-        change.add_argument(fits[0], 'kvstore="device"')
-    else:
-        return None
     words = "Sums gradients on the devices: they need memory for that, and rounding may differ a little."
+    if (place := _only_store(situation, _ON_DEVICES)) is not None:
+        file, source, named = place
+        change, code = Change(source), source.code(named)
+        change.replace(named, f"{code[0]}{_ON_DEVICES[str(named.value)]}{code[0]}")
+        return situation.draft(words, change.text(), file)
+    source = situation.source
+    fits = [call for call in _calls(source, "fit") if not keyword(call, "kvstore") and call.args]
+    if (
+        len(fits) != 1
+        or _calls(source, "Trainer", "create")
+        or _stores(source, _ON_DEVICES)
+        or any(one.arg is None for one in fits[0].keywords)
+    ):
+        return None
+    change = Change(source)
+    change.add_argument(fits[0], 'kvstore="device"')
     return situation.draft(words, change.text())
+
+
+def _only_store(situation: Situation, names: Container[object]) -> tuple[str, Source, ast.Constant] | None:
+    """The one place that names a kvstore of some names: in the finding's file, else in another of the run."""
+    found = _stores(situation.source, names)
+    if found:
+        return (situation.file, situation.source, found.pop()) if len(found) == 1 else None
+    others = [
+        (file, source, one)
+        for file in situation.files
+        if file != situation.file and (source := situation.opened(file)) is not None
+        for one in _stores(source, names)
+    ]
+    return others[0] if len(others) == 1 else None
+
+
+def _stores(source: Source, names: Container[object]) -> set[ast.Constant]:
+    """The texts of a file that name a kvstore for a Trainer or Module, by one of some names."""
+    calls = _calls(source, *_TAKES_KVSTORE)
+    found = {node for call in calls if (node := _named_store(source, call, names)) is not None}
+    unpacked = any(one.arg is None for call in calls for one in call.keywords)
+    if not found and unpacked:
+        found = {node for call in _calls(source, "dict") if (node := _named_store(source, call, names))}
+        found |= set(_entries(source, names))
+    return found or set(_default_of_option(source, names))
 
 
 def replica_drift(situation: Situation) -> Draft | None:
     """The Trainer gets a kvstore, and exchanges gradients before each update."""
-    source = situation.source
-    trainers = _calls(source, "Trainer")
-    if situation.framework != "mxnet" or len(trainers) != 1:
-        return None
-    trainer = trainers[0]
-    store, own_update = keyword(trainer, "kvstore"), keyword(trainer, "update_on_kvstore")
-    if any(one.arg is None for one in trainer.keywords) or len(trainer.args) > 3:
+    if situation.framework != "mxnet":
         return None
     for stmt in situation.statements:
         updates = [
@@ -66,35 +86,81 @@ def replica_drift(situation: Situation) -> Draft | None:
         ]
         if len(updates) != 1 or not isinstance(stmt, ast.Expr) or stmt.value is not updates[0]:
             continue
-        apart = called(updates[0]) == "update"
-        source, now = unfolded(source, stmt)
-        moved, making = now(stmt), now(trainer)
-        change = Change(source)
-        if store is not None and isinstance(store.value, ast.Constant) and store.value.value is None:
-            change.replace(now(store.value), '"device"')
-        elif not apart:
-            return None  # it has one, by default too
-        if apart:
-            owner = situation.source.code(updates[0].func).removesuffix(".update")
-            change.line_before(moved, f"{owner}.allreduce_grads()")
-            if own_update is None:
-                change.add_argument(making, "update_on_kvstore=False")
-            elif not isinstance(own_update.value, ast.Constant) or own_update.value.value is not False:
-                return None
-        words = (
-            "Has the replicas sum their gradients before each update: check that the batch size that the"
-            " Trainer is given counts all replicas, and start from equal weights."
-        )
-        return situation.draft(words, change.text())
+        texts = _exchanging(situation, stmt, updates[0])
+        return Draft(_DRIFT, texts) if texts else None
     return None
+
+
+def _exchanging(situation: Situation, stmt: ast.Expr, update: ast.Call) -> dict[str, str] | None:
+    """The texts of the files with a Trainer that exchanges gradients; None where one is not to be found."""
+    made = _trainer(situation)
+    if made is None:
+        return None
+    file, source, trainer = made
+    apart, own_update = called(update) == "update", keyword(trainer, "update_on_kvstore")
+    store = keyword(trainer, "kvstore")
+    here, now = unfolded(situation.source, stmt)
+    if file == situation.file:
+        source, trainer, store = here, now(trainer), now(store) if store else None
+    changes = {situation.file: Change(here)}
+    making = changes.setdefault(file, Change(source))
+    none = _without_store(situation, file, source, store)
+    if none is not None:
+        changes.setdefault(none[0], Change(none[1])).replace(none[2], '"device"')
+    elif not apart or (store is not None and not isinstance(store.value, ast.Constant)):
+        return None  # it has one, by default too
+    if apart:
+        owner = situation.source.code(update.func).removesuffix(".update")
+        changes[situation.file].line_before(now(stmt), f"{owner}.allreduce_grads()")
+        if own_update is None:
+            making.add_argument(trainer, "update_on_kvstore=False")
+        elif not isinstance(own_update.value, ast.Constant) or own_update.value.value is not False:
+            return None
+    return {name: change.text() for name, change in changes.items()}
+
+
+def _trainer(situation: Situation) -> tuple[str, Source, ast.Call] | None:
+    """The one call that makes the Trainer, by the line that is told, else the file's only one."""
+    told = [split_site(str(site)) for site in situation.evidence("trainer_made_at")]
+    place = told[0] if len(told) == 1 else None
+    source = situation.opened(place[0]) if place else situation.source
+    if source is None:
+        return None
+    found = [
+        call
+        for call in _calls(source, "Trainer")
+        if place is None or call.lineno <= place[1] <= (call.end_lineno or 0)
+    ]
+    if len(found) != 1 or len(found[0].args) > 3 or any(one.arg is None for one in found[0].keywords):
+        return None
+    return (place[0] if place else situation.file), source, found[0]
+
+
+def _without_store(
+    situation: Situation, file: str, source: Source, store: ast.keyword | None
+) -> tuple[str, Source, ast.expr] | None:
+    """The ``None`` that the Trainer takes for its kvstore: said there, or an option's default."""
+    if store is None:
+        return None
+    if isinstance(store.value, ast.Constant):
+        return (file, source, store.value) if store.value.value is None else None
+    if not dotted(store.value).lower().replace("_", "").endswith("kvstore"):
+        return None
+    found = [
+        (name, text, one)
+        for name in dict.fromkeys([file, *situation.files])
+        if (text := source if name == file else situation.opened(name)) is not None
+        for one in _default_of_option(text, (None,))
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def _calls(source: Source, *names: str) -> list[ast.Call]:
     return [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and called(node) in names]
 
 
-def _named_store(source: Source, call: ast.Call) -> ast.Constant | None:
-    """The text that names a kvstore that sums on the host, in a call that takes one."""
+def _named_store(source: Source, call: ast.Call, names: Container[object]) -> ast.Constant | None:
+    """The text that names a kvstore by one of some names, in a call that takes one."""
     if called(call) == "create":
         about = dotted(call.func).rpartition(".")[0].rpartition(".")[2]
         argument = call.args[0] if call.args and about in ("kv", "kvstore") else None
@@ -103,11 +169,27 @@ def _named_store(source: Source, call: ast.Call) -> ast.Constant | None:
         argument = named.value if named else None
     if isinstance(argument, ast.Name):
         argument = value_of(source, argument.id, call)
-    known = isinstance(argument, ast.Constant) and argument.value in _ON_DEVICES
+    known = isinstance(argument, ast.Constant) and argument.value in names
     return argument if known and isinstance(argument, ast.Constant) else None
 
 
-def _default_of_option(source: Source) -> list[ast.Constant]:
+def _entries(source: Source, names: Container[object]) -> list[ast.Constant]:
+    """What dictionaries name under ``"kvstore"``."""
+    pairs = [
+        pair
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Dict)
+        for pair in zip(node.keys, node.values, strict=True)
+    ]
+    return [
+        value
+        for key, value in pairs
+        if isinstance(key, ast.Constant) and key.value == "kvstore"
+        if isinstance(value, ast.Constant) and value.value in names
+    ]
+
+
+def _default_of_option(source: Source, names: Container[object]) -> list[ast.Constant]:
     """The default of a command line's option for the kvstore."""
     found = []
     for call in _calls(source, "add_argument"):
@@ -117,12 +199,7 @@ def _default_of_option(source: Source) -> list[ast.Constant]:
             "kvstore",
             "kv-store",
         )
-        if (
-            about
-            and default
-            and isinstance(default.value, ast.Constant)
-            and default.value.value in _ON_DEVICES
-        ):
+        if about and default and isinstance(default.value, ast.Constant) and default.value.value in names:
             found.append(default.value)
     return found
 

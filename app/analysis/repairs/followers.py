@@ -34,8 +34,14 @@ def moved_along(
             continue
         if isinstance(one, ast.For) and read_in(one.iter) & names:
             names |= bound_in(one.target)
-        if one is not stmt and (not _reads(one) & names or not _away(situation, one, device)):
+        if one is not stmt and not _reads(one) & names:
             continue
+        if one is not stmt and not _away(situation, one, device):
+            if situation.ran.computed(situation.file, first_line(one), header_end(one)):
+                continue
+            names |= _made_by(one)  # it only hands it on
+            if not _differentiates(one):  # a traced function's gradients have the lines of its call
+                continue
         if not _can(situation, one, device, may):
             if _smaller(situation, chosen[-1]) and one is not stmt:
                 continue
@@ -71,6 +77,10 @@ def _can(situation: Situation, stmt: ast.stmt, device: str, may: Callable[[ast.s
         and not situation.ran.homes(situation.file, *lines) - {device}
         and not situation.fed_from_others(*lines, device)
     )
+
+
+def _differentiates(stmt: ast.stmt) -> bool:
+    return any(called(node) in ("gradient", "jacobian") for node in own_nodes(stmt))
 
 
 def _away(situation: Situation, stmt: ast.stmt, device: str) -> bool:

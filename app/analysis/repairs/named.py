@@ -66,6 +66,8 @@ def _told_together(
     ):
         return None
     change = Change(source)
+    if periods.step_loop(situation, stmt, 1) is not loop:
+        return None
     condition = periods.condition(source, loop, change)
     if condition is None or unfolded(source, stmt)[0] is not source:
         return None
@@ -100,6 +102,8 @@ def _taken_where_used(
         ):
             said = keeping.add_up(situation, source, change, user, loop, take)
         elif tells(user) and not is_compound(user) and unfolded(source, user)[0] is source:
+            if periods.step_loop(situation, stmt, 1) is not loop:
+                return None
             condition = periods.condition(source, loop, change)
             if condition is None or sum(tells(source.statement_of(one)) for one in inside) > 1:
                 return None  # one index has to serve both

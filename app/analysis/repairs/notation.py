@@ -89,6 +89,11 @@ def device_of(item: ast.withitem) -> ast.expr | None:
     return call.args[0] if plain and isinstance(call, ast.Call) else None
 
 
+def devices_of(block: ast.With) -> list[ast.expr]:
+    """What all of the device scopes that a ``with`` opens name, the innermost first."""
+    return [named for item in reversed(block.items) if (named := device_of(item)) is not None]
+
+
 def scope_arguments(source: Source) -> list[ast.expr]:
     """What the file gives to ``tf.device(..)``, each time that it does, from the top."""
     found = [

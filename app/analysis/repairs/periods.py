@@ -6,6 +6,7 @@ import ast
 
 from app.analysis.repairs.change import Change
 from app.analysis.repairs.names import bound_in, called
+from app.analysis.repairs.situation import Situation
 from app.analysis.repairs.source import Loop, Source
 
 OFTEN, SELDOM = 10, 100
@@ -23,6 +24,20 @@ def condition(source: Source, loop: Loop, change: Change) -> tuple[str, int] | N
     if index is None and isinstance(loop, ast.For):
         index = _enumerated(source, loop, change)
     return (f"{index} % {every} == 0", every) if index else None
+
+
+def step_loop(situation: Situation, stmt: ast.stmt, takes: int) -> Loop | None:
+    """The loop around a statement whose rounds are steps, by how often it takes values in each of them.
+
+    A loop within a step, over variables or devices, takes more of them than the statement has `takes` for: to
+    leave rounds of that out would tell only of the first, in each step still. None where it is the only one.
+    """
+    source = situation.source
+    loop = source.loop_of(stmt)
+    in_step = sum(hop.each or 0 for hop in situation.hops if hop.kind == "pull")
+    if loop is None or in_step < max(1, takes) + 0.5:
+        return loop
+    return source.loop_of(loop) if takes else None
 
 
 def has_condition(source: Source, node: ast.AST, loop: Loop) -> bool:

@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from app.analysis.lines import split_site
 from app.analysis.placement import Op
 from app.analysis.rules.placed import READS
+from app.analysis.transfer import NOT_THE_CODES, PLUMBING
 
 _MADE = frozenset({"VarHandleOp", "VariableV2", "Variable"})
-_NOTHING = frozenset({"Const", "NoOp", "Shape", "Placeholder"}) | _MADE
+_NOTHING = frozenset({"Const", "NoOp", "Shape", "Placeholder"}) | _MADE | PLUMBING
 """Types of ops that take no data from elsewhere."""
 
 
@@ -43,6 +44,22 @@ class Ran:
         sites = [op.site for op in self.ops() if op.type in _MADE and op.assigned == device]
         places = [split_site(site) for site in dict.fromkeys(sites)]
         return [place for place in places if place is not None]
+
+    def makes_elsewhere(self, file: str, first: int, last: int, device: str) -> bool:
+        """Whether these lines make variables on other devices too."""
+        sites = {f"{file}:{line}" for line in range(first, last + 1)}
+        return any(op.type in _MADE and op.site in sites and op.assigned != device for op in self.ops())
+
+    def used_at(self, home: str, but_for: str) -> list[Op]:
+        """What lines that use variables of a device compute there, unless asked to elsewhere."""
+        sites = {op.site for op in self.ops() if _of_variable(op.type) and op.assigned == home}
+        sites -= {op.site for op in self.ops() if op.type in _MADE}
+        return [
+            op
+            for op in self.ops()
+            if op.site in sites and op.assigned == home and op.requested != but_for
+            if op.type not in _NOTHING | NOT_THE_CODES and not _of_variable(op.type)
+        ]
 
     @property
     def known(self) -> bool:

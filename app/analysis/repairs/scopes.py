@@ -5,17 +5,13 @@ from __future__ import annotations
 import ast
 
 from app.analysis.devices import default_device as default_of
-from app.analysis.devices import in_order, parse
 from app.analysis.repairs.change import Change, unfolded
 from app.analysis.repairs.followers import in_blocks, moved_along
-from app.analysis.repairs.names import called, dotted, read_in, value_of
+from app.analysis.repairs.names import called, dotted, read_in
 from app.analysis.repairs.notation import (
     alone,
-    context_named,
-    device_named,
-    device_of,
-    mx_context,
-    scope_arguments,
+    blocks_around,
+    devices_of,
     tensorflow,
     tf_device,
 )
@@ -52,7 +48,9 @@ def no_kernel(situation: Situation) -> Draft | None:
     """The host is asked for on purpose: the copies stay, but nobody is misled."""
     if situation.framework != "tensorflow":
         return None
-    stmt = next((one for one in situation.statements if _may_be_scoped(situation, one)), None)
+    stmt = next(
+        (one for one in situation.statements if may_be_scoped(situation.source, one, situation.line)), None
+    )
     if stmt is not None and any(
         op.requested and op.assigned not in ("", "cpu:0")
         for op in situation.ran.computed(situation.file, first_line(stmt), stmt.end_lineno or 0)
@@ -65,38 +63,14 @@ def no_kernel(situation: Situation) -> Draft | None:
     return _scoped(situation, "cpu:0", words)
 
 
-def missing_device(situation: Situation) -> Draft | None:
-    """The nearest device that exists is named."""
-    missing = alone(situation.evidence("missing"))
-    if missing is None or "/" in missing:
-        return None
-    there = _nearest(missing, situation) or alone(situation.evidence("ran_on"))
-    named = _naming(situation, missing)
-    if there is None or named is None:
-        return None
-    source, change = situation.source, Change(situation.source)
-    if isinstance(named, ast.Call):
-        text = mx_context(source, named, there)
-    else:
-        code = source.code(named)
-        text = code.replace(missing.rpartition(":")[2], there.rpartition(":")[2])
-        if missing.partition(":")[0] != there.partition(":")[0]:
-            text = f"{code[0]}/{there.upper()}{code[0]}"
-        elif device_named(str(ast.literal_eval(text))) != there:
-            return None
-    if text is None:
-        return None
-    change.replace(named, text)
-    words = f"Names {there}, which exists here; check that {missing} is not just hidden from this run."
-    return situation.draft(words, change.text())
-
-
 def _scoped(situation: Situation, device: str, words: str, code: str | None = None) -> Draft | None:
     """The statement of the line under ``with tf.device(..)``, or under the one that stands before it.
 
     What goes on with its results on the default device comes along; None where that cannot.
     """
-    stmt = next((one for one in situation.statements if _may_be_scoped(situation, one)), None)
+    stmt = next(
+        (one for one in situation.statements if may_be_scoped(situation.source, one, situation.line)), None
+    )
     if stmt is None or situation.framework != "tensorflow" or _under_strategy(situation.source, stmt):
         return None
     source, now = unfolded(situation.source, stmt)
@@ -106,7 +80,12 @@ def _scoped(situation: Situation, device: str, words: str, code: str | None = No
         return None
     if (made := _made_along(situation, stmt, device)) is None:
         return None
-    along = moved_along(situation, stmt, device, lambda one: _may_be_scoped(situation, one))
+    caller = _caller_with_tape(situation, stmt)
+    if caller is not stmt:
+        return _call_scoped(situation, caller, device) if caller is not None and not made else None
+    along = moved_along(
+        situation, stmt, device, lambda one: may_be_scoped(situation.source, one, situation.line)
+    )
     if along is None or (source is not situation.source and (len(along) > 1 or made)):
         return None
     change = Change(source)
@@ -128,6 +107,43 @@ def _scoped(situation: Situation, device: str, words: str, code: str | None = No
     return situation.draft(words, change.text())
 
 
+def _caller_with_tape(situation: Situation, stmt: ast.stmt) -> ast.stmt | None:
+    """The call of the statement's function, where a tape around that watches it; None for several.
+
+    Else the statement itself. The gradients are computed where the call is: were only the forward ops moved,
+    all that the gradients need of them would come back to the default device.
+    """
+    source, function = situation.source, situation.source.function_of(stmt)
+    if function is None or not _tapes(source.tree) or _tapes(function):
+        return stmt
+    calls = [node for node in ast.walk(source.tree) if called(node) == function.name]
+    return source.statement_of(calls[0]) if len(calls) == 1 else None
+
+
+def _tapes(node: ast.AST) -> bool:
+    return any(called(one) == "GradientTape" for one in ast.walk(node))
+
+
+def _call_scoped(situation: Situation, stmt: ast.stmt, device: str) -> Draft | None:
+    """The call of the function in a scope, with what goes on with its result."""
+    source = situation.source
+    tf, argument = tensorflow(source, stmt), tf_device(source, stmt, device)
+    if is_compound(stmt) or not may_be_scoped(source, stmt, stmt.lineno) or _under_strategy(source, stmt):
+        return None
+    if tf is None or argument is None or any(devices_of(block) for block in blocks_around(source, stmt)):
+        return None
+    along = moved_along(situation, stmt, device, lambda one: may_be_scoped(source, one, one.lineno))
+    if along is None or unfolded(source, stmt)[0] is not source:
+        return None
+    change = Change(source)
+    for group in in_blocks(source, along):
+        change.wrap(group[0], f"with {tf}.device({argument}):", *group[1:])
+    words = (
+        f"Calls the function, and computes its gradients, on {device}: check that all of it may run there."
+    )
+    return situation.draft(words, change.text())
+
+
 def _made_along(situation: Situation, stmt: ast.stmt, device: str) -> list[ast.stmt] | None:
     """What creates the variables of the statement that live on the default device, to be moved along.
 
@@ -143,6 +159,9 @@ def _made_along(situation: Situation, stmt: ast.stmt, device: str) -> list[ast.s
         return None if unsure or situation.fed_from_others(*lines[1:], device) else []
     default = default_of(situation.devices, "")
     places = ran.made_on(default)
+    here = {f"{situation.file}:{line}" for line in range(lines[1], lines[2] + 1)}
+    if any(op.site not in here for op in ran.used_at(default, device)):
+        return None
     if away != {default} or len(places) != 1 or places[0][0] != situation.file:
         return None
     found = [one for one in source.statements_at(places[0][1]) if not is_compound(one)]
@@ -150,12 +169,12 @@ def _made_along(situation: Situation, stmt: ast.stmt, device: str) -> list[ast.s
     if made is None or made is stmt or not any(called(node) in _CREATES for node in own_nodes(made)):
         return None
     around = [one for one in source.ancestors(made) if isinstance(one, ast.With)]
-    if any(_devices_of(one) for one in around) or _under_strategy(source, made):
+    if any(devices_of(one) for one in around) or _under_strategy(source, made):
         return None
     return [made]
 
 
-def _may_be_scoped(situation: Situation, stmt: ast.stmt) -> bool:
+def may_be_scoped(source: Source, stmt: ast.stmt, line: int) -> bool:
     """Whether what the line does happens while the statement runs, and nothing else does then."""
     if is_compound(stmt) or isinstance(
         stmt, ast.Import | ast.ImportFrom | ast.Pass | ast.Global | ast.Nonlocal
@@ -165,9 +184,9 @@ def _may_be_scoped(situation: Situation, stmt: ast.stmt) -> bool:
         if isinstance(node, ast.Yield | ast.YieldFrom | ast.Await):
             return False
         # What is made here runs later, outside of any scope around it.
-        if isinstance(node, ast.Lambda) and node.lineno <= situation.line <= (node.end_lineno or 0):
+        if isinstance(node, ast.Lambda) and node.lineno <= line <= (node.end_lineno or 0):
             return False
-        if isinstance(node, ast.GeneratorExp) and not isinstance(situation.source.parents[node], ast.Call):
+        if isinstance(node, ast.GeneratorExp) and not isinstance(source.parents[node], ast.Call):
             return False
     return any(
         isinstance(node, ast.Call | ast.BinOp | ast.UnaryOp | ast.Compare | ast.Subscript)
@@ -234,14 +253,10 @@ def _scope_of_tape(situation: Situation) -> str | None:
         ]
         for block in opened[:1] if len(opened) == 1 else []:
             around = [block, *(one for one in source.ancestors(block) if isinstance(one, ast.With))]
-            found = [argument for one in around for argument in _devices_of(one)]
+            found = [argument for one in around for argument in devices_of(one)]
             if found and not isinstance(found[0], ast.Constant) and _still_means(source, found[0], stmt):
                 return source.code(found[0])
     return None
-
-
-def _devices_of(block: ast.With) -> list[ast.expr]:
-    return [named for item in reversed(block.items) if (named := device_of(item)) is not None]
 
 
 def _still_means(source: Source, argument: ast.expr, stmt: ast.stmt) -> bool:
@@ -250,49 +265,3 @@ def _still_means(source: Source, argument: ast.expr, stmt: ast.stmt) -> bool:
         return False
     between = source.scopes_of(stmt)[0]
     return source.scopes_of(argument)[0] is between and bool(read_in(argument))
-
-
-def _nearest(missing: str, situation: Situation) -> str | None:
-    wanted = parse(missing)
-    found = [(name, parse(name)) for name in in_order(situation.devices)]
-    alike = [
-        (abs(device.index - wanted.index), device.index, name)
-        for name, device in found
-        if device and wanted and not device.role and device.type == wanted.type and name != "cpu:0"
-    ]
-    return min(alike)[2] if alike else None
-
-
-def _naming(situation: Situation, missing: str) -> ast.expr | None:
-    """The code that names the device: in a scope around the line, else the only place in the file."""
-    source = situation.source
-    if situation.framework == "mxnet":
-        calls = [
-            node
-            for node in ast.walk(source.tree)
-            if isinstance(node, ast.Call) and context_named(node) == missing
-        ]
-        return calls[0] if len(calls) == 1 else None
-    around = [
-        argument
-        for stmt in situation.statements
-        for block in (stmt, *source.ancestors(stmt))
-        if isinstance(block, ast.With)
-        for argument in _devices_of(block)
-    ]
-    for arguments in (around, scope_arguments(source)):
-        named = {node for argument in arguments if (node := _literal(source, argument, missing)) is not None}
-        if len(named) == 1:
-            return named.pop()
-    return None
-
-
-def _literal(source: Source, argument: ast.expr, device: str) -> ast.expr | None:
-    value = value_of(source, argument.id, argument) if isinstance(argument, ast.Name) else argument
-    if (
-        isinstance(value, ast.Constant)
-        and isinstance(value.value, str)
-        and device_named(value.value) == device
-    ):
-        return value
-    return None

@@ -94,6 +94,11 @@ def _comprehended(situation: Situation, stmt: ast.stmt) -> Draft | None:
             if scope:
                 change.wrap(stmt, f"with {scope}:")
             words = "Joins the tensors on the device and takes all values at once; they must be of one shape."
+            if source.loop_of(stmt) is not None and situation.finding.recurs:
+                in_step = sum(hop.each or 0 for hop in situation.hops)
+                if 0 < in_step <= 1:
+                    return None  # it is but one value
+                words += " That is one wait in place of several, still in each step."
         return situation.draft(words, change.text())
     return None
 
@@ -105,7 +110,9 @@ def _comprehension(source: Source, whole: ast.ListComp | ast.GeneratorExp, take:
 
 def _told(situation: Situation, stmt: ast.stmt) -> Draft | None:
     """``print(step, float(loss))``: told every so many rounds."""
-    if not tells(stmt) or (loop := situation.source.loop_of(stmt)) is None:
+    if not tells(stmt):
+        return None
+    if (loop := periods.step_loop(situation, stmt, len(takes(situation, stmt)))) is None:
         return None
     if periods.has_condition(situation.source, stmt, loop):
         return None
@@ -157,7 +164,7 @@ def _kept(situation: Situation, stmt: ast.stmt) -> Draft | None:
 
 def _checked(situation: Situation, stmt: ast.stmt) -> Draft | None:
     """``if isnan(loss): raise ..`` and ``assert``: checked every so many rounds."""
-    source, loop = situation.source, situation.source.loop_of(stmt)
+    source, loop = situation.source, periods.step_loop(situation, stmt, 1)
     if loop is None or not isinstance(stmt, ast.If | ast.Assert) or not is_pure(stmt.test):
         return None
     if periods.has_condition(source, stmt, loop):

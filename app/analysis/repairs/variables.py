@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import ast
 
+from app.analysis.lines import split_site
 from app.analysis.repairs.change import Change, unfolded
 from app.analysis.repairs.names import assignment_of, called, keyword
 from app.analysis.repairs.notation import alone, device_named, tensorflow, tf_device
+from app.analysis.repairs.scopes import may_be_scoped
 from app.analysis.repairs.situation import Draft, Situation
-from app.analysis.repairs.source import Function, Source, own_nodes
+from app.analysis.repairs.source import Function, Source, first_line, is_compound, own_nodes
 
 _CREATES = frozenset({"Variable", "get_variable"})
 
 
 def variable_home(situation: Situation) -> Draft | None:
     """The creation goes into the reader's device scope; None under a strategy, which decides by itself."""
-    device = alone([hop.dst for hop in situation.hops])
-    if situation.framework != "tensorflow" or device is None:
+    device, home = alone([hop.dst for hop in situation.hops]), alone([hop.src for hop in situation.hops])
+    if situation.framework != "tensorflow" or device is None or home is None:
         return None
-    creation = _creation(situation)
-    if creation is None:
+    place = _creation(situation, home, device)
+    if place is None:
         return None
-    source, now = unfolded(situation.source, creation)
+    file, whole, creation = place
+    along = _used_along(situation, file, whole, home, device)
+    if along is None:
+        return None
+    source, now = unfolded(whole, creation)
     stmt: ast.stmt = now(creation)
     tf, argument = tensorflow(source, stmt), tf_device(source, stmt, device)
     if tf is None or argument is None or _kept_by_others(source, stmt):
@@ -33,14 +39,71 @@ def variable_home(situation: Situation) -> Draft | None:
         change.replace(scope, argument)
     else:
         change.wrap(stmt, f"with {tf}.device({argument}):")
+    for one in along:
+        change.wrap(now(one), f"with {tf}.device({argument}):")
     words = (
         f"Creates the variable on {device}, where it is read; check that it fits into its memory, and"
         " what else uses it."
     )
-    return situation.draft(words, change.text())
+    return situation.draft(words, change.text(), file)
 
 
-def _creation(situation: Situation) -> ast.Assign | ast.AnnAssign | None:
+def _creation(situation: Situation, home: str, device: str) -> tuple[str, Source, ast.stmt] | None:
+    """The one statement that creates the variable that the line reads; None where that is not certain.
+
+    Nor where others than the readers on `device` use it: they would have the transfers then.
+    """
+    named, ran = _named_creation(situation), situation.ran
+    places = ran.made_on(home)
+    stmt: ast.stmt
+    if named is not None:
+        file, source, stmt = situation.file, situation.source, named
+    else:
+        if len(places) != 1 or (opened := situation.opened(places[0][0])) is None:
+            return None
+        file, source = places[0][0], opened
+        found = [one for one in source.statements_at(places[0][1]) if not is_compound(one)]
+        if len(found) != 1 or not any(called(node) in _CREATES for node in own_nodes(found[0])):
+            return None
+        stmt = found[0]
+    lines = first_line(stmt), stmt.end_lineno or 0
+    if ran.makes_elsewhere(file, *lines, home):
+        return None
+    only = all(place == file and lines[0] <= line <= lines[1] for place, line in places)
+    third = any(
+        hop.cause.code == "variable-home" and hop.src == home and hop.dst not in (home, device)
+        for hop in situation.others
+        if hop.count != 0
+    )
+    if places and only and third:
+        return None
+    return file, source, stmt
+
+
+def _used_along(
+    situation: Situation, file: str, source: Source, home: str, device: str
+) -> list[ast.stmt] | None:
+    """Statements without a scope that compute with the variables at their home, to go along.
+
+    None where one is asked to be there, or cannot go. Of several statements' variables nothing tells whose
+    are used.
+    """
+    places, found = situation.ran.made_on(home), list[ast.stmt]()
+    if len(places) != 1:
+        return []
+    for op in situation.ran.used_at(home, device):
+        at = split_site(op.site)
+        if op.requested or at is None or at[0] != file:
+            return None
+        stmt = next((one for one in source.statements_at(at[1]) if not is_compound(one)), None)
+        if stmt is None or not may_be_scoped(source, stmt, at[1]) or unfolded(source, stmt)[0] is not source:
+            return None
+        if stmt not in found:
+            found.append(stmt)
+    return found
+
+
+def _named_creation(situation: Situation) -> ast.Assign | ast.AnnAssign | None:
     """The one statement that creates the variable that the line reads; None where that is not certain."""
     source, found = situation.source, set()
     told = {str(name).rpartition("/")[2].partition(":")[0] for name in situation.evidence("variable")}

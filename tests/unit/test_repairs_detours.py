@@ -148,6 +148,8 @@ def test_a_function_whose_result_passes_the_default_device_is_called_in_a_scope(
     told: dict[str, Any] = {"hops": hops, "result_of_a_call": True}
     assert straight(text, 3, **told) == f'{TF}for x in xs:\n    with tf.device("/GPU:0"):\n        f(x)\n'
     assert straight(f"{TF}def g(x):\n    yield f(x)  #!\n", 3, **told) is None
+    second = hop("unknown", "cpu:0", "gpu:1", op="_Retval", site="train.py:3")
+    assert straight(text, 3, others=(second,), **told) is None
     scoped = f'{TF}with tf.device("/GPU:0"):\n    f(x)  #!\n'
     assert straight(scoped, 3, **told) is None
 

@@ -9,7 +9,7 @@ import pytest
 from app.analysis.finding import Finding
 from app.analysis.repairs.edits import applied
 from app.analysis.repairs.repair import repair
-from tests.unit.repair_cases import fixed, hop, proposed
+from tests.unit.repair_cases import fixed, hop, op, proposed
 
 MX = "import mxnet as mx\nfrom mxnet import gluon\n"
 Case = tuple[str, str | None]
@@ -371,3 +371,14 @@ def test_a_kvstore_that_is_an_option_without_a_default() -> None:
     assert mx_fixed("replica-drift", f"{text}t.step(8)  #!\n") == (
         text.replace("None", '"device"') + "t.step(8)\n"
     )
+
+
+def test_an_array_that_another_context_computes_with_stays_where_it_is_made() -> None:
+    text = "mask = mx.nd.ones(3)\ny = x * mask  #!\nz = h + mask\n"
+    told: dict[str, Any] = {"ops": ["elemwise_mul"], "ran_on": ["gpu:1"], "inputs_also_on": ["cpu:0"]}
+    made = "mask = mx.nd.ones(3, ctx=mx.gpu(1))"
+    assert (mx_fixed("mixed-context", text, **told) or "").startswith(made)
+    there = (op(5, "_copyto", "cpu:0"), op(5, "elemwise_add", "gpu:1"))
+    assert (mx_fixed("mixed-context", text, ran=there, **told) or "").startswith(made)
+    host = (op(5, "elemwise_add", "cpu:0"),)
+    assert not (mx_fixed("mixed-context", text, ran=host, **told) or "").startswith(made)

@@ -661,7 +661,8 @@ def test_a_loop_within_a_step_is_not_what_is_told_in_some_rounds_only() -> None:
     assert sync_fixed("float", named, each=1.0) is not None
 
 
-def test_values_that_are_joined_in_each_step_are_one_wait_in_place_of_several() -> None:
+def test_values_that_are_joined_in_each_step_are_waited_for_in_each_still() -> None:
+    """Bug: the change was right, and the finding stayed."""
     text = f"{TF}for x in data:\n    out.append([v.numpy() for v in f(x)])  #!\n"
-    assert sync_fixed("numpy", text, each=3.0) is not None
-    assert sync_fixed("numpy", text, each=1.0) is None
+    assert sync_fixed("numpy", text, each=3.0) is None
+    assert sync_fixed("numpy", text, each=0.0) is not None

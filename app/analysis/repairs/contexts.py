@@ -9,7 +9,7 @@ from app.analysis.repairs.change import Change, unfolded
 from app.analysis.repairs.names import assignment_of, bindings, called, dotted, imported, keyword
 from app.analysis.repairs.notation import alone, arrays, mx_context
 from app.analysis.repairs.situation import Draft, Situation
-from app.analysis.repairs.source import Source, first_line, is_compound, own_nodes
+from app.analysis.repairs.source import Source, first_line, header_end, is_compound, own_nodes
 
 _MAKES = frozenset(
     {
@@ -36,6 +36,7 @@ _OPS = {
     ast.MatMult: ("dot", "matmul"),
 }
 
+_COPIES = frozenset({"_copyto", "_copy", "_np_copy"})
 _FUNCTIONS = {"multiply": "mul", "subtract": "sub", "divide": "div"}
 """Functions that are named unlike the op that they run."""
 
@@ -81,6 +82,9 @@ def mixed_context(situation: Situation) -> Draft | None:
         context = f"{source.code(first)}.{'ctx' if in_numpy else 'context'}"
         change = Change(source)
         maker = _maker_of(source, other, first, stmt)
+        there = alone([str(one) for one in situation.evidence("ran_on")])
+        if maker is not None and isinstance(other, ast.Name) and there:
+            maker = None if _used_elsewhere(situation, other, stmt, there) else maker
         if maker is not None:
             change.add_argument(maker, f"ctx={context}")
             made, beside = source.code(other), source.code(first)
@@ -110,6 +114,8 @@ def _made_there(situation: Situation) -> Draft | None:
         contexts = {name: mx_context(source, call, device) for name, call in makers.items()}
         if not makers or None in contexts.values():
             continue
+        if any(_used_elsewhere(situation, names[name], stmt, device) for name in makers):
+            return None  # there it would meet arrays of another context then
         change = Change(source)
         for name, call in makers.items():
             change.add_argument(call, f"ctx={contexts[name]}")
@@ -120,6 +126,24 @@ def _made_there(situation: Situation) -> Draft | None:
             f"{words} they are used." if len(makers) > 1 else f"{words} it is used.", change.text()
         )
     return None
+
+
+def _used_elsewhere(situation: Situation, name: ast.Name, stmt: ast.stmt, device: str) -> bool:
+    """Whether another statement computes with the array of a name on another device."""
+    source = situation.source
+    same = bindings(source, name.id, stmt)
+    users = {
+        user
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Name) and node.id == name.id and isinstance(node.ctx, ast.Load)
+        if (user := source.statement_of(node)) is not None and user is not stmt
+        if bindings(source, name.id, node) == same
+    }
+    return any(
+        op.assigned not in ("", device) and op.type not in _COPIES
+        for user in users
+        for op in situation.ran.computed(situation.file, first_line(user), header_end(user))
+    )
 
 
 def _maker(source: Source, name: ast.Name, stmt: ast.stmt) -> ast.Call | None:

@@ -59,6 +59,11 @@ def _called_in_scope(situation: Situation) -> Draft | None:
     stmt = next((one for one in situation.statements if not is_compound(one)), None)
     if stmt is None or not stations or any(hop.site == hop.producer_site for hop in situation.hops[:1]):
         return None
+    returned = {
+        hop.dst for hop in situation.others if hop.site == situation.finding.site and hop.op == "_Retval"
+    }
+    if returned - {stations[-1]}:
+        return None  # the other results would come by way of this one's device
     source, now = unfolded(situation.source, stmt)
     moved = now(stmt)
     tf, argument = tensorflow(source, moved), tf_device(source, moved, stations[-1])

@@ -78,14 +78,17 @@ def _scoped(situation: Situation, device: str, words: str, code: str | None = No
     tf, argument = tensorflow(source, moved), code or tf_device(source, moved, device)
     if tf is None or argument is None or _scoped_alike(source, moved, tf, argument):
         return None
-    if (made := _made_along(situation, stmt, device)) is None:
+    cause = situation.finding.code
+    made, along = (
+        ([], [stmt])
+        if cause == "no-kernel"  # it runs there anyway
+        else (_made_along(situation, stmt, device), _moved_along(situation, stmt, device))
+    )
+    if made is None or (made and cause != "default-device"):
         return None
-    caller = _caller_with_tape(situation, stmt)
+    caller = _caller_with_tape(situation, stmt) if cause == "default-device" else stmt
     if caller is not stmt:
         return _call_scoped(situation, caller, device) if caller is not None and not made else None
-    along = moved_along(
-        situation, stmt, device, lambda one: may_be_scoped(situation.source, one, situation.line)
-    )
     if along is None or (source is not situation.source and (len(along) > 1 or made)):
         return None
     change = Change(source)
@@ -132,7 +135,7 @@ def _call_scoped(situation: Situation, stmt: ast.stmt, device: str) -> Draft | N
         return None
     if tf is None or argument is None or any(devices_of(block) for block in blocks_around(source, stmt)):
         return None
-    along = moved_along(situation, stmt, device, lambda one: may_be_scoped(source, one, one.lineno))
+    along = _moved_along(situation, stmt, device)
     if along is None or unfolded(source, stmt)[0] is not source:
         return None
     change = Change(source)
@@ -142,6 +145,10 @@ def _call_scoped(situation: Situation, stmt: ast.stmt, device: str) -> Draft | N
         f"Calls the function, and computes its gradients, on {device}: check that all of it may run there."
     )
     return situation.draft(words, change.text())
+
+
+def _moved_along(situation: Situation, stmt: ast.stmt, device: str) -> list[ast.stmt] | None:
+    return moved_along(situation, stmt, device, lambda one: may_be_scoped(situation.source, one, one.lineno))
 
 
 def _made_along(situation: Situation, stmt: ast.stmt, device: str) -> list[ast.stmt] | None:

@@ -62,8 +62,8 @@ def _comprehended(situation: Situation, stmt: ast.stmt) -> Draft | None:
         ):
             continue
         loop = whole.generators[0]
-        if loop.ifs or loop.is_async:
-            return None
+        if loop.ifs or loop.is_async or any(hop.each for hop in situation.hops):
+            return None  # each step would wait for one value in place of several, and still wait
         plain = isinstance(take.value, ast.Name) and dotted(loop.target) == take.value.id
         items = source.code(loop.iter) if plain else _comprehension(source, whole, take)
         change, call = Change(source), source.parents[whole]
@@ -94,11 +94,6 @@ def _comprehended(situation: Situation, stmt: ast.stmt) -> Draft | None:
             if scope:
                 change.wrap(stmt, f"with {scope}:")
             words = "Joins the tensors on the device and takes all values at once; they must be of one shape."
-            if source.loop_of(stmt) is not None and situation.finding.recurs:
-                in_step = sum(hop.each or 0 for hop in situation.hops)
-                if 0 < in_step <= 1:
-                    return None  # it is but one value
-                words += " That is one wait in place of several, still in each step."
         return situation.draft(words, change.text())
     return None
 

@@ -58,8 +58,8 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         for name in ("forward_requested", "producer_forward_requested")
         for device in _each(evidence.get(name))
     ]
-    start = next(iter(_each(evidence.get("stations"))), "its device")
-    if code == "bounce" and evidence.get("result_of_a_call"):
+    start = next(iter(_each(evidence.get("stations") or evidence.get("src"))), "its device")
+    if code in ("bounce", "default-device") and evidence.get("result_of_a_call"):
         text = (
             "Call the function inside the device scope of {start}: what a function returns passes the device"
             " of the scope that it is called in, the default one where it is called in none."

@@ -40,6 +40,8 @@ def bounces(
 def _of_more(chain: Chain, hops: Sequence[Hop]) -> bool:
     """Whether an op on the default device has other inputs from elsewhere too: then that is the mistake."""
     first = hops[chain.rows[0]]
+    if first.cause.evidence.get("result_of_a_call"):
+        return False  # each result has an op of its own that hands it on
     return first.cause.code == "default-device" and any(
         hop.cause.code == first.cause.code and hop.site == first.site and row not in chain.rows
         for row, hop in enumerate(hops)

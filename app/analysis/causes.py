@@ -38,8 +38,10 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
     ("colocation", "producer", placed.made_beside),
     ("default-device", "consumer", placed.default_placed),
     ("variable-home", "consumer", placed.variable_home),
+    ("default-device", "consumer", placed.result_by_default),
     ("default-device", "producer", placed.default_producer),
     ("explicit", "consumer", placed.explicit),
+    ("default-device", "producer", placed.result_handed_on),
     ("colocation", "consumer", placed.works_away_from_default),
     ("colocation", "producer", placed.made_at_home),
 )
@@ -68,7 +70,8 @@ def judge(
     for code, blames, rule in RULES:
         evidence = rule(transfer)
         if evidence is not None:
-            return Cause(code, severity_of(code, transfer), _placed(transfer) | evidence, blames)
+            severity = "info" if evidence.get("result_of_a_call") else severity_of(code, transfer)
+            return Cause(code, severity, _placed(transfer) | evidence, blames)
     return Cause("unknown", SEVERITY["unknown"], _placed(transfer) | _what_is_known(transfer))
 
 

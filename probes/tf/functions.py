@@ -87,10 +87,12 @@ class Functions:
         collectives = list(getattr(graph, "_hopscope_collectives", ()))
         control_flow = False
         callees: set[str] = set()
+        results = {tensor.op.name for tensor in getattr(graph, "outputs", ()) if tensor.op.type == "Identity"}
         for op in graph.get_operations():
             location, forward, forward_requested, scope = places.get(op.name, (0, 0, "", 0))
             requested, wanted = short_device(op.device), short_device(forward_requested)
-            ops[op.name] = OpNote(op.type, requested, location, forward, wanted, scope)
+            result = op.name in results
+            ops[op.name] = OpNote(op.type, requested, location, forward, wanted, scope, result)
             if op.type in ("PartitionedCall", "StatefulPartitionedCall"):
                 callee = self.notes.get(op.get_attr("f").name)
                 if callee is not None:

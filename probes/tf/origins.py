@@ -21,6 +21,8 @@ class OpNote(NamedTuple):
     forward_requested: str
     scope_loc: int = 0
     """The line that opened the device scope it was made in."""
+    result: bool = False
+    """It is the Identity by which a traced function returns what it made: TensorFlow's, not the code's."""
 
 
 NO_NOTE = OpNote("", "", 0, 0, "")

@@ -285,6 +285,10 @@ class _Reader:
             facts["producer_works_on"] = works_on
         if note.loc == 0 and consumer.proto.op in RESULTS:
             facts["returned"] = True
+        if note.result:
+            facts["result"] = True
+        if source.result:
+            facts["producer_result"] = True
         for name, node in ("", consumer), ("producer_", producer):
             types = types_of_node(node.proto)
             facts |= kernel_facts(

@@ -1,10 +1,12 @@
-"""An op of a traced function has the line that the user wrote it in, though AutoGraph joins lines."""
+"""What ops of a traced function are told by: the line that the user wrote, and what TensorFlow made."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from tests.integration.recording import SCRIPTS, record
+from tests.integration.recording import SCRIPTS, by, record
+
+LABELLED = Path(__file__).parents[1] / "labelled" / "tensorflow"
 
 
 def test_each_read_is_told_at_its_own_line(hopscope_home: Path, tf_python: Path) -> None:
@@ -21,3 +23,14 @@ def test_each_read_is_told_at_its_own_line(hopscope_home: Path, tf_python: Path)
     lines = {line[-1]: number for number, line in enumerate(text, 1) if "# reads " in line}
     lines["d"] = text.index("                z") + 1
     assert found == {name: f"lines.py:{number}" for name, number in lines.items()}
+
+
+def test_a_functions_result_passes_the_default_device_by_tensorflows_own_op(
+    hopscope_home: Path, tf_python: Path
+) -> None:
+    report = record(tf_python, LABELLED / "nested_functions_two_cards.py").report
+    (bounce,) = by(report["findings"], code="bounce")
+    assert bounce["evidence"]["causes"] == ["default-device"]
+    (returned,) = by(report["findings"], code="default-device")
+    assert (returned["severity"], returned["evidence"]["result_of_a_call"]) == ("info", True)
+    assert "inside the device scope of cpu:2" in returned["fix"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.analysis.advice import some_of
+from app.analysis.advice import fix, some_of
 from app.analysis.causes import RULES, judge
 from app.analysis.severity import SEVERITY
 from app.analysis.transfer import Context, Reduction
@@ -341,3 +341,20 @@ def test_what_gpus_keep_in_host_memory_is_taken_from_a_stand_in_without_warning(
     context = Context(devices=frozenset({"cpu:0", "cpu:1"}), rounds=5, tensorflow=True)
     assert judge(fields, context, 5, 1.0).severity == severity
     assert judge(fields, dataclasses.replace(context, tensorflow=False), 5, 1.0).severity == "warning"
+
+
+def test_what_a_function_returns_passes_the_default_device() -> None:
+    """TensorFlow returns by an Identity that nobody placed: both hops have that cause; a bounce warns."""
+    there = hop_fields("cpu:1", "cpu:0", op="Identity", assigned="cpu:0", graph=4, facts={"result": True})
+    cause = judge(there, STAND_INS, 30)
+    assert (cause.code, cause.severity, cause.blames) == ("default-device", "info", "consumer")
+    assert cause.evidence["result_of_a_call"] is True
+    assert "inside the device scope of cpu:1" in (fix(cause.code, cause.evidence) or "")
+    back = hop_fields("cpu:0", "cpu:1", op="_Retval", graph=4, facts={"producer_result": True})
+    cause = judge(back, STAND_INS, 30)
+    assert (cause.code, cause.severity, cause.blames) == ("default-device", "info", "producer")
+
+
+def test_a_functions_result_that_passes_another_device_is_not_by_default() -> None:
+    fields = hop_fields("cpu:0", "cpu:1", op="Identity", assigned="cpu:1", graph=4, facts={"result": True})
+    assert judge(fields, STAND_INS, 30).code == "unknown"

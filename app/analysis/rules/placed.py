@@ -117,6 +117,23 @@ def default_placed(transfer: Transfer) -> dict[str, Any] | None:
     return {"default_device": transfer.default} if at_home and transfer.src != transfer.dst else None
 
 
+def result_by_default(transfer: Transfer) -> dict[str, Any] | None:
+    """What a function returns passes the default device: by an Identity of TensorFlow's own, nobody's op."""
+    if not transfer.facts.get("result") or transfer.requested:
+        return None
+    at_home = transfer.dst == transfer.default == transfer.text("assigned") and transfer.src != transfer.dst
+    return {"default_device": transfer.default, "result_of_a_call": True} if at_home else None
+
+
+def result_handed_on(transfer: Transfer) -> dict[str, Any] | None:
+    """And goes on from there, to the op that takes it or to be returned in its turn."""
+    if not transfer.facts.get("producer_result") or transfer.producer_requested:
+        return None
+    default = transfer.context.default(transfer.src)
+    at_home = transfer.src == default != transfer.dst
+    return {"producer_default_device": default, "result_of_a_call": True} if at_home else None
+
+
 def default_producer(transfer: Transfer) -> dict[str, Any] | None:
     """The code named the consumer's device but not the producer's, which ran on the default one."""
     if transfer.producer_requested or transfer.fields.get("forward_loc") or transfer.kind != "copy":

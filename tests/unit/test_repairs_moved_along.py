@@ -162,6 +162,25 @@ def test_where_a_tape_is_outside_of_the_function_its_call_and_the_gradients_go_t
     assert scoped(f"{TRACED}print(loss(x))\n", *ran) is None
 
 
+def test_a_tape_in_another_file() -> None:
+    text = f"{TF}def loss(x):\n    return tf.reduce_mean(x @ w)  #!\n"
+    other = f"{TF}with tf.GradientTape() as tape:\n    value = model.loss(x)\ng = tape.gradient(value, w)\n"
+    taken = hop("default-device", "gpu:1", site="train.py:3")
+    ran = (op(3, "MatMul", "cpu:0"), op(4, "MatMul", "cpu:0", file="steps.py"))
+
+    def changed(steps: str) -> str | None:
+        _, found = proposed("default-device", text, hops=(taken,), ran=ran, files={"steps.py": steps})
+        if found is None:
+            return None
+        assert {edit.file for edit in found.edits} == {"steps.py"}
+        return applied(steps, found.edits)
+
+    assert changed(other) == other.replace(
+        "    value =", '    with tf.device("/GPU:1"):\n        value ='
+    ).replace("g = tape", 'with tf.device("/GPU:1"):\n    g = tape')
+    assert changed(other.replace("model.loss", "model")) is None
+
+
 SLOTS = """\
 slots = [tf.Variable(tf.zeros(3)) for w in weights]
 def update():

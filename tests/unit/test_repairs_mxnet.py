@@ -172,6 +172,8 @@ def test_a_copy_that_is_made_again_and_again(before: str, after: str | None) -> 
 
 def test_an_identity_that_moves_nothing() -> None:
     text = "import tensorflow as tf\ny = f(tf.identity(x))  #!\n"
+    read = hop("redundant-copy", producer_op="ReadVariableOp")
+    assert fixed("redundant-copy", text, same_device="gpu:0", hops=(read,)) is None
     assert fixed("redundant-copy", text, same_device="gpu:0") == "import tensorflow as tf\ny = f(x)\n"
 
 
@@ -380,5 +382,11 @@ def test_an_array_that_another_context_computes_with_stays_where_it_is_made() ->
     assert (mx_fixed("mixed-context", text, **told) or "").startswith(made)
     there = (op(5, "_copyto", "cpu:0"), op(5, "elemwise_add", "gpu:1"))
     assert (mx_fixed("mixed-context", text, ran=there, **told) or "").startswith(made)
+    alone = text.replace("h + mask", "mx.nd.norm(mask)")
+    assert (mx_fixed("mixed-context", alone, ran=(op(5, "norm", "cpu:0"),), **told) or "").startswith(made)
     host = (op(5, "elemwise_add", "cpu:0"),)
     assert not (mx_fixed("mixed-context", text, ran=host, **told) or "").startswith(made)
+    made_by_default = hop("default-device", "cpu:0", "gpu:1", blames="producer")
+    for ran, proposes in (((), True), (host, False)):
+        text = "mask = mx.nd.ones(3)  #!\ny = x * mask.as_in_context(mx.gpu(1))\nz = h + mask\n"
+        assert bool(mx_fixed("default-device", text, hops=(made_by_default,), ran=ran)) == proposes

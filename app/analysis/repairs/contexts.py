@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from app.analysis.repairs.change import Change, unfolded
 from app.analysis.repairs.names import assignment_of, bindings, called, dotted, imported, keyword
@@ -53,6 +53,9 @@ def default_context(situation: Situation) -> Draft | None:
             continue
         makers = [node for node in own_nodes(moved) if isinstance(node, ast.Call) and _makes(source, node)]
         change = Change(source)
+        target = stmt.targets[0] if isinstance(stmt, ast.Assign) else None
+        if isinstance(target, ast.Name) and device and _used_elsewhere(situation, target, stmt, device):
+            return None
         if len(makers) == 1:
             beside = _beside(source, moved, makers[0])
             change.add_argument(makers[0], f"ctx={beside or context}")
@@ -114,7 +117,7 @@ def _made_there(situation: Situation) -> Draft | None:
         contexts = {name: mx_context(source, call, device) for name, call in makers.items()}
         if not makers or None in contexts.values():
             continue
-        if any(_used_elsewhere(situation, names[name], stmt, device) for name in makers):
+        if any(_used_elsewhere(situation, names[name], stmt, device, makers) for name in makers):
             return None  # there it would meet arrays of another context then
         change = Change(source)
         for name, call in makers.items():
@@ -128,8 +131,13 @@ def _made_there(situation: Situation) -> Draft | None:
     return None
 
 
-def _used_elsewhere(situation: Situation, name: ast.Name, stmt: ast.stmt, device: str) -> bool:
-    """Whether another statement computes with the array of a name on another device."""
+def _used_elsewhere(
+    situation: Situation, name: ast.Name, stmt: ast.stmt, device: str, along: Collection[str] = ()
+) -> bool:
+    """Whether another statement computes with the array of a name, and with others, on another device.
+
+    What computes with it alone, or with those that go along, follows it.
+    """
     source = situation.source
     same = bindings(source, name.id, stmt)
     users = {
@@ -138,12 +146,22 @@ def _used_elsewhere(situation: Situation, name: ast.Name, stmt: ast.stmt, device
         if isinstance(node, ast.Name) and node.id == name.id and isinstance(node.ctx, ast.Load)
         if (user := source.statement_of(node)) is not None and user is not stmt
         if bindings(source, name.id, node) == same
+        if _variables(source, user) - {name.id, *along}
     }
     return any(
         op.assigned not in ("", device) and op.type not in _COPIES
         for user in users
         for op in situation.ran.computed(situation.file, first_line(user), header_end(user))
     )
+
+
+def _variables(source: Source, stmt: ast.stmt) -> set[str]:
+    """The names that a statement reads, but for those of modules and of what it calls."""
+    functions = {node.func for node in own_nodes(stmt) if isinstance(node, ast.Call)}
+    names = {
+        node for node in own_nodes(stmt) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
+    return {node.id for node in names - functions} - imported(source, stmt)
 
 
 def _maker(source: Source, name: ast.Name, stmt: ast.stmt) -> ast.Call | None:

@@ -10,6 +10,7 @@ from app.analysis.repairs.notation import arrays, context_named, tensorflow
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Source, own_nodes
 from app.analysis.repairs.uploads import hoisted
+from app.analysis.rules.placed import READS
 
 _MOVES = frozenset({"as_in_context", "as_in_ctx", "copyto"})
 _TAKES = frozenset({"numpy", "asnumpy"})
@@ -48,6 +49,7 @@ def redundant_copy(situation: Situation) -> Draft | None:
                 called(node) == "identity"
                 and dotted(node.func) == f"{tensorflow(source, stmt)}.identity"
                 and len(node.args) == 1
+                and not any(hop.producer_op in READS for hop in situation.hops)
             ):
                 change.replace(node, source.code(node.args[0]))
                 return situation.draft(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 
 from app.analysis.devices import default_device as default_of
 from app.analysis.repairs.change import Change, unfolded
@@ -86,9 +87,9 @@ def _scoped(situation: Situation, device: str, words: str, code: str | None = No
     )
     if made is None or (made and cause != "default-device"):
         return None
-    caller = _caller_with_tape(situation, stmt) if cause == "default-device" else stmt
-    if caller is not stmt:
-        return _call_scoped(situation, caller, device) if caller is not None and not made else None
+    caller = _caller_with_tape(situation, stmt) if cause == "default-device" else (situation, stmt)
+    if caller is None or caller[1] is not stmt:
+        return _call_scoped(*caller, device) if caller is not None and not made else None
     if along is None or (source is not situation.source and (len(along) > 1 or made)):
         return None
     change = Change(source)
@@ -110,17 +111,28 @@ def _scoped(situation: Situation, device: str, words: str, code: str | None = No
     return situation.draft(words, change.text())
 
 
-def _caller_with_tape(situation: Situation, stmt: ast.stmt) -> ast.stmt | None:
+def _caller_with_tape(situation: Situation, stmt: ast.stmt) -> tuple[Situation, ast.stmt] | None:
     """The call of the statement's function, where a tape around that watches it; None for several.
 
     Else the statement itself. The gradients are computed where the call is: were only the forward ops moved,
     all that the gradients need of them would come back to the default device.
     """
-    source, function = situation.source, situation.source.function_of(stmt)
-    if function is None or not _tapes(source.tree) or _tapes(function):
-        return stmt
-    calls = [node for node in ast.walk(source.tree) if called(node) == function.name]
-    return source.statement_of(calls[0]) if len(calls) == 1 else None
+    function = situation.source.function_of(stmt)
+    files = dict.fromkeys([situation.file, *situation.files])
+    opened = [(file, source) for file in files if (source := situation.opened(file)) is not None]
+    taped = [(file, source) for file, source in opened if _tapes(source.tree)]
+    if function is None or not taped or _tapes(function):
+        return situation, stmt
+    calls = [
+        (file, source, node)
+        for file, source in taped
+        for node in ast.walk(source.tree)
+        if called(node) == function.name
+    ]
+    if len(calls) != 1 or (calling := calls[0][1].statement_of(calls[0][2])) is None:
+        return None
+    file, source, _ = calls[0]
+    return dataclasses.replace(situation, file=file, source=source, line=calling.lineno), calling
 
 
 def _tapes(node: ast.AST) -> bool:

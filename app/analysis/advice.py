@@ -34,6 +34,9 @@ _FIXES_OF_CALLS = {
     " already.",
 }
 _FIX_OF_CAPTURED = "Copy the tensor to {dst} once, outside of the function, and use the copy."
+_FIX_OF_COPIED_AGAIN = (
+    "Copy it to {dst} once, before the loop, and keep the copy (a Block has Constants for that)."
+)
 _FIXES_OF_KVSTORES = {
     "reduce-on-host": "Choose the kvstore 'device' ('dist_device_sync' for several workers): it sums on the"
     " devices.",
@@ -47,6 +50,8 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         text = _FIXES_OF_CALLS.get(code, text)
     if evidence.get("sent_again"):
         text = _FIX_OF_CAPTURED
+    if evidence.get("copied_before"):
+        text = _FIX_OF_COPIED_AGAIN
     if code == "host-sync" and not evidence.get("takes", True):
         text = "Drop the wait: a device's work need be done only where a value of it is taken."
     if any(name.startswith("kvstore") for name in _each(evidence.get("algorithm"))):
@@ -103,6 +108,7 @@ def summary(
         "made_by": _one(evidence.get("argument_made_by")),
         "kernel": _one(evidence.get("kernel")),
         "call": _one(evidence.get("call")),
+        "by_call": f" by {_one(evidence.get('call'))}" if evidence.get("call") else "",
         "wanted": "requested" if evidence.get("requested") else "default",
         "producer_wanted": "requested" if evidence.get("producer_requested") else "default",
     }
@@ -114,6 +120,8 @@ def summary(
         tell = _SENT_AGAIN
     if code in _CALLED and evidence.get("call"):
         tell = _CALLED[code]
+    if evidence.get("copied_before"):
+        tell = _COPIED_AGAIN
     if code in _PRODUCER_SENTENCES and first.cause.blames == "producer":
         tell = _PRODUCER_SENTENCES[code]
     return tell.format(**words)
@@ -123,6 +131,7 @@ _BESIDE = ("colocated_with", "producer_colocated_with", "producer_placed_beside"
 _ARGUMENT = "An argument made on {src} by {made_by} is used on {dst} by {consumers} at {at}"
 _HANDED_OUT = "What devices exchanged at {at} by {algorithm} is handed out, {way}"
 _SENT_AGAIN = "Each call sends the same captured tensor again for {consumers} at {at}, {way}"
+_COPIED_AGAIN = "The code copies the same, unchanged array again and again at {at}{by_call}, {way}"
 _CALLED = {
     "explicit": "The code copies a tensor at {at} by {call}, {way}",
     "redundant-copy": "The code copies a tensor at {at} by {call} to where it is already, {way}",

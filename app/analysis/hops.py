@@ -12,7 +12,7 @@ from app.analysis.causes import Cause, judge
 from app.analysis.devices import is_host
 from app.analysis.seen_copies import confirmed
 from app.analysis.tables import Tables
-from app.analysis.transfer import Context, Reduction
+from app.analysis.transfer import Context, Reduction, Sent, sent
 from probes.trace.rows import Key
 from runners.copy_costs import BASIS
 
@@ -133,19 +133,16 @@ def context_of(tables: Tables) -> Context:
     )
 
 
-def _repeated(tables: Tables) -> frozenset[tuple[int, str, str]]:
-    """The captured tensors that each call but the first sent again, as (graph, tensor, destination)."""
-    again = {_argument(key): key.count or 0 for key in tables.of_kind("again")}
-    return frozenset(
-        _argument(key)
-        for key in tables.of_kind("hop")
-        if again.get(_argument(key), 0) >= max(2, _NEARLY_ALL * ((key.count or 0) - 1))
-    )
-
-
-def _argument(key: Key) -> tuple[int, str, str]:
-    fields = key.fields
-    return fields.get("graph") or 0, fields.get("tensor") or "", fields.get("dst") or ""
+def _repeated(tables: Tables) -> frozenset[Sent]:
+    """The transfers of which nearly each but the first sent a tensor that had been sent before."""
+    again: dict[Sent, int] = {}
+    for key in tables.of_kind("again"):
+        again[sent(key.fields)] = again.get(sent(key.fields), 0) + (key.count or 0)
+    times: dict[Sent, int] = {}
+    for key in tables.of_kind("hop"):
+        if sent(key.fields) in again:
+            times[sent(key.fields)] = times.get(sent(key.fields), 0) + (key.count or 0)
+    return frozenset(one for one, count in times.items() if again[one] >= max(2, _NEARLY_ALL * (count - 1)))
 
 
 def _taken_on_host(tables: Tables) -> dict[tuple[int, str], str]:

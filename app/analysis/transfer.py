@@ -28,6 +28,16 @@ class Reduction:
     algorithm: str
 
 
+Sent = tuple[object, ...]
+"""What tells one transfer from others."""
+
+
+def sent(fields: Mapping[str, Any]) -> Sent:
+    """Of a graph, which tensor goes where; of eager ops, from which line to which and of which shape too."""
+    names = ("tensor", "dst") if fields.get("graph") else ("tensor", "dst", "loc", "producer_loc", "shape")
+    return (fields.get("graph") or 0, *(fields.get(name) for name in names))
+
+
 @dataclasses.dataclass(frozen=True)
 class Context:
     """What a transfer is judged by beside its own facts."""
@@ -42,8 +52,8 @@ class Context:
     taken: Mapping[tuple[int, str], str] = dataclasses.field(default_factory=dict)
     """(Location, host) of each line at which Python took values of the host -> how it did."""
 
-    repeated: frozenset[tuple[int, str, str]] = frozenset()
-    """(graph, tensor, destination) of captured tensors that each call sends again."""
+    repeated: frozenset[Sent] = frozenset()
+    """The transfers that send a tensor again which they had sent before."""
 
     tensorflow: bool = False
     """TensorFlow made the transfers: what its GPU kernels keep in host memory is known."""

@@ -42,7 +42,20 @@ Moved = tuple[str, int]
 class Mark:
     """Who made an array, where it lives, and what it holds; one for all arrays that are alike in that."""
 
-    __slots__ = ("_view", "base", "bytes", "device", "loc", "moved", "op", "origin", "requested", "total")
+    __slots__ = (
+        "_view",
+        "base",
+        "bytes",
+        "device",
+        "filled",
+        "loc",
+        "moved",
+        "op",
+        "origin",
+        "requested",
+        "sent",
+        "total",
+    )
 
     def __init__(
         self,
@@ -66,6 +79,10 @@ class Mark:
         """For an array of the host: whose value it waits for, because it was copied from there."""
         self.moved = moved
         """For what a copy brought, or only another shape of that: where from."""
+        self.filled = False
+        """One of them got new values in its place, or may get them without being seen."""
+        self.sent: Optional[dict[Any, Any]] = None
+        """For the mark of one array alone: what is known of its copies to other devices."""
         self._view: Optional[Mark] = None
         self.base: Optional[Mark] = None
         """For a view: the mark of what it is a view of."""
@@ -79,6 +96,16 @@ class Mark:
             self._view.base = self.base or self
         return self._view
 
+    def of_one(self) -> Mark:
+        """The same for one array alone, until it gets new values."""
+        mark = Mark(
+            self.op, self.loc, self.device, self.requested, self.bytes, self.total, self.origin, self.moved
+        )
+        mark.base, mark.sent = self.base, {}
+        if self._view is not None:
+            mark.view()  # one of those views may be of it
+        return mark
+
     def shared(self) -> bool:
         """Whether arrays like it share their memory with others: it is a view, or has some."""
         return self.base is not None or self._view is not None
@@ -88,6 +115,7 @@ class Mark:
         for mark in (self.base, self.base and self.base._view, self, self._view):
             if mark is not None:
                 mark.moved = None
+                mark.filled = True
 
 
 def device_name(kind: int, number: int) -> str:
@@ -124,6 +152,10 @@ class Arrays:
         """Addresses of the arrays that gradients are wanted for."""
         self.totals: dict[str, list[int]] = {}
         """[bytes in use, most bytes ever in use] by device."""
+        self.written_unseen: set[int] = set()
+        """Addresses of arrays that executors and traced blocks write to."""
+        self.shared_fills: dict[str, int] = {}
+        """How often memory of a device that several arrays share got new values."""
         self.gradients: dict[int, int] = {}
         """Address of a gradient's array -> that of the array whose gradient it is."""
         self._held: dict[int, Mark] = {}
@@ -155,6 +187,7 @@ class Arrays:
             known = self._strange.get(device)
             if known is None:
                 known = self._strange[device] = Mark("?", 0, device)
+                known.filled = True
             self.marks[handle.value] = known
         return known
 
@@ -201,9 +234,12 @@ class Arrays:
         """A new array, or new values in an old one: from now on it is known as `mark` says."""
         address = handle.value
         old = self.marks.get(address)
-        if old is not None and old.shared():
-            old.overwritten()
-            mark = mark.view() if old.base is not None else mark
+        if old is not None:
+            old.filled = True
+            if old.shared():
+                self.shared_filled(old)
+                view = mark.view()  # a base stays one that has views
+                mark = mark if old.base is None else view
         self.marks[address] = mark
         more = mark.bytes
         if old is not None:
@@ -216,6 +252,11 @@ class Arrays:
             total[0] += more
             if total[0] > total[1]:  # noqa: PLR1730 - a call of max costs more than all the rest here
                 total[1] = total[0]
+
+    def shared_filled(self, mark: Mark) -> None:
+        """Memory that several arrays share, one of them known by `mark`, got new values."""
+        mark.overwritten()
+        self.shared_fills[mark.device] = self.shared_fills.get(mark.device, 0) + 1
 
     def gradient_of(self, address: int, gradient: int) -> None:
         """The array at `gradient` becomes the gradient of that at `address`, which from now on holds it."""

@@ -72,6 +72,7 @@ class CachedOps:
             if mark is None:
                 size = self._arrays.size(output.handle)
                 mark = Mark(name, loc, device, "", size, self._arrays.totals[device])
+                mark.filled = True  # with static_alloc the next call writes to the same memory
                 known.marks[(identity, index, loc)] = mark
             self._arrays.made(output.handle, mark)
         if self._tape.on:
@@ -90,6 +91,10 @@ class CachedOps:
         if len(known.graphs) >= MOST_GRAPHS:
             return next(reversed(known.graphs.values()))
         symbol, device = known.symbol, identity[0]
+        written = set(symbol.list_auxiliary_states())
+        self._arrays.written_unseen.update(
+            array.handle.value for name, array in zip(symbol.list_inputs(), inputs) if name in written
+        )
         name = symbol.name or "hybridized block"
         dtype, size = self._arrays.dtype(inputs[0].handle)
         graph = PlacedGraph(self._recording, name, f"CachedOp of {name}", loc, size, dtype)

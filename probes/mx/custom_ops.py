@@ -21,6 +21,7 @@ _MADE_BY = "Custom"
 def _placed(arrays: Arrays, device: str, groups: Iterable[Any], loc: int = 0) -> None:
     device = arrays.named(device)
     mark = Mark(_MADE_BY, loc, device, total=arrays.totals[device])
+    mark.filled = True
     for group in groups:
         for array in group if isinstance(group, (list, tuple)) else (group,):
             handle = getattr(array, "handle", None)

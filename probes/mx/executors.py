@@ -221,6 +221,7 @@ def _heads(arrays: Arrays, sites: SymbolSites, executor: Any) -> list[Mark]:
     for array, name in zip(executor.outputs, names):
         device = arrays.device(array.handle)
         marks.append(Mark(name, sites.of(name), device, device))
+        marks[-1].filled = True
         arrays.marks[array.handle.value] = marks[-1]
     return marks
 
@@ -229,6 +230,7 @@ def _count_memory(arrays: Arrays, executor: Any, loc: int) -> None:
     """The arrays of a bound graph are not made by ops; they count as memory all the same."""
     for array in (*executor.arg_arrays, *executor.grad_arrays, *executor.aux_arrays):
         if array is not None:
+            arrays.written_unseen.add(array.handle.value)
             device = arrays.device(array.handle)
             size = arrays.mark(array.handle).bytes or arrays.size(array.handle)
             arrays.made(array.handle, Mark("Variable", loc, device, device, size, arrays.totals[device]))

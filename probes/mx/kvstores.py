@@ -125,6 +125,7 @@ class Kvstores:
                 old = self._arrays.mark(array.handle)
                 if old.op != "kvstore pull" or old.loc != loc:
                     mark = Mark("kvstore pull", loc, old.device, old.requested, old.bytes, old.total)
+                    mark.filled = True  # the next pull leaves it as it is
                     self._arrays.made(array.handle, mark)
 
     def updated(self, kvstore: Any, key: Any, merged: Any, stored: Any) -> None:

@@ -17,6 +17,7 @@ from ..trace.pulled import PulledArrays
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from ..trace.sites import Sites
 from .arrays import Arrays, Mark, Moved, Origin, context_name
+from .copied_again import CopiedAgain, writes_inputs
 from .op_names import MOVERS, op_names
 from .scopes import scope_line
 from .tape import COPIES, Copy, Forward, Tape
@@ -45,7 +46,7 @@ _ELSEWHERE = (
 class _Entry:
     """What is constant for an op at a line on a device."""
 
-    __slots__ = ("copies", "forward", "key", "made_from", "mark", "marks", "moves", "name")
+    __slots__ = ("apart", "copies", "forward", "key", "made_from", "mark", "marks", "moves", "name", "writes")
 
     def __init__(self, name: str, key: int, mark: Mark) -> None:
         self.name = name
@@ -53,6 +54,8 @@ class _Entry:
         self.mark = mark
         self.copies = name in COPIES
         self.moves = name in MOVERS
+        self.writes = writes_inputs(name)
+        self.apart = self.copies or self.writes
         self.forward = Forward(name, mark.loc, mark.device)
         self.marks: dict[tuple[int, str, Optional[Origin], Optional[Moved]], Mark] = {}
         """By size in bytes, device, origin and what was only moved."""
@@ -74,6 +77,7 @@ class Ops:
         self.pulled = PulledArrays.of(recording)
         self.sending = threading.local()
         """`source`: the numpy array that is being written into an array by this thread."""
+        self.again = CopiedAgain(recording, arrays)
         self._entries: dict[Any, _Entry] = {}
         self._hops: dict[Any, int] = {}
         self._mixed: dict[Any, int] = {}
@@ -102,7 +106,7 @@ class Ops:
             entry = None
             if device is not None and out is None and not mixed:
                 entry = entries.get((name, location, device))
-            if entry is None or entry.copies or type(outputs) is list:
+            if entry is None or entry.apart or type(outputs) is list:
                 self._unusual(name, inputs, outputs, out, location, device, mixed)
                 return
             # The rest is the common case: one new array from arrays of one device, and the line is known.
@@ -117,7 +121,8 @@ class Ops:
             if made is None:
                 moved = mark.moved if entry.moves else None
                 made = self._sized(entry, outputs.handle, _origin(device, inputs, marks), moved)
-                if mark.op != "?":  # an array that nothing is known of may have any size the next time
+                # What nothing is known of may have any size next time; for a mark of its own there is none.
+                if mark.op != "?" and mark.sent is None:
                     entry.made_from[mark] = made
             marks[outputs.handle.value] = made
             size = made.bytes
@@ -142,6 +147,7 @@ class Ops:
     ) -> None:
         """The first op at a line, several outputs, outputs that were there before, copies, mixed inputs."""
         group = outputs if isinstance(outputs, (list, tuple)) else (outputs,)
+        fresh = group[0].handle.value not in self.arrays.marks
         if out is not None:
             first = self._filled(name, group[0].handle)
             mixed = mixed or (device is not None and first is not device)
@@ -158,6 +164,8 @@ class Ops:
             copy = self._copied(inputs[0], group[0], entry, location)
         elif mixed:
             self._mixed_inputs(entry.name, inputs, device, location, "read")
+        if entry.writes:
+            self.again.written(inputs)
         if self.tape.on:
             self.tape.made(inputs, group, entry.forward, copy)
         origin, moved = _origin(device, inputs, self.arrays.marks), None
@@ -174,6 +182,8 @@ class Ops:
                 old = self.arrays.mark(output.handle)
                 size = old.bytes or self.arrays.size(output.handle)
                 mark = self._marked(entry, size, old.device, origin, moved)
+                if fresh:  # as `copyto` makes it: no view of it can be there yet
+                    self.arrays.marks.pop(output.handle.value, None)
             self.arrays.made(output.handle, mark)
 
     def _filled(self, name: Any, handle: Any) -> str:
@@ -256,7 +266,10 @@ class Ops:
             if mark.moved is not None:
                 fields["copied_from"], fields["copy_loc"] = mark.moved
             key = self._hops[identity] = self.recording.key(("copy", *identity), "hop", fields)
+            self.again.define(key, fields)
         self.recording.happened(key, "hop")
+        if mark.device is not dst:
+            self.again.copied(source.handle, key, entry.marks.values())
         return (mark.device, dst, shape, dtype, mark.op) if mark.device is not dst else None
 
     def _mixed_inputs(

@@ -52,7 +52,8 @@ drift       what (differing: parameters that differ between replicas; largest_pp
 copies      device, op, within, stays: copies that the framework's own profiler saw while the call at
             that line was underway; with stays, from an array of the device to another one there
 again       graph, tensor, src, dst: of a transfer of a captured tensor, those of one that a call before
-            had sent already
+            had sent already; without a graph also loc, producer_loc and shape: of the copies that code
+            called, those of an array that they had copied before and that had not changed since
 opaque      function, ops (null where not known), asked (devices that its ops were requested on), devices
             (where it ran), how (jit_compile, auto-clustering), called_loc: calls of what XLA compiled; loc is
             the line that made it a function

@@ -37,3 +37,22 @@ def test_what_comes_back_in_another_shape_only_went_for_nothing(moved: Recorded,
 )
 def test_what_is_changed_there_even_by_a_view_is_no_detour(moved: Recorded, comment: str) -> None:
     assert codes(moved, comment) == [("explicit", "info")]
+
+
+@pytest.mark.parametrize("comment", ["the same", "the same of a table", "the same of a list"])
+def test_one_unchanged_array_that_is_copied_each_time_is_a_redundant_copy(
+    moved: Recorded, comment: str
+) -> None:
+    assert codes(moved, comment) == [("redundant-copy", "warning")]
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        *("of a list of batches", "new ones", "written whole", "written in part", "written as another"),
+        *("filled by a copy", "to be written to", "to be written to in part", "a running mean"),
+        *("a gradient", "a weight"),
+    ],
+)
+def test_what_is_new_or_written_to_between_is_copied_for_a_reason(moved: Recorded, comment: str) -> None:
+    assert codes(moved, comment) == [("explicit", "info")]

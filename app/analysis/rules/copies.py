@@ -7,7 +7,7 @@ from typing import Any
 from app.analysis.devices import is_gpu, is_host
 from app.analysis.kernels.host_results import kept_on_host
 from app.analysis.rules.placed import explicit
-from app.analysis.transfer import Transfer
+from app.analysis.transfer import Transfer, sent
 
 _READS = frozenset({"Identity", "ReadVariableOp"})
 """What a variable's own methods read it with before they give its value to Python."""
@@ -45,13 +45,20 @@ def redundant_copy(transfer: Transfer) -> dict[str, Any] | None:
         return {"same_device": transfer.src} | _call(transfer)
     if transfer.facts.get("copied_before"):
         return {"copied_before": transfer.facts["copied_before"]} | _call(transfer)
-    return {"sent_again": "in each call"} if _sent_again(transfer) else None
+    if _sent_again(transfer):
+        return {"sent_again": "in each call"}
+    return {"copied_before": transfer.dst} | _call(transfer) if _copied_again(transfer) else None
+
+
+def _copied_again(transfer: Transfer) -> bool:
+    """The code copies one array, unchanged, time and again."""
+    again = transfer.kind == "copy" and not transfer.fields.get("graph") and not transfer.tiny
+    return again and sent(transfer.fields) in transfer.context.repeated
 
 
 def _sent_again(transfer: Transfer) -> bool:
     """The function captured the tensor, and it lies where somebody put it, not merely by default."""
-    place = transfer.fields.get("graph") or 0, transfer.text("tensor"), transfer.dst
-    if transfer.kind != "arg" or place not in transfer.context.repeated or transfer.tiny:
+    if transfer.kind != "arg" or sent(transfer.fields) not in transfer.context.repeated or transfer.tiny:
         return False
     return bool(transfer.producer_requested) or not is_host(transfer.src)
 

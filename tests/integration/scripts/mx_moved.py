@@ -43,7 +43,53 @@ def part(x):
     return there[1:].as_in_context(x.context)
 
 
-for _ in range(6):
+codes = nd.random.normal(shape=(8, 8))
+net = mx.gluon.nn.Dense(1, in_units=1)
+net.initialize(ctx=one)
+trainer = mx.gluon.Trainer(net.collect_params(), "sgd", kvstore=None)
+table = {"mask": nd.ones((8, 8)), "more": [nd.ones((8, 7)), nd.zeros((8, 7))]}
+batches = [nd.random.normal(shape=(8, 6)) for _ in range(3)]
+counter, sums, rows, buffer = nd.zeros((8, 5)), nd.zeros((8, 5)), nd.zeros((8, 5)), nd.zeros((8, 5))
+of_rows, state, first = rows.reshape((5, 8)), nd.zeros((8, 4)), nd.zeros((8, 3))
+mean, var, gamma = nd.zeros((6,)), nd.ones((6,)), nd.ones((6,))
+weight = nd.ones((8, 2))
+weight.attach_grad()
+
+
+def same_again():
+    codes.as_in_context(one)  # the same
+    table["mask"].copyto(one)  # the same of a table
+    for part in table["more"]:
+        part.as_in_context(one)  # the same of a list
+
+
+def others(number):
+    batches[number % 3].as_in_context(one)  # of a list of batches
+    nd.random.normal(shape=(8, 6)).as_in_context(one)  # new ones
+    counter[:] = number
+    counter.as_in_context(one)  # written whole
+    sums[2] += 1
+    sums.as_in_context(one)  # written in part
+    of_rows[:] = number
+    rows.as_in_context(one)  # written as another
+    rows.copyto(buffer)
+    buffer.as_in_context(one)  # filled by a copy
+    fresh = state.as_in_context(one)  # to be written to
+    fresh += 1
+    top = first.as_in_context(one)  # to be written to in part
+    top[0] = number
+    nd.BatchNorm(batches[0], gamma, gamma, mean, var)
+    mean.as_in_context(one)  # a running mean
+    with mx.autograd.record():
+        (weight * weight).sum().backward()
+    weight.grad.as_in_context(one)  # a gradient
+    nd.sgd_update(weight, weight.grad, lr=0.1, out=weight)
+    weight.as_in_context(one)  # a weight
+
+
+for number in range(6):
+    same_again()
+    others(number)
     with mx.autograd.record():
         x = nd.random.normal(shape=(4, 20, 3), ctx=one)
         there_and_back(x)
@@ -52,4 +98,5 @@ for _ in range(6):
         clip(x)
         blank(x)
         part(x)
+    trainer.step(1, ignore_stale_grad=True)
 nd.waitall()

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from runners.program import Program, Value
 from runners.programs.shared.slices import cut
 
-_ONE_KIND = frozenset({"tf-central-storage", "tf-mirrored-uneven"})
+_ONE_KIND = frozenset(
+    {"tf-central-storage", "tf-mirrored-uneven", "tf-default-placement", "tf-visible-order"}
+)
 _ONE_IMAGE_EACH = frozenset({"tf-central-storage", "tf-pin-replica-gradients"})
 _KEPT = {"tf-visible-order": "subset", "tf-default-placement": "visible"}
 """The option that says how many of the devices are left."""

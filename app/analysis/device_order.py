@@ -38,7 +38,8 @@ def device_map(spec: Mapping[str, Any], tables: Tables) -> dict[str, dict[str, A
     """What each device is: the launcher's facts with what the process itself saw laid over them.
 
     With the card's number in nvidia-smi where the launcher's machine is known. `also` has the cards that a
-    device of the same name was in other processes.
+    device of the same name was in other processes. Stand-ins that were given and that no process made are
+    left out where the processes say which devices they have.
     """
     chosen = spec.get("device_map")
     result: dict[str, dict[str, Any]] = {}
@@ -65,7 +66,18 @@ def device_map(spec: Mapping[str, Any], tables: Tables) -> dict[str, dict[str, A
             facts["nvml_index"] = card.index
             if not facts.get("name"):
                 facts["name"] = card.name
-    return {device: result[device] for device in in_order(result)}
+    unmade = _unmade(result, tables)
+    return {device: result[device] for device in in_order(result) if device not in unmade}
+
+
+def _unmade(given: Mapping[str, Mapping[str, Any]], tables: Tables) -> set[str]:
+    """The stand-ins among these that no process made; none where one did not tell all its devices."""
+    told = [process for process in tables.processes if process.framework]
+    if not told or not all(process.header.get("devices_complete") for process in told):
+        return set()
+    if any("/" in device for device in tables.own_devices):
+        return set()  # of several processes, which have their own names for them
+    return {name for name, facts in given.items() if facts.get("stand_in")} - set(tables.devices)
 
 
 def order_findings(spec: Mapping[str, Any], tables: Tables) -> list[Finding]:

@@ -211,7 +211,7 @@ def test_what_cannot_work_is_refused_before_and_by_the_script(
 
 
 def test_devices_of_two_kinds_and_one_device_are_refused() -> None:
-    for name in ("tf-central-storage", "tf-mirrored-uneven"):
+    for name in ("tf-central-storage", "tf-mirrored-uneven", "tf-default-placement", "tf-visible-order"):
         program = catalogue.program(name)
         values = {option.name: option.default for option in program.options}
         [problem] = program_problems(program, ["gpu:0", "cpu:1"], values)

@@ -204,3 +204,11 @@ class TestDeviceMap:
     def test_on_another_machine_nothing_of_this_one_is_mixed_in(self) -> None:
         given = {**spec(), "machine": {}}
         assert "nvml_index" not in device_map(given, run(process(A)))["gpu:0"]
+
+
+def test_stand_ins_that_were_given_and_not_made_are_no_devices_of_the_run() -> None:
+    stand_ins = {name: {"stand_in": True} for name in ("cpu:1", "cpu:2")}
+    given = spec() | {"device_map": {"cpu:0": {"stand_in": False}} | stand_ins}
+    assert set(device_map(given, run(process()))) == {"cpu:0"}
+    # A process that does not tell all its devices makes them when they are first used.
+    assert set(device_map(given, run(process(devices_complete=False)))) == {"cpu:0", "cpu:1", "cpu:2"}

@@ -30,11 +30,20 @@ class _Facts:
         """All values of a fact, as texts."""
         value = self._evidence.get(name)
         values = value if isinstance(value, list) else [value]
+        # Where several things of different devices are one finding, each has its list: of workers, its own.
+        values = [item for part in values for item in (part if isinstance(part, list) else [part])]
         return [str(item) for item in values if item not in (None, "", [])]
 
     def told(self, name: str, what: str = "values", last: str = " and ") -> str:
         """A fact in words, '' where it is not known."""
         return some_of(self.each(name), what, last)
+
+    def lists(self, name: str) -> list[list[str]]:
+        """A fact that is a list of each of several things; of one thing alone its list."""
+        value = self._evidence.get(name)
+        nested = isinstance(value, list) and any(isinstance(part, list) for part in value)
+        parts = value if isinstance(value, list) and nested else [value]
+        return [found for part in parts if (found := _Facts({name: part}).each(name))]
 
     def scope(self, name: str) -> str:
         """`` (the scope opened at train.py:12)``, '' where no line is known."""
@@ -139,7 +148,7 @@ def _bounce(facts: _Facts) -> str:
 
 
 def _collective(facts: _Facts) -> str:
-    devices = facts.told("devices", "devices")
+    devices = ", and among ".join(some_of(part, "devices") for part in facts.lists("devices"))
     if not devices:
         return ""
     # An algorithm's name may say already where it sums.

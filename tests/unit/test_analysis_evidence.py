@@ -77,6 +77,11 @@ from app.analysis.finding import Finding
             "Exchanged among cpu:1 and cpu:2 by kvstore local, summed on cpu:0.",
         ),
         (
+            "reduce-on-host",
+            {"algorithm": "ring", "devices": [["w:0/cpu:1", "w:0/cpu:2"], ["w:1/cpu:1", "w:1/cpu:2"]]},
+            "Exchanged among w:0/cpu:1 and w:0/cpu:2, and among w:1/cpu:1 and w:1/cpu:2 by ring.",
+        ),
+        (
             "unknown",
             {"requested": "cpu:1", "producer_requested": ""},
             "Known: requested cpu:1 for the consumer.",

@@ -30,6 +30,8 @@ _COPY_CALLS = {
     "__setitem__": "slice assignment",
     "split_and_load": "split_and_load",
     "copy": "copy",
+    "_init_impl": "Gluon's initialisation",
+    "_load_init": "Gluon's loading of parameters",
 }
 """Name of the library function that the code called -> how people know that copy."""
 _WANTED = ("copy", "slice assignment")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,11 +22,14 @@ def moved(mx_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Recorded
     return run
 
 
-def codes(run: Recorded, comment: str) -> list[tuple[str, str]]:
+def findings(run: Recorded, comment: str) -> list[Mapping[str, Any]]:
     lines = (SCRIPTS / SCRIPT).read_text().splitlines()
     number = next(n for n, text in enumerate(lines, 1) if text.endswith(f"  # {comment}"))
-    found = by(run.report["findings"], site=f"{SCRIPT}:{number}")
-    return [(finding["code"], finding["severity"]) for finding in found]
+    return by(run.report["findings"], site=f"{SCRIPT}:{number}")
+
+
+def codes(run: Recorded, comment: str) -> list[tuple[str, str]]:
+    return [(finding["code"], finding["severity"]) for finding in findings(run, comment)]
 
 
 @pytest.mark.parametrize("comment", ["out, for nothing", "out, for a shape"])
@@ -56,3 +61,17 @@ def test_one_unchanged_array_that_is_copied_each_time_is_a_redundant_copy(
 )
 def test_what_is_new_or_written_to_between_is_copied_for_a_reason(moved: Recorded, comment: str) -> None:
     assert codes(moved, comment) == [("explicit", "info")]
+
+
+@pytest.mark.parametrize(
+    ("comment", "by"),
+    [
+        ("initialised", "Gluon's initialisation"),
+        ("initialised when it is first used", "Gluon's initialisation"),
+        ("loaded", "Gluon's loading of parameters"),
+    ],
+)
+def test_what_gluon_copies_for_itself_is_told_as_its_doing(moved: Recorded, comment: str, by: str) -> None:
+    (finding,) = findings(moved, comment)
+    assert (finding["code"], finding["severity"]) == ("explicit", "info")
+    assert f" by {by}, cpu:0 to cpu:1: " in finding["summary"]

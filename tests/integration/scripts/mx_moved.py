@@ -1,5 +1,7 @@
 """Arrays that are copied there and back, whole or in another shape, and arrays that are copied again."""
 
+import tempfile
+
 import mxnet as mx
 from mxnet import nd
 
@@ -45,7 +47,14 @@ def part(x):
 
 codes = nd.random.normal(shape=(8, 8))
 net = mx.gluon.nn.Dense(1, in_units=1)
-net.initialize(ctx=one)
+net.initialize(ctx=one)  # initialised
+late = mx.gluon.nn.Dense(2)
+late.initialize(ctx=one)
+late(nd.ones((1, 3), ctx=one))  # initialised when it is first used
+loaded = mx.gluon.nn.Dense(1, in_units=1)
+with tempfile.TemporaryDirectory() as folder:
+    net.save_parameters(f"{folder}/net.params")
+    loaded.load_parameters(f"{folder}/net.params", ctx=one)  # loaded
 trainer = mx.gluon.Trainer(net.collect_params(), "sgd", kvstore=None)
 table = {"mask": nd.ones((8, 8)), "more": [nd.ones((8, 7)), nd.zeros((8, 7))]}
 batches = [nd.random.normal(shape=(8, 6)) for _ in range(3)]

@@ -170,6 +170,11 @@ def test_a_copy_that_is_made_again_and_again(before: str, after: str | None) -> 
     assert mx_fixed("redundant-copy", before, copied_before="gpu:1", call="as_in_context") == after
 
 
+def test_a_copy_made_again_that_is_in_no_loop_is_no_copy_to_where_it_is() -> None:
+    before = "def forward(x):\n    return x + table.copyto(x.context)  #!\n"
+    assert mx_fixed("redundant-copy", before, copied_before="gpu:1", call="copyto") is None
+
+
 def test_an_identity_that_moves_nothing() -> None:
     text = "import tensorflow as tf\ny = f(tf.identity(x))  #!\n"
     read = hop("redundant-copy", producer_op="ReadVariableOp")

@@ -32,6 +32,7 @@ def redundant_copy(situation: Situation) -> Draft | None:
                     return situation.draft(
                         "Copies once, before the loop; check that nothing changes it there.", text
                     )
+                continue
             if (
                 called(node) == "copyto"
                 and isinstance(node.func, ast.Attribute)

@@ -37,6 +37,10 @@ _FIX_OF_CAPTURED = "Copy the tensor to {dst} once, outside of the function, and 
 _FIX_OF_COPIED_AGAIN = (
     "Copy it to {dst} once, before the loop, and keep the copy (a Block has Constants for that)."
 )
+_FIX_OF_KEPT = (
+    "{kept_by} keeps its variables in one place for all replicas: MirroredStrategy keeps a copy of each on"
+    " every device, MultiWorkerMirroredStrategy on those of every worker."
+)
 _FIXES_OF_KVSTORES = {
     "reduce-on-host": "Choose the kvstore 'device' ('dist_device_sync' for several workers): it sums on the"
     " devices.",
@@ -54,6 +58,8 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         text = _FIX_OF_COPIED_AGAIN
     if code == "host-sync" and not evidence.get("takes", True):
         text = "Drop the wait: a device's work need be done only where a value of it is taken."
+    if code == "variable-home" and evidence.get("kept_by"):
+        text = _FIX_OF_KEPT
     if any(name.startswith("kvstore") for name in _each(evidence.get("algorithm"))):
         text = _FIXES_OF_KVSTORES.get(code, text)
     if text is None or (code == "colocation" and "producer_colocated_with" not in evidence):
@@ -72,6 +78,7 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
     return text.format(
         wanted=" and ".join(dict.fromkeys(wanted)) or "the forward ops",
         start=start,
+        kept_by=" and ".join(_each(evidence.get("kept_by"))),
         dst=" and ".join(_each(evidence.get("dst"))) or "the device that uses it",
     )
 

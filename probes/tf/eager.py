@@ -23,6 +23,7 @@ from .marks import Mark
 from .marks import mark as mark_of
 from .names import short_device, tensor_bytes
 from .scopes import scope_line
+from .variables import kept_by
 
 Entry = tuple[int, Mark, tuple[int, str], bool, str]
 """Of an op at a line: its key, its outputs' mark, what the tape gets to know of it, whether its outputs
@@ -279,6 +280,8 @@ class EagerOps:
             fields["facts"]["forward_requested"] = short_device(gradient.forward_requested)
         if mark[0] == "ReadVariableOp" and mark[2]:
             fields["facts"]["variable"] = mark[2]
+            if strategy := kept_by(mark[2]):
+                fields["facts"]["kept_by"] = strategy
         if beside:
             fields["facts"]["works_on"] = beside
         if mark in self._works_on:

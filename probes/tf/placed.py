@@ -23,6 +23,7 @@ from .opaque import CLUSTERS, cluster, compiled_inside
 from .origins import PLUMBING, OpNote, Origins, on_process, split_input, within
 from .placed_collectives import moved_tensor, write_collectives
 from .shapes import infer_shapes
+from .variables import kept_by
 
 SENDS = ("_Send", "_HostSend")
 RECVS = ("_Recv", "_HostRecv")
@@ -278,6 +279,8 @@ class _Reader:
         variable = self._variable(producer.proto)
         if variable:
             facts["variable"] = variable
+            if strategy := kept_by(variable):
+                facts["kept_by"] = strategy
         beside = self._resource_beside(consumer)
         if beside and note.requested:
             facts["colocated_with"] = beside

@@ -88,6 +88,9 @@ def test_central_storage_reads_all_from_the_host_each_step() -> None:
     for device in ("cpu:1", "cpu:2"):
         assert total("reduce-on-host", src=device, dst="cpu:0") == PARAMETERS
     assert {code for code, _ in found(recorded)} == {"reduce-on-host", "variable-home"}
+    kept = [one for one in recorded.report["findings"] if one["code"] == "variable-home" and one["fix"]]
+    assert {one["evidence"]["kept_by"] for one in kept} == {"CentralStorageStrategy"}
+    assert all(one["fix"].startswith("CentralStorageStrategy keeps its variables") for one in kept)
     assert "weights: 6 on cpu:0" in recorded.log
     [verdict] = verdicts(recorded)
     assert verdict.verdict == HOLDS

@@ -358,3 +358,13 @@ def test_what_a_function_returns_passes_the_default_device() -> None:
 def test_a_functions_result_that_passes_another_device_is_not_by_default() -> None:
     fields = hop_fields("cpu:0", "cpu:1", op="Identity", assigned="cpu:1", graph=4, facts={"result": True})
     assert judge(fields, STAND_INS, 30).code == "unknown"
+
+
+def test_a_variable_that_a_strategy_keeps_for_its_replicas_is_the_strategys_to_change() -> None:
+    facts = {"variable": "kernel", "kept_by": "CentralStorageStrategy"}
+    cause = judge(hop_fields("cpu:0", "cpu:1", requested="cpu:1", facts=facts), STAND_INS, 30)
+    told = fix(cause.code, cause.evidence) or ""
+    assert cause.code == "variable-home"
+    assert told.startswith("CentralStorageStrategy keeps its variables") and "MirroredStrategy" in told
+    own = judge(hop_fields("cpu:0", "cpu:1", requested="cpu:1", facts={"variable": "kernel"}), STAND_INS, 30)
+    assert "Strategy" not in (fix(own.code, own.evidence) or "")

@@ -155,7 +155,8 @@ def variable_home(transfer: Transfer) -> dict[str, Any] | None:
     # Rows that the code looks up where the table lives are a result like any other.
     if transfer.text("producer_op") == "ResourceGather" and transfer.producer_requested == transfer.src:
         return None
-    return {"lives_on": transfer.src} | ({"variable": variable} if variable else {})
+    known = {"variable": variable, "kept_by": transfer.facts.get("kept_by")}
+    return {"lives_on": transfer.src} | {name: value for name, value in known.items() if value}
 
 
 def explicit(transfer: Transfer) -> dict[str, Any] | None:

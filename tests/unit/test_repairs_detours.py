@@ -162,3 +162,10 @@ def test_a_function_within_another_is_called_where_its_result_is_used() -> None:
     )
     found = straight(text, 7, way=("gpu:0", "cpu:0", "gpu:1"), hops=hops)
     assert found == f'{TF}def run(x):\n    with tf.device("/GPU:1"):\n        return decode(encode(x))\n'
+
+    # Where that is all that a function does, its own result would pass the default device next.
+    called = f"{text}for x in xs:\n    run(x)\n"
+    assert straight(called, 7, way=("gpu:0", "cpu:0", "gpu:1"), hops=hops) == (
+        f"{TF}def run(x):\n    return decode(encode(x))\n"
+        'for x in xs:\n    with tf.device("/GPU:1"):\n        run(x)\n'
+    )

@@ -64,6 +64,7 @@ def _called_in_scope(situation: Situation) -> Draft | None:
     }
     if returned - {stations[-1]}:
         return None  # the other results would come by way of this one's device
+    stmt = _outermost(situation.source, stmt)
     source, now = unfolded(situation.source, stmt)
     moved = now(stmt)
     tf, argument = tensorflow(source, moved), tf_device(source, moved, stations[-1])
@@ -81,6 +82,20 @@ def _called_in_scope(situation: Situation) -> Draft | None:
         " device; ops that it runs without a scope of their own go there too."
     )
     return situation.draft(words, change.text())
+
+
+def _outermost(source: Source, stmt: ast.stmt) -> ast.stmt:
+    """The call of the function of which the statement is all: what that returns would pass the device next."""
+    function = source.function_of(stmt)
+    if function is None or [one for one in function.body if not _is_text(one)] != [stmt]:
+        return stmt
+    calls = [node for node in ast.walk(source.tree) if called(node) == function.name]
+    calling = source.statement_of(calls[0]) if len(calls) == 1 else None
+    return stmt if calling is None or is_compound(calling) else calling
+
+
+def _is_text(stmt: ast.stmt) -> bool:
+    return isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Constant)
 
 
 def _stays(situation: Situation) -> Draft | None:

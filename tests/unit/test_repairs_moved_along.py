@@ -160,6 +160,15 @@ def test_where_a_tape_is_outside_of_the_function_its_call_and_the_gradients_go_t
         "            w.assign_sub(0.1 * g)\n"
     )
     assert scoped(f"{TRACED}print(loss(x))\n", *ran) is None
+    by_the_object = TRACED.replace("def loss", "def __call__")
+    assert scoped(by_the_object, *ran) is None
+    # What no tape watches goes by itself.
+    average = "def average(v):\n    return tf.reduce_mean(v)  #!\n" + TRACED.replace("  #!", "")
+    assert scoped(f"{average}average(w)\n", op(3, "Mean", "cpu:0")) == (
+        'def average(v):\n    with tf.device("/GPU:1"):\n        return tf.reduce_mean(v)\n'
+        + TRACED.replace("  #!", "")
+        + "average(w)\n"
+    )
 
 
 def test_a_tape_in_another_file() -> None:

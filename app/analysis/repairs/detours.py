@@ -85,7 +85,7 @@ def _called_in_scope(situation: Situation) -> Draft | None:
 
 
 def _outermost(source: Source, stmt: ast.stmt) -> ast.stmt:
-    """The call of the function of which the statement is all: what that returns would pass the device next."""
+    """The call of the function of which the statement is all: what that returns would pass it next."""
     function = source.function_of(stmt)
     if function is None or [one for one in function.body if not _is_text(one)] != [stmt]:
         return stmt

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 
 from app.analysis.devices import default_device as default_of
+from app.analysis.repairs.callers import caller_with_tape
 from app.analysis.repairs.change import Change, unfolded
 from app.analysis.repairs.followers import in_blocks, moved_along
 from app.analysis.repairs.names import called, dotted, read_in
@@ -87,7 +87,7 @@ def _scoped(situation: Situation, device: str, words: str, code: str | None = No
     )
     if made is None or (made and cause != "default-device"):
         return None
-    caller = _caller_with_tape(situation, stmt) if cause == "default-device" else (situation, stmt)
+    caller = caller_with_tape(situation, stmt) if cause == "default-device" else (situation, stmt)
     if caller is None or caller[1] is not stmt:
         return _call_scoped(*caller, device) if caller is not None and not made else None
     if along is None or (source is not situation.source and (len(along) > 1 or made)):
@@ -109,34 +109,6 @@ def _scoped(situation: Situation, device: str, words: str, code: str | None = No
     elif len(along) > 1:
         words = f"Runs the statement, and those that share its tensors, on {device}: check that they may."
     return situation.draft(words, change.text())
-
-
-def _caller_with_tape(situation: Situation, stmt: ast.stmt) -> tuple[Situation, ast.stmt] | None:
-    """The call of the statement's function, where a tape around that watches it; None for several.
-
-    Else the statement itself. The gradients are computed where the call is: were only the forward ops moved,
-    all that the gradients need of them would come back to the default device.
-    """
-    function = situation.source.function_of(stmt)
-    files = dict.fromkeys([situation.file, *situation.files])
-    opened = [(file, source) for file in files if (source := situation.opened(file)) is not None]
-    taped = [(file, source) for file, source in opened if _tapes(source.tree)]
-    if function is None or not taped or _tapes(function):
-        return situation, stmt
-    calls = [
-        (file, source, node)
-        for file, source in taped
-        for node in ast.walk(source.tree)
-        if called(node) == function.name
-    ]
-    if len(calls) != 1 or (calling := calls[0][1].statement_of(calls[0][2])) is None:
-        return None
-    file, source, _ = calls[0]
-    return dataclasses.replace(situation, file=file, source=source, line=calling.lineno), calling
-
-
-def _tapes(node: ast.AST) -> bool:
-    return any(called(one) == "GradientTape" for one in ast.walk(node))
 
 
 def _call_scoped(situation: Situation, stmt: ast.stmt, device: str) -> Draft | None:

@@ -118,6 +118,7 @@ def context_of(tables: Tables) -> Context:
             key.fields.get("loc") or 0,
             frozenset(key.fields.get("devices") or ()),
             key.fields.get("algorithm") or "unknown",
+            bool(key.fields.get("gradients")),
         )
         for key in tables.of_kind("collective")
         if not str(key.fields.get("op")).startswith("Collective")  # those make no sends

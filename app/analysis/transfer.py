@@ -26,6 +26,8 @@ class Reduction:
     loc: int
     devices: frozenset[str]
     algorithm: str
+    gradients: bool = False
+    """An optimizer that was being applied asked for it."""
 
 
 Sent = tuple[object, ...]

@@ -13,6 +13,7 @@ from typing import Any, Optional
 from ..trace.recording import Recording
 from .collective_kinds import algorithm_of, kind_of, wire_bytes
 from .names import short_device, tensor_bytes
+from .steps import applying
 
 _ALGORITHMS = {
     "ReductionToOneDevice": "reduction-to-one-device",
@@ -124,10 +125,11 @@ def _note(recording: Recording, algorithm: str, values: list[Any]) -> None:
         "wire_bytes": _wire(algorithm, payload, len(devices)),
         "algorithm": algorithm,
         "loc": location,
+        "gradients": applying(),
     }
     if graph is None:
         key = recording.key(
-            ("reduction", algorithm, location, tuple(devices), payload),
+            ("reduction", algorithm, location, tuple(devices), payload, row["gradients"]),
             "collective",
             {**row, "basis": "estimated", "graph": 0, "per_call": None},
         )
@@ -137,7 +139,7 @@ def _note(recording: Recording, algorithm: str, values: list[Any]) -> None:
     if rows is None:
         rows = graph._hopscope_collectives = []
     for known in rows:
-        same = ("op", "devices", "algorithm", "loc")
+        same = ("op", "devices", "algorithm", "loc", "gradients")
         if all(known[name] == row[name] for name in same):
             known["tensors"] += row["tensors"]
             for name in ("payload_bytes", "wire_bytes"):

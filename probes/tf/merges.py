@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..trace.recording import Recording
+from .steps import applying, while_applying
 
 
 def install(recording: Recording) -> None:
@@ -22,6 +23,8 @@ def install(recording: Recording) -> None:
 
     def _merge_call(self: Any, fn: Any, args: Any, kwargs: Any) -> Any:
         location = recording.sites.current()
+        if applying():
+            fn = while_applying(fn)
         return merge(self, recording.sites.charged(fn, location) if location else fn, args, kwargs)
 
     replica._merge_call = _merge_call

@@ -26,11 +26,31 @@ method is covered where it calls its parent's.
 
 class _Nesting(threading.local):
     depth = 0
+    handed_over = False
+    """This thread does for a replica's what that asked for while it applied an optimizer."""
 
 
 _nesting = _Nesting()
 _optimizers: dict[int, int] = {}
 _MOST_TOLD_APART = 64
+
+
+def applying() -> bool:
+    """Whether an optimizer is being applied: what replicas sum then are gradients."""
+    return _nesting.depth > 0 or _nesting.handed_over
+
+
+def while_applying(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, to be called by another thread on behalf of one that applies an optimizer now."""
+
+    def handed_over(*args: Any, **kwargs: Any) -> Any:
+        _nesting.handed_over = True
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _nesting.handed_over = False
+
+    return handed_over
 
 
 def hook_for(recording: Recording, module_name: str) -> Callable[[ModuleType], None]:

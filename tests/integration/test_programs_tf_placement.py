@@ -97,6 +97,11 @@ def test_central_storage_reads_all_from_the_host_each_step() -> None:
     assert f"{4 * PARAMETERS + counter:,} bytes in all (estimated)" in verdict.text
 
 
+def test_gradients_that_xla_made_are_summed_on_the_host_as_others_are() -> None:
+    recorded = demo("tf-central-storage", jit_compile="on")
+    assert ("reduce-on-host", "warning") in found(recorded)
+
+
 def test_pin_replica_gradients_keeps_each_on_its_device() -> None:
     recorded = demo("tf-pin-replica-gradients", stand_ins=3)
     ends = {(row["src"], row["dst"]) for row in recorded.report["hops"]}

@@ -368,3 +368,12 @@ def test_a_variable_that_a_strategy_keeps_for_its_replicas_is_the_strategys_to_c
     assert told.startswith("CentralStorageStrategy keeps its variables") and "MirroredStrategy" in told
     own = judge(hop_fields("cpu:0", "cpu:1", requested="cpu:1", facts={"variable": "kernel"}), STAND_INS, 30)
     assert "Strategy" not in (fix(own.code, own.evidence) or "")
+
+
+def test_gradients_that_xla_hands_out_are_summed_on_the_host_too() -> None:
+    """Nothing tells of them by themselves that they are gradients: the optimizer asked for their sum."""
+    fields = hop_fields("cpu:2", "cpu:0", op="AddN", loc=9, graph=4, producer_op="PartitionedCall")
+    (reduction,) = REDUCED.reductions
+    asked = dataclasses.replace(REDUCED, reductions=[dataclasses.replace(reduction, gradients=True)])
+    assert judge(fields, asked, 30).code == "reduce-on-host"
+    assert judge(fields, REDUCED, 30).code == "collective"

@@ -76,5 +76,6 @@ def _built_from_ops(transfer: Transfer) -> Reduction | None:
 
 def _sums_gradients_on_host(transfer: Transfer, reduction: Reduction) -> bool:
     host = transfer.dst if transfer.text("op") in _SUMS else transfer.src
-    gradient = bool(transfer.fields.get("forward_loc"))
+    # What XLA compiled hands gradients out as results of a call.
+    gradient = bool(transfer.fields.get("forward_loc")) or reduction.gradients
     return gradient and is_host(host) and host not in reduction.devices

@@ -253,6 +253,10 @@ class Arrays:
             if total[0] > total[1]:  # noqa: PLR1730 - a call of max costs more than all the rest here
                 total[1] = total[0]
 
+    def told_of(self, handle: Any) -> bool:
+        """Whether an array gets new values only where that is seen, so that its mark tells what it holds."""
+        return handle.value not in self.gradients and handle.value not in self.written_unseen
+
     def shared_filled(self, mark: Mark) -> None:
         """Memory that several arrays share, one of them known by `mark`, got new values."""
         mark.overwritten()

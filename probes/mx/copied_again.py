@@ -41,7 +41,7 @@ class CopiedAgain:
         """An array went another time; `hop` is the key of the transfer, `copies` are those of its line."""
         arrays = self._arrays
         mark = arrays.mark(handle)
-        if mark.filled or handle.value in arrays.gradients or handle.value in arrays.written_unseen:
+        if mark.filled or not arrays.told_of(handle):
             return
         if mark.sent is None:
             mark = arrays.marks[handle.value] = mark.of_one()
@@ -70,5 +70,8 @@ class CopiedAgain:
             mark = arrays.marks.get(array.handle.value)
             if mark is not None and mark.sent is not None:
                 mark.sent.clear()
+            if mark is not None and mark.moved is not None:
+                mark = arrays.marks[array.handle.value] = mark.of_one()
+                mark.moved = None
             if mark is not None and mark.shared():
                 arrays.shared_filled(mark)

@@ -173,10 +173,12 @@ class Ops:
         origin, moved = _origin(device, inputs, self.arrays.marks), None
         if entry.copies or entry.moves:
             source = self.arrays.mark(inputs[0].handle)
-            moved = source.moved
+            moved = source.moved if self.arrays.told_of(inputs[0].handle) else None
             if entry.copies and source.device is not device:
                 moved = (source.device, location)
                 origin = moved if device is HOST else origin
+            if not self.arrays.told_of(group[0].handle):
+                moved = None
         for output in group:
             if out is None:
                 mark = self._sized(entry, output.handle, origin, moved)
@@ -245,7 +247,8 @@ class Ops:
             return None  # a snapshot, an assignment, or what the library needs for something else
         shape = self.arrays.shape(source.handle)
         dtype = self.arrays.dtype(source.handle)
-        identity = (mark.op, mark.loc, mark.device, dst, location, shape, dtype, call, mark.moved)
+        moved = mark.moved if self.arrays.told_of(source.handle) else None
+        identity = (mark.op, mark.loc, mark.device, dst, location, shape, dtype, call, moved)
         key = self._hops.get(identity)
         if key is None:
             sparse = self.arrays.sparse(source.handle)
@@ -265,8 +268,8 @@ class Ops:
                 producer_requested=mark.requested,
                 facts={"copy_call": call} if call else {"copy_call": entry.name},
             )
-            if mark.moved is not None:
-                fields["copied_from"], fields["copy_loc"] = mark.moved
+            if moved is not None:
+                fields["copied_from"], fields["copy_loc"] = moved
             key = self._hops[identity] = self.recording.key(("copy", *identity), "hop", fields)
             self.again.define(key, fields)
         self.recording.happened(key, "hop")

@@ -22,10 +22,14 @@ def moved(mx_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Recorded
     return run
 
 
-def findings(run: Recorded, comment: str) -> list[Mapping[str, Any]]:
+def site(comment: str) -> str:
     lines = (SCRIPTS / SCRIPT).read_text().splitlines()
     number = next(n for n, text in enumerate(lines, 1) if text.endswith(f"  # {comment}"))
-    return by(run.report["findings"], site=f"{SCRIPT}:{number}")
+    return f"{SCRIPT}:{number}"
+
+
+def findings(run: Recorded, comment: str) -> list[Mapping[str, Any]]:
+    return by(run.report["findings"], site=site(comment))
 
 
 def codes(run: Recorded, comment: str) -> list[tuple[str, str]]:
@@ -75,3 +79,9 @@ def test_what_gluon_copies_for_itself_is_told_as_its_doing(moved: Recorded, comm
     (finding,) = findings(moved, comment)
     assert (finding["code"], finding["severity"]) == ("explicit", "info")
     assert f" by {by}, cpu:0 to cpu:1: " in finding["summary"]
+
+
+def test_what_got_new_values_without_an_op_of_its_own_is_no_detour(moved: Recorded) -> None:
+    assert [f["site"] for f in moved.report["findings"] if f["code"] == "bounce"] == [
+        site(comment) for comment in ("out, for nothing", "out, for a shape")
+    ]

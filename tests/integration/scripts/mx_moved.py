@@ -5,7 +5,7 @@ import tempfile
 import mxnet as mx
 from mxnet import nd
 
-host, one = mx.cpu(0), mx.cpu(1)
+host, one, two = mx.cpu(0), mx.cpu(1), mx.cpu(2)
 
 
 def there_and_back(x):
@@ -63,6 +63,9 @@ of_rows, state, first = rows.reshape((5, 8)), nd.zeros((8, 4)), nd.zeros((8, 3))
 mean, var, gamma = nd.zeros((6,)), nd.ones((6,)), nd.ones((6,))
 weight = nd.ones((8, 2))
 weight.attach_grad()
+inner, far = nd.ones((2, 9), ctx=one), nd.zeros((2, 9), ctx=two)
+inner_grad, far_mean = nd.zeros((2, 9), ctx=one), nd.zeros((9,), ctx=one)
+mx.autograd.mark_variables([inner], [inner_grad])
 
 
 def same_again():
@@ -96,8 +99,20 @@ def others(number):
     weight.as_in_context(one)  # a weight
 
 
+def written_unseen():
+    far[:] = 1
+    far.copyto(inner_grad)
+    with mx.autograd.record():
+        (inner * inner).sum().backward()
+    inner_grad.copyto(far)  # back after a backward pass
+    nd.zeros((9,), ctx=two).copyto(far_mean)
+    nd.BatchNorm(inner, nd.ones((9,), ctx=one), nd.ones((9,), ctx=one), far_mean, nd.ones((9,), ctx=one))
+    far_mean.as_in_context(two)  # back after a batch norm
+
+
 for number in range(6):
     same_again()
+    written_unseen()
     others(number)
     with mx.autograd.record():
         x = nd.random.normal(shape=(4, 20, 3), ctx=one)

@@ -50,10 +50,16 @@ def sync_rows(report: Mapping[str, Any]) -> list[Row]:
             units.times(row["count"]),
             units.UNKNOWN if row["wait_ns"] is None else units.duration(row["wait_ns"] / 1e9),
             copied(row["wait_ns"], row["copy_ns"]),
-            row["basis"],
+            _bases(row),
         )
         for row in report["syncs"]
     ]
+
+
+def _bases(row: Mapping[str, Any]) -> str:
+    """What the whole rests on, and its split where that is less sure."""
+    split = row.get("split_basis") or row["basis"]
+    return row["basis"] if split == row["basis"] else f"{row['basis']}, split {split}"
 
 
 def copied(wait_ns: int | None, copy_ns: int | None) -> str:

@@ -60,7 +60,8 @@ def _verdicts(report: Mapping[str, Any]) -> str:
 def _findings(report: Mapping[str, Any]) -> str:
     if not report["findings"]:
         return "Findings: none."
-    lines = ["Findings"]
+    loud = sum(row["severity"] != "info" for row in report["findings"])
+    lines = ["Findings" if loud else "Findings: nothing needs attention"]
     for row in report["findings"]:
         lines.append(f"{_MARKS.get(row['severity'], '  ')} {row['code']}: {_clean(row['summary'])}")
         if row.get("because"):

@@ -12,7 +12,7 @@ from app.analysis.repairs.names import called, dotted
 from app.analysis.repairs.notation import blocks_around, device_named, device_of, tensorflow, tf_device
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Function, Source, first_line, is_compound, own_nodes
-from app.analysis.repairs.straight import direct
+from app.analysis.repairs.straight import direct, left_where_it_is
 
 _UNCHANGED = frozenset(
     {"reshape", "transpose", "identity", "expand_dims", "squeeze", "stop_gradient", "ensure_shape"}
@@ -33,7 +33,10 @@ def bounce(situation: Situation) -> Draft | None:
                 change = Change(source)
                 if isinstance(node, ast.Call) and (words := direct(situation, change, stmt, node)):
                     return situation.draft(words, change.text())
-    return _stays(situation) if situation.framework == "tensorflow" else None
+    if situation.framework == "tensorflow":
+        return _stays(situation)
+    ends = [line for file, line in _lines(situation)[-1:] if file == situation.file]
+    return left_where_it_is(situation, ends[0]) if ends else None
 
 
 def _lines(situation: Situation) -> list[tuple[str, int]]:

@@ -224,3 +224,50 @@ def _drop_if_unused(source: Source, change: Change, node: ast.expr) -> None:
     )
     if made is not None and alone and _uses(source, node.id) == 2 and unfolded(source, made)[0] is source:
         change.drop(made)
+
+
+def left_where_it_is(situation: Situation, last: int) -> Draft | None:
+    """``x = x.as_in_context(host)``, reshaped there, and back at the last line: reshaped where it is."""
+    source = situation.source
+    stmt = next((one for one in situation.statements if isinstance(one, ast.Assign)), None)
+    ends = [one for one in source.statements_at(last) if not is_compound(one)]
+    move = stmt.value if stmt is not None else None
+    if stmt is None or len(ends) != 1 or not isinstance(move, ast.Call) or called(move) not in _MOVES:
+        return None
+    block, end = source.block_of(stmt), ends[0]
+    value, names = _without(source, move, move), bound_in(stmt)
+    if value is None or len(stmt.targets) != 1 or len(names) != 1 or not any(one is end for one in block):
+        return None
+    between = [one for one in block if stmt.lineno < one.lineno < end.lineno]
+    for one in between:
+        if not isinstance(one, ast.Assign) or not _only_shapes(one.value, names):
+            return None
+        names |= bound_in(one)
+    backs = [node for node in own_nodes(end) if isinstance(node, ast.Call) and called(node) in _MOVES]
+    inside = {part for one in (stmt, *between, end) for part in ast.walk(one)}
+    others = [
+        node
+        for node in ast.walk(source.scopes_of(stmt)[0])
+        if isinstance(node, ast.Name) and node.id in names and node not in inside
+        if isinstance(node.ctx, ast.Load) and node.lineno > stmt.lineno
+    ]
+    if others or len(backs) != 1 or isinstance(end, ast.Expr):
+        return None
+    func = backs[0].func
+    if not isinstance(func, ast.Attribute) or not _only_shapes(func.value, names):
+        return None
+    if unfolded(source, stmt)[0] is not source:
+        return None
+    change = Change(source)
+    if {value} == bound_in(stmt):
+        change.drop(stmt)
+    else:
+        change.replace(move, value)
+    return situation.draft("Reshapes the array where it is, without the way there and back.", change.text())
+
+
+def _only_shapes(node: ast.expr, names: set[str]) -> bool:
+    """Whether an expression is one of some names, at most reshaped."""
+    root = _shaped(node)
+    read = [part.id for part in ast.walk(node) if isinstance(part, ast.Name) and part.id in names]
+    return isinstance(root, ast.Name) and read == [root.id]

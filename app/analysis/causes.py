@@ -84,8 +84,8 @@ def severity_of(code: str, transfer: Transfer) -> str:
         return "warning" if transfer.every_step and not own else "info"
     if code == "variable-home":
         return "warning" if transfer.every_step and not transfer.tiny else "info"
-    if code == "default-device" and (transfer.seldom or transfer.tiny):
-        return "info"
+    if code == "default-device" and (transfer.seldom or transfer.tiny or transfer.kind == "arg"):
+        return "info"  # what a function is given has to be made somewhere
     if code in ("redundant-copy", "no-kernel") and transfer.seldom:
         return "info"
     return SEVERITY[code]

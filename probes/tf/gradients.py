@@ -85,5 +85,24 @@ def install(recording: Recording) -> None:
         record(op_name, inputs, attrs, outputs)
 
     execute.record_gradient = record_gradient
+    _of_functions()
     backprop._gradient_function = gradient_function
     pywrap_tfe.TFE_Py_RegisterGradientFunction(gradient_function)
+
+
+def _of_functions() -> None:
+    """The gradient of a function that another one calls is made of its graph's ops, without a tape."""
+    from tensorflow.python.ops import gradients_util
+
+    compiled: Callable[..., Any] = gradients_util._MaybeCompile
+
+    def _MaybeCompile(scope: Any, op: Any, func: Any, grad_fn: Any) -> Any:
+        places: dict[str, tuple[int, int, str, int]] = getattr(op.graph, "_hopscope_ops", {})
+        before = current.forward_loc, current.forward_requested
+        current.forward_loc, current.forward_requested = places.get(op.name, (0,))[0], op.device
+        try:
+            return compiled(scope, op, func, grad_fn)
+        finally:
+            current.forward_loc, current.forward_requested = before
+
+    gradients_util._MaybeCompile = _MaybeCompile

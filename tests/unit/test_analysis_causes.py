@@ -49,6 +49,14 @@ MADE_BY_GRADIENT = {"forward_loc": 5, "facts": {"producer_forward_requested": "c
         ("cpu:1", "cpu:2", {"requested": "cpu:2"}, STAND_INS, "unknown"),
         ("cpu:1", "cpu:2", {"producer_requested": "cpu:1"}, STAND_INS, "unknown"),
         ("cpu:1", "cpu:2", {"requested": "cpu:2", "producer_requested": "cpu:2"}, STAND_INS, "unknown"),
+        # What a function is given was made on the default device.
+        (
+            "cpu:0",
+            "cpu:1",
+            {"kind": "arg", "requested": "cpu:1", "producer_op": "AddV2"},
+            STAND_INS,
+            "default-device",
+        ),
         # Rows of a table are looked up where the code asked for that; or where the table just is.
         ("cpu:1", "cpu:2", {**BOTH_NAMED, "producer_op": "ResourceGather"}, STAND_INS, "explicit"),
         (
@@ -149,7 +157,7 @@ MADE_BY_GRADIENT = {"forward_loc": 5, "facts": {"producer_forward_requested": "c
             STAND_INS,
             "default-device",
         ),
-        ("cpu:0", "cpu:1", {"requested": "cpu:1", "kind": "arg"}, STAND_INS, "unknown"),
+        ("cpu:0", "cpu:1", {"requested": "cpu:1", "kind": "arg"}, STAND_INS, "default-device"),
         ("cpu:0", "cpu:1", {"requested": "cpu:1", "producer": "ConstantFolding/x"}, STAND_INS, "unknown"),
         ("cpu:0", "cpu:1", {"requested": "cpu:1", "forward_loc": 5}, STAND_INS, "unknown"),
         ("cpu:0", "cpu:1", {"requested": "cpu:1", "producer_op": "Merge"}, STAND_INS, "unknown"),

@@ -136,7 +136,9 @@ def result_handed_on(transfer: Transfer) -> dict[str, Any] | None:
 
 def default_producer(transfer: Transfer) -> dict[str, Any] | None:
     """The code named the consumer's device but not the producer's, which ran on the default one."""
-    if transfer.producer_requested or transfer.fields.get("forward_loc") or transfer.kind != "copy":
+    if transfer.producer_requested or transfer.fields.get("forward_loc"):
+        return None
+    if transfer.kind not in ("copy", "arg"):
         return None
     if transfer.requested != transfer.dst or transfer.facts.get("producer_rewritten"):
         return None

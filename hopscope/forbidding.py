@@ -57,6 +57,7 @@ def forbid(*codes: str, root: Optional[str] = None, name: Optional[str] = None) 
     `root`, by default the script's folder. The run of a block that fails stays under `name`; of others none
     does. HopscopeError where the recording cannot be read; a warning where nothing could be seen.
     """
+    __tracebackhide__ = True  # pytest shows the test's own lines
     if not codes:
         raise ValueError("forbid() needs codes, such as 'host-sync'")
     for code in codes:

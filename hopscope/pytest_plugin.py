@@ -25,6 +25,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Record a marked test's call, without its fixtures, and fail it where it did what it must not."""
+    __tracebackhide__ = True
     mark = item.get_closest_marker(_MARK)
     if mark is None:
         yield

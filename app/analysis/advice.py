@@ -103,6 +103,7 @@ def summary(
         "default": _one(evidence.get("default_device") or evidence.get("producer_default_device")),
         "producer": first.producer_op,
         "variable": some_of(variables, "variables") or "A variable",
+        "table": some_of(variables, "variables") or "a variable",
         "live": "live" if len(variables) > 1 else "lives",
         "are": "are" if len(variables) > 1 else "is",
         "missing": _one(evidence.get("missing")),
@@ -129,6 +130,8 @@ def summary(
         tell = _CALLED[code]
     if evidence.get("copied_before"):
         tell = _COPIED_AGAIN
+    if code == "variable-home" and first.producer_op == "ResourceGather":
+        tell = _ROWS
     if code in _PRODUCER_SENTENCES and first.cause.blames == "producer":
         tell = _PRODUCER_SENTENCES[code]
     return tell.format(**words)
@@ -136,6 +139,7 @@ def summary(
 
 _BESIDE = ("colocated_with", "producer_colocated_with", "producer_placed_beside")
 _ARGUMENT = "An argument made on {src} by {made_by} is used on {dst} by {consumers} at {at}"
+_ROWS = "Rows of {table} on {srcs} are looked up there and used on {dsts} at {at}"
 _HANDED_OUT = "What devices exchanged at {at} by {algorithm} is handed out, {way}"
 _SENT_AGAIN = "Each call sends the same captured tensor again for {consumers} at {at}, {way}"
 _COPIED_AGAIN = "The code copies the same, unchanged array again and again at {at}{by_call}, {way}"

@@ -98,7 +98,9 @@ def _at(sync: Sync) -> tuple[str, str | None, bool]:
 def _act(hop: Hop) -> tuple[str, ...]:
     """What makes several transfers of one line one finding, beside their cause."""
     if hop.cause.code in _BY_LINE:
-        return ()
+        # Rows of one variable and the whole of another are mended apart.
+        looked_up = hop.cause.code == "variable-home" and hop.producer_op == "ResourceGather"
+        return ("rows",) if looked_up else ()
     call = hop.cause.evidence.get("call")
     return (str(call),) if call else (hop.src, hop.dst)
 

@@ -367,7 +367,7 @@ class _Reader:
         return getattr(self.arguments[index], "_hopscope", None)
 
     def _variable(self, node: Any) -> str:
-        if node.op != "ReadVariableOp" or not node.input:
+        if node.op not in ("ReadVariableOp", "ResourceGather") or not node.input:
             return ""
         handle = self.nodes.get(split_input(node.input[0])[0])
         if handle is None:

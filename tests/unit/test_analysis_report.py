@@ -238,6 +238,16 @@ def test_variables_that_a_line_reads_from_afar_are_one_finding() -> None:
     assert found.summary.startswith("kernel and bias live on cpu:0 and are read on cpu:1 and cpu:2 at ")
 
 
+def test_rows_of_a_table_are_told_apart_from_variables_that_are_read_whole() -> None:
+    """GIVEN one line that looks rows up and reads a variable THEN neither has the other's bytes or fix."""
+    parts = {"loc": 1, "requested": "cpu:1"}
+    rows = hop(1, "cpu:0", "cpu:1", 30, producer_op="ResourceGather", facts={"variable": "table"}, **parts)
+    whole = hop(2, "cpu:0", "cpu:1", 30, bytes=8, facts={"variable": "w"}, **parts)
+    large, small = findings(hop_table(tables(rows, whole)), [], [])
+    assert large.summary.startswith("Rows of table on cpu:0 are looked up there and used on cpu:1 at ")
+    assert small.summary.startswith("w lives on cpu:0 and is read on cpu:1 at ")
+
+
 def test_a_copy_to_where_the_array_is_says_what_to_call_instead() -> None:
     run = tables(
         hop(1, "cpu:1", "cpu:1", 30, loc=3, op="_copyto", facts={"copy_call": "copyto"}),

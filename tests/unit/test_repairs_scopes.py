@@ -287,6 +287,15 @@ def test_a_variable_is_created_where_it_is_read(name: str) -> None:
     assert found == (None if after is None else TF + after)
 
 
+def test_a_table_that_rows_are_looked_up_in_is_left_where_it_is() -> None:
+    """It may be there for its size; a variable that is read whole goes to its reader."""
+    text = TF + "a = tf.Variable(1.0)\nf(a)  #!\n"
+    whole = hop("variable-home", "cpu:0", "gpu:1")
+    rows = hop("variable-home", "cpu:0", "gpu:1", producer_op="ResourceGather")
+    assert fixed("variable-home", text, hops=(whole,), lives_on="cpu:0") is not None
+    assert fixed("variable-home", text, hops=(rows,), lives_on="cpu:0") is None
+
+
 def test_the_evidence_names_the_variable() -> None:
     text = 'a = tf.Variable(1.0, name="first")\nb = tf.Variable(1.0, name="second")\nf(a, b)  #!\n'
     found = fixed(

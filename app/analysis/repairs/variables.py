@@ -20,6 +20,8 @@ def variable_home(situation: Situation) -> Draft | None:
     device, home = alone([hop.dst for hop in situation.hops]), alone([hop.src for hop in situation.hops])
     if situation.framework != "tensorflow" or device is None or home is None:
         return None
+    if any(hop.producer_op == "ResourceGather" for hop in situation.hops):
+        return None  # a table that rows are looked up in may be where it is for its size
     place = _creation(situation, home, device)
     if place is None:
         return None

@@ -8,6 +8,7 @@ import os
 import streamlit as st
 
 from app import access
+from app.analysis.preflight.report import is_preflight
 from app.live.findings import findings_list
 from app.screen import places, run_header
 from app.screen.address import RunAddress
@@ -128,7 +129,7 @@ def _head(run: Run, open_run: OpenRun, snapshot: Snapshot) -> None:
     with st.container():
         draw_claim(run, open_run.verdicts())
     with st.container():
-        draw_preflight(run)
+        draw_preflight(run, snapshot.tables.text_of)
     with st.container():
         verify_result(run, snapshot)
     with st.container():
@@ -172,7 +173,8 @@ def _resume(run: Run) -> None:
 
 def _findings(run: Run, snapshot: Snapshot, address: RunAddress) -> None:
     found = snapshot.findings
-    st.markdown(f"### Findings :gray[{escape_markdown(headline(found, stage_of(run, snapshot.tables)))}]")
+    title = "Findings of these steps here" if is_preflight(run) else "Findings"
+    st.markdown(f"### {title} :gray[{escape_markdown(headline(found, stage_of(run, snapshot.tables)))}]")
     event = findings_list(
         finding_rows(snapshot.explained, "Fix and verify" if access.role() == "operator" else ""),
         [{"what": one.summary, "why": one.fix or ""} for one in snapshot.unseen],

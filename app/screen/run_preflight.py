@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from app.analysis.excerpt import excerpt
 from app.analysis.preflight.report import is_preflight, preflight_report
+from app.live.findings import findings_list
+from app.store.sources import shown_lines
 from app.views import units
+from app.views.colors import is_alert
+from app.views.python_words import python_words
 from app.views.text import escape_markdown
 from runners.errors import HopscopeError
 from runners.run import Run
 
+TextOf = Callable[[str], str | None]
+"""Gives the text of a file by its name in sites."""
 
-def draw_preflight(run: Run) -> None:
-    """Draws the prediction; nothing for a run that is no pre-flight."""
+
+def draw_preflight(run: Run, text_of: TextOf) -> None:
+    """Draws the prediction; nothing for a run that is no pre-flight. `text_of` gives the files' texts."""
     if not is_preflight(run):
         return
     if not run.ended:
@@ -32,7 +40,10 @@ def draw_preflight(run: Run) -> None:
         return
     st.markdown(f"### Foreseen :gray[{escape_markdown(headline(report))}]")
     if report["findings"]:
-        st.dataframe(foreseen_rows(report), hide_index=True, width="stretch", key="foreseen")
+        made = foreseen_rows(report, text_of)
+        quiet = sum(row["quiet"] for row in made)
+        fold = f"{units.plural(quiet, 'note')}, nothing to change" if quiet else ""
+        findings_list(made, (), "foreseen", fold=fold)
     else:
         st.success("Nothing would cross that should not.", icon=":material/check:")
     if report["no_kernel"]:
@@ -57,20 +68,32 @@ def headline(report: Mapping[str, Any]) -> str:
     return f"for {units.plural(report['gpus'], 'GPU')} ({named}), of {steps}, by {by}"
 
 
-def foreseen_rows(report: Mapping[str, Any]) -> list[dict[str, str]]:
-    """A row a finding, with how far to trust it and the rules it rests on."""
-    return [
-        {
-            "severity": row["severity"],
-            "code": row["code"],
-            "line": row["site"] or "",
-            "what": row["summary"],
-            "confidence": ": ".join(filter(None, (row["confidence"], row["why"]))),
-            "what to do": row["fix"] or "",
-            "rules": "; ".join(row["rules"]),
-        }
-        for row in report["findings"]
-    ]
+def foreseen_rows(report: Mapping[str, Any], text_of: TextOf) -> list[dict[str, Any]]:
+    """What `app.live.findings.findings_list` draws: how far to trust it, the rules it rests on, the lines."""
+    return [_foreseen(row, text_of) for row in report["findings"]]
+
+
+def _foreseen(row: Mapping[str, Any], text_of: TextOf) -> dict[str, Any]:
+    quiet, site = not is_alert(row["severity"]), row["site"] or ""
+    text = None if quiet else text_of(site.rpartition(":")[0])
+    lines = excerpt(site, shown_lines(text)) if text is not None else None
+    trust = ", ".join(filter(None, (f"Confidence: {row['confidence']}", row["why"])))
+    return {
+        "id": "",
+        "name": f"{row['code']}@{site}",
+        "code": row["code"],
+        "severity": row["severity"],
+        "quiet": quiet,
+        "site": site,
+        "summary": row["summary"],
+        "because": f"{trust}.",
+        "excerpt": lines and lines.row() | {"words": python_words(lines.lines)},
+        "fix": row["fix"] or "",
+        "change": [],
+        "evidence": "\n".join(f"rule: {rule}" for rule in row["rules"]),
+        "show": "",
+        "verify": "",
+    }
 
 
 def lacking_rows(report: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -55,8 +55,15 @@ def test_the_headline_says_for_what_and_by_what() -> None:
 
 
 def test_every_prediction_stands_with_its_confidence_and_rules() -> None:
-    [row] = foreseen_rows(REPORT)
-    assert (row["line"], row["confidence"], row["rules"]) == ("", "medium: nobody asked", "one; two")
+    [row] = foreseen_rows(REPORT, lambda path: None)
+    assert (row["site"], row["quiet"], row["excerpt"]) == ("", False, None)
+    assert (row["because"], row["evidence"]) == (
+        "Confidence: medium, nobody asked.",
+        "rule: one\nrule: two",
+    )
+    at = [REPORT["findings"][0] | {"site": "a.py:2"}]
+    [row] = foreseen_rows(REPORT | {"findings": at}, {"a.py": "x = 1\ny = unique(x)\n"}.get)
+    assert row["excerpt"]["lines"] == ["x = 1", "y = unique(x)"]
     assert lacking_rows(REPORT)[0]["confidence"] == "high"
     assert unforeseen_rows(REPORT) == [{"what": "steps", "line": "", "why": "there were none"}]
 

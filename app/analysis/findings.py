@@ -41,6 +41,8 @@ _BY_LINE = frozenset(
 )
 """One line is the mistake, or the one act, whichever devices it sends between."""
 _NAMES_SHOWN = 3
+_NOT_MAKERS = frozenset({"", "?", "_zeros", "zeros_like", "_npi_zeros"})
+"""Producers that say nothing of a value: of gradients MXNet knows only who made room for them."""
 
 
 def run_findings(
@@ -157,7 +159,7 @@ def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], tellin
 
 def _made(hops: Sequence[Hop]) -> dict[str, Any]:
     """Which ops made what Python took, where they are known."""
-    known = [hop for hop in hops if hop.producer_op not in ("", "?")]
+    known = [hop for hop in hops if hop.producer_op not in _NOT_MAKERS]
     made = [f"{hop.producer_op} at {hop.producer_site or 'an unknown line'}" for hop in known]
     return {"made_by": list(dict.fromkeys(made))} if made else {}
 

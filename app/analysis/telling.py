@@ -131,7 +131,8 @@ def standstill(syncs: Sequence[Sync]) -> str:
     if copying and told["split"] != basis:
         # The whole is better known than its parts.
         whole = units.duration((told["wait_ns"] + copying) / 1e9)
-        return f", {whole} waited ({basis}), of it {units.duration(copying / 1e9)} copying ({told['split']})"
+        part = f"{units.duration(copying / 1e9)} copying ({told['split']})"
+        return f", {whole} of standing still ({basis}), of it {part}"
     copied = f" and {units.duration(copying / 1e9)} copying" if copying else ""
     return f", {units.duration(told['wait_ns'] / 1e9)} waited{copied} ({basis})"
 

@@ -282,7 +282,7 @@ class _Reader:
             if strategy := kept_by(variable):
                 facts["kept_by"] = strategy
         beside = self._resource_beside(consumer)
-        if beside and note.requested:
+        if beside:
             facts["colocated_with"] = beside
         if source.requested and (works_on := self._resource_beside(producer)):
             facts["producer_works_on"] = works_on

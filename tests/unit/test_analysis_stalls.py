@@ -146,8 +146,8 @@ def test_a_finding_tells_the_split_and_who_stood_idle() -> None:
     hops = hop_table(run)
     (found,) = run_findings(run, hops, with_stalls(sync_table(run), run, hops))
     assert found.summary == (
-        "Python takes a value from cpu:1 by numpy at train.py:3: 1,000 B each step, 8 ms waited (measured),"
-        " of it 5 µs copying (estimated)."
+        "Python takes a value from cpu:1 by numpy at train.py:3: 1,000 B each step, 8 ms of standing still"
+        " (measured), of it 5 µs copying (estimated)."
     )
     assert found.evidence["idle_meanwhile"] == [
         "cpu:2 100 % of it (inferred)",

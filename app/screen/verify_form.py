@@ -15,6 +15,7 @@ from app.screen.focus import finding_name
 from app.screen.launch_words import option_help, option_label
 from app.screen.launching import launch_once
 from app.screen.open_runs import Snapshot
+from app.screen.verify_words import changed_lines
 from app.views.text import escape_markdown
 from runners.catalogue import PROGRAMS, Option, Value
 from runners.errors import HopscopeError, UsageError
@@ -22,7 +23,7 @@ from runners.run import Run
 from runners.trials import plan_trial, unrepeatable
 
 COPY, OPTION = "Edit a copy", "Switch an option"
-_HEIGHT = 380
+_HEIGHT = 300
 _MONOSPACE = (
     "<style>.st-key-edited textarea { font-family: var(--st-code-font, monospace); font-size: 13px; }</style>"
 )
@@ -94,6 +95,7 @@ def _edited(run: Run, snapshot: Snapshot, one: Explained) -> dict[str, str]:
             new = st.text_area(escape_markdown(label), applied(text, edits), height=_HEIGHT, key=key)
             if new != text:
                 changed[file] = new
+                st.code(changed_lines(path, text, new), language="diff", wrap_lines=True)
     return changed
 
 

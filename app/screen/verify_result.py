@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 
 import streamlit as st
@@ -12,7 +11,6 @@ from app.live.table import table
 from app.screen import verify_words
 from app.screen.open_runs import Snapshot, opened
 from app.screen.places import run_link
-from app.store.sources import shown_lines
 from app.views import units
 from app.views.text import escape_markdown
 from runners import registry
@@ -93,8 +91,7 @@ def _texts(run: Run, before: Snapshot) -> dict[str, tuple[str, str]]:
 def _changes(run: Run, before: Snapshot, texts: Mapping[str, tuple[str, str]]) -> None:
     """What was changed: lines of files, options of a program."""
     for path, (was, now) in texts.items():
-        lines = difflib.unified_diff(shown_lines(was), shown_lines(now), path, "the copy", lineterm="", n=1)
-        st.code("\n".join(lines) or "No line differs.", language="diff", wrap_lines=True)
+        st.code(verify_words.changed_lines(path, was, now), language="diff", wrap_lines=True)
     options = before.spec.get("options") or {}
     changed = [
         f"{name}: {options.get(name)} → {value}"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
 from typing import Any
 
 from app.analysis.verify import Side, Verified
 from app.live.table import Column
+from app.store.sources import shown_lines
 from app.views import units
 
 COLUMNS = (
@@ -20,6 +22,12 @@ _SAID = {
     "eased": "is a note any more, no warning",
     "still there": "is still there",
 }
+
+
+def changed_lines(path: str, was: str, now: str) -> str:
+    """What an edited copy changes, as a unified diff with a line around each change."""
+    lines = difflib.unified_diff(shown_lines(was), shown_lines(now), path, "the copy", lineterm="", n=1)
+    return "\n".join(lines) or "No line differs."
 
 
 def headline(verified: Verified) -> str:

@@ -401,3 +401,15 @@ def test_the_timeline_keeps_the_lanes_that_belong_to_a_pick() -> None:
         Lane("elsewhere", "cpu:3 → cpu:2", "hop", "cpu:2"),
     ]
     assert [lane.id for lane in lanes if focus.shows(lane)] == ["call", "op", "way"]
+
+
+def test_what_a_copy_changes_is_told_by_lines() -> None:
+    assert verify_words.changed_lines("a.py", "x = 1\ny = 2\n", "x = 1\ny = 3\n").splitlines() == [
+        "--- a.py",
+        "+++ the copy",
+        "@@ -1,2 +1,2 @@",
+        " x = 1",
+        "-y = 2",
+        "+y = 3",
+    ]
+    assert verify_words.changed_lines("a.py", "x = 1\n", "x = 1") == "No line differs."

@@ -78,10 +78,11 @@ def _default_device(facts: _Facts) -> str:
 
 def _gradient(facts: _Facts) -> str:
     wanted = facts.told("forward_requested", "devices") or facts.told("producer_forward_requested", "devices")
-    return (
-        f"The forward ops were requested on {wanted}; their gradients were requested nowhere and got the"
-        f" default, {facts.told('default_device')}."
-    )
+    at = facts.told("forward_at", "lines")
+    forward = f"The forward ops at {at}" if at else "The forward ops"
+    default = facts.told("default_device")
+    got = f"their gradients were requested nowhere and got the default, {default}"
+    return f"{forward} were requested on {wanted}; {got}."
 
 
 def _no_kernel(facts: _Facts) -> str:

@@ -123,6 +123,8 @@ def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], tellin
     evidence["bytes"] = total(hop.bytes_total for hop in part)
     if all(hop.seconds_total is not None for hop in part):
         evidence["estimated_copying_ns"] = round(sum(hop.seconds_total or 0.0 for hop in part) * 1e9)
+    if code == "gradient-outside-scope":
+        evidence["forward_at"] = list(dict.fromkeys(hop.forward_site for hop in part if hop.forward_site))
     waits: list[Sync] = []
     if code == "host-sync":
         # A variable that was read to the host first is taken there.

@@ -34,9 +34,9 @@ from app.analysis.finding import Finding
         ),
         (
             "gradient-outside-scope",
-            {"forward_requested": ["gpu:1", "gpu:2"], "default_device": "gpu:0"},
-            "The forward ops were requested on gpu:1 and gpu:2; their gradients were requested nowhere and"
-            " got the default, gpu:0.",
+            {"forward_requested": ["gpu:1", "gpu:2"], "default_device": "gpu:0", "forward_at": "t.py:3"},
+            "The forward ops at t.py:3 were requested on gpu:1 and gpu:2; their gradients were requested"
+            " nowhere and got the default, gpu:0.",
         ),
         (
             "missing-device",

@@ -151,6 +151,13 @@ def test_gradients(name: str) -> None:
     assert found == (None if after is None else TF + after)
 
 
+def test_keras_loop_is_not_put_into_a_scope_for_its_gradients() -> None:
+    """It would take callbacks, metrics and logs along; a fix that brings other findings is none."""
+    asked = {"forward_requested": ["gpu:1", None]}
+    assert fixed("gradient-outside-scope", TF + "g = tape.gradient(l, w)  #!\n", **asked) is not None
+    assert fixed("gradient-outside-scope", TF + "model.fit(x, y)  #!\n", **asked) is None
+
+
 def test_gradients_of_ops_on_several_devices_have_no_one_scope() -> None:
     text = f"{TF}g = tape.gradient(loss, v)  #!\n"
     assert fixed("gradient-outside-scope", text, forward_requested=["gpu:0", "gpu:1"]) is None

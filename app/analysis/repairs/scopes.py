@@ -35,14 +35,27 @@ def default_device(situation: Situation) -> Draft | None:
     return _scoped(situation, device, words)
 
 
+_LOOPS = frozenset({"fit", "train_on_batch"})
+
+
 def gradient_scope(situation: Situation) -> Draft | None:
     """The gradients are computed in the scope of their forward ops."""
     wanted = [*situation.evidence("forward_requested"), *situation.evidence("producer_forward_requested")]
     device = alone(wanted)
-    if device is None:
+    if device is None or _trains_a_model(situation):
         return None
     words = f"Computes the gradients on {device}, beside their forward ops; check that all of them ran there."
     return _scoped(situation, device, words, _scope_of_tape(situation))
+
+
+def _trains_a_model(situation: Situation) -> bool:
+    """Whether the line calls Keras' loop: its scope would move callbacks, metrics and logs along."""
+    return any(
+        called(node) in _LOOPS
+        for stmt in situation.statements
+        for node in ast.walk(stmt)
+        if not is_compound(stmt)
+    )
 
 
 def no_kernel(situation: Situation) -> Draft | None:

@@ -65,7 +65,7 @@ def start(run_dir: str) -> None:
     global whole
     if os.environ.get(_EDITS):
         _part("trace.edited").install()
-    whole = lambda: run_dir  # noqa: E731
+    whole = lambda: run_dir  # noqa: E731 - what others put in its place asks anew each time
     record_into(lambda framework: run_dir)
 
 
@@ -94,7 +94,7 @@ def record_into(folder_of: FolderOf, root: Optional[str] = None) -> None:
 def pause() -> None:
     """End the traces as the process's end would; nothing is kept until `record_into` is called again."""
     global _folder_of
-    _folder_of = lambda framework: None  # noqa: E731
+    _folder_of = lambda framework: None  # noqa: E731 - as before the first
     for recording in list(_recordings.values()):
         recording.close()
 

@@ -26,6 +26,8 @@ _STYLE = """<style>
 [data-testid="stMultiSelect"] [data-tag], [data-testid="stMultiSelect"] [data-tag] * { color: inherit; }
 [data-testid="stHeaderActionElements"] { display: none; }
 /* The dark page's primary colour is light: white on it would be faint. */
+/* A dialog stands beside the page, which alone is told its scheme. */
+[data-testid="stDialog"] { color-scheme: light dark; }
 [data-testid^="stBaseButton-primary"]:not(:disabled) { color: light-dark(BRIGHT, PAPER); }
 </style>""".replace("BRIGHT", PALETTES["light"]["bright"]).replace("PAPER", PALETTES["dark"]["background"])
 

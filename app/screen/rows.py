@@ -88,6 +88,15 @@ def hop_columns(hops: Iterable[Hop]) -> tuple[Column, ...]:
     return (*HOP_COLUMNS[:at], TIME_COLUMN, *HOP_COLUMNS[at:])
 
 
+def sync_columns(syncs: Collection[Sync]) -> tuple[Column, ...]:
+    """The waits' columns: without those that no row would fill."""
+    empty = {
+        "step": all(sync.step_ns is None for sync in syncs),
+        "idle": not any(sync.idle for sync in syncs),
+    }
+    return tuple(column for column in SYNC_COLUMNS if not empty.get(column.name))
+
+
 class RunRows:
     """Makes rows of one run: every device in its own hue, stand-ins told apart."""
 

@@ -175,7 +175,7 @@ def syncs_view(page: Page) -> None:
         found = [sync for sync in syncs if not focus.devices or sync.device in focus.devices]
     made = page.row_maker.syncs(found)
     empty = "No wait belongs to what is picked." if syncs else "Python waited for no device."
-    table(rows.SYNC_COLUMNS, made, "syncs", empty=empty, label="Waits for devices")
+    table(rows.sync_columns(found), made, "syncs", empty=empty, label="Waits for devices")
 
 
 def training_view(page: Page) -> None:

@@ -143,4 +143,9 @@ def _draw_line(line: Line, snapshot: Snapshot, row_maker: RunRows) -> None:
     table(columns, made, "line-hops", label="Transfers of the line", empty=empty, height=_TABLE_PX)
     if line.syncs:
         st.markdown("**Where Python waited**")
-        table(rows.SYNC_COLUMNS, row_maker.syncs(line.syncs), "line-syncs", label="Waits of the line")
+        table(
+            rows.sync_columns(line.syncs),
+            row_maker.syncs(line.syncs),
+            "line-syncs",
+            label="Waits of the line",
+        )

@@ -15,14 +15,14 @@ from app.analysis.finding import Finding
 from app.analysis.hops import hop_table
 from app.analysis.memory import Memory
 from app.analysis.repairs.edits import Edit, Repair
-from app.analysis.syncs import Sync
+from app.analysis.syncs import Idle, Sync
 from app.analysis.verify import Side, Verified
 from app.screen import run_header, run_rows, verify_words
 from app.screen.address import RunAddress
 from app.screen.devices import badges, devices_cell
 from app.screen.finding_rows import evidence_text, finding_rows, fold_title, headline
 from app.screen.focus import finding_id, focus_of
-from app.screen.rows import RunRows
+from app.screen.rows import RunRows, sync_columns
 from app.screen.run_claim import claim_rows
 from app.screen.stage import Stage
 from app.store.verdicts import Verdict
@@ -413,3 +413,11 @@ def test_what_a_copy_changes_is_told_by_lines() -> None:
         "+y = 3",
     ]
     assert verify_words.changed_lines("a.py", "x = 1\n", "x = 1") == "No line differs."
+
+
+def test_columns_of_waits_that_no_row_fills_take_no_room() -> None:
+    plain = Sync("cpu:1", "numpy", "t.py:3", 4, 2_000_000, None, "measured")
+    names = [column.name for column in sync_columns([plain])]
+    assert "step" not in names and "idle" not in names
+    full = dataclasses.replace(plain, step_ns=5, idle=(Idle("cpu:2", 0.5),))
+    assert {"step", "idle"} <= {column.name for column in sync_columns([plain, full])}

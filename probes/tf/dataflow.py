@@ -11,16 +11,16 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Optional
 
 from ..trace.preflight import KERNELS_VARIABLE
 from ..trace.recording import Recording
-from .functions import _FUNCTION_ATTRIBUTES, _truth
+from .dataflow_functions import TracedFunctions
 from .gradients import current as gradient
-from .kernel_registry import has_gpu_kernels, source, type_name, write_table
-from .kernels import types_of_node
+from .kernel_registry import has_gpu_kernels, source, write_table
 from .names import short_device
+from .op_types import OpTypes
 
 VERSION = 1
 FOLDER = "dataflow"
@@ -51,7 +51,6 @@ class Dataflow:
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
         self.records: list[dict[str, Any]] = []
-        self.functions: dict[str, dict[str, Any]] = {}
         self.scopes = Scopes()
         self.pulls: dict[tuple[Any, ...], dict[str, Any]] = {}
         self.notes: dict[tuple[str, int], dict[str, Any]] = {}
@@ -59,8 +58,9 @@ class Dataflow:
         self._known: dict[Any, int] = {}
         self._edges: dict[Any, list[Any]] = {}
         self._variables: dict[str, int] = {}
-        self._attributes: dict[str, tuple[dict[str, str], list[tuple[str, str]]]] = {}
+        self._types = OpTypes()
         self._lock = threading.RLock()
+        self.functions = TracedFunctions(self._lock)
         self._handles: list[tuple[Any, int]] = []
         self._left_out = 0
         self._written = -1
@@ -72,7 +72,7 @@ class Dataflow:
         """An eager op ran; `scope` is the device that was asked for."""
         forward = (gradient.forward_loc, short_device(gradient.forward_requested))
         location = gradient.loc if gradient.forward_loc else self.recording.sites.current(2)
-        types = self._types(op_type, attrs, inputs)
+        types = self._types.of(op_type, attrs, inputs)
         self._ran(op_type, types, inputs, outputs, scope, location, forward, "")
 
     def call(self, name: str, inputs: Sequence[Any], outputs: Optional[Sequence[Any]], scope: str) -> None:
@@ -222,26 +222,6 @@ class Dataflow:
                 self.records[number]["name"] = mark[2]
                 self._variables[mark[2]] = number
 
-    def _types(self, op_type: str, attrs: Any, inputs: Sequence[Any]) -> dict[str, Any]:
-        known = self._attributes.get(op_type)
-        if known is None:
-            known = self._attributes[op_type] = _definition(op_type)
-        kinds, arguments = known
-        types: dict[str, Any] = {}
-        for name, value in zip((attrs or ())[::2], (attrs or ())[1::2]):
-            text = name.decode() if isinstance(name, bytes) else str(name)
-            kind = kinds.get(text)
-            if kind == "type":
-                types[text] = type_name(int(value)) or "?"
-            elif kind == "list(type)":
-                types[text] = [type_name(int(one)) or "?" for one in value]
-            elif kind == "int":
-                types[text] = str(value)
-        for (attribute, dtype), tensor in zip(arguments, inputs):
-            if attribute and attribute not in types and not dtype:
-                types[attribute] = tensor.dtype.name
-        return types
-
     def first_step_over(self) -> None:
         """What happened up to now was for the start: the counts so far are kept apart."""
         with self._lock:
@@ -252,57 +232,6 @@ class Dataflow:
                 one["early"] = one["count"]
             for edge in self._edges.values():
                 edge[-1] = edge[-2]
-
-    # -- functions -------------------------------------------------------------------------------------------
-
-    def function(self, name: str, graph: Any, attrs: Any) -> None:
-        """A graph became a function: its ops as the code made them."""
-        places: dict[str, tuple[int, int, str, int]] = getattr(graph, "_hopscope_ops", {})
-        operations = graph.get_operations()
-        number = {op.name: at for at, op in enumerate(operations)}
-        nodes = []
-        for op in operations:
-            location, forward, forward_requested, _ = places.get(op.name, (0, 0, "", 0))
-            nodes.append(
-                {
-                    "name": op.name,
-                    "op": op.type,
-                    "requested": "" if _of_this_machine(op.device) else short_device(op.device),
-                    "loc": self._site(location),
-                    "forward": [self._site(forward), short_device(forward_requested)],
-                    "types": types_of_node(op.node_def),
-                    "inputs": [[number[tensor.op.name], tensor.value_index] for tensor in op.inputs],
-                    "outputs": [_about_symbolic(tensor) for tensor in op.outputs],
-                    "calls": _calls(op),
-                    "beside": _beside(op),
-                }
-            )
-        compiled = bool(attrs and "_XlaMustCompile" in attrs and _truth(attrs["_XlaMustCompile"]))
-        label = graph.name.decode() if isinstance(graph.name, bytes) else str(graph.name)
-        with self._lock:
-            self.functions[name] = {
-                "label": label,
-                "compiled": compiled,
-                "nodes": nodes,
-                "arguments": [number.get(tensor.op.name, -1) for tensor in graph.inputs],
-                "results": [[number.get(t.op.name, -1), t.value_index] for t in graph.outputs],
-                "shapes": self.functions.get(name, {}).get("shapes", {}),
-            }
-
-    def placed(self, function_graph: Any, owner: str, arguments: Any) -> None:
-        """A function ran for the first time: now the shapes are known that its trace left open."""
-        from .shapes import infer_shapes
-
-        if owner not in self.functions:
-            return
-        try:
-            found = infer_shapes(function_graph.post_optimization_graph, arguments)
-        except Exception:  # noqa: BLE001 - then tracing's shapes have to do
-            return
-        shapes = self.functions[owner]["shapes"]
-        for (name, slot), (dims, dtype, _) in found.items():
-            if dims is not None and None not in dims:
-                shapes[f"{name}:{slot}"] = [dtype, dims]
 
     # -- the file --------------------------------------------------------------------------------------------
 
@@ -322,7 +251,7 @@ class Dataflow:
             size = (
                 len(self.records)
                 + len(self.pulls)
-                + len(self.functions)
+                + len(self.functions.found)
                 + sum(one["count"] for one in self.records)
             )
             if size == self._written:
@@ -338,7 +267,7 @@ class Dataflow:
                 "steps": max(0, (self.recording.step or 0) - 1) if self._first_step_over else 0,
                 "sites": {str(number): place for number, place in self.sites.items()},
                 "records": self.records,
-                "functions": self.functions,
+                "functions": self.functions.found,
                 "pulls": list(self.pulls.values()),
                 "notes": list(self.notes.values()),
                 "left_out": self._left_out,
@@ -352,60 +281,10 @@ class Dataflow:
         os.replace(path + ".new", path)
 
 
-def _of_this_machine(device: str) -> bool:
-    """Whether a device in a graph is where something is here, and not what the code asked for by name.
-
-    A scope that is made from a tensor's device has its whole name; the code's own have not.
-    """
-    return device.startswith("/job:localhost/") and device.endswith("CPU:0")
-
-
 def _about(tensor: Any) -> list[Any]:
     """[type's name, extents]."""
     shape = tensor._shape_tuple()
     return [tensor.dtype.name, list(shape) if shape is not None else None]
-
-
-def _about_symbolic(tensor: Any) -> list[Any]:
-    shape = tensor.shape
-    return [tensor.dtype.base_dtype.name, None if shape.rank is None else shape.as_list()]
-
-
-def _definition(op_type: str) -> tuple[dict[str, str], list[tuple[str, str]]]:
-    """(attribute -> kind, [(attribute that an input's type is, '=' where it is fixed)])."""
-    from tensorflow.python.framework import op_def_registry
-
-    found = op_def_registry.get(op_type)
-    if found is None:
-        return {}, []
-    kinds = {attribute.name: attribute.type for attribute in found.attr}
-    arguments: list[tuple[str, str]] = []
-    for argument in found.input_arg:
-        if argument.number_attr or argument.type_list_attr:
-            break
-        arguments.append((argument.type_attr, "" if argument.type_attr else "="))
-    return kinds, arguments
-
-
-def _calls(op: Any) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for attribute in _FUNCTION_ATTRIBUTES.get(op.type, ()):
-        value = op.get_attr(attribute)
-        found[attribute] = [one.name for one in (value if isinstance(value, list) else [value])]
-    return found
-
-
-def _beside(op: Any) -> list[str]:
-    own = f"loc:@{op.name}".encode()
-    return [group.decode()[5:] for group in _groups(op) if group != own]
-
-
-def _groups(op: Any) -> Iterable[bytes]:
-    try:
-        groups: Iterable[bytes] = op.get_attr("_class")
-    except ValueError:
-        return ()
-    return groups
 
 
 def _frozen(types: dict[str, Any]) -> tuple[Any, ...]:

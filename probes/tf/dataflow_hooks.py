@@ -103,7 +103,7 @@ def _wrap_functions(flow: Dataflow) -> None:
 
     def function_traced(self: Any, name: str, graph: Any, attrs: Any) -> None:
         traced(self, name, graph, attrs)
-        flow.function(name, graph, attrs)
+        flow.functions.traced(name, graph, attrs)
 
     def function_ran(self: Any, ctx: Any, name: str, inputs: Any, outputs: Any, *more: Any) -> None:
         # First, so that the call belongs to the step that it may end.
@@ -112,7 +112,7 @@ def _wrap_functions(flow: Dataflow) -> None:
 
     def read_placed(recording: Any, function_graph: Any, owner: str, notes: Any, arguments: Any, *more: Any,
                     **named: Any) -> Any:  # fmt: skip
-        flow.placed(function_graph, owner, arguments)
+        flow.functions.placed(function_graph, owner, arguments)
         return read(recording, function_graph, owner, notes, arguments, *more, **named)
 
     kept.traced, kept.ran = function_traced, function_ran

@@ -20,7 +20,8 @@ from .names import short_device
 from .observed import Observed
 from .opaque import compiled_call
 from .origins import OpNote
-from .placed import ARGUMENTS, RESULTS, PlacedGraph, read_placed
+from .placed import PlacedGraph, read_placed
+from .placed_nodes import ARGUMENTS, RESULTS
 from .remote import Remote
 from .scopes import scope_line
 

@@ -8,35 +8,22 @@ hop; one behind a ``/ctrl/`` node is a control edge, and one of a loop's predica
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
-import re
 from collections import Counter
 from typing import Any, NamedTuple, Optional
 
-from ..trace.hop import memory_of
 from ..trace.recording import Recording
 from .control_flow import ControlFlow
-from .kernels import kernel_facts, types_of_node
 from .names import shape_text, short_device
 from .opaque import CLUSTERS, cluster, compiled_inside
-from .origins import PLUMBING, OpNote, Origins, on_process, split_input, within
+from .origins import Origins, on_process, split_input, within
 from .placed_collectives import moved_tensor, write_collectives
+from .placed_hops import PlacedHops
+from .placed_nodes import ARGUMENTS, RECVS, RESULTS, SENDS, Node, internal, op_type, pair_of
 from .shapes import infer_shapes
-from .variables import kept_by
 
-SENDS = ("_Send", "_HostSend")
-RECVS = ("_Recv", "_HostRecv")
-ARGUMENTS = ("_Arg", "_DeviceArg")
-RESULTS = ("_Retval", "_DeviceRetval")
 _FUNCTIONAL = ("While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase", "PartitionedCall",
                "StatefulPartitionedCall", "MapDefun", "RemoteCall")  # fmt: skip
-
-_DEEP = 100
-"""Switches and such that a handle passes on its way into branches and loops, at most."""
-_RESOURCE = 20
-"""DataType of resource handles."""
-_KERNEL_AFFIXES = re.compile(r"^_(?:Mkl)?(?:Native)?(?:Fused)?")
 
 
 @dataclasses.dataclass
@@ -65,13 +52,6 @@ class Watched(NamedTuple):
     send_node: str
     in_body: bool
     """Part of the loop's body: sent once more, dead, when the loop ends."""
-
-
-class _Node(NamedTuple):
-    number: int
-    proto: Any
-    device: str
-    note: OpNote
 
 
 def read_placed(
@@ -110,13 +90,14 @@ class _Reader:
         self.notes = notes
         self.arguments = arguments
         self.process = process
-        self.nodes: dict[str, _Node] = {}
+        self.nodes: dict[str, Node] = {}
         self.sends: dict[tuple[str, str, str], Any] = {}
         self.made_by_optimizer: set[str] = set()
         self.sent_arguments: list[tuple[int, int]] = []
         self.origins = Origins(owner, notes)
         self.flow = ControlFlow(graph.post_optimization_graph)
         self.shapes = infer_shapes(graph.post_optimization_graph, arguments)
+        self.hops = PlacedHops(self.nodes, arguments, self.made_by_optimizer, self._tensor)
 
     # -- nodes -------------------------------------------------------------------------------------
 
@@ -124,11 +105,11 @@ class _Reader:
         for partition in self.graph.partition_graphs:
             for node in partition.node:
                 if node.op in SENDS:
-                    self.sends[_pair(node)] = node
-                elif node.op not in RECVS and not _internal(node):
+                    self.sends[pair_of(node)] = node
+                elif node.op not in RECVS and not internal(node):
                     number = len(self.nodes) + 1
                     note = within(self.process, self.origins.note(node))
-                    self.nodes[node.name] = _Node(number, node, short_device(node.device), note)
+                    self.nodes[node.name] = Node(number, node, short_device(node.device), note)
 
     # -- writing -----------------------------------------------------------------------------------
 
@@ -167,7 +148,7 @@ class _Reader:
         string = recording.string
         for name, node in self.nodes.items():
             recording.writer.append(
-                ["N", number, node.number, string(name), string(_type(node)), string(node.note.requested),
+                ["N", number, node.number, string(name), string(op_type(node)), string(node.note.requested),
                  string(node.device), node.note.loc, node.note.forward_loc]
             )  # fmt: skip
         observe, exact = self._edges(number)
@@ -194,7 +175,7 @@ class _Reader:
         exact = False
         for partition in self.graph.partition_graphs:
             received = {node.name: node for node in partition.node if node.op in RECVS}
-            taken: dict[str, list[tuple[_Node, int]]] = {}
+            taken: dict[str, list[tuple[Node, int]]] = {}
             for node in partition.node:
                 consumer = self.nodes.get(node.name)
                 if consumer is None:
@@ -206,7 +187,7 @@ class _Reader:
                     elif name in self.nodes:
                         self._edge(number, self.nodes[name], output, consumer, slot)
             for name, receivers in taken.items():
-                pair = _pair(received[name])
+                pair = pair_of(received[name])
                 send = self.sends.get(pair)
                 if send is None or _is_control(send):
                     continue
@@ -222,14 +203,14 @@ class _Reader:
                     exact = exact or where == "branch" or self.flow.depth(producer_name) > 1
         return observe, exact
 
-    def _edge(self, number: int, producer: _Node, output: int, consumer: _Node, slot: int) -> None:
+    def _edge(self, number: int, producer: Node, output: int, consumer: Node, slot: int) -> None:
         size, dtype, shape = self._tensor(producer, output)
         string = self.recording.string
         self.recording.writer.append(
             ["E", number, producer.number, output, consumer.number, slot, size, string(dtype), string(shape)]
         )
 
-    def _tensor(self, producer: _Node, output: int) -> tuple[Optional[int], str, str]:
+    def _tensor(self, producer: Node, output: int) -> tuple[Optional[int], str, str]:
         return self._tensor_of(producer.proto.name, output)
 
     def _tensor_of(self, name: str, output: int) -> tuple[Optional[int], str, str]:
@@ -244,153 +225,24 @@ class _Reader:
         number: int,
         send: Any,
         recv: Any,
-        producer: _Node,
+        producer: Node,
         output: int,
-        receivers: list[tuple[_Node, int]],
+        receivers: list[tuple[Node, int]],
     ) -> tuple[Optional[int], Optional[str], bool]:
-        size, dtype, shape = self._tensor(producer, output)
-        if dtype in ("resource", "variant") and size is None and dtype == "resource":
-            return None, None, False
         where, in_body = self.flow.where(producer.proto.name)
-        consumer = next((c for c, _ in receivers if c.note.loc), receivers[0][0])
-        note, source = consumer.note, producer.note
-        producer_loc, producer_op, producer_requested = source.loc, producer.proto.op, source.requested
-        kind = "copy"
-        if producer_op in ARGUMENTS:
-            kind = "arg"
-            mark = self._argument_mark(producer.proto)
-            if mark is not None:
-                producer_loc, producer_op, producer_requested = mark[1], mark[0], mark[3]
-        src, dst = (
-            short_device(send.attr["send_device"].s.decode()),
-            short_device(recv.attr["recv_device"].s.decode()),
-        )
-        facts: dict[str, Any] = {"forward_requested": note.forward_requested} if note.forward_loc else {}
-        if source.forward_loc:
-            facts["producer_forward_requested"] = source.forward_requested
-        if consumer.proto.name in self.made_by_optimizer:
-            facts["rewritten"] = True
-        if producer.proto.name in self.made_by_optimizer:
-            facts["producer_rewritten"] = True
-        behind = self._behind(producer)
-        if behind is not None:
-            facts["through"] = producer.proto.name
-            producer_loc, producer_requested = behind.loc, behind.requested
-        variable = self._variable(producer.proto)
-        if variable:
-            facts["variable"] = variable
-            if strategy := kept_by(variable):
-                facts["kept_by"] = strategy
-        beside = self._resource_beside(consumer)
-        if beside:
-            facts["colocated_with"] = beside
-        if source.requested and (works_on := self._resource_beside(producer)):
-            facts["producer_works_on"] = works_on
-        if note.loc == 0 and consumer.proto.op in RESULTS:
-            facts["returned"] = True
-        if note.result:
-            facts["result"] = True
-        if source.result:
-            facts["producer_result"] = True
-        for name, node in ("", consumer), ("producer_", producer):
-            types = types_of_node(node.proto)
-            facts |= kernel_facts(
-                name, _type(node), node.note.requested, node.device, types, self._default_gpu
-            )
-        fields = {
-            "src": src,
-            "dst": dst,
-            "src_memory": memory_of(src, send.op == "_HostSend"),
-            "dst_memory": memory_of(dst, recv.op == "_HostRecv"),
-            "tensor": f"{producer.proto.name}:{output}",
-            "op": _type(consumer),
-            "producer": producer.proto.name,
-            "producer_op": producer_op,
-            "consumers": [c.proto.name for c, _ in receivers],
-            "bytes": size,
-            "dtype": dtype,
-            "shape": shape,
-            "loc": note.loc or source.loc,
-            "producer_loc": producer_loc,
-            "forward_loc": note.forward_loc or source.forward_loc,
-            "kind": kind,
-            "basis": "estimated" if size is not None else "unknown",
-            "graph": number,
-            "per_call": 1 if where is None else None,
-            "in": where,
-            "requested": note.requested,
-            "assigned": consumer.device,
-            "producer_requested": producer_requested,
-            "scope_loc": note.scope_loc if note.requested else 0,
-            "producer_scope_loc": source.scope_loc if producer_requested else 0,
-            "facts": facts,
-        }
-        key = self.recording.key(("hop", number, *_pair(send)), "hop", fields)
-        if kind == "arg" and where is None and self._captured(producer.proto):
+        fields = self.hops.fields(number, send, recv, producer, output, receivers, where)
+        if fields is None:
+            return None, None, False
+        key = self.recording.key(("hop", number, *pair_of(send)), "hop", fields)
+        if fields["kind"] == "arg" and where is None and self._captured(producer.proto):
             same = {name: fields[name] for name in ("graph", "tensor", "src", "dst")}
             again = self.recording.key(("again", key), "again", same, counted=False)
             self.sent_arguments.append((producer.proto.attr["index"].i, again))
         return key, where, in_body
 
-    def _behind(self, producer: _Node) -> Optional[OpNote]:
-        """What really made a value that loop or branch plumbing only hands on, if one device's ops did."""
-        if producer.proto.op not in PLUMBING or producer.note.requested:
-            return None
-        found: dict[str, OpNote] = {}
-        queue, seen = [producer], {producer.proto.name}
-        while queue:
-            for text in queue.pop().proto.input:
-                node = self.nodes.get(split_input(text)[0])
-                if node is None or text.startswith("^") or node.proto.name in seen:
-                    continue
-                seen.add(node.proto.name)
-                if node.proto.op in PLUMBING and not node.note.requested:
-                    queue.append(node)
-                else:
-                    found[node.note.requested] = node.note
-        return next(iter(found.values())) if list(found) == [producer.device] else None
-
-    @functools.cached_property
-    def _default_gpu(self) -> str:
-        """The GPU that this graph's ops went to for which nobody asked for a device; '' where to the host."""
-        unasked = (node.device for node in self.nodes.values() if not node.note.requested and node.note.loc)
-        return next((device for device in unasked if device == "gpu:0"), "")
-
     def _captured(self, argument: Any) -> bool:
         index, captures = argument.attr["index"].i, self.notes[self.owner].captures
         return self.arguments is not None and index >= len(self.arguments) - captures
-
-    def _argument_mark(self, argument: Any) -> Any:
-        index = argument.attr["index"].i
-        if self.arguments is None or index >= len(self.arguments):
-            return None
-        return getattr(self.arguments[index], "_hopscope", None)
-
-    def _variable(self, node: Any) -> str:
-        if node.op not in ("ReadVariableOp", "ResourceGather") or not node.input:
-            return ""
-        handle = self.nodes.get(split_input(node.input[0])[0])
-        if handle is None:
-            return str(node.name)
-        passed = 0
-        while handle.proto.op in PLUMBING and handle.proto.input and passed < _DEEP:
-            behind = self.nodes.get(split_input(handle.proto.input[0])[0])
-            if behind is None:
-                break
-            handle, passed = behind, passed + 1
-        mark = self._argument_mark(handle.proto) if handle.proto.op in ARGUMENTS else None
-        return str((mark[2] if mark else "") or handle.proto.name)
-
-    def _resource_beside(self, consumer: _Node) -> str:
-        """The variable or other resource on its device that an op works on: that decides where it runs."""
-        for text in consumer.proto.input:
-            handle = self.nodes.get(split_input(text)[0])
-            if handle is None or handle.device != consumer.device or handle.proto.op not in ARGUMENTS:
-                continue
-            if handle.proto.attr["T"].type == _RESOURCE:
-                mark = self._argument_mark(handle.proto)
-                return str((mark[2] if mark else "") or handle.proto.name)
-        return ""
 
     def _collectives(self, number: int, location: int) -> None:
         """Collective ops never show as sends; reductions made of ordinary ops were noted while tracing."""
@@ -412,34 +264,10 @@ class _Reader:
         return self._tensor_of(*moved_tensor(node))[0]
 
 
-def _type(node: _Node) -> str:
-    """The op type that the code made; the runtime may have put a kernel of another name in its place."""
-    if node.proto.op in ARGUMENTS:
-        return "_Arg"
-    if node.proto.op in PLUMBING and node.proto.op != "Identity":
-        return str(node.proto.op)
-    if node.proto.op in RESULTS:
-        return "_Retval"
-    fused = [part.decode() for part in node.proto.attr["fused_ops"].list.s]
-    if fused:  # one kernel for several ops, under the last one's name
-        return "+".join([_KERNEL_AFFIXES.sub("", node.proto.op), *fused])
-    return node.note.type or str(node.proto.op)
-
-
-def _pair(node: Any) -> tuple[str, str, str]:
-    attr = node.attr
-    return attr["send_device"].s.decode(), attr["recv_device"].s.decode(), attr["tensor_name"].s.decode()
-
-
-def _predicate(receivers: list[tuple[_Node, int]]) -> bool:
+def _predicate(receivers: list[tuple[Node, int]]) -> bool:
     """It only decides a branch on the other device."""
     return all(node.proto.op == "Switch" and slot == 1 for node, slot in receivers)
 
 
 def _is_control(send: Any) -> bool:
     return send.input[0].startswith("^") or "/ctrl/" in send.input[0]
-
-
-def _internal(node: Any) -> bool:
-    """What partitioning adds: control edges' carriers and the loop control of other partitions."""
-    return node.name.startswith("_cloop") or "/ctrl/_" in node.name or node.op == "NoOp"

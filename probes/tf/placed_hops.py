@@ -1,0 +1,188 @@
+"""What one transfer of a placed graph is told with: its ends, its lines and the evidence for its cause."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Mapping
+from typing import Any, Callable, Optional
+
+from ..trace.hop import memory_of
+from .kernels import kernel_facts, types_of_node
+from .names import short_device
+from .origins import PLUMBING, OpNote, split_input
+from .placed_nodes import ARGUMENTS, RESULTS, Node, op_type
+from .variables import kept_by
+
+_DEEP = 100
+"""Switches and such that a handle passes on its way into branches and loops, at most."""
+_RESOURCE = 20
+"""DataType of resource handles."""
+Tensor = tuple[Optional[int], str, str]
+"""(bytes of one, None where not known; dtype's name; shape)."""
+
+
+class PlacedHops:
+    """The facts of a placed graph's transfers."""
+
+    def __init__(
+        self,
+        nodes: Mapping[str, Node],
+        arguments: Optional[Any],
+        made_by_optimizer: Collection[str],
+        tensor: Callable[[Node, int], Tensor],
+    ) -> None:
+        """`nodes` are all of the graph's by name, `arguments` the call's eager tensors where known.
+
+        `made_by_optimizer` names nodes without a line of their own; `tensor` tells of a node's output.
+        """
+        self.nodes = nodes
+        self.arguments = arguments
+        self.made_by_optimizer = made_by_optimizer
+        self._tensor = tensor
+
+    def fields(
+        self,
+        number: int,
+        send: Any,
+        recv: Any,
+        producer: Node,
+        output: int,
+        receivers: list[tuple[Node, int]],
+        where: Optional[str],
+    ) -> Optional[dict[str, Any]]:
+        """The fields of a transfer's key, None where only a handle crosses.
+
+        `where` is "loop" or "branch" where it happens in one.
+        """
+        size, dtype, shape = self._tensor(producer, output)
+        if dtype in ("resource", "variant") and size is None and dtype == "resource":
+            return None
+        consumer = next((c for c, _ in receivers if c.note.loc), receivers[0][0])
+        note, source = consumer.note, producer.note
+        producer_loc, producer_op, producer_requested = source.loc, producer.proto.op, source.requested
+        kind = "copy"
+        if producer_op in ARGUMENTS:
+            kind = "arg"
+            mark = self._argument_mark(producer.proto)
+            if mark is not None:
+                producer_loc, producer_op, producer_requested = mark[1], mark[0], mark[3]
+        src, dst = (
+            short_device(send.attr["send_device"].s.decode()),
+            short_device(recv.attr["recv_device"].s.decode()),
+        )
+        facts: dict[str, Any] = {"forward_requested": note.forward_requested} if note.forward_loc else {}
+        if source.forward_loc:
+            facts["producer_forward_requested"] = source.forward_requested
+        if consumer.proto.name in self.made_by_optimizer:
+            facts["rewritten"] = True
+        if producer.proto.name in self.made_by_optimizer:
+            facts["producer_rewritten"] = True
+        behind = self._behind(producer)
+        if behind is not None:
+            facts["through"] = producer.proto.name
+            producer_loc, producer_requested = behind.loc, behind.requested
+        variable = self._variable(producer.proto)
+        if variable:
+            facts["variable"] = variable
+            if strategy := kept_by(variable):
+                facts["kept_by"] = strategy
+        beside = self._resource_beside(consumer)
+        if beside:
+            facts["colocated_with"] = beside
+        if source.requested and (works_on := self._resource_beside(producer)):
+            facts["producer_works_on"] = works_on
+        if note.loc == 0 and consumer.proto.op in RESULTS:
+            facts["returned"] = True
+        if note.result:
+            facts["result"] = True
+        if source.result:
+            facts["producer_result"] = True
+        for name, node in ("", consumer), ("producer_", producer):
+            types = types_of_node(node.proto)
+            facts |= kernel_facts(
+                name, op_type(node), node.note.requested, node.device, types, self._default_gpu
+            )
+        return {
+            "src": src,
+            "dst": dst,
+            "src_memory": memory_of(src, send.op == "_HostSend"),
+            "dst_memory": memory_of(dst, recv.op == "_HostRecv"),
+            "tensor": f"{producer.proto.name}:{output}",
+            "op": op_type(consumer),
+            "producer": producer.proto.name,
+            "producer_op": producer_op,
+            "consumers": [c.proto.name for c, _ in receivers],
+            "bytes": size,
+            "dtype": dtype,
+            "shape": shape,
+            "loc": note.loc or source.loc,
+            "producer_loc": producer_loc,
+            "forward_loc": note.forward_loc or source.forward_loc,
+            "kind": kind,
+            "basis": "estimated" if size is not None else "unknown",
+            "graph": number,
+            "per_call": 1 if where is None else None,
+            "in": where,
+            "requested": note.requested,
+            "assigned": consumer.device,
+            "producer_requested": producer_requested,
+            "scope_loc": note.scope_loc if note.requested else 0,
+            "producer_scope_loc": source.scope_loc if producer_requested else 0,
+            "facts": facts,
+        }
+
+    def _behind(self, producer: Node) -> Optional[OpNote]:
+        """What really made a value that loop or branch plumbing only hands on, if one device's ops did."""
+        if producer.proto.op not in PLUMBING or producer.note.requested:
+            return None
+        found: dict[str, OpNote] = {}
+        queue, seen = [producer], {producer.proto.name}
+        while queue:
+            for text in queue.pop().proto.input:
+                node = self.nodes.get(split_input(text)[0])
+                if node is None or text.startswith("^") or node.proto.name in seen:
+                    continue
+                seen.add(node.proto.name)
+                if node.proto.op in PLUMBING and not node.note.requested:
+                    queue.append(node)
+                else:
+                    found[node.note.requested] = node.note
+        return next(iter(found.values())) if list(found) == [producer.device] else None
+
+    @functools.cached_property
+    def _default_gpu(self) -> str:
+        """The GPU that this graph's ops went to for which nobody asked for a device; '' where to the host."""
+        unasked = (node.device for node in self.nodes.values() if not node.note.requested and node.note.loc)
+        return next((device for device in unasked if device == "gpu:0"), "")
+
+    def _argument_mark(self, argument: Any) -> Any:
+        index = argument.attr["index"].i
+        if self.arguments is None or index >= len(self.arguments):
+            return None
+        return getattr(self.arguments[index], "_hopscope", None)
+
+    def _variable(self, node: Any) -> str:
+        if node.op not in ("ReadVariableOp", "ResourceGather") or not node.input:
+            return ""
+        handle = self.nodes.get(split_input(node.input[0])[0])
+        if handle is None:
+            return str(node.name)
+        passed = 0
+        while handle.proto.op in PLUMBING and handle.proto.input and passed < _DEEP:
+            behind = self.nodes.get(split_input(handle.proto.input[0])[0])
+            if behind is None:
+                break
+            handle, passed = behind, passed + 1
+        mark = self._argument_mark(handle.proto) if handle.proto.op in ARGUMENTS else None
+        return str((mark[2] if mark else "") or handle.proto.name)
+
+    def _resource_beside(self, consumer: Node) -> str:
+        """The variable or other resource on its device that an op works on: that decides where it runs."""
+        for text in consumer.proto.input:
+            handle = self.nodes.get(split_input(text)[0])
+            if handle is None or handle.device != consumer.device or handle.proto.op not in ARGUMENTS:
+                continue
+            if handle.proto.attr["T"].type == _RESOURCE:
+                mark = self._argument_mark(handle.proto)
+                return str((mark[2] if mark else "") or handle.proto.name)
+        return ""

@@ -183,5 +183,5 @@ def test_no_frame_is_blank(server: Server, open_page: Callable[..., Any], scheme
 
 def inked(picture: Any) -> float:
     """The share of pixels that are not of the most common shade."""
-    shades = picture.histogram()
+    shades: list[int] = picture.histogram()
     return 1 - max(shades) / sum(shades)

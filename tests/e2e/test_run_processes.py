@@ -37,8 +37,8 @@ def _worker(folder: Path, rank: int) -> None:
             "sync", number * SECOND // 10 + SECOND // 40, sync, 3_000_000, step=number, value=1_000_000
         )
         trace.event("mark", number * SECOND // 10 + SECOND // 20, mark, step=number + 1)
-    exchange = {"collective": "kvstore dist_sync, summed on cpu:1", "summed_on": "cpu:1"}
-    exchange |= {"exchange_devices": ["cpu:1"]}
+    exchange: dict[str, object] = {"collective": "kvstore dist_sync, summed on cpu:1"}
+    exchange |= {"summed_on": "cpu:1", "exchange_devices": ["cpu:1"]}
     for src, dst, op in (("cpu:1", "server:0/cpu:0", "push"), ("server:0/cpu:0", "cpu:1", "pull")):
         fields = {"op": f"kvstore {op}", "tensor": "fc1_weight", "loc": step, "bytes": 1024}
         trace.key("hop", STEPS, **hop_fields(src, dst, **fields, basis="inferred", facts=exchange))
@@ -65,7 +65,7 @@ def distributed(hopscope_home: Path) -> str:
         "worker-1  | verdict holds: all 8 weights are <b>equal</b>\n"
         "worker-0  | verdict not testable here: one processor. 31 steps/s (30..32)\n"
     )
-    spec = {"run": RUN, "kind": "program", "name": "mx-dist-sync", "framework": "mxnet"}
+    spec: dict[str, object] = {"run": RUN, "kind": "program", "name": "mx-dist-sync", "framework": "mxnet"}
     spec |= {"created": "2026-01-01T12:00:00+00:00", "command": ["python", "train.py"], "env": {}}
     (folder / "spec.json").write_text(json.dumps(spec))
     status = {"state": "finished", "exit_code": 0, "started": 1767268800.0, "ended": 1767268801.0}

@@ -43,7 +43,8 @@ def test_every_ordered_pair_of_cards_and_host_is_measured_and_kept(machine: Nvml
     cards = uuids(machine)
     ends = [(pair.src, pair.dst, pair.memory) for pair in costs.pairs]
     with_host = [("host", card, memory) for card in cards for memory in ("pinned", "pageable")]
-    expected = [*with_host, *((dst, src, memory) for src, dst, memory in with_host)]
+    expected: list[tuple[str, str, str | None]] = [*with_host]
+    expected += [(dst, src, memory) for src, dst, memory in with_host]
     expected += [(one, other, None) for one in cards for other in cards]
     assert sorted(map(str, ends)) == sorted(map(str, expected))
     assert all(pair.bytes_per_second > 0 and pair.latency_seconds > 0 for pair in costs.pairs)
@@ -149,7 +150,7 @@ def test_in_the_background_the_progress_and_the_problem_are_there_for_all(machin
     machine.hang("cuInit")
     measuring.start()
     measuring.start()
-    assert measuring.running and measuring.progress == (0, 0, "CUDA starts")
+    assert (measuring.running, measuring.progress) == (True, (0, 0, "CUDA starts"))
     machine.release()
     measuring.wait(60)
     assert (measuring.running, measuring.progress, measuring.problem) == (False, None, None)

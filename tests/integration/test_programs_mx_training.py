@@ -141,7 +141,8 @@ def test_gluon_data_parallel_keeps_the_copies_together(mx_python: Path, kvstore:
     summed, together, *memory = ran.verdicts
     match = re.fullmatch(rf"holds: kvstore {kvstore} summed the gradients of a step: (.*)", summed)
     assert match
-    places = dict(reversed(place.split(" bytes on ")) for place in match[1].split(", ") if " on " in place)
+    sums = [place.split(" bytes on ") for place in match[1].split(", ") if " on " in place]
+    places = {device: size for size, device in sums}
     if kvstore == "local":
         assert match[1] == f"{PARAMETERS:,} bytes on cpu:0"
         assert not memory

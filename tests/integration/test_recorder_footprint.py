@@ -49,7 +49,7 @@ def test_path_arguments_and_main_are_untouched(tf_python: Path, hopscope_home: P
     script = written(tmp_path, LOOKS_AROUND)
     recorded = record(tf_python, script, "--epochs", "3")
     env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    command = [tf_python, str(script), "--epochs", "3"]
+    command = [str(tf_python), str(script), "--epochs", "3"]
     plain = subprocess.run(command, env=env, capture_output=True, text=True, check=True, timeout=120)
     assert looked(recorded.log) == looked(plain.stdout)
     assert looked(recorded.log)["shadowed"] == []

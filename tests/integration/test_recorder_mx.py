@@ -269,7 +269,7 @@ def test_replicas_that_exchange_nothing_are_found_to_drift(mx_python: Path, hops
 def test_results_are_bit_equal(
     mx_python: Path, hopscope_home: Path, script: str, args: tuple[str, ...]
 ) -> None:
-    command = [mx_python, "-W", "ignore", SCRIPTS / script, *args]
+    command = [str(mx_python), "-W", "ignore", str(SCRIPTS / script), *args]
     plain = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     printed = plain.stdout.strip().splitlines()[-1]
     assert len(printed) > 8

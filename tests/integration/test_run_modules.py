@@ -40,8 +40,8 @@ def test_a_module_of_a_package(
     target = tmp_path / file
     folder = target.parent / "parts"
     folder.mkdir(parents=True)
-    for package in {tmp_path / "pack", target.parent, folder}:
-        (package / "__init__.py").touch()
+    for made in {tmp_path / "pack", target.parent, folder}:
+        (made / "__init__.py").touch()
     target.write_text(_MAIN)
     (folder / "copying.py").write_text(_COPYING)
     (tmp_path / "helper.py").write_text("def pull(x):\n    x.asnumpy()\n")

@@ -306,7 +306,7 @@ def test_evidence_of_a_called_copy_and_of_a_sum() -> None:
 
 
 def test_a_sentence_names_few_and_counts_many() -> None:
-    assert [some_of(names, "ops") for names in ([], "a", "aab", "abc", "abcd", "abcde")] == [
+    assert [some_of(names, "ops") for names in ("", "a", "aab", "abc", "abcd", "abcde")] == [
         "",
         "a",
         "a and b",

@@ -419,7 +419,8 @@ def test_a_cut_opens_down_to_the_op() -> None:
 def test_a_ring_is_drawn_from_neighbour_to_neighbour() -> None:
     drawn = Drawn(*((f"reduce_{n}", "CollectiveReduceV2", f"cpu:{n}") for n in (1, 2, 3)))
     drawn.keys = drawn.keys[:1]
-    fields = {"op": "CollectiveReduceV2", "devices": ["cpu:1", "cpu:2", "cpu:3"], "algorithm": "ring"}
+    fields: dict[str, object] = {"op": "CollectiveReduceV2", "devices": ["cpu:1", "cpu:2", "cpu:3"]}
+    fields["algorithm"] = "ring"
     fields |= {"payload_bytes": 300, "wire_bytes": 1200, "basis": "estimated", "graph": 1, "per_call": 1}
     drawn.keys.append(Key(2, "collective", fields, 10))
     diagram = drawn.diagram()
@@ -441,7 +442,8 @@ def test_a_ring_is_drawn_from_neighbour_to_neighbour() -> None:
 
 def test_a_reduction_whose_copies_are_hops_is_not_counted_twice() -> None:
     drawn = layers(2, 2)
-    fields = {"op": "AllReduce", "devices": ["cpu:1", "cpu:2"], "algorithm": "reduction-to-one-device"}
+    fields: dict[str, object] = {"op": "AllReduce", "devices": ["cpu:1", "cpu:2"]}
+    fields["algorithm"] = "reduction-to-one-device"
     fields |= {"payload_bytes": 300, "wire_bytes": 600, "graph": 1}
     drawn.keys.append(Key(99, "collective", fields, 10))
     assert [one.cause for one in drawn.diagram().crossings] == ["explicit"]
@@ -468,7 +470,7 @@ def replicas(*devices: str, eager: int = 0, calls: int = 10, layers: int = 2) ->
 def test_replicas_are_drawn_together_above_one_another() -> None:
     diagram = placement_diagram(replicas("cpu:1", "cpu:2", "cpu:3"), [])
     assert diagram.drawn == ("1", "2", "3")
-    ranks = {device: [] for device in ("cpu:1", "cpu:2", "cpu:3")}
+    ranks: dict[str, list[tuple[int, str]]] = {device: [] for device in ("cpu:1", "cpu:2", "cpu:3")}
     for group in diagram.groups:
         ranks[group.device].append((group.rank, group.label))
     alike = [(0, "fc1"), (1, "fc2"), (2, "\u2207fc2"), (3, "\u2207fc1")]

@@ -34,7 +34,7 @@ SIGNS = {
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOPSCOPE_ENVS", str(tmp_path))
-    for name in environments.FRAMEWORKS:
+    for name in frameworks.FRAMEWORKS:
         monkeypatch.delenv(f"HOPSCOPE_{name.upper()}", raising=False)
     monkeypatch.setattr(environments, "_suits", lambda _name: ("cpu", "no GPU here"))
     monkeypatch.setattr(builds, "_driver_found", lambda: True)
@@ -65,7 +65,7 @@ def finish(folder: Path, build: str = "cpu") -> VirtualEnvironment:
     """What a finished install leaves behind."""
     make(folder / "tensorflow")
     virtual = VirtualEnvironment(folder / "tensorflow", folder, "tensorflow")
-    virtual.write_stamp(environments.FRAMEWORKS["tensorflow"].recipe(build))
+    virtual.write_stamp(frameworks.FRAMEWORKS["tensorflow"].recipe(build))
     note(folder, state="ready", build=build)
     return virtual
 
@@ -128,7 +128,7 @@ def test_stamp_of_other_requirements_or_another_python_does_not_count(
     assert environments.environment("tensorflow").state == "missing"
     python.unlink()
     python.symlink_to(os.path.realpath(sys.executable))
-    assert virtual.is_current(environments.FRAMEWORKS["tensorflow"].recipe("cpu"))
+    assert virtual.is_current(frameworks.FRAMEWORKS["tensorflow"].recipe("cpu"))
 
     changed = Recipe("tensorflow", (Path(__file__),), facts={"build": "cpu"})
     monkeypatch.setattr(frameworks.Framework, "recipe", lambda _self, _build: changed)
@@ -209,7 +209,7 @@ def test_build_that_needs_a_driver_says_where_there_is_none(
 ) -> None:
     make(folder / "mxnet")
     virtual = VirtualEnvironment(folder / "mxnet", folder, "mxnet")
-    virtual.write_stamp(environments.FRAMEWORKS["mxnet"].recipe("gpu"))
+    virtual.write_stamp(frameworks.FRAMEWORKS["mxnet"].recipe("gpu"))
     assert environments.environment("mxnet").reason is None
     monkeypatch.setattr(builds, "_driver_found", lambda: False)
     found = environments.environment("mxnet")
@@ -221,7 +221,7 @@ def test_build_that_could_not_be_imported_is_refused_before_the_download(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     make(folder / name)
-    known = environments.FRAMEWORKS[name]
+    known = frameworks.FRAMEWORKS[name]
     virtual = VirtualEnvironment(folder / name, folder, name)
     virtual.write_stamp(known.recipe("cpu"))
     (folder / f"{name}.json").write_text(json.dumps({"updated": 0.0, "build": "cpu", "state": "ready"}))

@@ -60,7 +60,8 @@ def replayed(
             await serving
         return messages
 
-    return in_loop(main)
+    told: list[dict[str, Any]] = in_loop(main)
+    return told
 
 
 def test_it_says_what_it_is_and_follows_the_recording(recording: recordings.Recording) -> None:

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from probes.attach import attached, dashboards, members, run_folder
+from probes.attach import attached, dashboards, run_folder
 from probes.attach.members import End, enter, leave
+from probes.attach.places import boot_id
 from runners import registry
 from runners.run import Run, read_run
 
@@ -81,12 +82,12 @@ def test_the_last_one_to_leave_ends_it(
     pids = []
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
         for number, pid in enumerate((os.getpid(), other.pid)):
-            monkeypatch.setattr(members.os, "getpid", lambda pid=pid: pid)
+            monkeypatch.setattr(os, "getpid", lambda pid=pid: pid)
             assert enter(path, first=number == 0)
             pids.append(pid)
         for pid, end in zip(pids, ends, strict=True):
             assert read_run(Path(path)).state == "running"
-            monkeypatch.setattr(members.os, "getpid", lambda pid=pid: pid)
+            monkeypatch.setattr(os, "getpid", lambda pid=pid: pid)
             leave(path, end)
         other.communicate(b"\n")
     assert read_run(Path(path)).judge() == (state, reason.format(*pids))
@@ -106,7 +107,7 @@ def test_programs_know_which_dashboard_serves(home: Path) -> None:
     assert (dashboards.serving(), dashboards.address()) == ([], "http://127.0.0.1:8501")
     with dashboards.told("http://127.0.0.1:9000", 9000):
         assert dashboards.address() == "http://127.0.0.1:9000"
-        stale = {"address": "http://gone", "pid": 1, "start": -1, "boot": members.boot_id()}
+        stale = {"address": "http://gone", "pid": 1, "start": -1, "boot": boot_id()}
         (home / "dashboards" / "1.json").write_text(json.dumps(stale))
         (home / "dashboards" / "2.json").write_text("{")
         assert dashboards.serving() == ["http://127.0.0.1:9000"]

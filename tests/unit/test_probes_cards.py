@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from probes.cuda.driver import NOT_INITIALIZED, CudaError
+from probes.cuda.driver import NOT_INITIALIZED, CudaError, Driver
 from probes.mx import devices as mx_devices
 from probes.tf import devices as tf_devices
-from probes.trace import cards
 from probes.trace.cards import card_facts
 
 A, B, C = "GPU-aaaa", "GPU-bbbb", "GPU-cccc"
@@ -35,7 +34,7 @@ def cuda(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
 
     def loads(driver: Cuda | None) -> Cuda | None:
-        monkeypatch.setattr(cards.Driver, "of_this_process", lambda: driver)
+        monkeypatch.setattr(Driver, "of_this_process", lambda: driver)
         return driver
 
     loads(None)

@@ -10,8 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import access
-from app.screen import card_loads, launch_own
-from runners import interpreters, own_script, plan_script, script_folders
+from app.screen import launch_own
+from runners import interpreters, monitor, own_script, plan_script, script_folders
 from runners.gpus import Gpu, Gpus
 from runners.own_script import OwnScript
 from tests.unit.machine_snapshots import gpu, machine
@@ -50,7 +50,7 @@ def three_cards(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for module in (launch_own, plan_script):
         monkeypatch.setattr(module, "known_gpus", lambda: Gpus(cards, None))
-    monkeypatch.setattr(card_loads.monitor, "shared", Watching)
+    monkeypatch.setattr(monitor, "shared", Watching)
 
 
 def text(page: AppTest) -> str:

@@ -122,7 +122,7 @@ def test_stand_ins_are_always_said_to_be_such() -> None:
 
 
 def test_the_device_map_says_which_card_and_who_told() -> None:
-    mapped = {
+    mapped: dict[str, dict[str, object]] = {
         "cpu:1": {"stand_in": True},
         "gpu:0": {"uuid": "GPU-1", "name": "H200", "nvml_index": 2, "cuda_ordinal": 0, "source": "CUDA"},
         "gpu:1": {"stand_in": True, "parent_uuid": "GPU-2", "name": "H200", "also": ["GPU-3"]},

@@ -325,7 +325,8 @@ def test_mixed_inputs_drift_and_seen_copies_are_read(tmp_path: Path) -> None:
         "drift", 2, what="differing", devices=["cpu:1", "cpu:2"], parameters=4, parameter=None, loc=loc
     )
     copies = trace.key("copies", 6, device="cpu:2", op="CopyCPU2CPU", within="backward", loc=loc)
-    facts = {"collective": "kvstore local", "summed_on": "cpu:0", "forward_requested": "cpu:1"}
+    facts: dict[str, object] = {"collective": "kvstore local", "summed_on": "cpu:0"}
+    facts["forward_requested"] = "cpu:1"
     facts |= {"exchange_devices": ["cpu:1", "server:0/cpu:0"]}
     hop = trace.key("hop", 1, **hop_fields("cpu:1", "cpu:0", loc=loc, facts=facts))
     trace.event("mixed", 5, mixed)

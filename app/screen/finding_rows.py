@@ -37,7 +37,7 @@ def _row(one: Explained, verify: str) -> dict[str, Any]:
         "because": one.because,
         "excerpt": None if quiet else _excerpt(one.excerpt),
         "fix": (one.repair.words if one.repair else finding.fix) or "",
-        "change": [] if quiet else _change(one.change),
+        "change": [] if quiet else change_lines(one.change),
         "evidence": evidence_text(finding.evidence),
         "show": f"Show {units.plural(len(finding.hops), 'hop')}" if finding.hops else "",
         "verify": "" if quiet or not finding.site else verify,
@@ -48,7 +48,7 @@ def _excerpt(lines: Excerpt | None) -> dict[str, Any] | None:
     return None if lines is None else lines.row() | {"words": python_words(lines.lines)}
 
 
-def _change(diff: str) -> list[dict[str, str]]:
+def change_lines(diff: str) -> list[dict[str, str]]:
     """Each line of a diff with what it is: added, removed, kept, or the head of a part."""
     kinds = {"+": "added", "-": "removed", "@": "part"}
     lines = diff.splitlines()

@@ -11,6 +11,7 @@ import streamlit as st
 from app.analysis.excerpt import excerpt
 from app.analysis.preflight.report import is_preflight, preflight_report
 from app.live.findings import findings_list
+from app.screen.finding_rows import change_lines
 from app.store.sources import shown_lines
 from app.views import units
 from app.views.colors import is_alert
@@ -75,6 +76,7 @@ def foreseen_rows(report: Mapping[str, Any], text_of: TextOf) -> list[dict[str, 
 
 def _foreseen(row: Mapping[str, Any], text_of: TextOf) -> dict[str, Any]:
     quiet, site = not is_alert(row["severity"]), row["site"] or ""
+    made = row.get("repair") or {}
     text = None if quiet else text_of(site.rpartition(":")[0])
     lines = excerpt(site, shown_lines(text)) if text is not None else None
     trust = ", ".join(filter(None, (f"Confidence: {row['confidence']}", row["why"])))
@@ -88,8 +90,8 @@ def _foreseen(row: Mapping[str, Any], text_of: TextOf) -> dict[str, Any]:
         "summary": row["summary"],
         "because": f"{trust}.",
         "excerpt": lines and lines.row() | {"words": python_words(lines.lines)},
-        "fix": row["fix"] or "",
-        "change": [],
+        "fix": made.get("words") or row["fix"] or "",
+        "change": change_lines(made.get("diff") or ""),
         "evidence": "\n".join(f"rule: {rule}" for rule in row["rules"]),
         "show": "",
         "verify": "",

@@ -324,6 +324,57 @@ def test_a_run_that_foresees_nothing_says_why(tmp_path: Path, spec: dict[str, An
         preflight_report(_run(tmp_path / "20260101-000000-train-0000", **spec))
 
 
+def _flown(folder: Path, *flows: list[Any]) -> dict[str, Any]:
+    run = _run(folder, preflight={"steps": 3, "gpus": 0, "seconds": 60})
+    (run / "dataflow").mkdir()
+    for pid, records in enumerate(flows, 1):
+        (run / "dataflow" / f"{pid}.json").write_text(json.dumps(notes(records, pid=pid)))
+    return preflight_report(run)
+
+
+def test_each_of_several_processes_is_foreseen_and_named(tmp_path: Path) -> None:
+    shuffled = [made_on_the_default(), record("RandomShuffle", 2, [(0, FLOAT)])]
+    other = [*shuffled, record("FractionalMaxPool", 3, [(0, FLOAT)], requested="gpu:1")]
+    report = _flown(tmp_path / "20260101-000000-train-0000", shuffled, other)
+    told = {row["site"]: row["processes"] for row in report["findings"]}
+    assert told == {"train.py:2": ["process 2", "process 1"], "train.py:3": ["process 2"]}
+    assert {hop["process"] for hop in report["hops"]} == {"process 1", "process 2"}
+    [both] = [row for row in report["findings"] if row["site"] == "train.py:2"]
+    assert {report["hops"][index]["site"] for index in both["hops"]} == {"train.py:2"}
+    assert len(both["hops"]) == 2
+    # What one of them names, the others find.
+    assert report["gpus"] == 2
+    assert {row["process"]: row["steps"] for row in report["processes"]} == {"process 1": 3, "process 2": 3}
+    text = render_preflight(report)
+    assert "So in each of the 2 processes." in text
+    assert "So in process 2." in text
+
+
+def test_one_process_is_told_without_its_name(tmp_path: Path) -> None:
+    report = _flown(tmp_path / "20260101-000000-train-0000", [made_on_the_default()])
+    assert report["processes"] == []
+    assert "process" not in render_preflight(report)
+
+
+def test_a_prediction_has_the_fix_as_code_that_the_finding_would_have() -> None:
+    text = """import tensorflow as tf
+with tf.device("/GPU:0"):
+    x = tf.random.normal((64, 16))
+    y = tf.random.shuffle(x)
+"""
+    records = [
+        made_on_the_default(3) | {"requested": "gpu:0"},
+        record("RandomShuffle", 4, [(0, FLOAT)], requested="gpu:0"),
+    ]
+    foreseen = foresee(parse_flow(notes(records)), shipped_table(), text_of={"train.py": text}.get)
+    [row] = foreseen.findings
+    assert "host on purpose" in row["repair"]["words"]
+    added = [line[1:].strip() for line in row["repair"]["diff"].splitlines() if line.startswith("+")]
+    assert added == ['with tf.device("/CPU:0"):', "y = tf.random.shuffle(x)"]
+    # Where the text is not known there is none, and of what is only noted neither.
+    assert [one["repair"] for one in seen(records).findings] == [None]
+
+
 def test_a_preflight_is_planned_without_gpus_and_marked(tmp_path: Path, hopscope_home: Path) -> None:
     (tmp_path / "train.py").write_text("import tensorflow\n")
     plan = plan_preflight([str(tmp_path / "train.py")], steps=5, gpus=2, seconds=30)

@@ -64,6 +64,9 @@ def test_every_prediction_stands_with_its_confidence_and_rules() -> None:
     at = [REPORT["findings"][0] | {"site": "a.py:2"}]
     [row] = foreseen_rows(REPORT | {"findings": at}, {"a.py": "x = 1\ny = unique(x)\n"}.get)
     assert row["excerpt"]["lines"] == ["x = 1", "y = unique(x)"]
+    diff = "@@ a.py:2 @@\n x = 1\n-y = unique(x)\n+y = near(x)"
+    [row] = foreseen_rows(REPORT | {"findings": [at[0] | {"repair": {"words": "Near.", "diff": diff}}]}, str)
+    assert (row["fix"], [line["kind"] for line in row["change"]]) == ("Near.", ["kept", "removed", "added"])
     assert lacking_rows(REPORT)[0]["confidence"] == "high"
     assert unforeseen_rows(REPORT) == [{"what": "steps", "line": "", "why": "there were none"}]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from app.analysis.explained import Explained, explained
 from app.analysis.findings import run_findings
 from app.analysis.hops import Hop, hop_table
 from app.analysis.preflight.crossings import Crossings, lacking
@@ -21,12 +22,20 @@ from probes.trace.rows import Graph, Key, Location, Process
 
 _SMALL = 64
 """Bytes each step below which falling to the host is a note."""
+TextOf = Callable[[str], str | None]
+"""Gives the text of a file by its name in sites."""
+
+
+def no_text(file: str) -> str | None:
+    """Of a run whose files' texts are not known: nothing is proposed as code then."""
+    return None
 
 
 @dataclasses.dataclass(frozen=True)
 class Foreseen:
     """The foreseen run of one process."""
 
+    pid: int
     gpus: int
     asked: int
     """GPUs that the script names; 0 where it names none."""
@@ -55,30 +64,33 @@ class Foreseen:
         }
 
 
-def foresee(flow: Flow, table: KernelTable, gpus: int = 0, version: str = "") -> Foreseen:
+def foresee(
+    flow: Flow, table: KernelTable, gpus: int = 0, version: str = "", text_of: TextOf = no_text
+) -> Foreseen:
     """Foresee a process's run on a machine with `gpus` GPUs, 0 for as many as the script names, at least one.
 
     `table` says which kernels there are; `version` is the script's own TensorFlow, ``2.21.0``.
     """
-    asked = _highest(flow, "gpu:")
+    asked = named_gpus(flow)
     hosts = [f"cpu:{number}" for number in range(max(_highest(flow, "cpu:"), 1))]
     machine = Machine((*hosts, *(f"gpu:{number}" for number in range(gpus or max(asked, 1)))), table)
-    return foresee_on(flow, machine, asked, version)
+    return foresee_on(flow, machine, asked, version, text_of)
 
 
-def foresee_on(flow: Flow, machine: Machine, asked: int = 0, version: str = "") -> Foreseen:
+def foresee_on(
+    flow: Flow, machine: Machine, asked: int = 0, version: str = "", text_of: TextOf = no_text
+) -> Foreseen:
     """Foresee a process's run on a machine."""
     placing = Placing(flow, machine)
     crossings = Crossings(placing)
-    tables = _tables(flow, machine, crossings.keys)
+    tables = _tables(flow, machine, crossings.keys, text_of)
     hops = hop_table(tables)
     same = not version or f"TensorFlow {version}," in machine.table.source
-    found = [
-        _told(finding.row(), hops, crossings, same)
-        for finding in run_findings(tables, hops, sync_table(tables))
-    ]
+    told = explained(run_findings(tables, hops, sync_table(tables)), tables, hops)
+    found = [_told(one, hops, crossings, same) for one in told]
     gpu_count = sum(machine.kind(device) == "GPU" for device in machine.devices)
     return Foreseen(
+        pid=flow.pid,
         gpus=gpu_count,
         asked=asked,
         table=machine.table.source,
@@ -91,6 +103,11 @@ def foresee_on(flow: Flow, machine: Machine, asked: int = 0, version: str = "") 
     )
 
 
+def named_gpus(flow: Flow) -> int:
+    """How many GPUs a process's code names; 0 where it names none."""
+    return _highest(flow, "gpu:")
+
+
 def _highest(flow: Flow, kind: str) -> int:
     """How many devices of a kind the script names: one more than the highest number."""
     named = {record.requested for record in flow.records}
@@ -99,7 +116,7 @@ def _highest(flow: Flow, kind: str) -> int:
     return max(numbers, default=-1) + 1
 
 
-def _tables(flow: Flow, machine: Machine, keys: Sequence[Key]) -> Tables:
+def _tables(flow: Flow, machine: Machine, keys: Sequence[Key], text_of: TextOf) -> Tables:
     locations = {
         number: Location(number, site, via, site.rpartition(":")[0], int(site.rpartition(":")[2] or 0), "")
         for number, (site, via) in flow.sites.items()
@@ -122,15 +139,16 @@ def _tables(flow: Flow, machine: Machine, keys: Sequence[Key]) -> Tables:
     rounds: list[Graph] = []
     if flow.steps:
         mark = Key(len(keys) + 1, "mark", {"name": "step"}, flow.steps)
-        return Tables([process], locations, rounds, [*keys, mark], [])
+        return Tables([process], locations, rounds, [*keys, mark], [], text_of=text_of)
     calls = max((record.count for record in flow.records if record.function), default=0)
     if calls:
         rounds.append(Graph(1, "", "", 0, 0, None, calls))
-    return Tables([process], locations, rounds, list(keys), [])
+    return Tables([process], locations, rounds, list(keys), [], text_of=text_of)
 
 
-def _told(row: dict[str, Any], hops: Sequence[Hop], crossings: Crossings, same: bool) -> dict[str, Any]:
+def _told(one: Explained, hops: Sequence[Hop], crossings: Crossings, same: bool) -> dict[str, Any]:
     """A finding with the rules that foresee it, and how far to trust them."""
+    row = one.row()
     places = [place for index in row["hops"] for key in hops[index].keys for place in crossings.rules[key]]
     trust, why = confidence(places, same)
     known = [hops[index].bytes_total for index in row["hops"]]
@@ -139,7 +157,7 @@ def _told(row: dict[str, Any], hops: Sequence[Hop], crossings: Crossings, same: 
         and known
         and all(size is not None and size <= _SMALL for size in _each(row, hops))
     ):
-        row["severity"] = "info"
+        row |= {"severity": "info", "repair": None}
     rules = [RULES[rule] for rule in dict.fromkeys(place.rule for place in places)]
     return row | {"rules": rules, "confidence": trust, "why": why}
 

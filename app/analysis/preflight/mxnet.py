@@ -9,6 +9,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from app.analysis.explained import explained
 from app.analysis.findings import run_findings
 from app.analysis.hops import Hop, hop_table
 from app.analysis.placement import placement
@@ -41,12 +42,15 @@ def foresee_mxnet(tables: Tables, gpus: int = 0) -> dict[str, Any]:
         "gpus": gpus or max(named, 1),
         "gpus_named": named,
         "kernel_table": "",
+        "processes": [],
         "steps": there.steps,
         "placement": [row | {"nobody_asked": 0} for row in placement(there)],
         "no_kernel": [],
         "hops": [hop.row() for hop in hops],
         "syncs": [sync.row() for sync in syncs],
-        "findings": [_told(finding.row(), hops) for finding in run_findings(there, hops, syncs)],
+        "findings": [
+            _told(one.row(), hops) for one in explained(run_findings(there, hops, syncs), there, hops)
+        ],
         "unforeseen": list(_unforeseen(tables, there, played, gpus, named)),
     }
 

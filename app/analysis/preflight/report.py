@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from app.analysis.kernels.shipped import read_table, shipped_table
-from app.analysis.preflight.flow import parse_flow
-from app.analysis.preflight.foresee import Foreseen, foresee
+from app.analysis.preflight.flow import Flow, parse_flow
+from app.analysis.preflight.foresee import Foreseen, TextOf, foresee, named_gpus
 from app.analysis.preflight.mxnet import foresee_mxnet
+from app.analysis.preflight.together import together, whose
 from app.analysis.tables import tables_of
 from app.store.dataflow import own_kernels, read_dataflow
 from app.store.run import open_run
 from app.views import units
+from probes.trace.rows import Process
 from runners.errors import HopscopeError
 from runners.run import Run, read_run
 
@@ -38,16 +40,49 @@ def preflight_report(path: Path) -> dict[str, Any]:
     version = str((run.spec.get("versions") or {}).get("tensorflow") or "")
     own = own_kernels(path)
     table = read_table(own) if own is not None else shipped_table()
-    foreseen: list[Foreseen] = []
+    flows: list[Flow] = []
     for data in notes:
         try:
-            foreseen.append(foresee(parse_flow(data), table, wanted, version))
+            flows.append(parse_flow(data))
         except (KeyError, TypeError, ValueError) as error:
-            problems.append(f"the notes of process {data.get('pid')} cannot be read: {error!r}")
+            problems.append(_unreadable(data.get("pid"), error))
+    # All processes of a run find the same GPUs.
+    asked = max(map(named_gpus, flows), default=0)
+    texts, names = _recorded(path)
+    foreseen: list[Foreseen] = []
+    for flow in flows:
+        try:
+            foreseen.append(foresee(flow, table, wanted or max(asked, 1), version, texts))
+        except (KeyError, TypeError, ValueError) as error:
+            problems.append(_unreadable(flow.pid, error))
     if not foreseen:
         why = "; ".join(problems) or _nothing(run)
         raise HopscopeError(f"{run.id} foresees nothing: {why}")
-    return _report(run, foreseen, problems)
+    report = _head(run) | together(foreseen, names)
+    report["unforeseen"] += [{"what": "notes", "site": None, "count": 1, "why": text} for text in problems]
+    return report
+
+
+def _unreadable(pid: object, error: Exception) -> str:
+    return f"the notes of process {pid} cannot be read: {error!r}"
+
+
+def _recorded(path: Path) -> tuple[TextOf, dict[int, str]]:
+    """What the run's recording tells: its files' texts, and its processes' names by their ids."""
+    store = open_run(path)
+    try:
+        store.seal()
+        tables = tables_of(store)
+        return tables.text_of, {process.pid: _name(process) for process in tables.processes}
+    finally:
+        store.close()
+
+
+def _name(process: Process) -> str:
+    if process.role:
+        rank = "" if process.rank is None else f" {process.rank}"
+        return f"{process.role}{rank} (process {process.pid})"
+    return f"process {process.pid}"
 
 
 def _nothing(run: Run) -> str:
@@ -73,20 +108,6 @@ def _head(run: Run) -> dict[str, Any]:
     return facts | {"status": run.state, "exit_code": run.exit_code}
 
 
-def _report(run: Run, foreseen: list[Foreseen], problems: list[str]) -> dict[str, Any]:
-    # The process that worked most is the script; others are its helpers.
-    chief = max(foreseen, key=lambda one: len(one.tables.keys))
-    others = len(foreseen) - 1
-    report = _head(run) | chief.row()
-    if others:
-        why = "only the process that did most is foreseen"
-        report["unforeseen"].append(
-            {"what": f"{others} more processes", "site": None, "count": others, "why": why}
-        )
-    report["unforeseen"] += [{"what": "notes", "site": None, "count": 1, "why": text} for text in problems]
-    return report
-
-
 def render_preflight(report: Mapping[str, Any]) -> str:
     """The report for a terminal."""
     steps = units.plural(report["steps"], "step") if report["steps"] else "no optimizer step"
@@ -103,20 +124,28 @@ def render_preflight(report: Mapping[str, Any]) -> str:
         + (f" ({row['nobody_asked']} that nobody placed)" if row["nobody_asked"] else "")
         for row in report["placement"]
     )
-    lines += [f"placement: {', '.join(shares)}", ""]
+    lines += [f"placement: {', '.join(shares)}"]
+    if report["processes"]:
+        lines.append("of several processes: " + ", ".join(map(_of_process, report["processes"])))
+    lines.append("")
     lines += _findings(report)
     if report["no_kernel"]:
         lines += ["", "Without a GPU kernel, so on the host"]
         lines += [
-            f"   {row['site'] or '?'}  {row['kernel']} ({row['confidence']})" for row in report["no_kernel"]
+            f"   {row['site'] or '?'}  {row['kernel']} ({row['confidence']}){_whose(row, report)}"
+            for row in report["no_kernel"]
         ]
     if report["unforeseen"]:
         lines += ["", "Not foreseen"]
         lines += [
-            f"   {row['what']}{' at ' + row['site'] if row['site'] else ''}: {row['why']}"
-            for row in report["unforeseen"]
+            f"   {row['what']}{_at(row)}: {row['why']}{_whose(row, report)}" for row in report["unforeseen"]
         ]
     return "\n".join(lines)
+
+
+def _whose(row: Mapping[str, Any], report: Mapping[str, Any]) -> str:
+    told = whose(row.get("processes") or (), len(report["processes"]))
+    return f"; {told}" if told else ""
 
 
 def _findings(report: Mapping[str, Any]) -> list[str]:
@@ -128,5 +157,16 @@ def _findings(report: Mapping[str, Any]) -> list[str]:
         lines.append("     confidence " + ": ".join(filter(None, (row["confidence"], row["why"]))))
         lines += [f"     rule: {rule}" for rule in row["rules"]]
         if row["fix"]:
-            lines.append(f"     fix: {row['fix']}")
+            lines.append(f"     fix: {(row['repair'] or {}).get('words') or row['fix']}")
+        lines += [f"       {line}" for line in ((row["repair"] or {}).get("diff") or "").splitlines()]
     return lines
+
+
+def _of_process(row: Mapping[str, Any]) -> str:
+    ops = sum(one["ops"] for one in row["placement"])
+    steps = f", {units.plural(row['steps'], 'step')}" if row["steps"] else ""
+    return f"{row['process']} ({units.plural(ops, 'op')}{steps})"
+
+
+def _at(row: Mapping[str, Any]) -> str:
+    return f" at {row['site']}" if row["site"] else ""

@@ -24,10 +24,10 @@ def mixed_findings(tables: Tables) -> list[Finding]:
     for key in tables.of_kind("mixed"):
         if key.count:
             lines.setdefault(tables.site(key.fields.get("loc")), []).append(key)
-    return [_finding(site, keys, tables.rounds) for site, keys in lines.items()]
+    return [_finding(site, keys, tables) for site, keys in lines.items()]
 
 
-def _finding(site: str | None, keys: Sequence[Key], rounds: int) -> Finding:
+def _finding(site: str | None, keys: Sequence[Key], tables: Tables) -> Finding:
     read = [key for key in keys if key.fields.get("outcome") != _RAISED]
     raised = [key for key in keys if key.fields.get("outcome") == _RAISED]
     evidence = {
@@ -37,10 +37,22 @@ def _finding(site: str | None, keys: Sequence[Key], rounds: int) -> Finding:
         "read_in_place": _times(read),
         "raised": _times(raised),
         "bytes": sum((key.fields.get("bytes") or 0) * (key.count or 0) for key in read),
-    }
+    } | _made(keys, tables)
     told = " ".join(part for part in (_read(site, read), _refused(site, raised)) if part)
-    often = rounds > 1 and _times(read) >= rounds
+    often = tables.rounds > 1 and _times(read) >= tables.rounds
     return Finding(CODE, SEVERITY[CODE], site, told, evidence, advice.fix(CODE, evidence), (), often)
+
+
+def _made(keys: Sequence[Key], tables: Tables) -> dict[str, list[str]]:
+    """What made the inputs that lie elsewhere, and at which lines."""
+    known = [key.fields for key in keys if key.fields.get("producer_op") not in (None, "?")]
+    lines = [tables.site(fields.get("producer_loc")) for fields in known]
+    if not known:
+        return {}
+    return {
+        "inputs_made_by": list(dict.fromkeys(fields["producer_op"] for fields in known)),
+        "inputs_made_at": list(dict.fromkeys(line for line in lines if line)),
+    }
 
 
 def _read(site: str | None, keys: Sequence[Key]) -> str:

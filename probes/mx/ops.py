@@ -284,7 +284,8 @@ class Ops:
             return
         others = [a for a in inputs if self.arrays.mark(a.handle).device is not device]
         reads = sorted({self.arrays.mark(a.handle).device for a in others})
-        identity = (name, location, device, tuple(reads), outcome)
+        made = self.arrays.mark(others[0].handle)
+        identity = (name, location, device, tuple(reads), made.op, made.loc, outcome)
         key = self._mixed.get(identity)
         if key is None:
             fields = {
@@ -293,6 +294,8 @@ class Ops:
                 "reads": reads,
                 "bytes": sum(self.arrays.size(a.handle) for a in others),
                 "loc": location,
+                "producer_op": made.op,
+                "producer_loc": made.loc,
                 "outcome": outcome,
                 "elsewhere": _ELSEWHERE,
                 "basis": "measured",

@@ -79,6 +79,13 @@ def test_an_unknown_line_is_said_to_be_one() -> None:
     assert found.site is None and "at an unknown line" in found.summary
 
 
+def test_what_made_the_inputs_that_lie_elsewhere_is_told() -> None:
+    made = {"producer_op": "_random_normal", "producer_loc": 9}
+    (found,) = mixed_findings(tables(mixed(1, "dot", "cpu:1", ["cpu:0"], 1, **made)))
+    assert found.evidence["inputs_made_by"] == ["_random_normal"]
+    assert found.evidence["inputs_made_at"] == ["mix.py:9"]
+
+
 def test_errors_are_told_before_warnings() -> None:
     wait = Sync("cpu:1", "asnumpy", "mix.py:3", 30, 5, 1, "measured")
     run = tables(mixed(1, "dot", "cpu:1", ["cpu:2"], 1), steps=30)

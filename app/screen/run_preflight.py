@@ -50,6 +50,9 @@ def draw_preflight(run: Run, text_of: TextOf) -> None:
     if report["no_kernel"]:
         with st.expander(f"Without a GPU kernel, so on the host: {len(report['no_kernel'])}"):
             st.dataframe(lacking_rows(report), hide_index=True, width="stretch", key="lacking")
+    if report["libraries"]:
+        with st.expander(f"What libraries for GPUs would do: {len(report['libraries'])}"):
+            st.dataframe(library_rows(report), hide_index=True, width="stretch", key="libraries")
     if report["unforeseen"]:
         with st.expander(f"Not foreseen: {len(report['unforeseen'])}"):
             st.dataframe(unforeseen_rows(report), hide_index=True, width="stretch", key="unforeseen")
@@ -92,7 +95,9 @@ def _foreseen(row: Mapping[str, Any], text_of: TextOf) -> dict[str, Any]:
         "excerpt": lines and lines.row() | {"words": python_words(lines.lines)},
         "fix": made.get("words") or row["fix"] or "",
         "change": change_lines(made.get("diff") or ""),
+        "proof": None,
         "evidence": "\n".join(f"rule: {rule}" for rule in row["rules"]),
+        "href": "",
         "show": "",
         "verify": "",
     }
@@ -109,6 +114,20 @@ def lacking_rows(report: Mapping[str, Any]) -> list[dict[str, str]]:
             "confidence": ": ".join(filter(None, (row["confidence"], row["why"]))),
         }
         for row in report["no_kernel"]
+    ]
+
+
+def library_rows(report: Mapping[str, Any]) -> list[dict[str, str]]:
+    """A row for each thing that cuDNN, XLA or an exchange would do."""
+    return [
+        {
+            "what": row["what"],
+            "line": row["site"] or "",
+            "severity": row["severity"],
+            "confidence": ": ".join(filter(None, (row["confidence"], row["why"]))),
+            "rule": f"{row['rule']} ({row['source']})",
+        }
+        for row in report["libraries"]
     ]
 
 

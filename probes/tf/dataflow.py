@@ -96,13 +96,15 @@ class Dataflow:
                 pull = self.pulls[identity] = {**about, "tensor": _about(tensor), "count": 0, "early": 0}
             pull["count"] += 1
 
-    def note(self, what: str, location: int = 0) -> None:
-        """Something that makes a prediction uncertain, at a line."""
+    def note(self, what: str, location: int = 0, facts: Optional[dict[str, Any]] = None) -> None:
+        """Something at a line that a prediction depends on; of several times the last `facts` count."""
         with self._lock:
             note = self.notes.setdefault(
                 (what, location), {"what": what, "loc": self._site(location), "count": 0}
             )
             note["count"] += 1
+            if facts is not None:
+                note["facts"] = facts
 
     def _ran(
         self,

@@ -10,11 +10,13 @@ from typing import Any, Optional
 
 from ..trace.preflight import limit_steps, wanted
 from ..trace.recording import Recording
-from . import buffers, functions
+from . import buffers, dataflow_keras, functions
 from .dataflow import Dataflow
 from .eager import EagerOps
 from .functions import Functions
 from .syncs import purpose_of
+
+_MIRRORED = ("MirroredStrategy", "MultiWorkerMirroredStrategy", "CollectiveAllReduceStrategy")
 
 
 def install(recording: Recording) -> None:
@@ -28,6 +30,7 @@ def install(recording: Recording) -> None:
     _wrap_functions(flow)
     _wrap_values(flow)
     _wrap_questions(flow)
+    dataflow_keras.install(flow)
     limit_steps(recording, flow.first_step_over)
     recording.tickers.append(flow.write)
     atexit.register(flow.write)
@@ -48,7 +51,15 @@ def _note_sites(recording: Recording, flow: Dataflow) -> None:
 def _scope() -> str:
     from tensorflow.python.eager import context
 
-    return str(context.context().device_name or "")
+    scope = str(context.context().device_name or "")
+    return "" if scope.endswith("CPU:0") and _mirrored() else scope
+
+
+def _mirrored() -> bool:
+    """Whether a strategy puts what is made now on the devices that it found: here one CPU, there all GPUs."""
+    from tensorflow.python.distribute import distribute_lib
+
+    return distribute_lib.has_strategy() and type(distribute_lib.get_strategy()).__name__ in _MIRRORED
 
 
 def _wrap_ops(flow: Dataflow) -> None:
@@ -107,7 +118,7 @@ def _wrap_functions(flow: Dataflow) -> None:
 
     def function_ran(self: Any, ctx: Any, name: str, inputs: Any, outputs: Any, *more: Any) -> None:
         # First, so that the call belongs to the step that it may end.
-        flow.call(name, inputs, outputs, str(ctx.device_name or ""))
+        flow.call(name, inputs, outputs, _scope())
         ran(self, ctx, name, inputs, outputs, *more)
 
     def read_placed(recording: Any, function_graph: Any, owner: str, notes: Any, arguments: Any, *more: Any,
@@ -163,6 +174,29 @@ def _wrap_questions(flow: Dataflow) -> None:
         init(self, *args, **kwargs)
 
     made.__init__ = strategy_made
+    _wrap_exchange(flow, distribute_lib.ReplicaContextBase)
+
+
+def _wrap_exchange(flow: Dataflow, owner: Any) -> None:
+    """What replicas would sum among each other, were there several: here is one."""
+    original = owner.all_reduce
+
+    def all_reduce(self: Any, reduce_op: Any, value: Any, options: Any = None) -> Any:
+        from tensorflow.python.util import nest
+
+        summed = [one for one in nest.flatten(value) if hasattr(one, "dtype") and hasattr(one, "shape")]
+        strategy = type(self.strategy).__name__
+        tensors = [[one.dtype.base_dtype.name, _extents(one.shape)] for one in summed]
+        facts = {"strategy": strategy, "tensors": tensors}
+        if not strategy.startswith("_"):
+            flow.note(f"all-reduce {len(summed)}", flow.recording.sites.current(), facts)
+        return original(self, reduce_op, value, options)
+
+    owner.all_reduce = all_reduce
+
+
+def _extents(shape: Any) -> Optional[list[Optional[int]]]:
+    return None if shape.rank is None else list(shape.as_list())
 
 
 def _wrap_question(flow: Dataflow, owner: Any, name: str, through: str) -> None:

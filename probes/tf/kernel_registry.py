@@ -18,6 +18,8 @@ from .kernel_table import Argument, Kernel, KernelTable, OpKernels, packed
 
 KINDS = ("CPU", "GPU", "DEFAULT")
 """The kinds of devices that are kept in the table."""
+XLA_KIND = "XLA_GPU_JIT"
+"""What XLA registers an op's kernel for that it compiles for GPUs."""
 
 
 class _Ops(dict[str, OpKernels]):
@@ -74,7 +76,25 @@ def whole_table() -> dict[str, Any]:
         "source": source(),
         "build": {name: build[name] for name in ("cuda_version", "cudnn_version") if build.get(name)},
         "ops": {op: packed(_op_kernels(op, by_op[op])) for op in sorted(by_op)},
+        "xla": xla_ops(),
     }
+
+
+def xla_ops() -> list[str]:
+    """The ops that XLA compiles for a GPU; none before TensorFlow has compiled anything in this process.
+
+    It registers them with its first compilation, on a machine without a GPU too.
+    """
+    from tensorflow.python.framework import kernels
+
+    registered = kernels.get_all_registered_kernels().kernel
+    return sorted({kernel.op for kernel in registered if kernel.device_type == XLA_KIND})
+
+
+def _register_xla() -> None:
+    import tensorflow as tf
+
+    tf.function(lambda: tf.zeros([]), jit_compile=True)()
 
 
 def _op_kernels(op: str, registered: Any) -> OpKernels:
@@ -127,6 +147,7 @@ def main() -> None:
     """Write the table to the file that is named."""
     if len(sys.argv) != 2:
         raise SystemExit("usage: python -m probes.tf.kernel_registry FILE.json.gz")
+    _register_xla()
     table = whole_table()
     if not has_gpu_kernels():
         raise SystemExit(f"{table['source']} has no GPU kernels in its registry: take a CUDA build")

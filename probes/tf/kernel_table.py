@@ -132,10 +132,12 @@ class Answer:
 class KernelTable:
     """The kernels of one build of TensorFlow."""
 
-    def __init__(self, ops: Mapping[str, OpKernels], source: str) -> None:
+    def __init__(self, ops: Mapping[str, OpKernels], source: str, xla: frozenset[str] = frozenset()) -> None:
         """`source` says whose table it is: ``TensorFlow 2.21.0, CUDA 12.5.1``."""
         self.ops = ops
         self.source = source
+        self.xla = xla
+        """The ops that XLA compiles for a GPU; none where that is not known."""
 
     def look_up(self, op: str, kind: str, types: Types) -> Answer:
         """What there is for an op on a kind of device; of types that are not known nothing is concluded."""

@@ -45,11 +45,12 @@ import tensorflow as tf
 class Noisy(tf.keras.layers.Layer):
     def call(self, x):
         return x + 0.1 * tf.random.shuffle(x)
-model = tf.keras.Sequential([tf.keras.Input((20,)), Noisy(), tf.keras.layers.Dense(5)])
+cell = tf.keras.layers.LSTM(5, activation="relu")
+model = tf.keras.Sequential([tf.keras.Input((20,)), Noisy(), tf.keras.layers.Reshape((5, 4)), cell])
 model.compile("sgd", "mse", jit_compile=False)
 class Watch(tf.keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
-        self.norm = float(tf.norm(self.model.layers[1].kernel))
+        self.norm = float(tf.norm(self.model.layers[2].cell.kernel))
 x, y = tf.random.normal([256, 20]), tf.random.normal([256, 5])
 model.fit(tf.data.Dataset.from_tensor_slices((x, y)).batch(16), epochs=9, verbose=0, callbacks=[Watch()])
 """
@@ -156,9 +157,13 @@ def test_what_keras_takes_for_its_callbacks_is_no_warning(
     script.write_text(FIT)
     report = preflight_report(fly(tf_python, script, tmp_path_factory.mktemp("home")).path)
     warned = {(row["code"], row["site"]) for row in report["findings"] if row["severity"] != "info"}
-    assert warned == {("host-sync", "fit.py:10"), ("no-kernel", "fit.py:5")}
+    assert warned == {("host-sync", "fit.py:11"), ("no-kernel", "fit.py:5")}
+    [layer] = report["libraries"]
+    assert (layer["severity"], layer["site"], layer["confidence"]) == ("warning", "fit.py:6", "high")
+    assert "will not use cuDNN's kernel" in layer["what"]
+    assert "activation is relu, not tanh" in layer["what"]
     told = {row["what"] for row in report["unforeseen"]}
-    assert "fit and evaluate of Keras" in told
+    assert "fit and evaluate of Keras" not in told  # with jit_compile=False it stays as it is
     assert not any(what.startswith("inside") for what in told)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -373,6 +374,82 @@ with tf.device("/GPU:0"):
     assert added == ['with tf.device("/CPU:0"):', "y = tf.random.shuffle(x)"]
     # Where the text is not known there is none, and of what is only noted neither.
     assert [one["repair"] for one in seen(records).findings] == [None]
+
+
+def _remark(what: str, **facts: Any) -> dict[str, Any]:
+    return {"what": what, "loc": 4, "count": 1, "facts": facts}
+
+
+def _libraries(*notes: dict[str, Any], gpus: int = 0, **more: Any) -> list[tuple[str, str, str | None]]:
+    told = seen([made_on_the_default()], gpus, notes=list(notes), **more).predicted
+    assert all(row["rule"] and row["source"] and row["confidence"] in ("high", "medium") for row in told)
+    return [(row["severity"], row["what"], row["site"]) for row in told]
+
+
+LSTM = {"layer": "LSTM", "name": "lstm", "masked": False, "keras": 3}
+
+
+@pytest.mark.parametrize(
+    ("facts", "severity", "words"),
+    [
+        ({"against": ["it is unrolled"]}, "warning", "will not use cuDNN's kernel, .*: it is unrolled$"),
+        ({"against": []}, "info", "LSTM lstm will use cuDNN's kernel: its ops"),
+        ({"against": [], "masked": True}, "info", "if its mask pads on the right only; else it fails"),
+        ({"against": [], "masked": True, "keras": 2}, "info", "else it goes on without it"),
+    ],
+)
+def test_whether_a_recurrent_layer_gets_cudnns_kernel(
+    facts: dict[str, Any], severity: str, words: str
+) -> None:
+    [(told, what, site)] = _libraries(_remark("rnn lstm", **LSTM | facts))
+    assert (told, site) == (severity, "train.py:4")
+    assert re.search(words, what)
+
+
+PRINTS = function(
+    [
+        node("x", "Placeholder"),
+        node("y", "MatMul", [[0, 0], [0, 0]]),
+        node("told", "StringFormat", [[1, 0]], loc=20, outputs=[["string", []]], types={"T": ["float32"]}),
+        node("p", "PrintV2", [[2, 0]], loc=20, outputs=[], types={}),
+        node("unused", "AsString", [[1, 0]], loc=21),
+    ],
+    1,
+    [[1, 0]],
+)
+
+
+def test_what_xla_cannot_compile_for_a_gpu_is_an_error() -> None:
+    functions = {"f": PRINTS | {"compiled": True}, "g": PRINTS | {"compiled": True}}
+    assert _libraries(functions=functions) == [
+        (
+            "error",
+            "step (jit_compile=True) will fail: XLA cannot compile StringFormat, PrintV2 for a GPU",
+            "train.py:20",
+        )
+    ]
+
+
+def test_what_keras_would_have_xla_compile() -> None:
+    plain = function([node("x", "Placeholder"), node("y", "MatMul", [[0, 0], [0, 0]])], 1, [[1, 0]])
+    steps = {"f": plain | {"label": "one_step_on_data"}}
+    compiled = _remark("keras-jit", model="net", compiles=True)
+    [(severity, what, site)] = _libraries(compiled, functions=steps)
+    assert (severity, site) == ("info", "train.py:4")
+    assert what.startswith("fit of net will be compiled by XLA")
+    refused = {"f": PRINTS | {"label": "one_step_on_data"}}
+    [(severity, what, site)] = _libraries(compiled, functions=refused)
+    assert (severity, site) == ("error", "train.py:20")
+    assert _libraries(_remark("keras-jit", model="net", compiles=False), functions=refused) == []
+
+
+def test_what_replicas_would_exchange() -> None:
+    note = _remark("all-reduce 2", strategy="MirroredStrategy", tensors=[FLOAT, ["float32", [1024]]])
+    [(severity, what, site)] = _libraries(note, gpus=4)
+    assert (severity, site) == ("info", "train.py:4")
+    assert "sums 8 KiB of 2 tensors over them, 12 KiB sent by each" in what
+    [(_, what, _)] = _libraries(note)
+    assert "nothing is exchanged" in what
 
 
 def test_a_preflight_is_planned_without_gpus_and_marked(tmp_path: Path, hopscope_home: Path) -> None:

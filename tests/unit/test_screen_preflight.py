@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.screen.launch_preflight import plan_of
-from app.screen.run_preflight import foreseen_rows, headline, lacking_rows, unforeseen_rows
+from app.screen.run_preflight import foreseen_rows, headline, lacking_rows, library_rows, unforeseen_rows
 from runners import script_folders
 from runners.own_script import OwnScript
 
@@ -69,6 +69,18 @@ def test_every_prediction_stands_with_its_confidence_and_rules() -> None:
     assert (row["fix"], [line["kind"] for line in row["change"]]) == ("Near.", ["kept", "removed", "added"])
     assert lacking_rows(REPORT)[0]["confidence"] == "high"
     assert unforeseen_rows(REPORT) == [{"what": "steps", "line": "", "why": "there were none"}]
+
+
+def test_what_libraries_would_do_stands_with_its_rule() -> None:
+    told = {"what": "No cuDNN.", "site": "a.py:3", "severity": "warning", "confidence": "medium", "why": "so"}
+    [row] = library_rows({"libraries": [told | {"rule": "It is so", "source": "Keras"}]})
+    assert row == {
+        "what": "No cuDNN.",
+        "line": "a.py:3",
+        "severity": "warning",
+        "confidence": "medium: so",
+        "rule": "It is so (Keras)",
+    }
 
 
 def test_the_form_plans_a_preflight_of_the_script_without_gpus(

@@ -23,7 +23,7 @@ def read_table(path: Path) -> KernelTable:
     try:
         data: Any = json.loads(gzip.decompress(path.read_bytes()))
         ops: Mapping[str, Any] = data["ops"]
-        return KernelTable(_Ops(ops), str(data["source"]))
+        return KernelTable(_Ops(ops), str(data["source"]), frozenset(map(str, data.get("xla") or ())))
     except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
         raise HopscopeError(f"the kernel table {path} cannot be read: {error}; make it anew") from None
 
@@ -32,7 +32,7 @@ def read_table(path: Path) -> KernelTable:
 def shipped_table() -> KernelTable:
     """The project's own table."""
     table = read_table(FILE)
-    return KernelTable(table.ops, f"the kernel table of {table.source}")
+    return KernelTable(table.ops, f"the kernel table of {table.source}", table.xla)
 
 
 class _Ops(Mapping[str, OpKernels]):

@@ -128,11 +128,12 @@ class Pull:
 
 @dataclasses.dataclass(frozen=True)
 class Remark:
-    """What makes a prediction uncertain, at a line."""
+    """What a prediction depends on, at a line."""
 
     what: str
     loc: int
     count: int
+    facts: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -166,7 +167,8 @@ def parse_flow(data: Mapping[str, Any]) -> Flow:
         functions={name: _function(name, one) for name, one in data["functions"].items()},
         pulls=tuple(_pull(one) for one in data["pulls"]),
         remarks=tuple(
-            Remark(str(one["what"]), int(one["loc"] or 0), int(one["count"])) for one in data["notes"]
+            Remark(str(one["what"]), int(one["loc"] or 0), int(one["count"]), dict(one.get("facts") or {}))
+            for one in data["notes"]
         ),
         left_out=int(data["left_out"]),
     )

@@ -11,6 +11,7 @@ from app.analysis.findings import run_findings
 from app.analysis.hops import Hop, hop_table
 from app.analysis.preflight.crossings import Crossings, lacking
 from app.analysis.preflight.flow import Flow
+from app.analysis.preflight.libraries import predicted
 from app.analysis.preflight.machine import Machine
 from app.analysis.preflight.placing import Placing
 from app.analysis.preflight.trust import RULES, confidence
@@ -46,6 +47,8 @@ class Foreseen:
     findings: tuple[dict[str, Any], ...]
     lacking: tuple[dict[str, Any], ...]
     placement: tuple[dict[str, Any], ...]
+    predicted: tuple[dict[str, Any], ...]
+    """What GPUs' libraries would do."""
     unforeseen: tuple[dict[str, Any], ...]
 
     def row(self) -> dict[str, Any]:
@@ -60,6 +63,7 @@ class Foreseen:
             "hops": [hop.row() for hop in self.hops],
             "syncs": [sync.row() for sync in sync_table(self.tables)],
             "findings": list(self.findings),
+            "libraries": list(self.predicted),
             "unforeseen": list(self.unforeseen),
         }
 
@@ -99,6 +103,7 @@ def foresee_on(
         findings=tuple(found),
         lacking=tuple(_lacking(placing, same)),
         placement=tuple(_placement(tables)),
+        predicted=tuple(predicted(flow, placing, gpu_count, same)),
         unforeseen=tuple(unforeseen(flow, placing, same)),
     )
 

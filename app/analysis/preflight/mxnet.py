@@ -51,6 +51,7 @@ def foresee_mxnet(tables: Tables, gpus: int = 0) -> dict[str, Any]:
         "findings": [
             _told(one.row(), hops) for one in explained(run_findings(there, hops, syncs), there, hops)
         ],
+        "libraries": [],
         "unforeseen": list(_unforeseen(tables, there, played, gpus, named)),
     }
 

@@ -9,6 +9,7 @@ from typing import Any
 from app.analysis.kernels.shipped import read_table, shipped_table
 from app.analysis.preflight.flow import Flow, parse_flow
 from app.analysis.preflight.foresee import Foreseen, TextOf, foresee, named_gpus
+from app.analysis.preflight.libraries import of_row
 from app.analysis.preflight.mxnet import foresee_mxnet
 from app.analysis.preflight.together import together, whose
 from app.analysis.tables import tables_of
@@ -135,6 +136,11 @@ def render_preflight(report: Mapping[str, Any]) -> str:
             f"   {row['site'] or '?'}  {row['kernel']} ({row['confidence']}){_whose(row, report)}"
             for row in report["no_kernel"]
         ]
+    if report["libraries"]:
+        lines += ["", "What libraries for GPUs would do"]
+        for row in report["libraries"]:
+            first, *rest = of_row(row)
+            lines += [f"{_MARKS.get(row['severity'], '  ')} {first}{_whose(row, report)}", *rest]
     if report["unforeseen"]:
         lines += ["", "Not foreseen"]
         lines += [

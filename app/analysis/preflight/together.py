@@ -52,6 +52,10 @@ def together(foreseen: Sequence[Foreseen], names: Mapping[int, str]) -> dict[str
             sync | {"process": name} for name, row in zip(named, rows, strict=True) for sync in row["syncs"]
         ],
         "findings": sorted(findings, key=lambda row: RANK[row["severity"]]),
+        "libraries": sorted(
+            _alike(rows, named, "libraries", lambda row: (row["what"], row["site"])),
+            key=lambda row: RANK[row["severity"]],
+        ),
         "unforeseen": _alike(rows, named, "unforeseen", lambda row: (row["what"], row["site"], row["why"])),
     }
 

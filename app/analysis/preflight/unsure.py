@@ -9,7 +9,6 @@ from app.analysis.preflight.flow import Flow
 from app.analysis.preflight.placing import Placing
 
 _PYTHON_OPS = ("EagerPyFunc", "PyFunc", "PyFuncStateless")
-_KERAS_TRAINING = ("one_step_on_iterator", "multi_step_on_iterator", "one_step_on_data", "train_function")
 _MOST_OPS_NAMED = 8
 
 
@@ -52,12 +51,20 @@ def _compiled(flow: Flow, placing: Placing) -> Iterator[dict[str, Any]]:
 
 
 def _keras(flow: Flow) -> Iterator[dict[str, Any]]:
-    labels = {function.label: name for name, function in flow.functions.items()}
-    trained = next((name for name in _KERAS_TRAINING if name in labels), None)
-    if trained is not None and not flow.functions[labels[trained]].compiled:
-        why = "Keras 3 compiles by XLA where it sees a GPU: give compile() jit_compile=False to foresee it"
-        yield _row("fit and evaluate of Keras", None, 1, why)
-    if any(via and "/rnn.py" in via for _, via in flow.sites.values()):
+    for remark in flow.remarks:
+        if remark.what == "keras-jit" and remark.facts.get("compiles"):
+            why = (
+                "with jit_compile='auto' Keras 3 has XLA compile its steps where it sees a GPU: what is told"
+                " of them holds with jit_compile=False"
+            )
+            yield _row("fit and evaluate of Keras", _site(flow, remark.loc), remark.count, why)
+    layers = [remark for remark in flow.remarks if remark.what.startswith("rnn ")]
+    for remark in layers:
+        if not remark.facts.get("against"):
+            why = "cuDNN's kernel takes the place of the loop that ran here, with memory of its own"
+            name = f"{remark.facts.get('layer')} {remark.facts.get('name')}"
+            yield _row(f"inside {name}", _site(flow, remark.loc), remark.count, why)
+    if not layers and any(via and "/rnn.py" in via for _, via in flow.sites.values()):
         why = "where there is a GPU Keras may take cuDNN's kernel for it, which no CPU run shows"
         yield _row("LSTM and GRU layers", None, 1, why)
 
@@ -67,9 +74,12 @@ def _remarks(flow: Flow) -> Iterator[dict[str, Any]]:
         site = _site(flow, remark.loc)
         kind, _, name = remark.what.partition(" ")
         if kind == "strategy":
-            why = "it takes the devices that it finds: here one CPU, there all GPUs, with exchange among them"
+            why = (
+                "it takes the devices that it finds: here one CPU, there all GPUs, with exchange among them;"
+                " what is told is of one replica"
+            )
             yield _row(f"tf.distribute's {name}", site, remark.count, why)
-        else:
+        elif kind == "asks":
             why = "here there are none, so the script may do something else where there are some"
             yield _row(f"the script {remark.what}", site, remark.count, why)
 

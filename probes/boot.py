@@ -115,6 +115,7 @@ def _part(name: str) -> Any:
 def _installer(recorder: Recorder, late: bool) -> Hook:
     def install(module: ModuleType) -> None:
         from .trace.recording import Recording
+        from .trace.rows import EVERYTHING
 
         try:
             folder = _folder_of(recorder.framework)
@@ -127,7 +128,11 @@ def _installer(recorder: Recorder, late: bool) -> Hook:
         _recordings[recorder.framework] = recording
         atexit.register(recording.end)
         package = __name__.rsplit(".", 1)[0]
-        importlib.import_module(f"{package}.{recorder.module}").install(recording, module)
+        try:
+            importlib.import_module(f"{package}.{recorder.module}").install(recording, module)
+        except Exception as error:
+            recording.unseen(EVERYTHING, f"the recorder can't follow it: {type(error).__name__}: {error}")
+            raise
         if folder:
             recording.start_ticking()
 

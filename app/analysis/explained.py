@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from app.analysis.evidence import because
@@ -13,6 +13,7 @@ from app.analysis.finding import Finding
 from app.analysis.hops import Hop
 from app.analysis.lines import split_site
 from app.analysis.placement import op_table
+from app.analysis.proof import Proof, proof
 from app.analysis.repairs.edits import Repair
 from app.analysis.repairs.ran import Ran
 from app.analysis.repairs.repair import repair
@@ -33,11 +34,14 @@ class Explained:
     """None where the text decides for none, or nothing is wrong."""
     change: str
     """The repair like a unified diff, safe to show; '' for none."""
+    proof: Proof
+    """What it rests on, laid out."""
 
     def row(self) -> dict[str, Any]:
         """As the report has it."""
         return self.finding.row() | {
             "because": self.because,
+            "proof": self.proof.lines(),
             "source": self.excerpt.row() if self.excerpt else None,
             "repair": {"words": self.repair.words, "diff": self.change} if self.repair else None,
         }
@@ -47,16 +51,33 @@ def explained(findings: Sequence[Finding], tables: Tables, hops: Sequence[Hop]) 
     """Each finding with what stands beside it, in their order."""
     ran = Ran(functools.cache(lambda: op_table(tables)))
     files = list(dict.fromkeys(one.site.rpartition(":")[0] for one in tables.locations.values()))
-    return [_explained(finding, tables, hops, ran, files) for finding in findings]
+    texts = functools.cache(lambda path: _shown(tables, path))
+    return [_explained(finding, tables, hops, ran, files, texts) for finding in findings]
+
+
+def _shown(tables: Tables, path: str) -> list[str] | None:
+    """A file's lines, safe to show; None where its text was not kept."""
+    text = tables.text_of(path)
+    return None if text is None else shown_lines(text)
 
 
 def _explained(
-    finding: Finding, tables: Tables, hops: Sequence[Hop], ran: Ran, files: Sequence[str]
+    finding: Finding,
+    tables: Tables,
+    hops: Sequence[Hop],
+    ran: Ran,
+    files: Sequence[str],
+    lines_of: Callable[[str], list[str] | None],
 ) -> Explained:
     place = split_site(finding.site)
-    text = tables.text_of(place[0]) if place else None
-    lines = excerpt(finding.site, shown_lines(text) if text is not None else None)
+    lines = excerpt(finding.site, lines_of(place[0]) if place else None)
+
+    def code_of(site: str) -> str:
+        at = split_site(site)
+        text = lines_of(at[0]) if at else None
+        return text[at[1] - 1].strip() if at and text and 1 <= at[1] <= len(text) else ""
+
     framework = next((process.framework for process in tables.processes if process.framework), "")
     made = repair(finding, hops, tables.text_of, framework, tables.devices, ran, files)
     change = "\n".join(shown_lines(made.code(tables.text_of))) if made else ""
-    return Explained(finding, because(finding), lines, made, change)
+    return Explained(finding, because(finding), lines, made, change, proof(finding, hops, code_of))

@@ -24,6 +24,8 @@ class Finding:
     """Bytes that it moved in the whole run, as far as known."""
     cost_ns: int = 0
     """What findings are ranked by: time that Python stood still, and that copying takes."""
+    unseen: bool = False
+    """It tells what could not be seen, not what happened."""
 
     def row(self) -> dict[str, Any]:
         """The row as the report has it."""

@@ -16,7 +16,7 @@ from app.analysis.finding import Finding
 from app.analysis.hops import Hop
 from app.analysis.matrix import total
 from app.analysis.mixed import mixed_findings
-from app.analysis.opaque import opaque_findings
+from app.analysis.opaque import by_xla, inside, opaque_findings
 from app.analysis.severity import RANK, SEVERITY
 from app.analysis.syncs import Sync
 from app.analysis.tables import Tables
@@ -24,7 +24,7 @@ from app.analysis.telling import Telling, cost_ns, standstill, waited
 from app.analysis.transfer import TINY
 from app.views import units
 from probes.trace.hop import LIBRARYS_OWN
-from probes.trace.rows import Unseen
+from probes.trace.rows import RUNTIMES_GRAPHS, Unseen
 
 _BY_LINE = frozenset(
     {
@@ -88,8 +88,10 @@ def findings(
     found += [_of_syncs(alike, telling) for alike in waits.values()]
     found += more
     found.sort(key=_order)
-    clusters = any(finding.code == "xla-opaque" for finding in found)
-    return [_of_unseen(row, clusters) for row in unseen] + found
+    functions = {finding.evidence.get("function") for finding in found if finding.code == "xla-opaque"}
+    apart = [row for row in unseen if not (by_xla(row) and inside(row) in functions)]
+    first = [_of_unseen(row, bool(functions)) for row in apart if row.what != RUNTIMES_GRAPHS]
+    return first + found + [_of_runtime(row) for row in apart if row.what == RUNTIMES_GRAPHS]
 
 
 def _at(sync: Sync) -> tuple[str, str | None, bool]:
@@ -186,12 +188,33 @@ def _of_syncs(syncs: Sequence[Sync], telling: Telling) -> Finding:
 
 def _of_unseen(row: Unseen, clusters: bool) -> Finding:
     """`clusters`: what XLA compiled is told by findings of its own."""
-    opaque = "xla" in row.why.lower() or "jit_compile" in row.why.lower()
-    code = "xla-opaque" if opaque else "unknown"
-    summary = f"Not seen: {row.what} ({units.times(row.count)}): {row.why}."
+    code = "xla-opaque" if by_xla(row) else "unknown"
+    often = _often(row)
+    summary = f"Not seen: {row.what}{often and f' ({often})'}: {row.why}."
     evidence = {"what": row.what, "count": row.count, "why": row.why}
     severity = "info" if clusters else SEVERITY[code]
-    return Finding(code, severity, None, summary, evidence, advice.fix(code, evidence), ())
+    return Finding(code, severity, None, summary, evidence, advice.fix(code, evidence), (), unseen=True)
+
+
+def _often(row: Unseen) -> str:
+    """What a row counts: of functions' insides each op, in each call or once."""
+    if not inside(row):
+        return units.times(row.count) if row.count > 1 else ""
+    return (
+        units.plural(row.count, "op")
+        if "once a trace" in row.why
+        else units.plural(row.count, "execution of an op", "executions of ops")
+    )
+
+
+def _of_runtime(row: Unseen) -> Finding:
+    """Graphs that no function of the program has: there is nothing in them to look for."""
+    summary = (
+        f"{units.plural(row.count, 'graph')} that the runtime made by itself, of no function of the program."
+    )
+    return Finding(
+        "unknown", "info", None, summary, {"what": row.what, "count": row.count, "why": row.why}, None, ()
+    )
 
 
 def _common(evidences: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -161,7 +161,7 @@ class Grouped:
             None if hop.bytes is None or transfer.count is None else hop.bytes * transfer.count
             for hop, transfer in zip(part, transfers, strict=True)
         ]
-        worst_hop = min(part, key=lambda hop: RANK.get(hop.cause.severity, 9))
+        worst_hop = min(part, key=lambda hop: RANK.get(hop.severity, 9))
         by_size = sorted(part, key=lambda hop: -(hop.bytes or 0))
         return Crossing(
             id=f"{pair[0]}>{pair[1]}",
@@ -172,7 +172,7 @@ class Grouped:
             bytes_total=total(moved),
             count=total(transfer.count for transfer in transfers),
             hops=tuple(dict.fromkeys(transfer.row for transfer in transfers)),
-            cause=worst_hop.cause.code,
+            cause=worst_hop.code,
             severity=worst(part),
             tensors=tuple(dict.fromkeys(hop.tensor for hop in by_size))[:MOST_TENSORS],
             bytes_known=sum(size or 0 for size in moved),

@@ -60,6 +60,18 @@ class Hop:
     """What all its transfers took, as measured on those that were timed; None where none was."""
     seconds: float | None = None
     """What one transfer takes, estimated from copies measured on the machine; None where not known."""
+    told: tuple[str, str] | None = None
+    """Code and severity of the finding that tells of it; None before that is known, and where none does."""
+
+    @property
+    def code(self) -> str:
+        """What it is shown as: the finding's code, else its own cause's."""
+        return self.told[0] if self.told else self.cause.code
+
+    @property
+    def severity(self) -> str:
+        """How bad what it is shown as is."""
+        return self.told[1] if self.told else self.cause.severity
 
     @property
     def bytes_total(self) -> int | None:

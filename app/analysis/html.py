@@ -98,11 +98,13 @@ def _findings(report: Mapping[str, Any]) -> list[str]:
         why = f"<p>{_text(row['because'])}</p>" if row.get("because") else ""
         fix = _fix(row)
         hops = f" Hops: {', '.join(map(str, row['hops']))}." if row["hops"] else ""
-        evidence = _text(json.dumps(row["evidence"], ensure_ascii=False, default=str))
+        recorded = _text(json.dumps(row["evidence"], ensure_ascii=False, default=str))
+        evidence = "<br>".join(_text(line) for line in row.get("proof") or ())
         parts.append(
             f'<div class="finding {severity}"><p><strong>{_text(row["code"])}</strong> ({severity}) '
-            f"{_text(row['summary'])}</p>{why}{_excerpt(row)}{fix}<details><summary>Evidence</summary><code>{evidence}</code>{hops}"
-            "</details></div>"
+            f"{_text(row['summary'])}</p>{why}{_excerpt(row)}{fix}"
+            f"<details><summary>Evidence</summary><p>{evidence}</p>"
+            f'<p class="muted">Recorded: <code>{recorded}</code>{hops}</p></details></div>'
         )
     return parts
 

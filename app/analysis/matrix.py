@@ -101,6 +101,4 @@ def total(parts: Iterable[int | None]) -> int | None:
 
 def worst(hops: Iterable[Hop]) -> str:
     """The highest severity among hops."""
-    return min(
-        (hop.cause.severity for hop in hops), key=lambda severity: RANK.get(severity, 9), default="info"
-    )
+    return min((hop.severity for hop in hops), key=lambda severity: RANK.get(severity, 9), default="info")

@@ -10,9 +10,20 @@ from app.analysis.finding import Finding
 from app.analysis.severity import SEVERITY
 from app.analysis.tables import Tables
 from app.views import units
-from probes.trace.rows import Key
+from probes.trace.rows import Key, Unseen
 
 CODE = "xla-opaque"
+
+
+def inside(row: Unseen) -> str:
+    """The function whose ops went unseen, ``step``; '' for what is about no function."""
+    mark = "ops inside "
+    return row.what.removeprefix(mark).partition(", ")[0] if row.what.startswith(mark) else ""
+
+
+def by_xla(row: Unseen) -> bool:
+    """Whether it went unseen because XLA compiled it."""
+    return "xla" in row.why.lower() or "jit_compile" in row.why.lower()
 
 
 def opaque_findings(tables: Tables) -> list[Finding]:
@@ -22,10 +33,19 @@ def opaque_findings(tables: Tables) -> list[Finding]:
         if key.count:
             place = tables.site(key.fields.get("loc")), str(key.fields.get("function") or "a function")
             functions.setdefault(place, []).append(key)
-    return [_finding(site, name, keys, tables) for (site, name), keys in functions.items()]
+    unseen: dict[str, int] = {}
+    for row in tables.unseen:
+        if by_xla(row):
+            unseen[inside(row)] = unseen.get(inside(row), 0) + row.count
+    # Functions of one name are told apart by their lines, what went unseen of them is not.
+    return [
+        _finding(site, name, keys, tables, unseen.pop(name, None)) for (site, name), keys in functions.items()
+    ]
 
 
-def _finding(site: str | None, name: str, keys: Sequence[Key], tables: Tables) -> Finding:
+def _finding(
+    site: str | None, name: str, keys: Sequence[Key], tables: Tables, not_seen: int | None
+) -> Finding:
     asked = in_order(device for key in keys for device in key.fields.get("asked") or ())
     ran_on = in_order(device for key in keys for device in key.fields.get("devices") or ())
     count = sum(key.count or 0 for key in keys)
@@ -37,6 +57,7 @@ def _finding(site: str | None, name: str, keys: Sequence[Key], tables: Tables) -
         "how": "auto-clustering" if by_itself else "jit_compile",
         "ops": ops or None,
         "calls": count,
+        "op_executions_not_seen": not_seen,
         "ran_on": ran_on,
         "requested_inside": asked,
         "not_followed": ignored,

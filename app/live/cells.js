@@ -24,6 +24,21 @@ function deviceChip(parent, { device, hue, remark }) {
   if (remark) span(chip, remark, "remark");
 }
 
+const LONG_SITE = 40; // characters
+
+function shortSite(text) {
+  if (text.length <= LONG_SITE) return text;
+  const file = text.lastIndexOf("/") + 1;
+  let from = file;
+  for (let at = text.indexOf("/"); at !== -1 && at + 1 < file; at = text.indexOf("/", at + 1)) {
+    if (text.length - at <= LONG_SITE) {
+      from = at + 1;
+      break;
+    }
+  }
+  return file ? `…/${text.slice(from)}` : text;
+}
+
 const CELLS = {
   text: (target, cell) => put(target, cell.text),
   // On one line; what does not fit is under the pointer.
@@ -35,9 +50,12 @@ const CELLS = {
     target.title = cell.title ?? "";
     put(target, cell.text);
   },
+  // Of a long path the file says most; all of it is under the pointer.
   site: (target, cell) => {
-    target.title = cell.title ?? "";
-    put(target, cell.text);
+    const shown = shortSite(cell.text);
+    target.title = [shown === cell.text ? "" : cell.text, cell.title].filter(Boolean).join("\n");
+    target.classList.toggle("long", shown.length > LONG_SITE);
+    put(target, shown);
   },
   number: (target, cell) => {
     target.replaceChildren();
@@ -64,6 +82,7 @@ const CELLS = {
     const badge = node("span", { class: `badge ${cell.tone ?? "quiet"}`, "data-badge": cell.text }, target);
     if (cell.tone === "busy") node("span", { class: "pulse", "aria-hidden": "true" }, badge);
     span(badge, cell.text);
+    if (cell.remark) span(target, cell.remark, "remark");
   },
   // The bar is kept, so that it glides instead of jumping.
   progress: (target, cell) => {

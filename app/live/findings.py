@@ -25,7 +25,9 @@ def findings_list(
     selected: str = "",
     fold: str = "",
 ) -> dict[str, Any] | None:
-    """Draws findings as `app.screen.finding_rows` makes them: what, why, the lines, the fix, the evidence.
+    """Draws findings as `app.screen.finding_rows` makes them: what, why, the lines, the fix, the proof.
+
+    The `selected` one is opened, and brought into view where that was not picked here.
 
     `unseen` are ``{"what", "why"}``; `fold` stands above the quiet ones, which it hides until it is opened.
     `show` is the button's text, '' for no button. Gives ``{"type": "finding", "id"}`` when one was chosen,

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from app.analysis.excerpt import Excerpt
 from app.analysis.explained import Explained
 from app.analysis.finding import Finding
 from app.screen.focus import finding_id, finding_name
+from app.screen.proof_rows import Badge, proof_rows
 from app.screen.stage import Stage
 from app.views import units
 from app.views.colors import is_alert
 from app.views.python_words import python_words
 
 
-def finding_rows(findings: Sequence[Explained], verify: str = "") -> list[dict[str, Any]]:
+def finding_rows(
+    findings: Sequence[Explained],
+    verify: str = "",
+    *,
+    badge: Badge = lambda device: {"device": device, "hue": "", "remark": ""},
+    link: Callable[[str], str] = lambda name: "",
+) -> list[dict[str, Any]]:
     """What `app.live.findings.findings_list` draws, in the findings' own order.
 
-    `verify` is the text of the button that leads to trying a fix; '' where nothing can be tried.
+    `verify` is the text of the button that leads to trying a fix; '' where nothing can be tried. `badge`
+    makes a device's badge, `link` the address that shows a finding by its id opened.
     """
-    return [_row(one, verify) for one in findings]
+    return [_row(one, verify, badge, link) for one in findings]
 
 
-def _row(one: Explained, verify: str) -> dict[str, Any]:
+def _row(one: Explained, verify: str, badge: Badge, link: Callable[[str], str]) -> dict[str, Any]:
     finding = one.finding
     quiet = not is_alert(finding.severity)
     return {
@@ -38,7 +46,9 @@ def _row(one: Explained, verify: str) -> dict[str, Any]:
         "excerpt": None if quiet else _excerpt(one.excerpt),
         "fix": (one.repair.words if one.repair else finding.fix) or "",
         "change": [] if quiet else change_lines(one.change),
+        "proof": proof_rows(one.proof, badge),
         "evidence": evidence_text(finding.evidence),
+        "href": link(finding_id(finding)),
         "show": f"Show {units.plural(len(finding.hops), 'hop')}" if finding.hops else "",
         "verify": "" if quiet or not finding.site else verify,
     }

@@ -88,12 +88,14 @@ def _filter(
             label = f"{group.label or 'top level'} on {group.device}"
             return Focus(label, rows, Selection(group=group.id), frozenset({group.device}), group)
     if address.finding:
-        finding = next((one for one in findings if finding_id(one) == address.finding), None)
+        finding = picked_finding(address.finding, findings)
         if finding:
+            label = finding.code + (f" at {finding.site}" if finding.site else "")
+            if not finding.hops:  # of the rest of the page only its line has to do with it
+                return Focus(label if finding.site else "", site=finding.site or "")
             rows = frozenset(finding.hops)
             devices = frozenset(end for row in rows for end in (hops[row].src, hops[row].dst))
-            where = f" at {finding.site}" if finding.site else ""
-            return Focus(f"{finding.code}{where}", rows, Selection(hops=rows), devices)
+            return Focus(label, rows, Selection(hops=rows), devices)
     if address.line and (line := line_of(address.line)):
         touched = {end for row in line.hops for end in (hops[row].src, hops[row].dst)}
         devices = frozenset((*line.devices, *touched, *(sync.device for sync in line.syncs if sync.device)))
@@ -102,9 +104,15 @@ def _filter(
     return Focus()
 
 
+def picked_finding(wanted: str, findings: Sequence[Finding]) -> Finding | None:
+    """The finding that an address means, by its id or by its name; None where there is none (yet)."""
+    by_id = (one for one in findings if finding_id(one) == wanted)
+    return next(by_id, None) or next((one for one in findings if finding_name(one) == wanted), None)
+
+
 def finding_id(finding: Finding) -> str:
-    """A name that stays the finding's own while the run grows; '' where it is about no hop."""
-    return f"{finding.code}:{finding.hops[0]}" if finding.hops else ""
+    """What it is called in an address, the finding's own while the run grows."""
+    return f"{finding.code}:{finding.hops[0]}" if finding.hops else finding_name(finding)
 
 
 def finding_name(finding: Finding) -> str:

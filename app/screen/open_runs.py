@@ -24,6 +24,7 @@ from app.analysis.placement import placement
 from app.analysis.stalls import with_stalls
 from app.analysis.syncs import Sync, sync_table
 from app.analysis.tables import Tables, tables_of
+from app.analysis.told import told_hops
 from app.store.progress import ProgressReader
 from app.store.run import RunStore, open_run
 from app.store.verdicts import Verdict, VerdictReader
@@ -58,15 +59,19 @@ class Snapshot:
         return self.tables.devices
 
     @functools.cached_property
-    def hops(self) -> list[Hop]:
-        """The hop table, with times where the machine's copies were measured."""
+    def _hops(self) -> list[Hop]:
         mapped = device_map(self.spec, self.tables)
         return with_times(hop_table(self.tables), costs_of_run(self._path, cards_in(mapped)), mapped)
 
     @functools.cached_property
+    def hops(self) -> list[Hop]:
+        """The hop table as the findings tell of it, with times where the machine's copies were measured."""
+        return told_hops(self._hops, self._findings)
+
+    @functools.cached_property
     def syncs(self) -> list[Sync]:
         """Where Python waited."""
-        return with_stalls(sync_table(self.tables), self.tables, self.hops)
+        return with_stalls(sync_table(self.tables), self.tables, self._hops)
 
     @functools.cached_property
     def collectives(self) -> list[Collective]:
@@ -95,24 +100,24 @@ class Snapshot:
             return None
         return next((file.lines.get(place[1]) for file in self.files if file.path == place[0]), None)
 
-    @property
+    @functools.cached_property
     def findings(self) -> list[Finding]:
         """What the reader should know; what could not be seen is told apart from it."""
-        return self._findings[len(self.tables.unseen) :]
+        return [finding for finding in self._findings if not finding.unseen]
 
     @functools.cached_property
     def explained(self) -> list[Explained]:
         """The findings with what stands beside them."""
         return explained(self.findings, self.tables, self.hops)
 
-    @property
+    @functools.cached_property
     def unseen(self) -> list[Finding]:
         """What could not be seen, which is told first."""
-        return self._findings[: len(self.tables.unseen)]
+        return [finding for finding in self._findings if finding.unseen]
 
     @functools.cached_property
     def _findings(self) -> list[Finding]:
-        return run_findings(self.tables, self.hops, self.syncs, self.spec)
+        return run_findings(self.tables, self._hops, self.syncs, self.spec)
 
     @functools.cached_property
     def matrix(self) -> Matrix:

@@ -146,8 +146,9 @@ class RunRows:
                 ),
                 "site": {"text": hop.site or "?", "title": f"via {hop.via}" if hop.via else ""},
                 "cause": {
-                    "text": hop.cause.code,
-                    "tone": "alert" if is_alert(hop.cause.severity) else "quiet",
+                    "text": hop.code,
+                    "tone": "alert" if is_alert(hop.severity) else "quiet",
+                    "remark": "" if hop.code == hop.cause.code else f"by itself {hop.cause.code}",
                 },
             },
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 
 import streamlit as st
@@ -10,10 +11,10 @@ import streamlit as st
 from app import access
 from app.analysis.preflight.report import is_preflight
 from app.live.findings import findings_list
-from app.screen import places, run_header
+from app.screen import places, rows, run_header
 from app.screen.address import RunAddress
 from app.screen.finding_rows import finding_rows, fold_title, headline
-from app.screen.focus import focus_of
+from app.screen.focus import finding_id, focus_of, picked_finding
 from app.screen.launching import launch_once
 from app.screen.open_runs import OpenRun, Snapshot, opened
 from app.screen.run_claim import draw_claim
@@ -173,13 +174,19 @@ def _resume(run: Run) -> None:
 
 def _findings(run: Run, snapshot: Snapshot, address: RunAddress) -> None:
     found = snapshot.findings
+    picked = picked_finding(address.finding, found)
     title = "Findings of these steps here" if is_preflight(run) else "Findings"
     st.markdown(f"### {title} :gray[{escape_markdown(headline(found, stage_of(run, snapshot.tables)))}]")
     event = findings_list(
-        finding_rows(snapshot.explained, "Fix and verify" if access.role() == "operator" else ""),
+        finding_rows(
+            snapshot.explained,
+            "Fix and verify" if access.role() == "operator" else "",
+            badge=functools.partial(rows.RunRows.of(snapshot.tables).badge, remark=False),
+            link=lambda name: address.with_filter(finding=name).link(),
+        ),
         [{"what": one.summary, "why": one.fix or ""} for one in snapshot.unseen],
         "findings",
-        selected=address.finding,
+        selected=finding_id(picked) if picked else "",
         fold=fold_title(found),
     )
     if address.verify and access.role() == "operator":

@@ -6,6 +6,7 @@ import dataclasses
 
 from app.analysis.tables import Tables
 from app.screen.launch_words import title_of
+from probes.trace.rows import EVERYTHING
 from runners.run import Run
 from runners.status import LIVE_STATES
 
@@ -21,6 +22,8 @@ class Stage:
     """Devices that the framework said it has."""
     ran: bool = False
     """Whether any op or function has run."""
+    unrecorded: str = ""
+    """Why the recorder saw nothing at all; '' where it could see."""
 
     @property
     def live(self) -> bool:
@@ -30,7 +33,7 @@ class Stage:
     @property
     def starting(self) -> bool:
         """Whether it goes on and has not run its first op."""
-        return self.live and not (self.devices and self.ran)
+        return self.live and not (self.devices and self.ran) and not self.unrecorded
 
     @property
     def empty(self) -> str:
@@ -39,6 +42,8 @@ class Stage:
             return "The program is still starting."
         if self.ran:
             return ""
+        if self.unrecorded:
+            return f"Nothing was recorded: {self.unrecorded}."
         if self.state == "finished":
             return f"Nothing was recorded: the program never ran {self.framework}."
         return f"Nothing was recorded: the program ended before {self.framework} ran."
@@ -62,4 +67,5 @@ def stage_of(run: Run, tables: Tables) -> Stage:
         title_of(run.framework) if run.framework else "the framework",
         len(tables.own_devices),
         bool(tables.eager_ops) or any(graph.calls for graph in tables.graphs),
+        next((row.why for row in tables.unseen if row.what == EVERYTHING), ""),
     )

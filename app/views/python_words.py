@@ -24,7 +24,7 @@ def python_words(lines: Sequence[str]) -> list[list[Word]]:
     return _words("\n".join(lines)) if len(lines) <= MOST_LINES else []
 
 
-@functools.lru_cache(maxsize=32)
+@functools.lru_cache(maxsize=256)
 def _words(text: str) -> list[list[Word]]:
     lines = text.split("\n")
     found: list[list[Word]] = [[] for _ in lines]

@@ -12,6 +12,7 @@ import threading
 from typing import Any, NamedTuple, Optional
 
 from ..trace.recording import Recording, clock
+from ..trace.rows import RUNTIMES_GRAPHS
 from .definitions import made_at
 from .gradients import current as gradient
 from .live import SMALL_ELEMENTS, LiveBytes
@@ -222,7 +223,7 @@ class Functions:
                 owner = self._owner(name, function_graph, len(inputs))
                 if owner is None:
                     self.recording.unseen(
-                        "placed graphs", "made by the runtime itself, of no function that was traced here"
+                        RUNTIMES_GRAPHS, "made by the runtime itself, of no function that was traced here"
                     )
                     continue
                 arguments = inputs if owner == name else None

@@ -11,6 +11,10 @@ from typing import Any, Optional
 
 FORMAT = "hopscope-trace"
 VERSION = 1
+EVERYTHING = "anything"
+"""What went unseen, where the recorder could not be brought into a framework."""
+RUNTIMES_GRAPHS = "placed graphs"
+"""What went unseen, where that were graphs that belong to no function of the program."""
 
 
 @dataclasses.dataclass(frozen=True)

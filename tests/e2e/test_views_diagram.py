@@ -94,7 +94,7 @@ def test_groups_and_crossings_read_off_the_page(small: Any) -> None:
 
 
 def test_of_a_line_it_is_the_number_that_is_kept(page: Any) -> None:
-    """GIVEN labels in too little room THEN a line's keeps its number, a name its first words."""
+    """GIVEN labels in too little room THEN a line's keeps its number, a name its first words or letters."""
     fit = f"""(room) => {{
         {Path(assets.__file__).with_name("diagram").joinpath("labels.js").read_text()}
         const measure = (text) => text.length;
@@ -103,7 +103,7 @@ def test_of_a_line_it_is_the_number_that_is_kept(page: Any) -> None:
     }}"""
     assert page.evaluate(fit, 30) == ["line 118", "train.py/step/line 118", "line 118 x", "gradient_tape"]
     assert page.evaluate(fit, 10) == ["line 118", "\u2026/line 118", "line 118 x", "gradient\u2026"]
-    assert page.evaluate(fit, 5) == [":118", ":118", "line\u2026", ""]
+    assert page.evaluate(fit, 5) == [":118", ":118", "line\u2026", "grad\u2026"]
     assert page.evaluate(fit, 2) == ["", "", "", ""]
 
 

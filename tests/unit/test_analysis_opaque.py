@@ -6,7 +6,7 @@ from typing import Any
 
 from app.analysis.findings import run_findings
 from app.analysis.tables import Tables
-from probes.trace.rows import Key, Location, Unseen
+from probes.trace.rows import RUNTIMES_GRAPHS, Key, Location, Unseen
 
 LOCATIONS = {
     1: Location(1, "train.py:6", None, "/src/train.py", 6, "<module>"),
@@ -28,8 +28,9 @@ def compiled(number: int, count: int = 5, **fields: Any) -> Key:
 
 def test_scopes_that_xla_did_not_follow_are_a_warning_at_the_line_that_asks_for_xla() -> None:
     run = tables(compiled(1), Key(9, "mark", {"name": "step"}, 5))
-    row, found = run_findings(run, [], [])
-    assert (row.severity, row.site) == ("info", None)
+    (found,) = run_findings(run, [], [])
+    # What went unseen in it is told by it, and counted.
+    assert found.evidence["op_executions_not_seen"] == 20
     assert (found.code, found.severity, found.site, found.recurs) == (
         "xla-opaque",
         "warning",
@@ -46,18 +47,30 @@ def test_scopes_that_xla_did_not_follow_are_a_warning_at_the_line_that_asks_for_
 
 
 def test_a_cluster_that_nobody_asked_to_spread_is_a_note() -> None:
-    _, found = run_findings(tables(compiled(1, asked=["cpu:0"])), [], [])
+    (found,) = run_findings(tables(compiled(1, asked=["cpu:0"])), [], [])
     assert (found.severity, found.evidence["not_followed"]) == ("info", [])
     by_itself = compiled(1, how="auto-clustering", ops=None, asked=[], loc=2)
-    _, found = run_findings(tables(by_itself), [], [])
+    (found,) = run_findings(tables(by_itself), [], [])
     assert found.summary.startswith("A part of step at train.py:30 is compiled by XLA's auto-clustering")
 
 
 def test_calls_of_one_function_from_several_lines_are_one_finding() -> None:
     run = tables(compiled(1), compiled(2, called_loc=1, count=3))
-    _, found = run_findings(run, [], [])
+    (found,) = run_findings(run, [], [])
     assert found.evidence["calls"] == 8
     assert found.evidence["called_at"] == ["train.py:30", "train.py:6"]
+
+
+def test_what_belongs_to_no_function_of_the_program_stands_last_as_a_note() -> None:
+    graphs = Unseen(RUNTIMES_GRAPHS, 2, "made by the runtime itself")
+    elsewhere = Unseen("ops inside other, called in step", 9, "one op; counted once a trace")
+    first, xla, last = run_findings(tables(compiled(1), unseen=[graphs, UNSEEN, elsewhere]), [], [])
+    assert (first.unseen, xla.unseen, last.unseen) == (True, False, False)
+    assert first.summary == (
+        "Not seen: ops inside other, called in step (9 ops): one op; counted once a trace."
+    )
+    assert (last.severity, last.fix) == ("info", None)
+    assert last.summary == "2 graphs that the runtime made by itself, of no function of the program."
 
 
 def test_a_cluster_of_which_only_its_absence_is_known_stays_a_warning() -> None:

@@ -550,7 +550,7 @@ def test_the_report_has_exactly_the_parts_that_are_agreed() -> None:
     assert report["device_map"] == {"cpu:1": {"uuid": "u", "x": 2, "stand_in": True}}
     assert report["unseen"][0] == {"what": "ops inside f", "count": 3, "why": "compiled by XLA (jit_compile)"}
     agreed = {"code", "severity", "site", "summary", "evidence", "fix", "hops"}
-    assert set(report["findings"][0]) == agreed | {"because", "source", "repair"}
+    assert set(report["findings"][0]) == agreed | {"because", "proof", "source", "repair"}
     assert json.loads(json.dumps(report)) == report
     assert build_report(info, run, ops=True)["ops"] == []
 
@@ -603,7 +603,9 @@ def test_the_text_tells_what_was_not_seen_and_the_findings_first() -> None:
     lines = text.splitlines()
     assert lines[0] == "r1  tensorflow  finished (exit status 0)  30 steps"
     assert lines[3] == "Findings"
-    assert lines[4] == "!  xla-opaque: Not seen: ops inside f (3\u00d7): compiled by XLA (jit_compile)."
+    assert lines[4] == (
+        "!  xla-opaque: Not seen: ops inside f (3 executions of ops): compiled by XLA (jit_compile)."
+    )
     assert text.index("Findings") < text.index("Placement") < text.index("Hops") < text.index("Syncs")
     (row,) = [line.split() for line in lines if line.split()[3:4] == ["g"]]
     assert row == [

@@ -14,6 +14,8 @@ from app.analysis.explained import Explained
 from app.analysis.finding import Finding
 from app.analysis.hops import hop_table
 from app.analysis.memory import Memory
+from app.analysis.proof import Proof, Stop, Way
+from app.analysis.proof_facts import Fact, Place
 from app.analysis.repairs.edits import Edit, Repair
 from app.analysis.syncs import Idle, Sync
 from app.analysis.verify import Side, Verified
@@ -21,7 +23,7 @@ from app.screen import run_header, run_rows, verify_words
 from app.screen.address import RunAddress
 from app.screen.devices import badges, devices_cell
 from app.screen.finding_rows import evidence_text, finding_rows, fold_title, headline
-from app.screen.focus import finding_id, focus_of
+from app.screen.focus import finding_id, finding_name, focus_of
 from app.screen.rows import RunRows, sync_columns
 from app.screen.run_claim import claim_rows
 from app.screen.stage import Stage
@@ -273,7 +275,21 @@ def test_findings_tell_their_evidence() -> None:
     mended = Repair("Drops it.", (Edit("a.py", 9, 9, ("    y = x",)),))
     change = "@@ a.py:9 @@\n with x:\n-    y = f(x)\n+    y = x"
     beside = [("", None, None, ""), ("Because.", lines, mended, change), ("", None, None, "")]
-    rows = finding_rows([Explained(one, *more) for one, more in zip(found, beside, strict=True)], "Try")
+    stop = Stop("Made by", "Sum", Place("a.py:9", "y = f(x)"), "", Place("a.py:9", "y = f(x)"), "cpu:1", "")
+    proof = Proof((Way((stop,), "4 B"),), 2, (Fact("Lives on", (), ("cpu:2",)),))
+    rows = finding_rows(
+        [Explained(one, *more, proof) for one, more in zip(found, beside, strict=True)],
+        "Try",
+        link=lambda name: f"/run?finding={name}",
+    )
+    assert [row["href"] for row in rows][1:] == ["/run?finding=bounce:1", "/run?finding=bounce@train.py:3"]
+    (way,) = rows[0]["proof"]["ways"]
+    (shown,) = way["stops"]
+    assert (shown["asked"], shown["nothing"], shown["device"]["device"]) == (None, "no device", "cpu:1")
+    # A scope that is opened in the very line is no other line.
+    assert (shown["scope"], shown["by"]) == (None, "by a scope on this very line")
+    assert shown["at"]["code"] == "y = f(x)" and "2 other ways" in rows[0]["proof"]["more"]
+    assert rows[0]["proof"]["facts"][0]["devices"][0]["device"] == "cpu:2"
     assert [row["quiet"] for row in rows] == [True, False, False]
     assert [row["show"] for row in rows] == ["Show 1 hop", "Show 2 hops", ""]
     assert [row["verify"] for row in rows] == ["", "Try", "Try"]
@@ -383,11 +399,32 @@ def test_each_kind_of_pick_reaches_all_views() -> None:
     assert group.rows == frozenset({0}) and group.group is DIAGRAM.groups[1]
     by_finding = pick(RunAddress(finding=finding_id(found[0])))
     assert by_finding.selection == Selection(hops=frozenset({1}))
+    assert pick(RunAddress(finding=finding_name(found[0]))) == by_finding
     both = pick(RunAddress(pair=("cpu:2", "cpu:1"), hop=1))
     assert both.rows == frozenset({1}) and both.selection == Selection(hops=frozenset({1}))
     for name in ("group", "crossing", "finding"):
         assert pick(RunAddress(**{name: "gone"})) == nothing  # type: ignore[arg-type]
     assert pick(RunAddress(hop=99)) == nothing
+
+
+def test_a_finding_about_no_transfer_picks_its_line() -> None:
+    waits = dataclasses.replace(finding("warning"), code="host-sync")
+    focus = focus_of(RunAddress(finding="host-sync@train.py:3"), [], DIAGRAM, [waits])
+    assert (focus.label, focus.site, focus.rows) == ("host-sync at train.py:3", "train.py:3", None)
+
+
+def test_a_hop_that_a_finding_took_over_says_so() -> None:
+    (one,) = hop_table(tables(hop(1, "cpu:1", "cpu:2", 3)))
+    told = dataclasses.replace(one, told=("bounce", "warning"))
+    own, taken = (row["cells"]["cause"] for row in RunRows(["cpu:1", "cpu:2"]).hops([one, told], None))
+    assert (own["text"], own["remark"]) == (one.cause.code, "")
+    assert taken == {"text": "bounce", "tone": "alert", "remark": f"by itself {one.cause.code}"}
+
+
+def test_a_recorder_that_failed_is_not_told_as_a_program_that_ran_nothing() -> None:
+    stage = Stage("finished", "TensorFlow", 0, False, "the recorder can't follow it: ImportError: x")
+    assert stage.empty == "Nothing was recorded: the recorder can't follow it: ImportError: x."
+    assert not dataclasses.replace(stage, state="running").starting
 
 
 def test_the_timeline_keeps_the_lanes_that_belong_to_a_pick() -> None:

@@ -1,6 +1,7 @@
-// Text that fits: whole words and an ellipsis, never half a word.
+// Text that fits: whole words and an ellipsis; half a word only where otherwise nothing would stand there.
 
 const BREAKS = /(?<=[_/.\-:\s])|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])/;
+const LEAST_LETTERS = 4; // that half a word must have
 
 function makeMeasure(root) {
   const context = document.createElement("canvas").getContext("2d");
@@ -18,7 +19,8 @@ function makeMeasure(root) {
   };
 }
 
-// The whole label; of a path first the end; then the first words of that; '' where not even one fits.
+// The whole label; of a path first the end; then the first words of that, then of the
+// first word the beginning; '' where not even that fits.
 // Of `line 31` it is the number that tells: it is kept, as places in the source are written, `:31`.
 function fitLabel(label, room, measure, font) {
   if (measure(label, font) <= room) return label;
@@ -35,6 +37,11 @@ function fitLabel(label, room, measure, font) {
     const short = words.slice(0, kept).join("").replace(whole ? /$/ : /[_/.\-:\s]+$/, "");
     const text = whole ? short : `${short}…`;
     if (short && measure(text, font) <= room) return text;
+  }
+  const word = words.find((one) => one.length >= LEAST_LETTERS) ?? "";
+  for (let kept = word.length - 1; kept >= LEAST_LETTERS; kept -= 1) {
+    const text = `${word.slice(0, kept)}…`;
+    if (measure(text, font) <= room) return text;
   }
   return "";
 }

@@ -1,0 +1,202 @@
+"""What a finding rests on, as an expert would lay it out: the way of its tensors, then what decided."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from app.analysis.basis import weakest
+from app.analysis.devices import is_host
+from app.analysis.finding import Finding
+from app.analysis.hops import Hop
+from app.analysis.matrix import total
+from app.analysis.proof_facts import Fact, Place, facts_of
+from app.views import units
+
+MOST_WAYS = 3
+"""Ways that are laid out; a finding of many tensors seldom has more kinds of them."""
+_NOT_KNOWN = frozenset({"", "?"})
+_WORDS = {
+    "_Arg": "an argument of the call",
+    "_Retval": "the call's result",
+    "Python": "Python's or numpy's data",
+}
+"""Ops that stand for something else, in words."""
+PlaceOf = Callable[[str | None], Place | None]
+
+
+@dataclasses.dataclass(frozen=True)
+class Stop:
+    """What makes a tensor, hands it on or takes it."""
+
+    role: str
+    op: str
+    """Its type, or what it stands for in words; '' where not known."""
+    at: Place | None
+    requested: str | None
+    """Device that the code asked for, '' for none; None where that is not known."""
+    scope: Place | None
+    """The line that asked."""
+    device: str
+    """The one that it ran on."""
+    why: str
+    """Why it ran there, in a few words; '' where that says nothing more."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Way:
+    """The stops of equal transfers, or of a chain of them."""
+
+    stops: tuple[Stop, ...]
+    moved: str
+    """How much went that way, in words."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Proof:
+    """All of it, ready to be told."""
+
+    ways: tuple[Way, ...]
+    left_out: int
+    """Ways that are not laid out."""
+    facts: tuple[Fact, ...]
+
+    def lines(self) -> list[str]:
+        """As plain text, a line each."""
+        told = []
+        for way in self.ways:
+            told += [f"{way.moved}:"] if way.moved else []
+            told += [f"  {_stop_line(stop)}" for stop in way.stops]
+        if self.left_out:
+            told.append(f"and {units.plural(self.left_out, 'other way')}")
+        return told + [fact.line() for fact in self.facts]
+
+
+def proof(finding: Finding, hops: Sequence[Hop], code_of: Callable[[str], str]) -> Proof:
+    """Of a finding whose `hops` are rows of this table; `code_of` gives the text of a line, '' for none."""
+
+    def place_of(site: str | None) -> Place | None:
+        return Place(site, code_of(site)) if site else None
+
+    part = [hops[row] for row in finding.hops]
+    chained = isinstance(finding.evidence.get("stations"), list)
+    ways = _chain(finding.evidence, part, place_of) if chained else _ways(part, place_of)
+    return Proof(
+        tuple(ways[:MOST_WAYS]),
+        max(0, len(ways) - MOST_WAYS),
+        tuple(
+            facts_of(
+                finding.code, finding.evidence, place_of, weakest(hop.basis for hop in part) if part else ""
+            )
+        ),
+    )
+
+
+def _ways(part: Sequence[Hop], place_of: PlaceOf) -> list[Way]:
+    """One way for all transfers with the same ends, those that moved most first."""
+    alike: dict[tuple[Stop, Stop], list[Hop]] = {}
+    for hop in part:
+        alike.setdefault((_made(hop, place_of), _taken(hop, place_of)), []).append(hop)
+    found = sorted(alike.items(), key=lambda item: -sum(hop.bytes_total or 0 for hop in item[1]))
+    return [Way(stops, _moved(same)) for stops, same in found]
+
+
+def _chain(evidence: Mapping[str, Any], part: Sequence[Hop], place_of: PlaceOf) -> list[Way]:
+    """The one way that all its tensors take, by what the first of them passes at each station."""
+    stations, sites = evidence["stations"], evidence.get("lines") or []
+    legs: list[list[Hop]] = []
+    for number, pair in enumerate(itertools.pairwise(stations)):
+        site = sites[number] if number < len(sites) else None
+        legs.append([hop for hop in part if (hop.src, hop.dst) == pair and hop.site == site])
+    if not all(legs):
+        return _ways(part, place_of)
+    stops = [_made(legs[0][0], place_of)]
+    for number, leg in enumerate(legs, 1):
+        taken = _taken(leg[0], place_of)
+        last = number == len(legs)
+        stops.append(taken if last else dataclasses.replace(taken, role="Handed on by"))
+    return [Way(tuple(stops), f"{_moved(legs[0])} on each leg")]
+
+
+def _made(hop: Hop, place_of: PlaceOf) -> Stop:
+    evidence, unknown = hop.cause.evidence, hop.producer_op in _NOT_KNOWN
+    by_python = hop.kind == "upload" or hop.producer_op == "Python"
+    default = _text(evidence, "producer_default_device")
+    if "producer_forward_requested" in evidence:
+        default = _text(evidence, "default_device")
+    beside = _text(evidence, "producer_placed_beside") or _text(evidence, "producer_colocated_with")
+    why = ""
+    if hop.src == default:
+        why = "the default"
+    elif beside:
+        why = f"beside {beside}"
+    elif evidence.get("variable") and hop.src == evidence.get("lives_on"):
+        why = "where the variable lives"
+    elif hop.src_memory == "host" and not is_host(hop.src):
+        why = "host memory"
+    named = "Python" if by_python else hop.producer_op
+    return Stop(
+        "Made by",
+        "" if unknown else _WORDS.get(named, named),
+        place_of(hop.producer_site),
+        # None is told only where the finding rests on it: elsewhere it may be that nobody looked.
+        _text(evidence, "producer_requested") or ("" if hop.src == default or beside else None),
+        place_of(_text(evidence, "producer_scope")),
+        hop.src,
+        why,
+    )
+
+
+def _taken(hop: Hop, place_of: PlaceOf) -> Stop:
+    evidence = hop.cause.evidence
+    if hop.kind == "pull":
+        by = _text(evidence, "taken_by")
+        op = f"Python, by {by}" if by else "Python"
+        return Stop("Taken by", op, place_of(hop.site), None, None, hop.dst, "")
+    of_producer = "producer_forward_requested" in evidence
+    by_default = not of_producer and hop.dst == _text(evidence, "default_device")
+    asked = _text(evidence, "requested")
+    why = ""
+    if by_default:
+        why = "the default"
+    elif evidence.get("colocated_with"):
+        why = f"beside {evidence['colocated_with']}"
+    elif asked and evidence.get("missing") == asked:
+        why = "there is no such device"
+    elif hop.dst_memory == "host" and not is_host(hop.dst):
+        why = "host memory"
+    return Stop(
+        "Taken by",
+        _WORDS.get(hop.op, hop.op),
+        place_of(hop.site),
+        asked or ("" if by_default else None),
+        place_of(_text(evidence, "scope")),
+        hop.dst,
+        why,
+    )
+
+
+def _moved(part: Sequence[Hop]) -> str:
+    """Bytes and times; of several tensors how much they are in all."""
+    count = total(hop.count for hop in part)
+    if len(part) == 1:
+        return f"{units.size(part[0].bytes)} {units.TIMES} {units.count(count)}"
+    moved = total(hop.bytes_total for hop in part)
+    return f"{units.plural(len(part), 'tensor')}, {units.size(moved)} in {units.plural(count, 'transfer')}"
+
+
+def _text(evidence: Mapping[str, Any], name: str) -> str:
+    value = evidence.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _stop_line(stop: Stop) -> str:
+    asked = ""
+    if stop.requested is not None:
+        asked = f", asked for {stop.requested or 'no device'}"
+        asked += f" at {stop.scope.line()}" if stop.scope else ""
+    where = f" at {stop.at.line()}" if stop.at else ""
+    why = f" ({stop.why})" if stop.why else ""
+    return f"{stop.role} {stop.op or 'something not known'}{where}{asked}, ran on {stop.device}{why}"

@@ -113,6 +113,9 @@ def summary(
         "taken_by": _one(evidence.get("taken_by")),
         "beside": some_of(_each(beside), "ops"),
         "role": _one(evidence.get("kept_in_host_memory")),
+        "put": "put" if " and " in _one(evidence.get("placed_by")) else "puts",
+        "placed_by": _one(evidence.get("placed_by")),
+        "dtype": _one(evidence.get("dtype")),
         "made_by": _one(evidence.get("argument_made_by")),
         "kernel": _one(evidence.get("kernel")),
         "call": _one(evidence.get("call")),
@@ -126,6 +129,11 @@ def summary(
         tell = _HANDED_OUT
     if evidence.get("sent_again"):
         tell = _SENT_AGAIN
+    if code == "explicit" and evidence.get("placed_by"):
+        tell = _PLACED_BY_LIBRARY
+    if code == "host-memory" and (evidence.get("handed_over") or evidence.get("on_a_gpu")):
+        kept = _one(evidence.get("kept_in_host_memory"))
+        tell = _HANDED_OVER.get(kept, _TAKEN) if evidence.get("handed_over") else _TAKEN
     if code in _CALLED and evidence.get("call"):
         tell = _CALLED[code]
     if evidence.get("copied_before"):
@@ -143,6 +151,16 @@ _ROWS = "Rows of {table} on {srcs} are looked up there and used on {dsts} at {at
 _HANDED_OUT = "What devices exchanged at {at} by {algorithm} is handed out, {way}"
 _SENT_AGAIN = "Each call sends the same captured tensor again for {consumers} at {at}, {way}"
 _COPIED_AGAIN = "The code copies the same, unchanged array again and again at {at}{by_call}, {way}"
+_PLACED_BY_LIBRARY = (
+    "{placed_by} {put} producer and consumer ({consumers} at {at}) on different devices, {way}"
+)
+_HANDED_OVER = {
+    "argument": "An argument of type {dtype}, made by {made_by}, is handed over in host memory for"
+    " {consumers} at {at}, {way}",
+    "result": "A result of type {dtype} of {made_by} is handed out in host memory and used on {dsts} by"
+    " {consumers} at {at}",
+}
+_TAKEN = "{consumers} at {at} is sent an argument that a GPU's kernel takes in host memory, {way}"
 _CALLED = {
     "explicit": "The code copies a tensor at {at} by {call}, {way}",
     "redundant-copy": "The code copies a tensor at {at} by {call} to where it is already, {way}",

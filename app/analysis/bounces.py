@@ -70,6 +70,8 @@ def _finding(
     } | (waited(waits) if waits else {})
     if last.op == "_Retval":
         evidence["result_of_a_call"] = True
+        if called := next((one for hop in part if (one := hop.cause.evidence.get("called_on"))), None):
+            evidence["called_on"] = called
     scopes = [hop.cause.evidence[name] for hop in part for name in _SCOPES if hop.cause.evidence.get(name)]
     if scopes:
         evidence["scopes"] = list(dict.fromkeys(scopes))

@@ -30,6 +30,7 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
     ("missing-device", "consumer", placed.missing_device),
     ("missing-device", "producer", placed.made_on_missing_device),
     ("host-memory", "consumer", placed.host_memory),
+    ("host-memory", "consumer", placed.handed_over_on_host),
     ("gradient-outside-scope", "consumer", gradients.made_for_gradient),
     ("gradient-outside-scope", "producer", gradients.made_by_gradient),
     ("colocation", "consumer", placed.colocation),
@@ -41,9 +42,11 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
     ("default-device", "consumer", placed.result_by_default),
     ("default-device", "producer", placed.default_producer),
     ("explicit", "consumer", placed.explicit),
+    ("explicit", "consumer", placed.called_elsewhere),
     ("default-device", "producer", placed.result_handed_on),
     ("colocation", "consumer", placed.works_away_from_default),
     ("colocation", "producer", placed.made_at_home),
+    ("host-memory", "consumer", placed.taken_on_host_by_gpus),
 )
 """(code, whose line is to be changed, rule), the particular before the general."""
 
@@ -91,6 +94,9 @@ def severity_of(code: str, transfer: Transfer) -> str:
     return SEVERITY[code]
 
 
+_OPENERS = ("scope_opener", "producer_scope_opener")
+
+
 def _placed(transfer: Transfer) -> Evidence:
     return {
         "requested": transfer.requested,
@@ -98,11 +104,18 @@ def _placed(transfer: Transfer) -> Evidence:
         "producer_requested": transfer.producer_requested,
         "src": transfer.src,
         "dst": transfer.dst,
-    }
+    } | {name: transfer.facts[name] for name in _OPENERS if transfer.facts.get(name)}
+
+
+_NOT_TOLD = frozenset({"input_slots"})
 
 
 def _what_is_known(transfer: Transfer) -> Evidence:
-    known = {key: value for key, value in transfer.facts.items() if value not in ("", None)}
+    known = {
+        key: value
+        for key, value in transfer.facts.items()
+        if value not in ("", None) and key not in _NOT_TOLD
+    }
     if transfer.kind == "arg":
         known["argument_made_by"] = transfer.text("producer_op")
     return known

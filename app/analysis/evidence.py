@@ -7,6 +7,7 @@ from typing import Any
 
 from app.analysis.advice import some_of
 from app.analysis.finding import Finding
+from app.analysis.openers import purpose
 from probes.trace.hop import DISPATCH
 
 
@@ -48,22 +49,54 @@ class _Facts:
     def scope(self, name: str) -> str:
         """`` (the scope opened at train.py:12)``, '' where no line is known."""
         lines = self.told(name, "lines")
-        return f" (the scope opened at {lines})" if lines else ""
+        purposes = list(dict.fromkeys(purpose(opener) for opener in self.each(f"{name}_opener")))
+        told = [*([f"the scope opened at {lines}"] if lines else []), *purposes]
+        return f" ({'; '.join(told)})" if told else ""
+
+    @property
+    def called(self) -> str:
+        """``where the function is called, cpu:1``."""
+        return f"where the function is called, {self.told('called_on', 'devices')}"
+
+
+_RESULTS = (
+    "What a function returns passes an Identity of TensorFlow's own, on the device of the scope that the"
+    " function is called in, the default one where it is called in none."
+)
+
+
+def _result(facts: _Facts) -> str:
+    here = f" Here that is {facts.told('called_on', 'devices')}." if "called_on" in facts else ""
+    return f"{_RESULTS}{here}"
 
 
 def _explicit(facts: _Facts) -> str:
     if "call" in facts:
         return f"The code calls {facts.told('call')}."
     asked = facts.told("producer_requested", "devices"), facts.told("requested", "devices")
+    if "placed_by_call" in facts:
+        return _placed_by_call(facts)
     if not all(asked):
         return ""
     scopes = facts.scope("producer_scope"), facts.scope("scope")
     return f"Requested: {asked[0]}{scopes[0]} for the producer, {asked[1]}{scopes[1]} for the consumer."
 
 
+def _placed_by_call(facts: _Facts) -> str:
+    named, by_call = facts.lists("named")[0], facts.each("placed_by_call")
+    ends = []
+    for role, device, scope in zip(("producer", "consumer"), named, ("producer_scope", "scope"), strict=True):
+        how = "the scope that its function is called in is" if role in by_call else "requested is"
+        ends.append(f"for the {role} {how} {device}{facts.scope(scope)}")
+    told = ", ".join(ends)
+    return f"{told[0].upper()}{told[1:]}."
+
+
 def _default_device(facts: _Facts) -> str:
+    if "result_of_a_call" in facts:
+        return _result(facts)
     if "producer_default_device" in facts:
-        wanted = facts.told("requested", "devices")
+        wanted = facts.told("requested", "devices") or facts.told("called_on", "devices")
         return (
             f"No device was requested for the producer, so it got the default,"
             f" {facts.told('producer_default_device')}; its consumer was requested on"
@@ -79,9 +112,12 @@ def _default_device(facts: _Facts) -> str:
 def _gradient(facts: _Facts) -> str:
     wanted = facts.told("forward_requested", "devices") or facts.told("producer_forward_requested", "devices")
     at = facts.told("forward_at", "lines")
-    forward = f"The forward ops at {at}" if at else "The forward ops"
+    ops = facts.told("forward_op", "ops")
+    forward = f"The forward ops{f' {ops}' if ops else ''}{f' at {at}' if at else ''}"
     default = facts.told("default_device")
     got = f"their gradients were requested nowhere and got the default, {default}"
+    if "called_on" in facts:
+        got = f"their gradients were requested nowhere and run {facts.called}"
     return f"{forward} were requested on {wanted}; {got}."
 
 
@@ -101,7 +137,28 @@ def _missing(facts: _Facts) -> str:
 def _host_memory(facts: _Facts) -> str:
     kept = facts.told("kept_in_host_memory")
     dtype = f" of type {facts.told('dtype', 'types')}" if "dtype" in facts else ""
+    if "handed_over" in facts:
+        return _handed_over(facts)
+    if "on_a_gpu" in facts:
+        return (
+            f"A GPU's kernel takes this {kept}{dtype} from host memory, where it is: with GPUs in the"
+            " place of these stand-ins nothing would cross."
+        )
     return f"The kernel on {facts.told('device', 'devices')} takes this {kept}{dtype} in host memory."
+
+
+def _handed_over(facts: _Facts) -> str:
+    rule = (
+        f"A tf.function takes and returns tensors of type {facts.told('dtype', 'types')} in host memory,"
+        " whichever devices made them or use them."
+    )
+    if "lay_on" not in facts:
+        return rule
+    lay = facts.told("lay_on", "devices")
+    return (
+        f"{rule} This one lay on {lay}: there, if that is a GPU, it is copied to the host for the call,"
+        " and back for an op that takes it in the device's memory; of stand-ins only the way back shows."
+    )
 
 
 def _colocation(facts: _Facts) -> str:
@@ -145,6 +202,8 @@ def _bounce(facts: _Facts) -> str:
     causes = facts.told("causes", "causes")
     scopes = facts.told("scopes", "lines")
     opened = f" Device scopes were opened at {scopes}." if scopes else ""
+    if "result_of_a_call" in facts:
+        return f"{_result(facts)}{opened}"
     return f"Nothing changed its values on the way; each hop by itself: {causes}.{opened}"
 
 

@@ -132,7 +132,22 @@ class Transfer:
     @functools.cached_property
     def default(self) -> str:
         """Where an op goes in the consumer's process when nobody asked."""
-        return self.context.default(self.dst)
+        return self.called_on or self.context.default(self.dst)
+
+    @functools.cached_property
+    def producer_default(self) -> str:
+        """Where an op goes in the producer's process when nobody asked."""
+        return self.producer_called_on or self.context.default(self.src)
+
+    @property
+    def called_on(self) -> str:
+        """Device of the scope around the call of the consumer's function; '' for none, and where it asked."""
+        return str(self.facts.get("called_on") or "")
+
+    @property
+    def producer_called_on(self) -> str:
+        """The same of the producer."""
+        return str(self.facts.get("producer_called_on") or "")
 
     @property
     def every_step(self) -> bool:

@@ -23,12 +23,12 @@ class TracedFunctions:
 
     def traced(self, name: str, graph: Any, attrs: Any) -> None:
         """A graph became a function: its ops as the code made them."""
-        places: dict[str, tuple[int, int, str, int]] = getattr(graph, "_hopscope_ops", {})
+        places: dict[str, tuple[int, int, str, Any, str]] = getattr(graph, "_hopscope_ops", {})
         operations = graph.get_operations()
         number = {op.name: at for at, op in enumerate(operations)}
         nodes = []
         for op in operations:
-            location, forward, forward_requested, _ = places.get(op.name, (0, 0, "", 0))
+            location, forward, forward_requested, *_ = places.get(op.name, (0, 0, "", None, ""))
             nodes.append(
                 {
                     "name": op.name,

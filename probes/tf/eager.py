@@ -14,18 +14,18 @@ from ..trace.pulled import Pulled, PulledArrays
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from .direct_reads import mark_direct_reads
 from .functions import Functions
+from .gradients import Forward, forward_ops
 from .gradients import current as gradient
-from .gradients import forward_ops
 from .hosts import on_host as reads_on_host
 from .kernels import default_gpu, kernel_facts, types_of_input, types_of_output
 from .live import SMALL_ELEMENTS, LiveBytes
-from .marks import Mark
+from .marks import KEPT_ON_HOST, Mark, of_calls, openers
 from .marks import mark as mark_of
 from .names import short_device, tensor_bytes
-from .scopes import scope_line
+from .scopes import current as current_scope
 from .variables import kept_by
 
-Entry = tuple[int, Mark, tuple[int, str], bool, str]
+Entry = tuple[int, Mark, Forward, bool, str]
 """Of an op at a line: its key, its outputs' mark, what the tape gets to know of it, whether its outputs
 take memory of their own, and the device's full name as the one object that marks hold."""
 _SHARING = ("ReadVariableOp", "Identity", "Reshape")
@@ -124,13 +124,14 @@ class EagerOps:
         device = short_device(full_device)
         scope = self._context().device_name or ""
         requested = short_device(scope)
+        made = current_scope()
         fields = {
             "op": op_type,
             "device": device,
             "requested": requested,
             "loc": location,
             "forward_loc": forward,
-            "scope_loc": scope_line(),
+            "scope_loc": made.line,
         }
         key = self.recording.key(("op", op_type, device, location, forward), "op", fields)
         if op_type == "MultiDeviceIteratorInit":
@@ -141,10 +142,12 @@ class EagerOps:
             self.recording.unseen("functions of input pipelines", why)
         self._counts = self.recording.counts
         mark = mark_of(op_type, location, "", requested, full_device)
+        if made.opener:
+            openers[mark] = made.opener
         beside = _resource_among(inputs, full_device)
         if beside:
             self._works_on[mark] = beside
-        return key, mark, (location, scope), op_type not in _SHARING, full_device
+        return key, mark, (location, scope, ""), op_type not in _SHARING, full_device
 
     def _value_of(self, handle: Mark, mark: Mark) -> Mark:
         """The mark of a variable's value: it has the variable's name."""
@@ -275,9 +278,18 @@ class EagerOps:
             return 0
         fields = _hop_fields(source, device, tensor, op_type, location, mark)
         fields.update(dst_memory=memory_of(device, on_host), forward_loc=forward, requested=own[3])
-        fields["scope_loc"] = scope_line() if own[3] else 0
+        if own[3]:
+            made = current_scope()
+            fields["scope_loc"] = made.line
+            if made.opener:
+                fields["facts"]["scope_opener"] = made.opener
+        if mark in openers:
+            fields["facts"]["producer_scope_opener"] = openers[mark]
+        if tensor.dtype.name in KEPT_ON_HOST and is_host(source) and mark in of_calls:
+            fields["facts"]["result_of_function"] = True
         if forward:
             fields["facts"]["forward_requested"] = short_device(gradient.forward_requested)
+            fields["facts"]["forward_op"] = gradient.forward_op
         if mark[0] == "ReadVariableOp" and mark[2]:
             fields["facts"]["variable"] = mark[2]
             if strategy := kept_by(mark[2]):

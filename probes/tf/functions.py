@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import threading
-from typing import Any, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
 from ..trace.recording import Recording, clock
 from ..trace.rows import RUNTIMES_GRAPHS
@@ -17,15 +17,18 @@ from .definitions import made_at
 from .gradients import current as gradient
 from .live import SMALL_ELEMENTS, LiveBytes
 from .marks import mark as mark_of
+from .marks import of_calls
 from .names import short_device
 from .observed import Observed
 from .opaque import compiled_call
-from .origins import OpNote
+from .origins import NOT_KNOWN, Calling, OpNote
 from .placed import PlacedGraph, read_placed
 from .placed_nodes import ARGUMENTS, RESULTS
 from .remote import Remote
-from .scopes import scope_line
+from .scopes import NO_SCOPE, Scope
+from .scopes import current as current_scope
 
+_NOWHERE = (0, 0, "", NO_SCOPE, "")
 _CONTROL_FLOW = {"While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase", "Switch", "Enter"}
 
 
@@ -71,6 +74,8 @@ class Functions:
         self.python_homes: dict[bytes, str] = {}
         """tf.py_function's token -> the device that the code asked for."""
         self.placed: dict[str, list[PlacedGraph]] = {}
+        self.on_placed: list[Callable[[str, dict[str, FunctionNote], Any], None]] = []
+        """Called with each placed graph that was read, its function's name and what is known of all."""
         self.observed = Observed(recording)
         self.remote = Remote(recording, self.notes)
         self._lock = threading.RLock()
@@ -83,7 +88,7 @@ class Functions:
 
     def traced(self, name: str, graph: Any, attrs: Any) -> None:
         """A graph became a function of the runtime."""
-        places: dict[str, tuple[int, int, str, int]] = getattr(graph, "_hopscope_ops", {})
+        places: dict[str, tuple[int, int, str, Scope, str]] = getattr(graph, "_hopscope_ops", {})
         ops: dict[str, OpNote] = {}
         steps = getattr(graph, "_hopscope_steps", 0)
         collectives = list(getattr(graph, "_hopscope_collectives", ()))
@@ -91,10 +96,10 @@ class Functions:
         callees: set[str] = set()
         results = {tensor.op.name for tensor in getattr(graph, "outputs", ()) if tensor.op.type == "Identity"}
         for op in graph.get_operations():
-            location, forward, forward_requested, scope = places.get(op.name, (0, 0, "", 0))
+            location, forward, forward_requested, scope, forward_op = places.get(op.name, _NOWHERE)
             requested, wanted = short_device(op.device), short_device(forward_requested)
             result = op.name in results
-            ops[op.name] = OpNote(op.type, requested, location, forward, wanted, scope, result)
+            ops[op.name] = OpNote(op.type, requested, location, forward, wanted, scope, result, forward_op)
             if op.type in ("PartitionedCall", "StatefulPartitionedCall"):
                 callee = self.notes.get(op.get_attr("f").name)
                 if callee is not None:
@@ -134,7 +139,7 @@ class Functions:
         location = self.recording.sites.current(2)
         metadata = _export(ctx)
         if metadata:
-            self._read(name, metadata, inputs, location)
+            self._read(name, metadata, inputs, location, ctx)
         graph = self._instance(name, inputs) if not task else None
         if window is not None:
             self.windows.end(window, graph)
@@ -176,6 +181,7 @@ class Functions:
             self.recording.unseen(f"ops inside {label}", "it was traced before the recorder came")
         if outputs:
             mark = mark_of(note.label if note else name, location, "", "")
+            of_calls.add(mark)
             for output in outputs:
                 output._hopscope = mark
                 # Asking for the size of what another process will make would wait for it.
@@ -213,7 +219,7 @@ class Functions:
             return self.observed.begin_unknown(self.notes[name])
         return None
 
-    def _read(self, name: str, metadata: bytes, inputs: Any, location: int) -> None:
+    def _read(self, name: str, metadata: bytes, inputs: Any, location: int, ctx: Any) -> None:
         from tensorflow.core.protobuf import config_pb2
 
         with self._lock:
@@ -227,9 +233,10 @@ class Functions:
                     )
                     continue
                 arguments = inputs if owner == name else None
+                called = _calling(ctx) if owner == name else NOT_KNOWN
                 try:
                     graph = read_placed(
-                        self.recording, function_graph, owner, self.notes, arguments, location
+                        self.recording, function_graph, owner, self.notes, arguments, location, called=called
                     )
                 except Exception as error:  # noqa: BLE001 - the program's call must not fail by it
                     what = f"ops inside {self.notes[owner].label}"
@@ -237,6 +244,8 @@ class Functions:
                     self.recording.unseen(what, why, len(self.notes[owner].ops))
                     continue
                 graph.input_devices = _devices(inputs) if owner == name else None
+                for tell in self.on_placed:
+                    tell(owner, self.notes, function_graph)
                 self.placed.setdefault(owner, []).append(graph)
 
     def _owner(self, name: str, function_graph: Any, inputs: int) -> Optional[str]:
@@ -274,6 +283,11 @@ class Functions:
             if graph.input_devices == where:
                 return graph
         return graphs[-1]
+
+
+def _calling(ctx: Any) -> Calling:
+    device = short_device(ctx.device_name or "")
+    return Calling(device, current_scope()) if device else NOT_KNOWN
 
 
 def _one_op(function_graph: Any) -> bool:
@@ -325,7 +339,7 @@ def install(recording: Recording) -> Functions:
         if places is None:
             places = self._hopscope_ops = {}
         forward = gradient.forward_loc, gradient.forward_requested
-        places[op.name] = (recording.sites.current(), *forward, scope_line())
+        places[op.name] = (recording.sites.current(), *forward, current_scope(), gradient.forward_op)
         return op
 
     ops.Graph._create_op_internal = _create_op_internal

@@ -12,6 +12,8 @@ class _Current(threading.local):
     loc = 0
     forward_loc = 0
     forward_requested = ""
+    forward_op = ""
+    """Its type, and behind it in parentheses its name where it has one: ``MatMul (dense/MatMul)``."""
 
 
 current = _Current()
@@ -19,13 +21,28 @@ current = _Current()
 location 0 when none does."""
 
 
-forward_ops: dict[int, tuple[int, str]] = {}
-"""id of an op's attribute tuple -> (location, requested device).
+Forward = tuple[int, str, str]
+"""Of a forward op: (location, requested device, name, '' where it has none)."""
+forward_ops: dict[int, Forward] = {}
+"""id of an op's attribute tuple -> what is known of the op.
 
 The tape hands the very tuple that was recorded with the forward op back to the gradient function; a
 tuple that has died and whose id is taken again is overwritten by the op that took it.
 """
 _MOST = 500_000
+_UNKNOWN: Forward = (0, "", "")
+
+
+def _now() -> tuple[int, str, str]:
+    return current.forward_loc, current.forward_requested, current.forward_op
+
+
+def _set(location: int, requested: str, op: str) -> None:
+    current.forward_loc, current.forward_requested, current.forward_op = location, requested, op
+
+
+def _told(op_type: str, name: str) -> str:
+    return f"{op_type} ({name})" if name and name != op_type else op_type
 
 
 def install(recording: Recording) -> None:
@@ -45,8 +62,9 @@ def install(recording: Recording) -> None:
         skip_input_indices: Any,
         forward_pass_name_scope: Any,
     ) -> Any:
-        before = current.forward_loc, current.forward_requested
-        current.forward_loc, current.forward_requested = forward_ops.get(id(attr_tuple), (0, ""))
+        before = _now()
+        location, requested, name = forward_ops.get(id(attr_tuple), _UNKNOWN)
+        _set(location, requested, _told(op_name, name))
         try:
             return original(
                 op_name,
@@ -59,7 +77,7 @@ def install(recording: Recording) -> None:
                 forward_pass_name_scope,
             )
         finally:
-            current.forward_loc, current.forward_requested = before
+            _set(*before)
 
     def bound() -> None:
         if len(forward_ops) > _MOST:
@@ -80,8 +98,9 @@ def install(recording: Recording) -> None:
     record = execute.record_gradient
 
     def record_gradient(op_name: Any, inputs: Any, attrs: Any, outputs: Any) -> None:
-        device = next((out.op.device for out in outputs if not hasattr(out, "_numpy_internal")), "")
-        forward_ops[id(attrs)] = (recording.sites.current(), device)
+        op = next((out.op for out in outputs if not hasattr(out, "_numpy_internal")), None)
+        device, name = (op.device, op.name) if op is not None else ("", "")
+        forward_ops[id(attrs)] = (recording.sites.current(), device, name)
         record(op_name, inputs, attrs, outputs)
 
     execute.record_gradient = record_gradient
@@ -97,12 +116,12 @@ def _of_functions() -> None:
     compiled: Callable[..., Any] = gradients_util._MaybeCompile
 
     def _MaybeCompile(scope: Any, op: Any, func: Any, grad_fn: Any) -> Any:
-        places: dict[str, tuple[int, int, str, int]] = getattr(op.graph, "_hopscope_ops", {})
-        before = current.forward_loc, current.forward_requested
-        current.forward_loc, current.forward_requested = places.get(op.name, (0,))[0], op.device
+        places: dict[str, tuple[int, int, str, Any, str]] = getattr(op.graph, "_hopscope_ops", {})
+        before = _now()
+        _set(places.get(op.name, (0,))[0], op.device, _told(op.type, op.name))
         try:
             return compiled(scope, op, func, grad_fn)
         finally:
-            current.forward_loc, current.forward_requested = before
+            _set(*before)
 
     gradients_util._MaybeCompile = _MaybeCompile

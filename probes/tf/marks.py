@@ -6,6 +6,12 @@ Mark = tuple[str, int, str, str, str]
 """(producer's op type, location, name, requested device, the device it was made on, '' if not noted).
 
 A mark's device is only compared by identity, as a quick way to see that nothing crossed."""
+KEPT_ON_HOST = ("int32", "string")
+"""Types of tensors that functions take and return in host memory, whichever devices their ops run on."""
+openers: dict[Mark, str] = {}
+"""Of what was made in a device scope that a library opened: the library's function that did."""
+of_calls: set[Mark] = set()
+"""Marks of what traced functions returned."""
 _kept: dict[Mark, Mark] = {}
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Optional
 
+from .scopes import NO_SCOPE, Scope
+
 PLUMBING = ("Enter", "Exit", "NextIteration", "Merge", "Switch", "LoopCond", "Identity")
 _REWRITES = ("ArithmeticOptimizer/", "ConstantFolding/", "LayoutOptimizer/", "Func/")
+CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 _FAR = 200
 """Nodes looked at in search of one with a line."""
 
@@ -19,12 +22,27 @@ class OpNote(NamedTuple):
     loc: int
     forward_loc: int
     forward_requested: str
-    scope_loc: int = 0
-    """The line that opened the device scope it was made in."""
+    scope: Scope = NO_SCOPE
+    """Who opened the device scope it was made in."""
     result: bool = False
     """It is the Identity by which a traced function returns what it made: TensorFlow's, not the code's."""
+    forward_op: str = ""
+    """Of a backward op: ``MatMul (dense/MatMul)``, the forward op's type and name."""
+    called_on: str = ""
+    """The device of the scope around its function's call, where that decides: it asks for none itself."""
 
 
+class Calling(NamedTuple):
+    """The device scope that a function was called in: what asks for no device in it goes there."""
+
+    device: str = ""
+    """'' where none was open, or that is not known."""
+    scope: Scope = NO_SCOPE
+    by_session: bool = False
+    """A session of TensorFlow 1 runs the graph."""
+
+
+NOT_KNOWN = Calling()
 NO_NOTE = OpNote("", "", 0, 0, "")
 
 
@@ -32,8 +50,9 @@ def within(process: str, note: OpNote) -> OpNote:
     """What was noted, for a process that runs the function: a device asked for without a job is its own."""
     if not process:
         return note
-    requested, forward = (on_process(process, name) for name in (note.requested, note.forward_requested))
-    return note._replace(requested=requested, forward_requested=forward)
+    names = note.requested, note.forward_requested, note.called_on
+    requested, forward, called = (on_process(process, name) for name in names)
+    return note._replace(requested=requested, forward_requested=forward, called_on=called)
 
 
 def on_process(process: str, device: str) -> str:
@@ -73,6 +92,18 @@ class Origins:
                 if tail in ops and ops[tail].loc:
                     return ops[tail]
         return NO_NOTE
+
+    def called(self, name: str, calling: Calling) -> Calling:
+        """The device scope around the call that an inlined op belongs to; `calling` is the whole graph's."""
+        tables, parts, start = [self._own], name.split("/"), 0
+        for cut in range(1, len(parts)):
+            found = [ops[call] for ops in tables if (call := "/".join(parts[start:cut])) in ops]
+            call_op = next((note for note in found if note.type in CALLS), None)
+            if call_op is not None:
+                tables, start = self._called, cut
+                if call_op.requested:
+                    calling = Calling(call_op.requested, call_op.scope)
+        return calling
 
     def statement(self, node: Any) -> Optional[OpNote]:
         """A lowered loop's or branch's plumbing is named after it: ``while/next_iteration/_32``."""

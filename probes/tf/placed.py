@@ -16,7 +16,7 @@ from ..trace.recording import Recording
 from .control_flow import ControlFlow
 from .names import shape_text, short_device
 from .opaque import CLUSTERS, cluster, compiled_inside
-from .origins import Origins, on_process, split_input, within
+from .origins import NOT_KNOWN, Calling, OpNote, Origins, on_process, split_input, within
 from .placed_collectives import moved_tensor, write_collectives
 from .placed_hops import PlacedHops
 from .placed_nodes import ARGUMENTS, RECVS, RESULTS, SENDS, Node, internal, op_type, pair_of
@@ -63,14 +63,16 @@ def read_placed(
     location: int,
     number: Optional[int] = None,
     process: str = "",
+    called: Calling = NOT_KNOWN,
 ) -> PlacedGraph:
     """Write the graph's records (G, N, E and the keys of its hops) and say what to observe.
 
     `arguments` are the eager tensors of the call, for shapes and where they came from; None when the
     call was not ours to see. `number` is the graph's where its calls were told before it;
-    `process` is what stands before the devices of another process that runs it: ``worker:1/``.
+    `process` is what stands before the devices of another process that runs it: ``worker:1/``;
+    `called` is the device scope of the call.
     """
-    reader = _Reader(recording, function_graph, owner, notes, arguments, process)
+    reader = _Reader(recording, function_graph, owner, notes, arguments, process, called)
     return reader.write(location, number)
 
 
@@ -83,6 +85,7 @@ class _Reader:
         notes: dict[str, Any],
         arguments: Optional[Any],
         process: str,
+        called: Calling,
     ) -> None:
         self.recording = recording
         self.graph = graph
@@ -97,7 +100,8 @@ class _Reader:
         self.origins = Origins(owner, notes)
         self.flow = ControlFlow(graph.post_optimization_graph)
         self.shapes = infer_shapes(graph.post_optimization_graph, arguments)
-        self.hops = PlacedHops(self.nodes, arguments, self.made_by_optimizer, self._tensor)
+        self.hops = PlacedHops(self.nodes, arguments, self.made_by_optimizer, self._tensor, called)
+        self.called = called
 
     # -- nodes -------------------------------------------------------------------------------------
 
@@ -108,8 +112,15 @@ class _Reader:
                     self.sends[pair_of(node)] = node
                 elif node.op not in RECVS and not internal(node):
                     number = len(self.nodes) + 1
-                    note = within(self.process, self.origins.note(node))
+                    note = within(self.process, self._note(node))
                     self.nodes[node.name] = Node(number, node, short_device(node.device), note)
+
+    def _note(self, node: Any) -> OpNote:
+        note = self.origins.note(node)
+        if note.requested or not note.loc or node.op in ARGUMENTS + RESULTS:
+            return note
+        called = self.origins.called(node.name, self.called)
+        return note._replace(called_on=called.device, scope=called.scope)
 
     # -- writing -----------------------------------------------------------------------------------
 

@@ -6,11 +6,13 @@ import functools
 from collections.abc import Collection, Mapping
 from typing import Any, Callable, Optional
 
-from ..trace.hop import memory_of
+from ..trace.hop import is_host, memory_of
 from .kernels import kernel_facts, types_of_node
+from .marks import KEPT_ON_HOST, of_calls, openers
 from .names import short_device
-from .origins import PLUMBING, OpNote, split_input
+from .origins import PLUMBING, Calling, OpNote, split_input
 from .placed_nodes import ARGUMENTS, RESULTS, Node, op_type
+from .scopes import NO_SCOPE, Scope
 from .variables import kept_by
 
 _DEEP = 100
@@ -30,15 +32,18 @@ class PlacedHops:
         arguments: Optional[Any],
         made_by_optimizer: Collection[str],
         tensor: Callable[[Node, int], Tensor],
+        called: Calling,
     ) -> None:
         """`nodes` are all of the graph's by name, `arguments` the call's eager tensors where known.
 
-        `made_by_optimizer` names nodes without a line of their own; `tensor` tells of a node's output.
+        `made_by_optimizer` names nodes without a line of their own; `tensor` tells of a node's output;
+        `called` is how the graph's function was called.
         """
         self.nodes = nodes
         self.arguments = arguments
         self.made_by_optimizer = made_by_optimizer
         self._tensor = tensor
+        self._called = called
 
     def fields(
         self,
@@ -57,22 +62,23 @@ class PlacedHops:
         size, dtype, shape = self._tensor(producer, output)
         if dtype in ("resource", "variant") and size is None and dtype == "resource":
             return None
+        if self._told_apart(producer, receivers):
+            return None
         consumer = next((c for c, _ in receivers if c.note.loc), receivers[0][0])
         note, source = consumer.note, producer.note
         producer_loc, producer_op, producer_requested = source.loc, producer.proto.op, source.requested
-        kind = "copy"
+        kind, argument_opener = "copy", ""
         if producer_op in ARGUMENTS:
             kind = "arg"
             mark = self._argument_mark(producer.proto)
             if mark is not None:
                 producer_loc, producer_op, producer_requested = mark[1], mark[0], mark[3]
+                argument_opener = openers.get(mark, "")
         src, dst = (
             short_device(send.attr["send_device"].s.decode()),
             short_device(recv.attr["recv_device"].s.decode()),
         )
-        facts: dict[str, Any] = {"forward_requested": note.forward_requested} if note.forward_loc else {}
-        if source.forward_loc:
-            facts["producer_forward_requested"] = source.forward_requested
+        facts = {**_of_gradient("", note), **_of_gradient("producer_", source)}
         if consumer.proto.name in self.made_by_optimizer:
             facts["rewritten"] = True
         if producer.proto.name in self.made_by_optimizer:
@@ -97,6 +103,20 @@ class PlacedHops:
             facts["result"] = True
         if source.result:
             facts["producer_result"] = True
+        scope = self._scope(consumer, note.requested)
+        producer_scope = (
+            Scope(0, argument_opener) if kind == "arg" else self._scope(producer, producer_requested)
+        )
+        for name, made in ("scope_opener", scope), ("producer_scope_opener", producer_scope):
+            if made.opener:
+                facts[name] = made.opener
+        for name, node in ("called_on", consumer), ("producer_called_on", producer):
+            if node.note.called_on and not (node is producer and kind == "arg"):
+                facts[name] = node.note.called_on
+        if all(op_type(taker) == op_type(consumer) for taker, _ in receivers):
+            facts["input_slots"] = sorted({slot for _, slot in receivers})
+        if kind == "arg":
+            facts |= self._kept_on_host(producer.proto, dtype)
         for name, node in ("", consumer), ("producer_", producer):
             types = types_of_node(node.proto)
             facts |= kernel_facts(
@@ -126,10 +146,30 @@ class PlacedHops:
             "requested": note.requested,
             "assigned": consumer.device,
             "producer_requested": producer_requested,
-            "scope_loc": note.scope_loc if note.requested else 0,
-            "producer_scope_loc": source.scope_loc if producer_requested else 0,
+            "scope_loc": scope.line,
+            "producer_scope_loc": producer_scope.line,
             "facts": facts,
         }
+
+    def _scope(self, node: Node, requested: str) -> Scope:
+        """Who opened the scope that decided for an op's device: its own, else that of the function's call."""
+        decided = requested or (node.note.called_on == node.device and node.device)
+        return node.note.scope if decided else NO_SCOPE
+
+    def _kept_on_host(self, argument: Any, dtype: str) -> dict[str, Any]:
+        """Where an argument lay that the runtime takes over in host memory, and if a function returned it.
+
+        So it is with all of these types (MTypeFromDType in memory_types.cc), wherever the op runs that
+        takes them; results of functions are handed out so too.
+        """
+        index = argument.attr["index"].i
+        if dtype not in KEPT_ON_HOST or self.arguments is None or index >= len(self.arguments):
+            return {}
+        tensor = self.arguments[index]
+        if getattr(tensor, "_hopscope", None) in of_calls:
+            return {"result_of_function": True}
+        lay = short_device(getattr(tensor, "backing_device", ""))
+        return {"argument_lay_on": lay} if lay and not is_host(lay) else {}
 
     def _behind(self, producer: Node) -> Optional[OpNote]:
         """What really made a value that loop or branch plumbing only hands on, if one device's ops did."""
@@ -154,6 +194,13 @@ class PlacedHops:
         """The GPU that this graph's ops went to for which nobody asked for a device; '' where to the host."""
         unasked = (node.device for node in self.nodes.values() if not node.note.requested and node.note.loc)
         return next((device for device in unasked if device == "gpu:0"), "")
+
+    def _told_apart(self, producer: Node, receivers: list[tuple[Node, int]]) -> bool:
+        """What a run of a session is fed or gives back is told as that, at the line of the run."""
+        if not self._called.by_session:
+            return False
+        given_back = all(taker.proto.op in RESULTS for taker, _ in receivers)
+        return given_back or producer.proto.op in ARGUMENTS
 
     def _argument_mark(self, argument: Any) -> Any:
         index = argument.attr["index"].i
@@ -180,9 +227,18 @@ class PlacedHops:
         """The variable or other resource on its device that an op works on: that decides where it runs."""
         for text in consumer.proto.input:
             handle = self.nodes.get(split_input(text)[0])
-            if handle is None or handle.device != consumer.device or handle.proto.op not in ARGUMENTS:
+            if handle is None or handle.device != consumer.device:
                 continue
-            if handle.proto.attr["T"].type == _RESOURCE:
+            if handle.proto.op == "VarHandleOp":
+                return str(handle.proto.name)
+            if handle.proto.op in ARGUMENTS and handle.proto.attr["T"].type == _RESOURCE:
                 mark = self._argument_mark(handle.proto)
                 return str((mark[2] if mark else "") or handle.proto.name)
         return ""
+
+
+def _of_gradient(role: str, note: OpNote) -> dict[str, Any]:
+    if not note.forward_loc:
+        return {}
+    op = {f"{role}forward_op": note.forward_op} if note.forward_op else {}
+    return {f"{role}forward_requested": note.forward_requested, **op}

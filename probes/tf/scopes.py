@@ -1,54 +1,88 @@
-"""Which line opened the device scope that an op is made in: ``with tf.device("/GPU:1"):``."""
+"""Which line opened the device scope that an op is made in: ``with tf.device("/GPU:1"):``.
+
+Libraries open scopes too, tf.distribute above all: of these it is noted which function did.
+"""
 
 from __future__ import annotations
 
+import sys
 import threading
-from typing import Any
+from types import FrameType
+from typing import Any, NamedTuple, Optional
 
 from ..trace.recording import Recording
+from ..trace.sites import library_path
+
+
+class Scope(NamedTuple):
+    """Who opened a device scope."""
+
+    line: int
+    """Location of the user's line; 0 where a library opened it, and for none."""
+    opener: str
+    """``tensorflow/python/distribute/mirrored_run.py:run``: a library's function; '' for the user's code."""
+
+
+NO_SCOPE = Scope(0, "")
 
 
 class _Scopes(threading.local):
     def __init__(self) -> None:
-        self.lines: list[int] = []
-        """Locations of the open scopes of this thread, the innermost last; 0 for one that asks for none."""
+        self.open: list[Scope] = []
+        """The open scopes of this thread, the innermost last; NO_SCOPE for one that asks for no device."""
 
 
 _scopes = _Scopes()
 
 
-def scope_line() -> int:
-    """Location of the innermost open device scope's line; 0 where none is open, or that asks for none."""
-    lines = _scopes.lines
-    return lines[-1] if lines else 0
+def current() -> Scope:
+    """The innermost open device scope of this thread; NO_SCOPE where none is open, or it asks for none."""
+    found = _scopes.open
+    return found[-1] if found else NO_SCOPE
 
 
 class _Recorded:
     """A device scope that is noted while it is open."""
 
-    def __init__(self, scope: Any, asks: bool, recording: Recording) -> None:
+    def __init__(self, scope: Any, made: Scope) -> None:
         self._scope = scope
-        self._line = recording.sites.current(2) if asks else 0
+        self._made = made
 
     def __enter__(self) -> Any:
         entered = self._scope.__enter__()
-        _scopes.lines.append(self._line)
+        _scopes.open.append(self._made)
         return entered
 
     def __exit__(self, *error: Any) -> Any:
-        if _scopes.lines:
-            _scopes.lines.pop()
+        if _scopes.open:
+            _scopes.open.pop()
         return self._scope.__exit__(*error)
+
+
+def _who(recording: Recording, through: str) -> Scope:
+    """Who asks for a device now, by way of the framework's file `through`."""
+    frame: Optional[FrameType] = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename == through:
+        frame = frame.f_back
+    if frame is None or recording.sites.is_user(frame.f_code.co_filename) or _of_the_code(frame):
+        return Scope(recording.sites.current(2), "")
+    return Scope(0, f"{library_path(frame.f_code.co_filename)}:{frame.f_code.co_name}")
+
+
+def _of_the_code(frame: FrameType) -> bool:
+    """Whether TensorFlow only calls `tf.device` for the user's code, which AutoGraph rewrote."""
+    return "/autograph/" in frame.f_code.co_filename.replace("\\", "/")
 
 
 def install(recording: Recording) -> None:
     """Note the line of every ``tf.device``, inside and outside of functions."""
     from tensorflow.python.framework import ops
 
-    device = ops.device
+    device, through = ops.device, ops.__file__
 
     def recorded(device_name_or_function: Any) -> Any:
         scope = device(device_name_or_function)
-        return _Recorded(scope, device_name_or_function is not None, recording)
+        asks = device_name_or_function is not None
+        return _Recorded(scope, _who(recording, through) if asks else NO_SCOPE)
 
     ops.device = recorded

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.analysis.devices import parse
+from app.analysis.rules.placed import called_in_scope
 from app.analysis.transfer import Transfer
 
 
@@ -16,7 +17,8 @@ def made_for_gradient(transfer: Transfer) -> dict[str, Any] | None:
     # Elsewhere than the default device it stands for a reason that is not this one.
     if transfer.dst != transfer.default or transfer.dst == wanted:
         return None
-    return {"forward_requested": wanted, "default_device": transfer.default}
+    found = {"forward_requested": wanted, "default_device": transfer.default}
+    return found | _forward_op(transfer, "forward_op") | called_in_scope(transfer.called_on)
 
 
 def made_by_gradient(transfer: Transfer) -> dict[str, Any] | None:
@@ -24,7 +26,14 @@ def made_by_gradient(transfer: Transfer) -> dict[str, Any] | None:
     wanted = str(transfer.facts.get("producer_forward_requested") or "")
     if transfer.producer_requested or not parse(wanted) or transfer.facts.get("producer_rewritten"):
         return None
-    default = transfer.context.default(transfer.src)
+    default = transfer.producer_default
     if transfer.src != default or transfer.src == wanted:
         return None
-    return {"producer_forward_requested": wanted, "default_device": default}
+    found = {"producer_forward_requested": wanted, "default_device": default}
+    return found | _forward_op(transfer, "producer_forward_op") | called_in_scope(transfer.producer_called_on)
+
+
+def _forward_op(transfer: Transfer, name: str) -> dict[str, Any]:
+    """The op whose gradient it is, where the recorder said so."""
+    op = transfer.facts.get(name)
+    return {"forward_op": str(op)} if op else {}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from app.analysis.devices import is_gpu, is_host, parse
+from app.analysis.kernels.host_results import takes_on_host
+from app.analysis.openers import library
 from app.analysis.transfer import PLUMBING, Transfer, made_by_optimizer
 
 READS = frozenset({"ReadVariableOp", "ResourceGather", "VariableV2", "Variable"})
@@ -49,6 +51,28 @@ def _missing(transfer: Transfer, name: str, ran_on: str) -> dict[str, Any] | Non
     return {"missing": name, "ran_on": ran_on} if missing else None
 
 
+def handed_over_on_host(transfer: Transfer) -> dict[str, Any] | None:
+    """Functions take and return some types in host memory, wherever the tensor lay or is used."""
+    lay, returned = transfer.facts.get("argument_lay_on"), transfer.facts.get("result_of_function")
+    if not is_host(transfer.src) or not (lay or returned):
+        return None
+    kept = {"kept_in_host_memory": "result" if returned else "argument", "dtype": transfer.text("dtype")}
+    made = {"argument_made_by": transfer.text("producer_op"), "handed_over": True}
+    return kept | made | ({"lay_on": lay} if lay and not returned else {})
+
+
+def taken_on_host_by_gpus(transfer: Transfer) -> dict[str, Any] | None:
+    """A stand-in is sent what a GPU's kernel of the op would take from host memory, as it is."""
+    slots = transfer.facts.get("input_slots")
+    played = transfer.context.tensorflow and not is_gpu(transfer.dst) and not is_host(transfer.dst)
+    if not played or not is_host(transfer.src) or not isinstance(slots, list):
+        return None
+    op, dtype = transfer.text("op"), transfer.text("dtype")
+    if not slots or not all(isinstance(slot, int) and takes_on_host(op, slot, dtype) for slot in slots):
+        return None
+    return {"kept_in_host_memory": "argument", "dtype": dtype, "on_a_gpu": "stays in host memory"}
+
+
 def host_memory(transfer: Transfer) -> dict[str, Any] | None:
     """A GPU kernel keeps the argument or the result in host memory."""
     for end, other, memory, role in (
@@ -87,7 +111,7 @@ def made_at_home(transfer: Transfer) -> dict[str, Any] | None:
     name = transfer.facts.get("producer_works_on")
     if not name or transfer.text("producer_op") in READS:
         return None
-    asked = transfer.producer_requested or transfer.context.default(transfer.src)
+    asked = transfer.producer_requested or transfer.producer_default
     return {"producer_placed_beside": name, "lives_on": transfer.src} if asked != transfer.src else None
 
 
@@ -113,6 +137,8 @@ def default_placed(transfer: Transfer) -> dict[str, Any] | None:
         producer_is_backward = "producer_forward_requested" in transfer.facts
         if not producer_is_backward:
             return None
+    if transfer.called_on:
+        return None  # then somebody did ask: for the whole call
     at_home = transfer.dst == transfer.default == transfer.text("assigned")
     return {"default_device": transfer.default} if at_home and transfer.src != transfer.dst else None
 
@@ -122,16 +148,18 @@ def result_by_default(transfer: Transfer) -> dict[str, Any] | None:
     if not transfer.facts.get("result") or transfer.requested:
         return None
     at_home = transfer.dst == transfer.default == transfer.text("assigned") and transfer.src != transfer.dst
-    return {"default_device": transfer.default, "result_of_a_call": True} if at_home else None
+    found = {"default_device": transfer.default, "result_of_a_call": True}
+    return found | called_in_scope(transfer.called_on) if at_home else None
 
 
 def result_handed_on(transfer: Transfer) -> dict[str, Any] | None:
     """And goes on from there, to the op that takes it or to be returned in its turn."""
     if not transfer.facts.get("producer_result") or transfer.producer_requested:
         return None
-    default = transfer.context.default(transfer.src)
+    default = transfer.producer_default
     at_home = transfer.src == default != transfer.dst
-    return {"producer_default_device": default, "result_of_a_call": True} if at_home else None
+    found = {"producer_default_device": default, "result_of_a_call": True}
+    return found | called_in_scope(transfer.producer_called_on) if at_home else None
 
 
 def default_producer(transfer: Transfer) -> dict[str, Any] | None:
@@ -140,13 +168,32 @@ def default_producer(transfer: Transfer) -> dict[str, Any] | None:
         return None
     if transfer.kind not in ("copy", "arg"):
         return None
-    if transfer.requested != transfer.dst or transfer.facts.get("producer_rewritten"):
+    wanted = transfer.requested or (transfer.called_on if transfer.kind == "arg" else "")
+    if wanted != transfer.dst or not _made_by_code(transfer):
         return None
-    unknown = READS | PLUMBING | {"", "?", "_Arg"}
-    if transfer.text("producer_op") in unknown or made_by_optimizer(transfer.text("producer")):
+    if transfer.producer_called_on:
         return None
     default = transfer.context.default(transfer.src)
-    return {"producer_default_device": default} if transfer.src == default != transfer.dst else None
+    if transfer.src != default or default == transfer.dst:
+        return None
+    return {"producer_default_device": default} | (
+        {} if transfer.requested else called_in_scope(transfer.called_on)
+    )
+
+
+def _made_by_code(transfer: Transfer) -> bool:
+    """Whether the producer is an op of the code's own, so that it has a reason to be where it is."""
+    unknown = READS | PLUMBING | {"", "?", "_Arg"}
+    return not (
+        transfer.facts.get("producer_rewritten")
+        or transfer.text("producer_op") in unknown
+        or made_by_optimizer(transfer.text("producer"))
+    )
+
+
+def called_in_scope(device: str) -> dict[str, Any]:
+    """That the default device is that of the scope around the function's call."""
+    return {"called_on": device} if device else {}
 
 
 def variable_home(transfer: Transfer) -> dict[str, Any] | None:
@@ -165,4 +212,27 @@ def explicit(transfer: Transfer) -> dict[str, Any] | None:
     """The code named both devices, both were given, and they differ."""
     asked = transfer.producer_requested, transfer.requested
     given = transfer.src, transfer.dst
-    return {"named": list(asked)} if asked == given and asked[0] != asked[1] and all(asked) else None
+    if asked == given and asked[0] != asked[1] and all(asked):
+        return {"named": list(asked)} | _by_libraries(transfer)
+    return None
+
+
+def called_elsewhere(transfer: Transfer) -> dict[str, Any] | None:
+    """One end, or both, were placed by the scope that their function was called in."""
+    called = transfer.producer_called_on, transfer.called_on
+    producer, consumer = transfer.producer_requested or called[0], transfer.requested or called[1]
+    if transfer.fields.get("forward_loc") or transfer.src == transfer.dst or not any(called):
+        return None
+    if (producer, consumer) != (transfer.src, transfer.dst):
+        return None
+    if (called[1] and not transfer.made_by_code) or (called[0] and not _made_by_code(transfer)):
+        return None
+    roles = [role for role, device in zip(("producer", "consumer"), called, strict=True) if device]
+    return {"named": [producer, consumer], "placed_by_call": roles} | _by_libraries(transfer)
+
+
+def _by_libraries(transfer: Transfer) -> dict[str, Any]:
+    """Which library opened the scopes, where it was not the code."""
+    names = ("producer_scope_opener", "scope_opener")
+    found = [library(str(opener)) for name in names if (opener := transfer.facts.get(name))]
+    return {"placed_by": " and ".join(dict.fromkeys(found))} if found else {}

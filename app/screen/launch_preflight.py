@@ -18,6 +18,7 @@ from runners.plan import Plan
 from runners.plan_preflight import STEPS, as_preflight
 
 _MOST_GPUS = 64
+_NUMBER_PX = 380
 
 
 def preflight_offer(how: OwnScript) -> None:
@@ -29,18 +30,33 @@ def preflight_offer(how: OwnScript) -> None:
         f"Runs the first step and {STEPS} more without a GPU, ends the script, and foresees what would fall"
         " to the host and what would cross on a machine with GPUs."
     )
-    gpus = st.number_input(
-        "GPUs of that machine (0: as many as the script names)", 0, _MOST_GPUS, 0, key="preflight-gpus"
-    )
-    if not st.button("Pre-flight", icon=":material/flight_takeoff:", key="preflight"):
+    with st.container(horizontal=True, vertical_alignment="bottom", key="preflight-row"):
+        words = "GPUs of that machine (0: as many as the script names)"
+        gpus = st.number_input(words, 0, _MOST_GPUS, 0, key="preflight-gpus", width=_NUMBER_PX)
+        plan, lacking = planned(how, int(gpus))
+        pressed = st.button(
+            "Pre-flight", icon=":material/flight_takeoff:", key="preflight", disabled=plan is None
+        )
+    for reason in lacking:
+        st.caption(f":material/block: {escape_markdown(reason)}")
+    if not pressed or plan is None:
         return
     try:
-        run_id = launch_once(plan_of(how, int(gpus)), st.session_state)
+        run_id = launch_once(plan, st.session_state)
     except HopscopeError as error:
         st.error(escape_markdown(error), icon=":material/block:")
         return
     own_script.remember(how)
     st.switch_page(places.RUN, query_params={"run": run_id})
+
+
+def planned(how: OwnScript, gpus: int) -> tuple[Plan | None, list[str]]:
+    """The pre-flight that the form says, None where it can't run, with why not."""
+    try:
+        plan = plan_of(how, gpus)
+    except HopscopeError as error:
+        return None, [str(error)]
+    return (plan, []) if not plan.problems else (None, list(plan.problems))
 
 
 def plan_of(how: OwnScript, gpus: int) -> Plan:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.screen.launch_preflight import plan_of
+from app.screen.launch_preflight import plan_of, planned
 from app.screen.run_preflight import foreseen_rows, headline, lacking_rows, library_rows, unforeseen_rows
 from runners import script_folders
 from runners.own_script import OwnScript
@@ -94,3 +94,13 @@ def test_the_form_plans_a_preflight_of_the_script_without_gpus(
     assert plan.command[1:] == [str(tmp_path / "train.py"), "--epochs", "3"]
     assert (plan.env["HOPSCOPE_PREFLIGHT_GPUS"], plan.env["CUDA_VISIBLE_DEVICES"]) == ("4", "-1")
     assert plan.env["HOPSCOPE_PREFLIGHT_KERNELS"]
+
+
+def test_a_preflight_that_cannot_run_says_why(
+    tmp_path: Path, hopscope_home: Path, scripts_allowed: None
+) -> None:
+    (tmp_path / "train.py").write_text("import tensorflow\n")
+    how = OwnScript(folder=str(tmp_path), script="train.py", python=str(tmp_path / "bin/python"))
+    plan, reasons = planned(how, 0)
+    assert plan is None and any("bin/python" in reason for reason in reasons)
+    assert planned(OwnScript(folder=str(tmp_path), script=""), 0) == (None, ["no script is chosen"])

@@ -48,7 +48,7 @@ def draw_preflight(run: Run, text_of: TextOf) -> None:
     else:
         st.success("Nothing would cross that should not.", icon=":material/check:")
     if report["no_kernel"]:
-        with st.expander(f"Without a GPU kernel, so on the host: {len(report['no_kernel'])}"):
+        with st.expander(f"Without a GPU kernel: {len(report['no_kernel'])}"):
             st.dataframe(lacking_rows(report), hide_index=True, width="stretch", key="lacking")
     if report["libraries"]:
         with st.expander(f"What libraries for GPUs would do: {len(report['libraries'])}"):

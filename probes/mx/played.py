@@ -18,7 +18,7 @@ def install(recording: Recording) -> None:
     """Replace the making of GPU contexts and the counting of GPUs, in a pre-flight only."""
     if not wanted():
         return
-    limit_steps(recording)
+    limit_steps(recording, before_end=_run_all)
     from mxnet import context
 
     kept: Any = context.Context
@@ -54,3 +54,10 @@ def install(recording: Recording) -> None:
         if getattr(module, "__name__", "").startswith("mxnet") and vars(module).get("num_gpus") is original:
             module.num_gpus = num_gpus  # type: ignore[attr-defined]
     tell()
+
+
+def _run_all() -> None:
+    """Wait for what MXNet has yet to run: operators of the script's own take values only then."""
+    from mxnet.base import _LIB
+
+    _LIB.MXNDArrayWaitAll()

@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 _FULL = re.compile(
     r"(?:/job:(?P<job>[^/]+))?(?:/replica:\d+)?(?:/task:(?P<task>\d+))?(?:/device:)?"
-    r"/?(?P<type>[A-Za-z_]+):(?P<index>\d+|\*)$"
+    r"/?(?P<type>(?!(?:job|replica|task):)[A-Za-z_]+):(?P<index>\d+|\*)$"
 )
 _short: dict[str, str] = {"": ""}
 

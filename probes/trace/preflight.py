@@ -33,10 +33,15 @@ def wanted() -> bool:
     return bool(os.environ.get(STEPS_VARIABLE))
 
 
-def limit_steps(recording: Recording, first_step_over: Callable[[], None] = lambda: None) -> None:
+def limit_steps(
+    recording: Recording,
+    first_step_over: Callable[[], None] = lambda: None,
+    before_end: Callable[[], None] = lambda: None,
+) -> None:
     """End the script once it has made as many steps as were asked for, and the first.
 
-    The first makes what later ones have: it is told from them by calling `first_step_over` after it.
+    The first makes what later ones have: it is told from them by calling `first_step_over` after it. Before
+    the end `before_end` is called, to see what was asked for and has not run yet.
     """
     limit = 1 + int(os.environ.get(STEPS_VARIABLE) or 0)
     stepped = recording.stepped
@@ -48,6 +53,7 @@ def limit_steps(recording: Recording, first_step_over: Callable[[], None] = lamb
         first_step_over()
         if counts[loc, by] >= limit:
             recording.fact({"preflight": {"ended_after": counts[loc, by]}})
+            before_end()
             _end(counts[loc, by])
 
     recording.stepped = counted  # type: ignore[method-assign]

@@ -246,3 +246,17 @@ def test_what_raises_on_gpus_is_an_error_and_no_time_is_told(played: tuple[dict[
     assert not any(" waited" in row["summary"] for row in report["findings"])
     what = [row["what"] for row in report["unforeseen"]]
     assert {"kernels", "waits", "the script asks how many GPUs there are"} <= set(what)
+
+
+def test_mxnets_own_tables_tell_which_devices_an_op_has_kernels_for(mx_python: Path) -> None:
+    words = (
+        "import mxnet.libinfo, sys\n"
+        "from probes.mx.kernel_registry import Registry\n"
+        "registry = Registry(mxnet.libinfo.find_lib_path()[0])\n"
+        "assert len(registry.names) > 1000\n"
+        "ops = ['khatri_rao', 'dot', 'Custom']\n"
+        "print([registry.has(op, kind) for op in ops for kind in ('cpu', 'gpu')])\n"
+    )
+    done = subprocess.run([mx_python, "-c", words], cwd=ROOT, capture_output=True, text=True, check=True)
+    # This build has no GPU kernels; Python's own operators are run for both.
+    assert done.stdout.split("\n")[0] == "[True, False, True, False, True, True]"

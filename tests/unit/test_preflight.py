@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -487,6 +488,26 @@ def test_the_contexts_that_played_gpus_are_told_as_gpus() -> None:
     assert (report["gpus"], report["gpus_named"]) == (1, 1)
     assert [row["device"] for row in report["placement"]] == ["cpu:0", "cpu:2", "gpu:0"]
     assert {row["confidence"] for row in report["findings"]} == {"high"}
+
+
+def test_what_mxnet_computes_on_the_host_only_raises_on_a_gpu() -> None:
+    tables = _mxnet_tables()
+    for number, (op, device) in enumerate(
+        [("khatri_rao", "cpu:1"), ("khatri_rao", "cpu:0"), ("dot", "cpu:1")]
+    ):
+        fields = {"device": device, "op": op, "loc": 4, "requested": ""}
+        tables.keys.append(Key(10 + number, "op", fields, 8))
+    report = foresee_mxnet(tables)
+    [row] = [row for row in report["findings"] if row["code"] == "no-kernel"]
+    assert (row["severity"], row["site"], row["confidence"]) == ("error", "train.py:4", "high")
+    assert "Operator khatri_rao is not implemented for GPU." in row["summary"]
+    assert [(one["op"], one["runs_on"]) for one in report["no_kernel"]] == [("khatri_rao", "gpu:0")]
+    assert "no-kernel: khatri_rao" in render_preflight(
+        {"run": "r", "framework": "mxnet", "exit_code": 0, "status": "finished"} | report
+    )
+    # Of another version it is less sure.
+    tables.processes[0] = dataclasses.replace(tables.processes[0], framework_version="1.7.0")
+    assert [row["confidence"] for row in foresee_mxnet(tables)["no_kernel"]] == ["medium"]
 
 
 def test_a_context_of_the_scripts_own_stays_what_it_is_and_is_said() -> None:

@@ -284,7 +284,9 @@ class Crossings:
         if place is None or place.lacking is None:
             return {}
         if place.lacking_by_default and of_the_host(op):
-            return {} if prefix else {"colocated_with": "what works on the host"}
+            # What an input pipeline makes has a cause of its own.
+            theirs = not prefix or "PyFunc" in op
+            return {f"{prefix}colocated_with": "what works on the host"} if theirs else {}
         source = self.machine.table.source
         return {f"{prefix}no_kernel": place.lacking.words, f"{prefix}kernel_from": source}
 

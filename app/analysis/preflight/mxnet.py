@@ -6,19 +6,22 @@ MXNet runs an op where its arrays lie, and those where the code puts them, so no
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from app.analysis.explained import explained
+from app.analysis.finding import Finding
 from app.analysis.findings import run_findings
 from app.analysis.hops import Hop, hop_table
-from app.analysis.placement import placement
+from app.analysis.kernels.mxnet_table import host_only
+from app.analysis.placement import op_table, placement
 from app.analysis.preflight.trust import HIGH, MEDIUM
 from app.analysis.syncs import sync_table
 from app.analysis.tables import Tables
 from probes.trace.rows import Key, Node, Process
 
 RULE = "an op runs where its arrays lie, and those where the code puts them (mx.cpu(i+1) played mx.gpu(i))"
+RAISES = "MXNet moves no op to the host: one without a GPU kernel raises where its arrays are on a GPU"
 _KVSTORE = "where a kvstore sums is inferred from its type, and GPUs that reach each other may sum elsewhere"
 
 
@@ -37,6 +40,8 @@ def foresee_mxnet(tables: Tables, gpus: int = 0) -> dict[str, Any]:
     played = played_gpus(tables)
     there = _renamed(tables, played)
     hops, syncs = hop_table(there), sync_table(there)
+    lacking = list(_lacking(there, set(played.values())))
+    found = [_told(one.row(), hops) for one in explained(run_findings(there, hops, syncs), there, hops)]
     named = max((int(gpu.partition(":")[2]) + 1 for gpu in played.values()), default=0)
     return {
         "gpus": gpus or max(named, 1),
@@ -45,15 +50,53 @@ def foresee_mxnet(tables: Tables, gpus: int = 0) -> dict[str, Any]:
         "processes": [],
         "steps": there.steps,
         "placement": [row | {"nobody_asked": 0} for row in placement(there)],
-        "no_kernel": [],
+        "no_kernel": lacking,
         "hops": [hop.row() for hop in hops],
         "syncs": [sync.row() for sync in syncs],
-        "findings": [
-            _told(one.row(), hops) for one in explained(run_findings(there, hops, syncs), there, hops)
-        ],
+        "findings": [*map(_raised, lacking), *found],
         "libraries": [],
         "unforeseen": list(_unforeseen(tables, there, played, gpus, named)),
     }
+
+
+def _lacking(there: Tables, gpus: set[str]) -> Iterator[dict[str, Any]]:
+    """The ops on a GPU that MXNet computes on the host only, by line."""
+    table = host_only()
+    versions = {process.framework_version for process in there.processes} - {None}
+    same = all(f"MXNet {version}'" in table.source for version in versions)
+    counts: dict[tuple[str, str | None, str], int] = {}
+    for op in op_table(there):
+        if op.assigned in gpus and op.type in table.ops:
+            place = op.type, op.site, op.assigned
+            counts[place] = counts.get(place, 0) + 1
+    for (kind, site, device), count in counts.items():
+        yield {
+            "op": kind,
+            "site": site,
+            "runs_on": device,
+            "kernel": f"{kind} has kernels for the host only, and its arrays are on {device}: MXNet raises",
+            "from": table.source,
+            "confidence": HIGH if same else MEDIUM,
+            "why": "" if same else "the kernel table is of another version of MXNet than the script's",
+            "ops": count,
+        }
+
+
+def _raised(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The finding of an op that cannot run where its arrays are."""
+    finding = Finding(
+        code="no-kernel",
+        severity="error",
+        site=row["site"],
+        summary=f"{row['op']} at {row['site'] or 'an unknown line'} has no GPU kernel, and its arrays are on"
+        f' {row["runs_on"]}: MXNet raises there, "Operator {row["op"]} is not implemented for GPU."',
+        evidence={"kernel": row["kernel"], "kernels_of": row["from"]},
+        fix="Bring its inputs to the host before it, x.as_in_context(mx.cpu()), and its result back after it;"
+        " or take an op that has a GPU kernel.",
+        hops=(),
+    )
+    more = {"because": "", "source": None, "repair": None, "rules": [RAISES]}
+    return finding.row() | more | {"confidence": row["confidence"], "why": row["why"]}
 
 
 def _told(row: dict[str, Any], hops: list[Hop]) -> dict[str, Any]:
@@ -108,7 +151,9 @@ def _unforeseen(
         rows.append({"what": what, "site": site, "count": 1, "why": why})
 
     say(
-        "kernels", "MXNet moves no op to the host: one without a GPU kernel raises, and this build lists none"
+        "kernels",
+        f"{host_only().source} tells which ops have none for GPUs; that one lacks a type or a sparse storage"
+        " there, it does not tell",
     )
     say("cuDNN", "what it does in place of MXNet's own kernels, and what memory it takes, no CPU run shows")
     if not played:

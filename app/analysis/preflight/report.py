@@ -131,7 +131,8 @@ def render_preflight(report: Mapping[str, Any]) -> str:
     lines.append("")
     lines += _findings(report)
     if report["no_kernel"]:
-        lines += ["", "Without a GPU kernel, so on the host"]
+        raises = report["framework"] == "mxnet"
+        lines += ["", f"Without a GPU kernel, so {'not on a GPU' if raises else 'on the host'}"]
         lines += [
             f"   {row['site'] or '?'}  {row['kernel']} ({row['confidence']}){_whose(row, report)}"
             for row in report["no_kernel"]
@@ -162,8 +163,8 @@ def _findings(report: Mapping[str, Any]) -> list[str]:
         lines.append(f"{_MARKS.get(row['severity'], '  ')} {row['code']}: {row['summary']}")
         lines.append("     confidence " + ": ".join(filter(None, (row["confidence"], row["why"]))))
         lines += [f"     rule: {rule}" for rule in row["rules"]]
-        if row["fix"]:
-            lines.append(f"     fix: {(row['repair'] or {}).get('words') or row['fix']}")
+        if words := (row["repair"] or {}).get("words") or row["fix"]:
+            lines.append(f"     fix: {words}")
         lines += [f"       {line}" for line in ((row["repair"] or {}).get("diff") or "").splitlines()]
     return lines
 

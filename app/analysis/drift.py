@@ -18,6 +18,12 @@ CODE = "replica-drift"
 ROUNDING_PPB = 1_000
 """Relative differences up to here, in parts per billion, may be rounding: single precision has 60."""
 
+_FIX_OF_TOWERS = (
+    "Apply the mean of all replicas' gradients to each of them: collect the gradients first, then update; or"
+    " let tf.distribute.MirroredStrategy make the replicas, which keeps them equal."
+)
+"""For variables that the code itself made on several devices."""
+
 _Replicas = tuple[int, tuple[str, ...], int, str]
 """Process, devices, line and exchange of the comparisons that belong together."""
 
@@ -35,6 +41,8 @@ class Check:
     """The largest relative difference, in parts per billion."""
     parameter: str = ""
     """Which parameter has it; '' where none differs."""
+    updates: int = 0
+    """How many each replica had applied; 0 where only the step tells."""
 
     @property
     def differs(self) -> bool:
@@ -48,18 +56,20 @@ def drift_findings(tables: Tables) -> list[Finding]:
     if not keys:
         return []
     groups: dict[_Replicas, list[Event]] = {}
-    made: dict[_Replicas, str | None] = {}
     for event in tables.events_of("drift"):
         if event.key in keys and event.value is not None:
-            fields = keys[event.key].fields
             groups.setdefault(_replicas(keys[event.key]), []).append(event)
-            made.setdefault(_replicas(keys[event.key]), tables.site(fields.get("made_loc")))
     found = []
     for replicas, events in groups.items():
         checks = checks_of(events, keys)
-        if not replicas[-1] and drifts(checks):
-            found.append(_finding(tables, replicas, checks, made[replicas]))
+        if not replicas[-1] and drifts(checks) and not _assigned(events, keys):
+            found.append(_finding(tables, replicas, checks, keys[events[0].key].fields))
     return found
+
+
+def _assigned(events: Iterable[Event], keys: Mapping[int, Key]) -> bool:
+    """Whether the replicas get values by something else too, such as an average every so many steps."""
+    return any(keys[event.key].fields.get("what") == "assigned" for event in events)
 
 
 def checks_of(events: Iterable[Event], keys: Mapping[int, Key]) -> list[Check]:
@@ -69,6 +79,8 @@ def checks_of(events: Iterable[Event], keys: Mapping[int, Key]) -> list[Check]:
     for event in sorted(events, key=lambda event: event.ts_ns):
         fields, value = keys[event.key].fields, event.value or 0
         what = fields.get("what") or ""
+        if what == "assigned":
+            continue
         if not checks or checks[-1].step != event.step or what in told:
             checks.append(Check(event.step))
             told.clear()
@@ -79,13 +91,21 @@ def checks_of(events: Iterable[Event], keys: Mapping[int, Key]) -> list[Check]:
             last = dataclasses.replace(last, differing=value)
         elif what == "largest_ppb":
             last = dataclasses.replace(last, largest_ppb=value, parameter=fields.get("parameter") or "")
+        elif what == "updates":
+            last = dataclasses.replace(last, updates=value)
         checks.append(last)
     return checks
 
 
 def drifts(checks: Sequence[Check]) -> bool:
-    """Whether the last comparison differs, and not by chance: more than the first did, or as all of them."""
+    """Whether the last comparison differs, and not by chance: more than the first did, or as all of them.
+
+    Replicas that are equal again after they differed exchange something every so many steps.
+    """
     if len(checks) < 2 or not checks[-1].differs:
+        return False
+    apart = [check.differs for check in checks]
+    if not all(apart[apart.index(True) :]):
         return False
     return checks[-1].largest_ppb > checks[0].largest_ppb or all(check.differs for check in checks)
 
@@ -96,7 +116,7 @@ def _replicas(key: Key) -> _Replicas:
     return key.id >> 32, devices, fields.get("loc") or 0, fields.get("exchange") or ""
 
 
-def _finding(tables: Tables, replicas: _Replicas, checks: list[Check], made: str | None) -> Finding:
+def _finding(tables: Tables, replicas: _Replicas, checks: list[Check], fields: Mapping[str, Any]) -> Finding:
     _, devices, loc, _ = replicas
     first, last, site = checks[0], checks[-1], tables.site(loc)
     evidence: dict[str, Any] = {
@@ -111,9 +131,15 @@ def _finding(tables: Tables, replicas: _Replicas, checks: list[Check], made: str
         "last_check_largest_difference_ppb": last.largest_ppb,
         "checks": len(checks),
     }
-    if made:
-        evidence["trainer_made_at"] = made
-    by = f", by the trainer of {made}" if made else ""
+    if last.updates:
+        evidence |= {"first_check_updates": first.updates, "last_check_updates": last.updates}
+    trainer = tables.site(fields.get("made_loc"))
+    if trainer:
+        evidence["trainer_made_at"] = trainer
+    variables = tables.site(fields.get("variables_loc"))
+    if variables:
+        evidence["variables_made_at"] = variables
+    by = f", by the trainer of {trainer}" if trainer else ""
     what = f" ({last.parameter})" if last.parameter else ""
     grew = "up from" if last.largest_ppb > first.largest_ppb else "and"
     where = advice.some_of(devices, "devices") or "several devices"
@@ -124,9 +150,11 @@ def _finding(tables: Tables, replicas: _Replicas, checks: list[Check], made: str
         f"{_at(last)}, {grew} {before}{_at(first)}; no gradients are"
         f" exchanged between them at {site or 'an unknown line'}{by}."
     )
-    fix = advice.fix(CODE, evidence)
+    fix = _FIX_OF_TOWERS if variables else advice.fix(CODE, evidence)
     return Finding(CODE, SEVERITY[CODE], site, summary, evidence, fix, (), recurs=True)
 
 
 def _at(check: Check) -> str:
+    if check.updates:  # of each replica: several optimizers' steps are counted together
+        return f" after {units.plural(check.updates, 'update')}"
     return "" if check.step is None else f" at step {units.count(check.step)}"

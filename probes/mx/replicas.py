@@ -13,13 +13,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
 from ..imports import after_import
+from ..trace.drift import MOST_ELEMENTS, compare, write
 from ..trace.recording import Recording, clock
 from .arrays import Arrays
 
-MOST_ELEMENTS = 4096
 MADE_AT = "_hopscope_made_at"
 """Attribute of a trainer: the location that made it, where its kvstore was chosen."""
-_PARTS = 1_000_000_000
 Replicas = list[tuple[str, list[Any]]]
 """(parameter's name, its array on each context)."""
 
@@ -55,38 +54,14 @@ class Drift:
 
     def _compare(self, replicas: Replicas, exchange: Optional[str], loc: int, made: int) -> None:
         start = clock()
-        differing, largest, which, scale = 0, 0.0, None, 0.0
-        for name, copies in replicas:
-            values = [self._values(copy) for copy in copies]
-            if any(value is None for value in values):
-                continue
-            scale = max(scale, *map(_largest, values))
-            apart = max(_apart(values[0], value) for value in values[1:])
-            differing += apart > 0
-            if apart > largest:
-                largest, which = apart, name
-        # In relation to the largest value of all: a bias that starts at zero would be 100 % apart at once.
-        largest = largest / scale if scale else 0.0
-        devices = [self._arrays.device(copy.handle) for copy in replicas[0][1]]
-        for what, value in (("differing", differing), ("largest_ppb", min(round(largest * _PARTS), 1 << 62))):
-            identity = ("drift", what, loc, tuple(devices), which, exchange, made)
-            key = self._recording.key(
-                identity,
-                "drift",
-                {
-                    "what": what,
-                    "devices": devices,
-                    "parameters": len(replicas),
-                    "parameter": which,
-                    "exchange": exchange,
-                    "loc": loc,
-                    "made_loc": made,
-                    "basis": "measured",
-                },
-                counted=False,
-            )
-            self._recording.counts[key] += 1
-            self._recording.event("drift", start, clock() - start, key, 1, value)
+        found = compare((name, [self._values(copy) for copy in copies]) for name, copies in replicas)
+        fields = {
+            "devices": [self._arrays.device(copy.handle) for copy in replicas[0][1]],
+            "exchange": exchange,
+            "loc": loc,
+            "made_loc": made,
+        }
+        write(self._recording, found, start, fields)
 
     def _values(self, array: Any) -> Any:
         """The first elements of an array as numpy has them; None for types that are not floating point."""
@@ -108,20 +83,6 @@ class Drift:
         self._free(part)
         self._free(flat)
         return values
-
-
-def _apart(first: Any, second: Any) -> float:
-    """The largest difference of two values; 0 where all bits are equal, or where one is not finite."""
-    if first.tobytes() == second.tobytes():
-        return 0.0
-    return _largest(first.astype("float64") - second.astype("float64"))
-
-
-def _largest(values: Any) -> float:
-    import numpy
-
-    largest = float(numpy.max(numpy.abs(values.astype("float64")), initial=0.0))
-    return largest if numpy.isfinite(largest) else 0.0
 
 
 def _replicas(owner: Any) -> tuple[Replicas, Optional[str]]:

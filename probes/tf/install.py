@@ -23,6 +23,7 @@ from . import (
     gradients,
     memory,
     merges,
+    replicas,
     scopes,
     server_graphs,
     sessions,
@@ -55,5 +56,6 @@ def install(recording: Recording, module: ModuleType) -> None:
     server_graphs.install(recording)
     sessions.install(recording)
     windows.install(recording, graphs)
+    replicas.install(recording)
     for name in steps.OPTIMIZER_MODULES:
         after_import(name, steps.hook_for(recording, name))

@@ -28,6 +28,8 @@ class _Nesting(threading.local):
     depth = 0
     handed_over = False
     """This thread does for a replica's what that asked for while it applied an optimizer."""
+    optimizer: Any = None
+    """The one that is applied, the innermost."""
 
 
 _nesting = _Nesting()
@@ -38,6 +40,11 @@ _MOST_TOLD_APART = 64
 def applying() -> bool:
     """Whether an optimizer is being applied: what replicas sum then are gradients."""
     return _nesting.depth > 0 or _nesting.handed_over
+
+
+def optimizer_now() -> Any:
+    """The optimizer that this thread applies, or traces the application of; None where it does not."""
+    return _nesting.optimizer
 
 
 def while_applying(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -70,11 +77,14 @@ def _wrap(recording: Recording, owner: Any, method: str) -> None:
     original = vars(owner)[method]
 
     def applied(self: Any, *args: Any, **kwargs: Any) -> Any:
+        outer = _nesting.optimizer
         _nesting.depth += 1
+        _nesting.optimizer = self
         try:
             result = original(self, *args, **kwargs)
         finally:
             _nesting.depth -= 1
+            _nesting.optimizer = outer
         if _nesting.depth == 0 and _first_replica():
             _mark(recording, self, result)
         return result

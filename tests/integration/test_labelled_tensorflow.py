@@ -25,11 +25,6 @@ NOT_REACHED = {
         "without steps the line that ran most is the loop's, here a helper that it calls twice",
         "missed: host-sync solver_until_converged.py:24",
     ),
-    "towers_never_averaged": NotReached.of(
-        "parameters are compared between replicas in MXNet only",
-        "missed: replica-drift towers_never_averaged.py:33",
-        "wrong cause: towers_never_averaged.py:33",
-    ),
 }
 
 

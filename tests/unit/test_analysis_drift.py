@@ -116,6 +116,8 @@ def test_trainers_of_one_run_are_judged_apart() -> None:
         # It came down from a difference that was not there before.
         ([(0, 0), (4, 9_000)], True),
         ([(1, 120), (4, 9_000), (4, 110)], False),
+        # Equal again in between: averaged every so many steps.
+        ([(0, 0), (4, 9_000), (0, 0), (4, 9_000)], False),
         # One look shows no growth.
         ([(4, 90_000_000)], False),
         ([], False),
@@ -129,3 +131,33 @@ def test_what_counts_as_drifting(figures: list[tuple[int, int]], drifting: bool)
 def test_events_without_a_value_or_a_key_are_left_out() -> None:
     assert drift_findings(run(KEYS, [event(1, 1, 0, None), event(2, 77, 0, 5)])) == []
     assert drift_findings(run([], GROWING)) == []
+
+
+TOWERS: dict[str, Any] = {"devices": ["gpu:0", "gpu:1"], "variables_loc": 3, "loc": 7}
+OF_TOWERS = [
+    drift(1, "differing", **TOWERS),
+    drift(2, "largest_ppb", "w (3x4)", **TOWERS),
+    drift(3, "updates", **TOWERS),
+    drift(4, "assigned", **TOWERS),
+]
+AFTER_1_AND_8 = [
+    event(at + number, number, None, value)
+    for at, values in ((10, (1, 20_000_000, 1)), (20, (2, 90_000_000, 8)))
+    for number, value in enumerate(values, 1)
+]
+
+
+def test_towers_that_the_code_made_itself_are_told_by_their_updates() -> None:
+    (found,) = drift_findings(run(OF_TOWERS, AFTER_1_AND_8))
+    assert found.summary == (
+        "The replicas on gpu:0 and gpu:1 drift apart: 2 of 4 parameters differ, by up to 9 % of the largest"
+        " value (w (3x4)) after 8 updates, up from 2 % after 1 update; no gradients are exchanged between"
+        " them at train.py:7."
+    )
+    assert found.evidence["variables_made_at"] == "train.py:3"
+    assert (found.evidence["first_check_updates"], found.evidence["last_check_updates"]) == (1, 8)
+    assert found.fix and "MirroredStrategy" in found.fix
+
+
+def test_towers_that_something_else_is_assigned_to_do_not_drift() -> None:
+    assert drift_findings(run(OF_TOWERS, [*AFTER_1_AND_8, event(30, 4, None, 1)])) == []

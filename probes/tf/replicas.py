@@ -1,0 +1,320 @@
+"""Compares towers' parameters between devices after 1, 2, 4, 8 .. updates of each, where nobody else does.
+
+A distribution strategy keeps its replicas equal, so what is made in its scope is left out. Variables are
+read through the runtime itself (peek.py), so that nothing of it is recorded as the program's doing.
+Everything here costs something only where a line made variables of one shape on several devices.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Optional
+
+from ..trace import drift
+from ..trace.recording import Recording, clock
+from . import steps
+from .names import shape_text, short_device
+from .peek import first_elements
+from .replica_sets import Copy, Parameter, ReplicaSet, due
+from .writes import Touched, is_update, is_write, touched
+
+_MOST_WAITING = 512
+_SETTINGS = (
+    "momentum",
+    "nesterov",
+    "rho",
+    "beta_1",
+    "beta_2",
+    "epsilon",
+    "weight_decay",
+    "clipnorm",
+    "clipvalue",
+)
+_COPY = "_hopscope_copy"
+"""Attribute of a variable's handle."""
+_SOURCES = "_hopscope_sources"
+"""Attribute of a graph: its tensors that gradients are asked for, by call."""
+_NOTHING = Touched()
+
+
+class Replicas:
+    """The variables that may be replicas of each other."""
+
+    def __init__(self, recording: Recording) -> None:
+        """No variable was made yet."""
+        self._recording = recording
+        self._lock = threading.RLock()
+        self._waiting: dict[tuple[int, str, str], list[Parameter]] = {}
+        self._sets: dict[tuple[int, tuple[str, ...]], ReplicaSet] = {}
+        self._touched: dict[str, Touched] = {}
+        self.on = False
+        """Some variables may be replicas of each other."""
+        self._failed = False
+
+    def note(self, method: Callable[..., None], *args: Any) -> None:
+        """Call a method of this; the program's step must not fail by it."""
+        try:
+            method(*args)
+        except Exception as error:  # noqa: BLE001
+            self.on, self._failed = False, True
+            why = f"they can't be compared: {type(error).__name__}: {error}"
+            self._recording.unseen("replicas that grow apart", why)
+
+    # -- what is made ------------------------------------------------------------------------------
+
+    def made(self, handle: Any, name: str, dims: Sequence[Optional[int]], dtype: Any) -> None:
+        """A variable was made, eagerly."""
+        device, shape = short_device(handle.device), shape_text(dims)
+        place = self._recording.sites.current(), shape, dtype.name
+        with self._lock:
+            waiting = self._waiting.setdefault(place, [])
+            parameter = next((one for one in waiting if one.takes(device)), None)
+            if parameter is None:
+                parameter = Parameter(place[0], shape)
+                waiting.append(parameter)
+                del waiting[:-_MOST_WAITING]
+            copy = Copy(device, name, parameter, _reader(handle, dtype, dims))
+            parameter.copies[device] = copy
+            self.on = self.on or (len(parameter.copies) > 1 and not self._failed)
+        setattr(handle, _COPY, copy)
+
+    def traced(self, name: str, graph: Any) -> None:
+        """A graph became a function of the runtime."""
+        found = touched(graph, getattr(graph, _SOURCES, ()), self._touched)
+        if found != _NOTHING:
+            self._touched[name] = found
+
+    # -- what is trained ---------------------------------------------------------------------------
+
+    def differentiated(self, sources: Iterable[Any], eager: bool) -> None:
+        """Gradients of these were asked for, all in one call; not yet applied."""
+        copies = _copies(sources)
+        for copy in copies:
+            copy.trained = True
+            # Of one loss: they are parts of one model.
+            copy.parameter.over |= sum(other.parameter is copy.parameter for other in copies) > 1
+            if eager:
+                _keep_first(copy)
+
+    def calling(self, name: str, inputs: Sequence[Any]) -> None:
+        """A traced function is about to run on these arguments."""
+        found = self._touched.get(name, _NOTHING)
+        for call in found.differentiated:
+            self.differentiated([inputs[index] for index in call if index < len(inputs)], True)
+        for copy in _copies(inputs[write.argument] for write in found.writes if write.argument < len(inputs)):
+            if copy.trained:
+                _keep_first(copy)
+
+    def called(self, name: str, inputs: Sequence[Any]) -> None:
+        """It ran."""
+        for write in self._touched.get(name, _NOTHING).writes:
+            if write.argument < len(inputs):
+                self.wrote(inputs[write.argument], write.update, write.loc)
+
+    def wrote(self, handle: Any, update: bool, loc: int) -> None:
+        """A variable got new values: by an update at `loc`, or any others."""
+        copy = getattr(handle, _COPY, None)
+        if copy is None or len(copy.parameter.copies) < 2 or not copy.trained:
+            return
+        parameter = copy.parameter
+        group = parameter.replicas
+        if parameter.over or (group is not None and group.over):
+            return
+        if not update or (group is not None and group.loc != loc):
+            self._assigned(copy, group)
+            return
+        if 0 not in copy.values and not copy.updates:
+            parameter.over = True
+            return
+        with self._lock:
+            group = parameter.replicas or self._join(parameter, loc)
+            parameter.updated(copy)
+        if due(copy.updates):
+            copy.keep()
+            with self._lock:
+                group.reached(copy.updates)
+
+    def _assigned(self, copy: Copy, group: Optional[ReplicaSet]) -> None:
+        """Something else than its gradients reached a copy."""
+        if not copy.updates:
+            copy.values.clear()  # it begins with what it has now
+            return
+        copy.parameter.over = True
+        if group is not None:
+            group.over = True
+            if group.told:
+                drift.event(self._recording, "assigned", 1, clock(), self._fields(group))
+
+    def _join(self, parameter: Parameter, loc: int) -> ReplicaSet:
+        place = loc, tuple(sorted(parameter.copies))
+        group = self._sets.get(place)
+        if group is None:
+
+            def tell(found: drift.Compared, updates: int) -> None:
+                drift.write(self._recording, found, clock(), self._fields(made), updates)
+
+            group = made = self._sets[place] = ReplicaSet(loc, tell, _alike)
+        group.parameters[id(parameter)] = parameter
+        parameter.replicas = group
+        return group
+
+    def _fields(self, group: ReplicaSet) -> dict[str, Any]:
+        first = next(iter(group.parameters.values()))
+        return {
+            "devices": list(first.copies),
+            "exchange": None,
+            "loc": group.loc,
+            "made_loc": 0,
+            "variables_loc": first.made,
+        }
+
+
+def _copies(handles: Iterable[Any]) -> list[Copy]:
+    """Those of these variables that may be replicas."""
+    found = (getattr(handle, _COPY, None) for handle in handles)
+    return [copy for copy in found if copy is not None and len(copy.parameter.copies) > 1]
+
+
+def _keep_first(copy: Copy) -> None:
+    if not copy.updates and not copy.values and not copy.parameter.over:
+        copy.keep()
+
+
+def _reader(handle: Any, dtype: Any, dims: Sequence[Optional[int]]) -> Any:
+    elements = 1
+    for extent in dims:
+        elements *= extent or 0
+    there = weakref.ref(handle)
+
+    def read() -> Any:
+        variable = there()
+        return None if variable is None else first_elements(variable, dtype, elements)
+
+    return read
+
+
+def _alike(first: Any, second: Any) -> bool:
+    """Whether two optimizers, None where none is known, have the same settings."""
+    return first is second or (
+        first is not None and second is not None and _settings(first) == _settings(second)
+    )
+
+
+def _settings(optimizer: Any) -> tuple[Any, ...]:
+    from tensorflow.python.framework import dtypes
+
+    rate: Any = getattr(optimizer, "_learning_rate", None)
+    handle = getattr(rate, "handle", None)
+    if handle is not None:
+        value = first_elements(handle, dtypes.as_dtype(rate.dtype), 1)
+        told = None if value is None else value.tolist()
+    else:  # a schedule, or none
+        parts = getattr(rate, "__dict__", {})
+        told = [type(rate).__name__, {name: part for name, part in parts.items() if isinstance(part, float)}]
+    return type(optimizer).__name__, told, *(getattr(optimizer, name, None) for name in _SETTINGS)
+
+
+def install(recording: Recording) -> None:
+    """Hook the making of variables, gradients, and whatever writes to variables; to be called last."""
+    replicas = Replicas(recording)
+    _variables(replicas)
+    _gradients(replicas)
+    _functions(replicas)
+    _writers(replicas)
+
+
+def _variables(replicas: Replicas) -> None:
+    from tensorflow.python.distribute import distribute_lib
+    from tensorflow.python.framework import ops
+    from tensorflow.python.ops import resource_variable_ops
+
+    make = resource_variable_ops._variable_handle_from_shape_and_dtype
+
+    def made(shape: Any, dtype: Any, shared_name: Any, name: Any, *args: Any, **kwargs: Any) -> Any:
+        handle = make(shape, dtype, shared_name, name, *args, **kwargs)
+        known = isinstance(handle, ops.EagerTensor) and shape.is_fully_defined()
+        if known and dtype.is_floating and not distribute_lib.has_strategy():
+            replicas.note(replicas.made, handle, str(name or "").rstrip("/"), shape.as_list(), dtype)
+        return handle
+
+    resource_variable_ops._variable_handle_from_shape_and_dtype = made
+
+
+def _gradients(replicas: Replicas) -> None:
+    from tensorflow.python.eager import context, imperative_grad
+    from tensorflow.python.framework import ops
+
+    differentiate = imperative_grad.imperative_grad
+
+    @functools.wraps(differentiate)
+    def imperative_gradient(tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
+        eager = context.executing_eagerly()
+        if not eager:
+            _note_sources(ops.get_default_graph(), sources)
+        if replicas.on:
+            replicas.note(replicas.differentiated, sources, eager)
+        return differentiate(tape, target, sources, *args, **kwargs)
+
+    imperative_grad.imperative_grad = imperative_gradient
+
+
+def _note_sources(graph: Any, sources: Iterable[Any]) -> None:
+    """A function that is being traced knows a variable by its handle and by a placeholder."""
+    captures = getattr(getattr(graph, "function_captures", None), "by_val_internal", {})
+    inside = [captures.get(id(source), source) for source in sources]
+    setattr(graph, _SOURCES, [*getattr(graph, _SOURCES, ()), inside])
+
+
+def _functions(replicas: Replicas) -> None:
+    from tensorflow.python.eager import context
+    from tensorflow.python.eager.polymorphic_function import atomic_function
+
+    from_graph, call = atomic_function.from_func_graph, context.Context.call_function
+
+    def from_func_graph(name: Any, graph: Any, attrs: Any, *args: Any, **kwargs: Any) -> Any:
+        made = from_graph(name, graph, attrs, *args, **kwargs)
+        replicas.note(replicas.traced, made.name.decode(), graph)
+        return made
+
+    def call_function(self: Any, name: Any, tensor_inputs: Any, num_outputs: Any) -> Any:
+        if not replicas.on:
+            return call(self, name, tensor_inputs, num_outputs)
+        text = name.decode() if isinstance(name, bytes) else name
+        replicas.note(replicas.calling, text, tensor_inputs)
+        outputs = call(self, name, tensor_inputs, num_outputs)
+        replicas.note(replicas.called, text, tensor_inputs)
+        return outputs
+
+    atomic_function.from_func_graph = from_func_graph
+    context.Context.call_function = call_function
+
+
+def _writers(replicas: Replicas) -> None:
+    """The generated functions of the ops that write to a variable: few call them, and not in the hot path."""
+    from tensorflow.python.ops import gen_resource_variable_ops, gen_training_ops
+
+    for module in (gen_resource_variable_ops, gen_training_ops):
+        for name, function in list(vars(module).items()):
+            op_type = "".join(map(str.title, name.split("_")))
+            if callable(function) and is_write(op_type):
+                setattr(module, name, _writing(replicas, function, op_type))
+
+
+def _writing(replicas: Replicas, function: Any, op_type: str) -> Any:
+    @functools.wraps(function)
+    def written(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        # The first argument is the variable's handle, while a function is traced too.
+        copy = getattr(args[0], _COPY, None) if replicas.on and args else None
+        if copy is not None:
+            copy.optimizer = steps.optimizer_now() or copy.optimizer
+            if result is None:  # in a graph what runs is the function
+                mark = getattr(args[1], "_hopscope", None) if len(args) > 1 else None
+                update = steps.applying() or is_update(op_type, mark[0] if mark else "")
+                replicas.note(replicas.wrote, args[0], update, replicas._recording.sites.current())
+        return result
+
+    return written

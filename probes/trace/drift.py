@@ -1,0 +1,99 @@
+"""Compares replicas of a model's parameters, and writes what came of it: the same for every framework."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Optional
+
+from .recording import Recording, clock
+
+MOST_ELEMENTS = 4096
+"""Of a parameter, the first ones: replicas that drift do so in all of them."""
+ROUNDING = 1e-6
+"""Relative differences up to here may be rounding: single precision has 6e-8."""
+_PARTS = 1_000_000_000
+
+
+@dataclasses.dataclass
+class Compared:
+    """What a comparison found."""
+
+    parameters: int = 0
+    """How many were compared."""
+    differing: int = 0
+    """How many of them are not equal bit for bit in all replicas."""
+    apart: float = 0.0
+    """The largest difference."""
+    which: Optional[str] = None
+    """The parameter that has it."""
+    scale: float = 0.0
+    """The largest value of all: a bias that starts at zero would be 100 % apart at once."""
+
+    @property
+    def relative(self) -> float:
+        """The largest difference in relation to the largest value of all."""
+        return self.apart / self.scale if self.scale else 0.0
+
+    @property
+    def differs(self) -> bool:
+        """Whether the replicas differ by more than rounding."""
+        return self.relative > ROUNDING
+
+
+def compare(parameters: Iterable[tuple[str, Sequence[Any]]]) -> Compared:
+    """Compares (name, its values in each replica); values are numpy arrays, None where they can't be read."""
+    found = Compared()
+    for name, values in parameters:
+        found.parameters += 1
+        if any(value is None for value in values):
+            continue
+        found.scale = max(found.scale, *map(largest, values))
+        apart = max(_apart(values[0], value) for value in values[1:])
+        found.differing += apart > 0
+        if apart > found.apart:
+            found.apart, found.which = apart, name
+    return found
+
+
+def write(
+    recording: Recording, found: Compared, start: int, fields: Mapping[str, Any], updates: int = 0
+) -> None:
+    """Write a comparison that began at `start`; `fields` say of which replicas, and at which line.
+
+    `updates` is how many each replica had applied, where steps don't tell.
+    """
+    parts = min(round(found.relative * _PARTS), 1 << 62)
+    figures = [("differing", found.differing), ("largest_ppb", parts)]
+    for what, value in [*figures, ("updates", updates)] if updates else figures:
+        event(
+            recording,
+            what,
+            value,
+            start,
+            {**fields, "parameters": found.parameters, "parameter": found.which},
+        )
+
+
+def event(recording: Recording, what: str, value: int, start: int, fields: Mapping[str, Any]) -> None:
+    """Write one figure of a comparison, or another thing that is known of the same replicas."""
+    names = ("loc", "devices", "parameter", "parameters", "exchange", "made_loc")
+    identity = ("drift", what, *(str(fields.get(name)) for name in names))
+    key = recording.key(identity, "drift", {"what": what, **fields, "basis": "measured"}, counted=False)
+    recording.counts[key] += 1
+    recording.event("drift", start, clock() - start, key, 1, value)
+
+
+def _apart(first: Any, second: Any) -> float:
+    """The largest difference of two values; 0 where all bits are equal, or where one is not finite."""
+    if first.tobytes() == second.tobytes():
+        return 0.0
+    return largest(first.astype("float64") - second.astype("float64"))
+
+
+def largest(values: Any) -> float:
+    """The largest absolute value; 0 of none, and where one is not finite."""
+    import numpy
+
+    found = float(numpy.max(numpy.abs(values.astype("float64")), initial=0.0))
+    return found if numpy.isfinite(found) else 0.0

@@ -7,6 +7,7 @@ from typing import Any
 
 from app.analysis.devices import in_order
 from app.analysis.hops import Hop
+from probes.trace.hop import IN_GRAPH
 
 MOST_NAMED = 4
 """Devices, or ways between them, that a sentence names before it counts them."""
@@ -37,6 +38,7 @@ _FIX_OF_CAPTURED = "Copy the tensor to {dst} once, outside of the function, and 
 _FIX_OF_COPIED_AGAIN = (
     "Copy it to {dst} once, before the loop, and keep the copy (a Block has Constants for that)."
 )
+_FIX_OF_ROWS = "Create the table on {dst}, where its rows are used, if it fits into that memory."
 _FIX_OF_KEPT = (
     "{kept_by} keeps its variables in one place for all replicas: MirroredStrategy keeps a copy of each on"
     " every device, MultiWorkerMirroredStrategy on those of every worker."
@@ -58,6 +60,8 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         text = _FIX_OF_COPIED_AGAIN
     if code == "host-sync" and not evidence.get("takes", True):
         text = "Drop the wait: a device's work need be done only where a value of it is taken."
+    if code == "host-sync" and IN_GRAPH in _each(evidence.get("taken_by") or evidence.get("kind")):
+        text = "Write the function with TensorFlow's ops, so that the graph runs it where its inputs are."
     if code == "variable-home" and evidence.get("kept_by"):
         text = _FIX_OF_KEPT
     if any(name.startswith("kvstore") for name in _each(evidence.get("algorithm"))):
@@ -69,6 +73,10 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         for name in ("forward_requested", "producer_forward_requested")
         for device in _each(evidence.get(name))
     ]
+    if code == "variable-home" and evidence.get("rows"):
+        text = _FIX_OF_ROWS
+    if evidence.get("result_of"):
+        return None  # of a library's own, as a rule, which no scope around it would move
     start = next(iter(_each(evidence.get("stations") or evidence.get("src"))), "its device")
     if code in ("bounce", "default-device") and evidence.get("result_of_a_call"):
         text = (
@@ -160,7 +168,9 @@ _HANDED_OVER = {
     "result": "A result of type {dtype} of {made_by} is handed out in host memory and used on {dsts} by"
     " {consumers} at {at}",
 }
-_TAKEN = "{consumers} at {at} is sent an argument that a GPU's kernel takes in host memory, {way}"
+_TAKEN = (
+    "{consumers} at {at} is sent an argument, {way}, that a GPU's kernel would take from host memory as it is"
+)
 _CALLED = {
     "explicit": "The code copies a tensor at {at} by {call}, {way}",
     "redundant-copy": "The code copies a tensor at {at} by {call} to where it is already, {way}",

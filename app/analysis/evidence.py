@@ -8,7 +8,7 @@ from typing import Any
 from app.analysis.advice import some_of
 from app.analysis.finding import Finding
 from app.analysis.openers import purpose
-from probes.trace.hop import DISPATCH
+from probes.trace.hop import DISPATCH, IN_GRAPH
 
 
 def because(finding: Finding) -> str:
@@ -66,6 +66,11 @@ _RESULTS = (
 
 
 def _result(facts: _Facts) -> str:
+    if "result_of" in facts:
+        of = facts.told("result_of")
+        return (
+            f"What {of} hands out passes an Identity of TensorFlow's own, on the device that it is in itself."
+        )
     here = f" Here that is {facts.told('called_on', 'devices')}." if "called_on" in facts else ""
     return f"{_RESULTS}{here}"
 
@@ -177,7 +182,17 @@ def _colocation(facts: _Facts) -> str:
 
 
 def _variable(facts: _Facts) -> str:
-    return f"The variable lives on {facts.told('lives_on', 'devices')}; the op that reads it runs elsewhere."
+    if "rows" in facts:
+        used = facts.told("requested", "devices") or facts.told("dst", "devices")
+        home = facts.told("lives_on", "devices")
+        return f"The table lives on {home}, so its rows are looked up there; what uses them runs on {used}."
+    kept = f", where {facts.told('kept_by')} keeps it" if "kept_by" in facts else ""
+    asked, runs = facts.told("requested", "devices"), facts.told("dst", "devices")
+    reads = f"was requested on {asked}" if asked else f"was requested nowhere and runs on {runs}"
+    if not asked and not runs:
+        reads = "runs elsewhere"
+    home = facts.told("lives_on", "devices")
+    return f"The variable lives on {home}{kept}; what reads it {reads}{facts.scope('scope')}."
 
 
 def _sync(facts: _Facts) -> str:
@@ -186,6 +201,8 @@ def _sync(facts: _Facts) -> str:
     made = ""
     if "made_by" in facts:
         made = f"It was made on {facts.told('src', 'devices')} by {facts.told('made_by', 'ops')}. "
+    if IN_GRAPH in (facts.told("taken_by"), facts.told("kind")):
+        return f"{made}In each call the graph waits while the Python function works on the host."
     idle = facts.told("idle_meanwhile", "devices", ", ")
     meanwhile = f"; meanwhile without work: {idle}" if idle else ""
     return f"{made}While Python waits for a value it gives out no work{meanwhile}."
@@ -217,6 +234,50 @@ def _collective(facts: _Facts) -> str:
     return f"Exchanged among {devices} by {algorithm}{summed}."
 
 
+def _mixed(facts: _Facts) -> str:
+    if "inputs_made_by" not in facts:
+        return ""
+    makers = facts.told("inputs_made_by", "ops").replace("Python", "Python data")
+    at = facts.told("inputs_made_at", "lines")
+    made = f"Inputs on {facts.told('inputs_also_on', 'devices')} were made by {makers}{at and f' at {at}'}."
+    if "cpu:0" not in facts.each("inputs_also_on"):
+        return made
+    return f"{made} An array that is made without a context lies on the current one, cpu(0) by default."
+
+
+def _redundant(facts: _Facts) -> str:
+    if "same_device" in facts:
+        here = facts.told("same_device", "devices")
+        return f"The array is on {here} already, and {facts.told('call') or 'the copy'} makes another there."
+    if "sent_again" in facts:
+        lies, taken = facts.told("src", "devices"), facts.told("dst", "devices")
+        return (
+            f"The function holds on to a tensor that lies on {lies}{facts.scope('producer_scope')}; what"
+            f" takes it was requested on {taken}{facts.scope('scope')}, and a copy lasts for one call only."
+        )
+    return ""
+
+
+def _opaque(facts: _Facts) -> str:
+    asked = facts.told("requested_inside", "devices")
+    if not asked:
+        return ""
+    ran = facts.told("ran_on", "devices")
+    return f"Requested inside: {asked}; XLA makes one kernel of it all, which runs on {ran}."
+
+
+def _drift(facts: _Facts) -> str:
+    trainer = facts.told("trainer_made_at", "lines")
+    made = f" The trainer was made at {trainer}." if trainer else ""
+    first, last = facts.told("first_check_step"), facts.told("last_check_step")
+    if not first or not last:
+        return ""
+    return (
+        f"The replicas' parameters were compared {facts.told('checks')} times, from step {first} to step"
+        f" {last}, and nothing was seen to exchange gradients between them.{made}"
+    )
+
+
 def _unknown(facts: _Facts) -> str:
     asked = facts.told("producer_requested", "devices"), facts.told("requested", "devices")
     told = " and ".join(
@@ -241,5 +302,9 @@ _SENTENCES = {
     "bounce": _bounce,
     "collective": _collective,
     "reduce-on-host": _collective,
+    "mixed-context": _mixed,
+    "redundant-copy": _redundant,
+    "xla-opaque": _opaque,
+    "replica-drift": _drift,
     "unknown": _unknown,
 }

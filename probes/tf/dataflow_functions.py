@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from .functions import _FUNCTION_ATTRIBUTES, _truth
+from .functions import _truth
 from .kernels import types_of_node
 from .names import short_device
+from .op_notes import FUNCTION_ATTRIBUTES
 from .shapes import infer_shapes
 
 
@@ -84,7 +85,7 @@ def _about(tensor: Any) -> list[Any]:
 
 def _calls(op: Any) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for attribute in _FUNCTION_ATTRIBUTES.get(op.type, ()):
+    for attribute in FUNCTION_ATTRIBUTES.get(op.type, ()):
         value = op.get_attr(attribute)
         found[attribute] = [one.name for one in (value if isinstance(value, list) else [value])]
     return found

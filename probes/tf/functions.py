@@ -20,28 +20,15 @@ from .marks import mark as mark_of
 from .marks import of_calls
 from .names import short_device
 from .observed import Observed
+from .op_notes import called_by, op_notes
 from .opaque import compiled_call
 from .origins import NOT_KNOWN, Calling, OpNote
 from .placed import PlacedGraph, read_placed
 from .placed_nodes import ARGUMENTS, RESULTS
 from .remote import Remote
-from .scopes import NO_SCOPE, Scope
 from .scopes import current as current_scope
 
-_NOWHERE = (0, 0, "", NO_SCOPE, "")
 _CONTROL_FLOW = {"While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase", "Switch", "Enter"}
-
-
-_FUNCTION_ATTRIBUTES = {
-    "PartitionedCall": ("f",),
-    "StatefulPartitionedCall": ("f",),
-    "While": ("body", "cond"),
-    "StatelessWhile": ("body", "cond"),
-    "If": ("then_branch", "else_branch"),
-    "StatelessIf": ("then_branch", "else_branch"),
-    "Case": ("branches",),
-    "StatelessCase": ("branches",),
-}
 
 
 class FunctionNote(NamedTuple):
@@ -88,18 +75,12 @@ class Functions:
 
     def traced(self, name: str, graph: Any, attrs: Any) -> None:
         """A graph became a function of the runtime."""
-        places: dict[str, tuple[int, int, str, Scope, str]] = getattr(graph, "_hopscope_ops", {})
-        ops: dict[str, OpNote] = {}
+        ops = op_notes(graph)
         steps = getattr(graph, "_hopscope_steps", 0)
         collectives = list(getattr(graph, "_hopscope_collectives", ()))
         control_flow = False
         callees: set[str] = set()
-        results = {tensor.op.name for tensor in getattr(graph, "outputs", ()) if tensor.op.type == "Identity"}
         for op in graph.get_operations():
-            location, forward, forward_requested, scope, forward_op = places.get(op.name, _NOWHERE)
-            requested, wanted = short_device(op.device), short_device(forward_requested)
-            result = op.name in results
-            ops[op.name] = OpNote(op.type, requested, location, forward, wanted, scope, result, forward_op)
             if op.type in ("PartitionedCall", "StatefulPartitionedCall"):
                 callee = self.notes.get(op.get_attr("f").name)
                 if callee is not None:
@@ -107,9 +88,9 @@ class Functions:
                     collectives += callee.collectives
                     control_flow = control_flow or callee.control_flow
             control_flow = control_flow or op.type in _CONTROL_FLOW
-            if op.type == "EagerPyFunc" and requested:
-                self.python_homes[op.get_attr("token")] = requested
-            for callee_name in _called_by(op):
+            if op.type == "EagerPyFunc" and op.device:
+                self.python_homes[op.get_attr("token")] = short_device(op.device)
+            for callee_name in called_by(op):
                 callees.add(callee_name)
                 if callee_name in self.notes:
                     callees |= self.notes[callee_name].callees
@@ -192,15 +173,23 @@ class Functions:
             self.recording.stepped(note.steps, location)
 
     def _sent(self, graph: PlacedGraph, inputs: Any) -> None:
-        """Note which arguments crossed; count those whose very tensor did so in an earlier call already."""
-        for index, again in graph.sent:
+        """Note which arguments crossed; count those whose very tensor did so in an earlier call already.
+
+        Who tries a model out gives it the same batch in each call: what the caller gives counts only beside
+        something that is new.
+        """
+        given = max(given for _, _, given in graph.sent)
+        new = given > 1 and any(not hasattr(tensor, "_hopscope_given") for tensor in inputs[:given])
+        for tensor in inputs[:given]:
+            tensor._hopscope_given = True
+        for index, again, given in graph.sent:
             if index >= len(inputs):
                 continue
             sent = getattr(inputs[index], "_hopscope_sent", None)
             if sent is None:
                 inputs[index]._hopscope_sent = {again}
             elif again in sent:
-                self.recording.counts[again] += 1
+                self.recording.counts[again] += new or not given
             else:
                 sent.add(again)
 
@@ -298,14 +287,6 @@ def _one_op(function_graph: Any) -> bool:
 
 def _devices(inputs: Any) -> tuple[str, ...]:
     return tuple(tensor.device for tensor in inputs)
-
-
-def _called_by(op: Any) -> list[str]:
-    names = []
-    for attribute in _FUNCTION_ATTRIBUTES.get(op.type, ()):
-        value = op.get_attr(attribute)
-        names += [function.name for function in (value if isinstance(value, list) else [value])]
-    return names
 
 
 def _truth(value: Any) -> bool:

@@ -23,6 +23,7 @@ from . import (
     gradients,
     memory,
     merges,
+    python_ops,
     replicas,
     scopes,
     server_graphs,
@@ -54,7 +55,8 @@ def install(recording: Recording, module: ModuleType) -> None:
     memory.install(recording)
     merges.install(recording)
     server_graphs.install(recording)
-    sessions.install(recording)
+    sessions.install(recording, graphs)
+    python_ops.install(recording, graphs)
     windows.install(recording, graphs)
     replicas.install(recording)
     for name in steps.OPTIMIZER_MODULES:

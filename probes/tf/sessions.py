@@ -1,26 +1,30 @@
 """Sessions of TensorFlow 1: what they are fed and what is fetched from them, at the line of ``session.run``.
 
-The ops inside are not followed: a session places its graph itself. What is fed arrives on the host and is
-sent to the device of the ops that take it; what is fetched is sent from its op's device to the host (both
-are given ``_Arg`` and ``_Retval`` nodes on the client's device: `RewriteGraphForExecution` in subgraph.cc).
-Where an op names no device that is the host if there are no GPUs, and not known otherwise.
+What is fed arrives on the host and is sent to the device of the ops that take it; what is fetched is sent
+from its op's device to the host (both are given ``_Arg`` and ``_Retval`` nodes on the client's device:
+`RewriteGraphForExecution` in subgraph.cc). What goes on inside is read from the graphs that the session
+placed (`session_graphs`); without them an op that names no device is on the host if there are no GPUs, and
+its device is not known otherwise.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple, Optional
 
 from ..trace.hop import HOST, hop_fields, is_host
 from ..trace.pulled import PulledArrays
 from ..trace.recording import Recording, clock
 from .devices import facts_of
+from .functions import Functions
 from .names import short_device
+from .session_graphs import SessionGraph, SessionGraphs
 from .syncs import purpose_of
 
 _INSIDE = "ops inside a session of TensorFlow 1"
-_TOLD = "a session places its graph itself; only what is fed to it and fetched from it is told"
+_TOLD = "its placed graph was not given out; only what is fed to it and fetched from it is told"
 _CALLABLES = "calls of a session's callable (make_callable)"
 _REMOTE = "the session's ops run in other processes"
 _HANDLES = ("resource", "variant", "string")
@@ -32,6 +36,8 @@ class _Session(NamedTuple):
     devices: frozenset[str]
     default: str
     """Where ops go that name no device; '' where that is not known."""
+    nodes: Mapping[str, tuple[int, str]] = MappingProxyType({})
+    """Where the graph of a run has its ops: name -> (number, device)."""
 
 
 class Sessions:
@@ -41,14 +47,36 @@ class Sessions:
         self.recording = recording
         self._pulled = PulledArrays.of(recording)
 
-    def ran(self, session: Any, targets: Any, fetches: Any, feeds: Any, values: Any, dur: int) -> None:
-        """A run is over and gave `values` for `fetches`; `feeds` are tensors' references with numpy data."""
+    def here(self, session: Any) -> bool:
+        """Whether the session's ops run in this process."""
+        return self._known(session) is not None
+
+    def ran(
+        self,
+        session: Any,
+        targets: Any,
+        fetches: Any,
+        feeds: Any,
+        values: Any,
+        dur: int,
+        location: int,
+        graph: Optional[SessionGraph],
+    ) -> None:
+        """A run is over and gave `values` for `fetches`; `feeds` are tensors' references with numpy data.
+
+        `graph` is what was run, None where it is not known.
+        """
         known = self._known(session)
         if known is None:
             return
-        location = self.recording.sites.current(2)
+        if graph is None:
+            self.recording.unseen(_INSIDE, _TOLD)
+        else:
+            known = known._replace(nodes=graph.placed.nodes)
         for reference, value in feeds.items():
-            self._fed(known, reference.deref(), value, location)
+            tensor = reference.deref()
+            sent = graph.fed.get(tensor.name) if graph is not None else None
+            self._fed(sent if sent is not None else _taken_on(known, tensor), tensor, value, location)
         purpose = purpose_of(self.recording, sys._getframe(2))
         # One wait for all of them: told of the first that a device other than the host made.
         homes = [_device(known, [tensor.op]) for tensor in fetches]
@@ -67,7 +95,8 @@ class Sessions:
         known: Any = getattr(session, "_hopscope", None)
         if known is None:
             known = session._hopscope = self._look(session)
-            self.recording.unseen(_INSIDE, _TOLD if known else _REMOTE)
+            if not known:
+                self.recording.unseen(_INSIDE, _REMOTE)
         return known or None
 
     def _look(self, session: Any) -> Any:
@@ -123,16 +152,19 @@ class Sessions:
         if hasattr(value, "ctypes"):
             self._pulled.took(value, device, location)
 
-    def _fed(self, known: _Session, tensor: Any, value: Any, location: int) -> None:
-        dtype, shape, size = tensor.dtype.base_dtype.name, _shape(value), getattr(value, "nbytes", None)
-        if size is None or dtype in _HANDLES or not tensor.consumers():
+    def _fed(self, devices: Iterable[str], tensor: Any, value: Any, location: int) -> None:
+        """Data was fed, and is sent to these devices; '' for one that is not known."""
+        if getattr(value, "nbytes", None) is None or tensor.dtype.base_dtype.name in _HANDLES:
             return
-        device = _device(known, tensor.consumers())
-        if not device:
-            why = "the device of what takes it is not known, or there are several"
-            self.recording.unseen("data fed to a session", why)
-        if not device or is_host(device):
-            return
+        for device in devices:
+            if not device:
+                why = "the device of what takes it is not known, or there are several"
+                self.recording.unseen("data fed to a session", why)
+            elif not is_host(device):
+                self._sent(device, tensor, value, location)
+
+    def _sent(self, device: str, tensor: Any, value: Any, location: int) -> None:
+        dtype, shape, size = tensor.dtype.base_dtype.name, _shape(value), value.nbytes
         pulled = self._pulled.origin(value)
         identity = ("fed", device, tensor.name, location, dtype, shape, pulled)
         fields = hop_fields(
@@ -175,35 +207,52 @@ def applies(op: Any) -> bool:
     return found
 
 
+def _taken_on(known: _Session, tensor: Any) -> list[str]:
+    """The device of the ops that take what is fed, where the graph that was placed is not known."""
+    return [_device(known, tensor.consumers())] if tensor.consumers() else []
+
+
 def _device(known: _Session, ops: Iterable[Any]) -> str:
     """The one device of these ops; '' where it is not known or there are several."""
-    found = {short_device(op.device) or known.default for op in ops}
+    places = (known.nodes.get(op.name, (0, ""))[1] or short_device(op.device) for op in ops)
+    found = {place or known.default for place in places}
     return found.pop() if len(found) == 1 and found <= known.devices else ""
 
 
 def _line(tensor: Any) -> int:
-    places: dict[str, tuple[int, int, str, int]] = getattr(tensor.graph, "_hopscope_ops", {})
-    return places.get(tensor.op.name, (0, 0, "", 0))[0]
+    places: dict[str, tuple[int, int, str, Any, str]] = getattr(tensor.graph, "_hopscope_ops", {})
+    return places.get(tensor.op.name, (0,))[0]
 
 
 def _shape(value: Any) -> tuple[int, ...]:
     return tuple(getattr(value, "shape", ()))
 
 
-def install(recording: Recording) -> None:
-    """Wrap what every `run` of a session comes down to."""
+def install(recording: Recording, functions: Functions) -> None:
+    """Wrap what every `run` of a session comes down to; `functions` knows those that its ops may call."""
     from tensorflow.python.client import session as sessions_of_tensorflow
 
     base: Any = sessions_of_tensorflow.BaseSession
-    sessions = Sessions(recording)
+    sessions, graphs = Sessions(recording), SessionGraphs(recording, functions)
     do_run, make, make_from_options = base._do_run, base.make_callable, base._make_callable_from_options
 
     def _do_run(
         self: Any, handle: Any, targets: Any, fetches: Any, feeds: Any, options: Any, metadata: Any
     ) -> Any:
+        whole = handle is None and sessions.here(self)  # not one that goes on later
+        request = graphs.asks(self, targets, fetches, feeds, options, metadata) if whole else None
+        if request is not None:
+            options, metadata = request.options, request.metadata
         start = clock()
-        values = do_run(self, handle, targets, fetches, feeds, options, metadata)
-        sessions.ran(self, targets, fetches, feeds, values, clock() - start)
+        try:
+            values = do_run(self, handle, targets, fetches, feeds, options, metadata)
+        finally:
+            dur = clock() - start
+            if request is not None:
+                graphs.read(request, self, targets, fetches, feeds)
+        location = recording.sites.current()
+        graph = graphs.ran(self, targets, fetches, feeds, start, dur, location)
+        sessions.ran(self, targets, fetches, feeds, values, dur, location, graph)
         return values
 
     def make_callable(self: Any, *args: Any, **kwargs: Any) -> Any:

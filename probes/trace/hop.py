@@ -15,6 +15,8 @@ OWN_THREAD = "library's own thread"
 """How a sync is called that keeps nobody waiting but a thread that a library started by itself."""
 LOGS = "Keras' own logs"
 """How a sync is called by which `fit` takes losses and metrics for its callbacks after each batch."""
+IN_GRAPH = "numpy_function"
+"""A Python function that a graph calls takes the values: the graph waits for it, not Python."""
 LIBRARYS_OWN = frozenset({END_OF_DATA, DISPATCH, OWN_THREAD, LOGS})
 """Syncs that nobody who calls the library can leave out."""
 

@@ -60,6 +60,52 @@ from app.analysis.finding import Finding
             "It was made on cpu:1 by Sum at t.py:3. While Python waits for a value it gives out no work;"
             " meanwhile without work: cpu:2 90 % of it (inferred).",
         ),
+        (
+            "host-sync",
+            {"src": "cpu:1", "made_by": ["Cast at t.py:3"], "taken_by": "numpy_function"},
+            "It was made on cpu:1 by Cast at t.py:3. In each call the graph waits while the Python function"
+            " works on the host.",
+        ),
+        (
+            "variable-home",
+            {"lives_on": "cpu:0", "requested": "cpu:1", "scope": "t.py:4", "dst": "cpu:1"},
+            "The variable lives on cpu:0; what reads it was requested on cpu:1 (the scope opened at t.py:4).",
+        ),
+        (
+            "variable-home",
+            {"lives_on": "cpu:0", "requested": "", "dst": "cpu:1", "kept_by": "CentralStorageStrategy"},
+            "The variable lives on cpu:0, where CentralStorageStrategy keeps it; what reads it was requested"
+            " nowhere and runs on cpu:1.",
+        ),
+        (
+            "mixed-context",
+            {"inputs_also_on": ["cpu:0"], "inputs_made_by": ["Python"], "inputs_made_at": ["t.py:3"]},
+            "Inputs on cpu:0 were made by Python data at t.py:3. An array that is made without a context lies"
+            " on the current one, cpu(0) by default.",
+        ),
+        ("mixed-context", {"inputs_also_on": ["cpu:0"]}, ""),
+        (
+            "redundant-copy",
+            {"same_device": "cpu:1", "call": "copyto"},
+            "The array is on cpu:1 already, and copyto makes another there.",
+        ),
+        (
+            "redundant-copy",
+            {"sent_again": "in each call", "src": "cpu:1", "dst": "cpu:2", "producer_scope": "t.py:4"},
+            "The function holds on to a tensor that lies on cpu:1 (the scope opened at t.py:4); what takes"
+            " it was requested on cpu:2, and a copy lasts for one call only.",
+        ),
+        (
+            "xla-opaque",
+            {"requested_inside": ["cpu:1", "cpu:2"], "ran_on": ["cpu:1"]},
+            "Requested inside: cpu:1 and cpu:2; XLA makes one kernel of it all, which runs on cpu:1.",
+        ),
+        (
+            "replica-drift",
+            {"checks": 4, "first_check_step": 1, "last_check_step": 8, "trainer_made_at": "t.py:9"},
+            "The replicas' parameters were compared 4 times, from step 1 to step 8, and nothing was seen to"
+            " exchange gradients between them. The trainer was made at t.py:9.",
+        ),
         ("host-sync", {"kind": "waitall"}, "While Python waits for a value it gives out no work."),
         (
             "host-upload",

@@ -14,6 +14,7 @@ from app.analysis.repairs.returns import returned
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Source, is_compound, own_nodes
 from app.analysis.repairs.takes import Take, is_linear, is_pure, takes, tells, together, without_arguments
+from probes.trace.hop import IN_GRAPH
 
 _WAITS = frozenset({"wait_to_read", "wait_to_write", "waitall", "sync_devices"})
 _STOPPING = ast.Raise | ast.Break | ast.Return
@@ -25,7 +26,7 @@ def host_sync(situation: Situation) -> Draft | None:
         if (draft := _waiting(situation, stmt)) is not None:
             return draft
     told = situation.evidence("kind") + situation.evidence("taken_by")
-    if set(told) & {*_WAITS, "upload", "save", "pickle"}:
+    if set(told) & {*_WAITS, "upload", "save", "pickle", IN_GRAPH}:
         return None
     for stmt in situation.statements:
         for form in (straight.round_trip, _comprehended, _told, _kept, assigned, _checked, returned):

@@ -12,11 +12,13 @@ from app.analysis.devices import is_host
 from app.analysis.finding import Finding
 from app.analysis.hops import Hop
 from app.analysis.matrix import total
+from app.analysis.openers import purpose
 from app.analysis.proof_facts import Fact, Place, facts_of
 from app.views import units
 
 MOST_WAYS = 3
 """Ways that are laid out; a finding of many tensors seldom has more kinds of them."""
+_BY_CALL = "where its function is called"
 _NOT_KNOWN = frozenset({"", "?"})
 _WORDS = {
     "_Arg": "an argument of the call",
@@ -39,6 +41,8 @@ class Stop:
     """Device that the code asked for, '' for none; None where that is not known."""
     scope: Place | None
     """The line that asked."""
+    opener: str
+    """Whose scope that is and what for, in words, where a library opened it; '' for the code's own."""
     device: str
     """The one that it ran on."""
     why: str
@@ -127,8 +131,11 @@ def _made(hop: Hop, place_of: PlaceOf) -> Stop:
     if "producer_forward_requested" in evidence:
         default = _text(evidence, "default_device")
     beside = _text(evidence, "producer_placed_beside") or _text(evidence, "producer_colocated_with")
+    by_call = _placed_by_call(evidence, "producer", hop.src)
     why = ""
-    if hop.src == default:
+    if by_call:
+        why = _BY_CALL
+    elif hop.src == default:
         why = "the default"
     elif beside:
         why = f"beside {beside}"
@@ -142,8 +149,9 @@ def _made(hop: Hop, place_of: PlaceOf) -> Stop:
         "" if unknown else _WORDS.get(named, named),
         place_of(hop.producer_site),
         # None is told only where the finding rests on it: elsewhere it may be that nobody looked.
-        _text(evidence, "producer_requested") or ("" if hop.src == default or beside else None),
+        _text(evidence, "producer_requested") or ("" if why == "the default" or beside else None),
         place_of(_text(evidence, "producer_scope")),
+        _opened(evidence, "producer_scope_opener"),
         hop.src,
         why,
     )
@@ -154,12 +162,15 @@ def _taken(hop: Hop, place_of: PlaceOf) -> Stop:
     if hop.kind == "pull":
         by = _text(evidence, "taken_by")
         op = f"Python, by {by}" if by else "Python"
-        return Stop("Taken by", op, place_of(hop.site), None, None, hop.dst, "")
+        return Stop("Taken by", op, place_of(hop.site), None, None, "", hop.dst, "")
     of_producer = "producer_forward_requested" in evidence
     by_default = not of_producer and hop.dst == _text(evidence, "default_device")
     asked = _text(evidence, "requested")
+    by_call = not asked and _placed_by_call(evidence, "consumer", hop.dst)
     why = ""
-    if by_default:
+    if by_call:
+        why = _BY_CALL
+    elif by_default:
         why = "the default"
     elif evidence.get("colocated_with"):
         why = f"beside {evidence['colocated_with']}"
@@ -171,11 +182,22 @@ def _taken(hop: Hop, place_of: PlaceOf) -> Stop:
         "Taken by",
         _WORDS.get(hop.op, hop.op),
         place_of(hop.site),
-        asked or ("" if by_default else None),
+        asked or ("" if why == "the default" else None),
         place_of(_text(evidence, "scope")),
+        _opened(evidence, "scope_opener"),
         hop.dst,
         why,
     )
+
+
+def _placed_by_call(evidence: Mapping[str, Any], role: str, device: str) -> bool:
+    """Whether an end lies there because the scope around its function's call names that device."""
+    return role in (evidence.get("placed_by_call") or ()) or evidence.get("called_on") == device
+
+
+def _opened(evidence: Mapping[str, Any], name: str) -> str:
+    opener = _text(evidence, name)
+    return purpose(opener) if opener else ""
 
 
 def _moved(part: Sequence[Hop]) -> str:
@@ -197,6 +219,7 @@ def _stop_line(stop: Stop) -> str:
     if stop.requested is not None:
         asked = f", asked for {stop.requested or 'no device'}"
         asked += f" at {stop.scope.line()}" if stop.scope else ""
+        asked += f" ({stop.opener})" if stop.opener else ""
     where = f" at {stop.at.line()}" if stop.at else ""
     why = f" ({stop.why})" if stop.why else ""
     return f"{stop.role} {stop.op or 'something not known'}{where}{asked}, ran on {stop.device}{why}"

@@ -95,16 +95,22 @@ class Findings {
       button.addEventListener("click", () => send({ type: "verify", name: finding.name }));
     }
     if (finding.href) {
-      const anchor = node("a", { class: "permalink", href: finding.href, target: "_self", "data-action": "link", title: on ? "Close it" : "A link that shows this finding opened", "aria-label": `Link to ${finding.code} ${finding.site}` }, actions);
-      anchor.textContent = "#";
-      anchor.addEventListener("click", (event) => {
-        if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
-        event.preventDefault();
-        pick();
-      });
+      const anchor = link(actions, finding.href, "#", "permalink");
+      anchor.dataset.action = "link";
+      anchor.title = on ? "Close it" : "A link that shows this finding opened";
+      anchor.setAttribute("aria-label", `Link to ${finding.code} ${finding.site}`);
+      plainClick(anchor, pick);
     }
     node("p", { class: "summary" }, card).textContent = finding.summary;
     if (finding.because) node("p", { class: "because" }, card).textContent = finding.because;
+    if (finding.tries.length) {
+      const tried = node("p", { class: "tried" }, card);
+      span(tried, "Tried  ", "fix-lead");
+      for (const one of finding.tries) {
+        plainClick(link(tried, one.href, one.text), () => send({ type: "open", run: one.text }));
+        span(tried, one.state, "remark");
+      }
+    }
     this.rest(brief ? this.unfolding(card, "Lines, fix and evidence", `${key} lines`, "lines") : card, finding, key, send);
     return card;
   }
@@ -137,6 +143,21 @@ class Findings {
     made.addEventListener("toggle", () => (made.open ? this.open.add(key) : this.open.delete(key)));
     return made;
   }
+}
+
+// A real address, so that it can be copied and opened in another tab; a plain click stays in this session.
+function link(parent, href, text, className = "") {
+  const anchor = node("a", { class: className, href, target: "_self" }, parent);
+  anchor.textContent = text;
+  return anchor;
+}
+
+function plainClick(anchor, act) {
+  anchor.addEventListener("click", (event) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
+    event.preventDefault();
+    act();
+  });
 }
 
 function site(parent, text, send) {

@@ -32,7 +32,8 @@ def findings_list(
     `unseen` are ``{"what", "why"}``; `fold` stands above the quiet ones, which it hides until it is opened.
     `show` is the button's text, '' for no button. Gives ``{"type": "finding", "id"}`` when one was chosen,
     with an empty id when it was let go, ``{"type": "site", "site"}`` when its line was,
-    ``{"type": "verify", "name"}`` when its fix is to be tried; else None.
+    ``{"type": "verify", "name"}`` when its fix is to be tried, ``{"type": "open", "run"}`` when a run that
+    tried it is to be shown; else None.
     """
     data = {
         "findings": [dict(finding) for finding in findings],

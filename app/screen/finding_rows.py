@@ -22,13 +22,18 @@ def finding_rows(
     *,
     badge: Badge = lambda device: {"device": device, "hue": "", "remark": ""},
     link: Callable[[str], str] = lambda name: "",
+    tries: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
 ) -> list[dict[str, Any]]:
     """What `app.live.findings.findings_list` draws, in the findings' own order.
 
     `verify` is the text of the button that leads to trying a fix; '' where nothing can be tried. `badge`
-    makes a device's badge, `link` the address that shows a finding by its id opened.
+    makes a device's badge, `link` the address that shows a finding by its id opened; `tries` are the runs
+    that tried a fix, by the finding's name.
     """
-    return [_row(one, verify, badge, link) for one in findings]
+    return [
+        _row(one, verify, badge, link) | {"tries": list((tries or {}).get(finding_name(one.finding), ()))}
+        for one in findings
+    ]
 
 
 def _row(one: Explained, verify: str, badge: Badge, link: Callable[[str], str]) -> dict[str, Any]:

@@ -26,9 +26,12 @@ _STYLE = """<style>
 [data-testid="stMultiSelect"] [data-tag], [data-testid="stMultiSelect"] [data-tag] * { color: inherit; }
 [data-testid="stHeaderActionElements"] { display: none; }
 /* The dark page's primary colour is light: white on it would be faint. */
-/* A dialog stands beside the page, which alone is told its scheme. */
+/* A dialog stands beside the page, which alone is told its scheme: the text around a button says which it is. */
 [data-testid="stDialog"] { color-scheme: light dark; }
-[data-testid^="stBaseButton-primary"]:not(:disabled) { color: light-dark(BRIGHT, PAPER); }
+[data-testid^="stBaseButton-primary"]:not(:disabled) {
+  color: light-dark(BRIGHT, PAPER);
+  color: oklch(from currentColor clamp(0.17, (0.6 - l) * 1000, 1) 0 0);
+}
 </style>""".replace("BRIGHT", PALETTES["light"]["bright"]).replace("PAPER", PALETTES["dark"]["background"])
 
 

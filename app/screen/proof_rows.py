@@ -38,7 +38,7 @@ def _stop(stop: Stop, badge: Badge) -> dict[str, Any]:
         "asked": badge(stop.requested) if stop.requested else None,
         "nothing": NO_DEVICE if stop.requested == "" else "",
         "scope": None if same_line else _place(stop.scope),
-        "by": "by a scope on this very line" if same_line else "",
+        "by": stop.opener or ("by a scope on this very line" if same_line else ""),
         "device": badge(stop.device),
         "why": stop.why,
     }

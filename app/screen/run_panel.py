@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
+from typing import Any
 
 import streamlit as st
 
@@ -22,6 +23,7 @@ from app.screen.run_page import Page
 from app.screen.run_preflight import draw_preflight
 from app.screen.run_views import SOURCE, VIEWS
 from app.screen.stage import stage_of
+from app.screen.tries import tries_of
 from app.screen.verify_form import verify_dialog
 from app.screen.verify_result import verify_result
 from app.views.text import escape_markdown
@@ -31,6 +33,7 @@ from runners.launcher import plan_program
 from runners.run import Run
 
 _POLL_S = 1.5
+_TRIES_S = 5.0
 
 
 def run_panel() -> None:
@@ -172,6 +175,15 @@ def _resume(run: Run) -> None:
     st.switch_page(places.RUN, query_params={"run": launch_once(plan, st.session_state)})
 
 
+@st.cache_data(ttl=_TRIES_S, show_spinner=False)
+def _tries(run_id: str) -> dict[str, list[dict[str, Any]]]:
+    """The runs that tried a fix of this one; reading all runs takes a while where there are many."""
+    try:
+        return tries_of(run_id, registry.runs())
+    except HopscopeError:
+        return {}
+
+
 def _findings(run: Run, snapshot: Snapshot, address: RunAddress) -> None:
     found = snapshot.findings
     picked = picked_finding(address.finding, found)
@@ -183,6 +195,7 @@ def _findings(run: Run, snapshot: Snapshot, address: RunAddress) -> None:
             "Fix and verify" if access.role() == "operator" else "",
             badge=functools.partial(rows.RunRows.of(snapshot.tables).badge, remark=False),
             link=lambda name: address.with_filter(finding=name).link(),
+            tries=_tries(run.id),
         ),
         [{"what": one.summary, "why": one.fix or ""} for one in snapshot.unseen],
         "findings",
@@ -193,6 +206,8 @@ def _findings(run: Run, snapshot: Snapshot, address: RunAddress) -> None:
         verify_dialog(run, snapshot, address.verify, _leave_verify)
     if event and event["type"] == "verify":
         show(dataclasses.replace(address, verify=event["name"]))
+    elif event and event["type"] == "open":
+        st.switch_page(places.RUN, query_params={"run": event["run"]})
     elif event and event["type"] == "finding":
         show(address.with_filter(finding=event["id"]))
     elif event:

@@ -98,6 +98,7 @@ def _foreseen(row: Mapping[str, Any], text_of: TextOf) -> dict[str, Any]:
         "proof": None,
         "evidence": "\n".join(f"rule: {rule}" for rule in row["rules"]),
         "href": "",
+        "tries": [],
         "show": "",
         "verify": "",
     }

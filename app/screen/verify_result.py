@@ -9,8 +9,8 @@ import streamlit as st
 from app.analysis.verify import Judged, line_map, verify
 from app.live.table import table
 from app.screen import verify_words
+from app.screen.address import RunAddress
 from app.screen.open_runs import Snapshot, opened
-from app.screen.places import run_link
 from app.views import units
 from app.views.text import escape_markdown
 from runners import registry
@@ -30,7 +30,7 @@ def verify_result(run: Run, snapshot: Snapshot) -> None:
     code, _, site = str(trial.get("finding", "")).partition("@")
     of = str(trial.get("of", ""))
     with st.container(border=True, key="verified"):
-        link = f"[the run before]({run_link(of)})"
+        link = f"[the run before]({RunAddress(run=of, finding=f'{code}@{site}').link()})"
         if not run.ended:
             st.markdown(
                 f"**Fix and verify** :gray[{escape_markdown(code)} at {escape_markdown(site)} of {link} is"

@@ -53,6 +53,26 @@ def test_that_nobody_asked_is_told_only_where_the_finding_rests_on_it() -> None:
     assert [(stop.op, stop.requested) for stop in way.stops] == [("Sum", None), ("Python, by numpy", None)]
 
 
+def test_what_the_scope_around_a_call_decided_is_not_told_as_the_default() -> None:
+    facts: dict[str, Any] = {
+        "producer_op": "MatMul",
+        "producer_requested": "cpu:2",
+        "op": "AddV2",
+        "graph": 4,
+    }
+    facts |= {"facts": {"called_on": "cpu:1"}, "requested": "", "assigned": "cpu:1"}
+    (way,) = proved(tables(hop(1, "cpu:2", "cpu:1", **facts), STEPS), "explicit").ways
+    assert (way.stops[1].requested, way.stops[1].why) == (None, "where its function is called")
+
+
+def test_a_scope_that_a_library_opened_is_said_to_be_its() -> None:
+    facts: dict[str, Any] = {"producer_requested": "cpu:2", "requested": "cpu:1", "loc": 1, "scope_loc": 1}
+    facts |= {"facts": {"scope_opener": "tensorflow/python/distribute/mirrored_run.py:run"}}
+    found = proved(tables(hop(1, "cpu:2", "cpu:1", **facts), STEPS), "explicit")
+    assert found.ways[0].stops[1].opener.startswith("tf.distribute's own scope")
+    assert any("(tf.distribute's own scope" in line for line in found.lines())
+
+
 def detour() -> Tables:
     out: dict[str, Any] = {"producer_op": "MatMul", "op": "Identity", "loc": 1, "requested": "cpu:2"}
     back: dict[str, Any] = {"producer_op": "Identity", "producer_loc": 1, "op": "Relu", "loc": 2}

@@ -18,7 +18,7 @@ from app.analysis.proof import Proof, Stop, Way
 from app.analysis.proof_facts import Fact, Place
 from app.analysis.repairs.edits import Edit, Repair
 from app.analysis.syncs import Idle, Sync
-from app.analysis.verify import Side, Verified
+from app.analysis.verify import Side, StepTime, Verified
 from app.screen import run_header, run_rows, verify_words
 from app.screen.address import RunAddress
 from app.screen.devices import badges, devices_cell
@@ -27,6 +27,7 @@ from app.screen.focus import finding_id, finding_name, focus_of
 from app.screen.rows import RunRows, sync_columns
 from app.screen.run_claim import claim_rows
 from app.screen.stage import Stage
+from app.screen.tries import tries_of
 from app.store.verdicts import Verdict
 from app.views import units
 from app.views.colors import device_colors
@@ -275,7 +276,8 @@ def test_findings_tell_their_evidence() -> None:
     mended = Repair("Drops it.", (Edit("a.py", 9, 9, ("    y = x",)),))
     change = "@@ a.py:9 @@\n with x:\n-    y = f(x)\n+    y = x"
     beside = [("", None, None, ""), ("Because.", lines, mended, change), ("", None, None, "")]
-    stop = Stop("Made by", "Sum", Place("a.py:9", "y = f(x)"), "", Place("a.py:9", "y = f(x)"), "cpu:1", "")
+    at = Place("a.py:9", "y = f(x)")
+    stop = Stop("Made by", "Sum", at, "", at, "", "cpu:1", "")
     proof = Proof((Way((stop,), "4 B"),), 2, (Fact("Lives on", (), ("cpu:2",)),))
     rows = finding_rows(
         [Explained(one, *more, proof) for one, more in zip(found, beside, strict=True)],
@@ -313,8 +315,8 @@ def test_findings_tell_their_evidence() -> None:
 
 
 def test_two_runs_side_by_side_say_what_a_change_did() -> None:
-    was = Side((), 2048, 4096, 8_000_000, 10_000_000, 2)
-    now = Side((), 0, 4096, None, 5_000_000, 3)
+    was = Side((), 2048, 4096, 8_000_000, StepTime(10e6, 9e6, 12e6), 2)
+    now = Side((), 0, 4096, None, StepTime(5e6, 4e6, 8e6), 3)
     found = Verified("bounce", "train.py:7", "gone", was, now, (), by_step=True)
     assert verify_words.headline(found) == "bounce at train.py:7 is gone"
     told = {row["id"]: [row["cells"][name]["text"] for name in ("before", "after", "change")] for row in
@@ -323,7 +325,7 @@ def test_two_runs_side_by_side_say_what_a_change_did() -> None:
         "finding": ["2 KiB", "0 B", "all gone"],
         "bytes": ["4 KiB", "4 KiB", "none"],
         "stood": ["8 ms", units.UNKNOWN, ""],
-        "step": ["10 ms", "5 ms", "\N{MINUS SIGN}50 %"],
+        "step": ["10 ms (9 ms to 12 ms)", "5 ms (4 ms to 8 ms)", "\N{MINUS SIGN}50 %"],
         "warnings": ["2", "3", "+50 %"],
     }
     moved = dataclasses.replace(
@@ -333,6 +335,9 @@ def test_two_runs_side_by_side_say_what_a_change_did() -> None:
         "bounce at train.py:7 is a note any more, no warning, now at train.py:3"
     )
     assert verify_words.change(0.0, 5.0) == "new"
+    likely = dataclasses.replace(now, step=StepTime(8e6, 6e6, 9.5e6))
+    steps = {row["id"]: row for row in verify_words.rows(dataclasses.replace(found, after=likely))}["step"]
+    assert steps["cells"]["change"]["text"] == "\N{MINUS SIGN}20 %, within the spread"
 
 
 def test_what_is_missing_is_put_down_to_how_far_the_run_is() -> None:
@@ -458,3 +463,18 @@ def test_columns_of_waits_that_no_row_fills_take_no_room() -> None:
     assert "step" not in names and "idle" not in names
     full = dataclasses.replace(plain, step_ns=5, idle=(Idle("cpu:2", 0.5),))
     assert {"step", "idle"} <= {column.name for column in sync_columns([plain, full])}
+
+
+def test_the_runs_that_tried_a_fix_stand_at_its_finding() -> None:
+    def trial(name: str, finding: str, of: str = "first") -> Run:
+        spec = {"name": "t", "trial": {"of": of, "finding": finding}}
+        return Run(name, Path("/runs") / name, spec, {"state": "finished"})
+
+    name = "bounce@train.py:3"
+    others = [trial("x", name, of="other"), run("finished")]
+    tries = tries_of("first", [trial("new", name), *others, *(trial(f"old{n}", name) for n in range(5))])
+    assert [one["text"] for one in tries[name]] == ["new", "old0", "old1"]
+    assert tries[name][0] == {"text": "new", "state": "finished", "href": "/run?run=new"}
+    nothing = Explained(finding("warning", (0,)), "", None, None, "", Proof((), 0, ()))
+    (row,) = finding_rows([nothing], tries=tries)
+    assert row["tries"] == tries[name]

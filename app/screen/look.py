@@ -26,7 +26,7 @@ _STYLE = """<style>
 [data-testid="stMultiSelect"] [data-tag], [data-testid="stMultiSelect"] [data-tag] * { color: inherit; }
 [data-testid="stHeaderActionElements"] { display: none; }
 /* The dark page's primary colour is light: white on it would be faint. */
-/* A dialog stands beside the page, which alone is told its scheme: the text around a button says which it is. */
+/* A dialog stands beside the page, which alone is told its scheme: the text around a button tells it. */
 [data-testid="stDialog"] { color-scheme: light dark; }
 [data-testid^="stBaseButton-primary"]:not(:disabled) {
   color: light-dark(BRIGHT, PAPER);

@@ -60,8 +60,8 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         text = _FIX_OF_COPIED_AGAIN
     if code == "host-sync" and not evidence.get("takes", True):
         text = "Drop the wait: a device's work need be done only where a value of it is taken."
-    if code == "host-sync" and IN_GRAPH in _each(evidence.get("taken_by") or evidence.get("kind")):
-        text = "Write the function with TensorFlow's ops, so that the graph runs it where its inputs are."
+    if code == "host-sync" and (function := _in_python(evidence)):
+        text = function
     if code == "variable-home" and evidence.get("kept_by"):
         text = _FIX_OF_KEPT
     if any(name.startswith("kvstore") for name in _each(evidence.get("algorithm"))):
@@ -157,7 +157,7 @@ _BESIDE = ("colocated_with", "producer_colocated_with", "producer_placed_beside"
 _ARGUMENT = "An argument made on {src} by {made_by} is used on {dst} by {consumers} at {at}"
 _ROWS = "Rows of {table} on {srcs} are looked up there and used on {dsts} at {at}"
 _HANDED_OUT = "What devices exchanged at {at} by {algorithm} is handed out, {way}"
-_SENT_AGAIN = "Each call sends the same captured tensor again for {consumers} at {at}, {way}"
+_SENT_AGAIN = "Each call sends the same tensor again for {consumers} at {at}, {way}"
 _COPIED_AGAIN = "The code copies the same, unchanged array again and again at {at}{by_call}, {way}"
 _PLACED_BY_LIBRARY = (
     "{placed_by} {put} producer and consumer ({consumers} at {at}) on different devices, {way}"
@@ -221,6 +221,19 @@ def some_of(names: Iterable[str], what: str, last: str = " and ") -> str:
         each = [*each[: MOST_NAMED - 1], f"{left} other {what}"]
         last = " and "
     return last.join(filter(None, (", ".join(each[:-1]), *each[-1:])))
+
+
+def _in_python(evidence: Mapping[str, Any]) -> str:
+    """Of values that Python code takes which a graph or MXNet calls: they are wanted there in each step."""
+    makers = {text.partition(" at ")[0] for text in _each(evidence.get("made_by"))}
+    taken = {*_each(evidence.get("taken_by")), *_each(evidence.get("kind"))}
+    if IN_GRAPH in taken or "EagerPyFunc" in makers:
+        return "Write the function with TensorFlow's ops, so that the graph runs it where its inputs are."
+    if "Custom" in makers:
+        return (
+            "Write the operator with MXNet's own ops, in an autograd.Function: they run where its inputs are."
+        )
+    return ""
 
 
 def _each(value: Any) -> list[str]:

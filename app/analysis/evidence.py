@@ -200,12 +200,27 @@ def _sync(facts: _Facts) -> str:
         return "Threads of the library, started at this line, hand work to the workers and wait for it."
     made = ""
     if "made_by" in facts:
-        made = f"It was made on {facts.told('src', 'devices')} by {facts.told('made_by', 'ops')}. "
+        made = _made(facts)
     if IN_GRAPH in (facts.told("taken_by"), facts.told("kind")):
         return f"{made}In each call the graph waits while the Python function works on the host."
     idle = facts.told("idle_meanwhile", "devices", ", ")
     meanwhile = f"; meanwhile without work: {idle}" if idle else ""
     return f"{made}While Python waits for a value it gives out no work{meanwhile}."
+
+
+def _made(facts: _Facts) -> str:
+    """What made a value, as far as known: a Python function is handed what others made."""
+    on = facts.told("src", "devices")
+    told = []
+    for op, function in _HANDED_BY.items():
+        known = [text.partition(" at ") for text in facts.each("made_by")]
+        lines = [line for maker, _, line in known if maker == op]
+        if lines:
+            told.append(f"It lay on {on} and was handed to the {function} at {some_of(lines, 'lines')}. ")
+    others = [text for text in facts.each("made_by") if text.partition(" at ")[0] not in _HANDED_BY]
+    if others:
+        told.insert(0, f"It was made on {on} by {some_of(others, 'ops')}. ")
+    return "".join(told)
 
 
 def _upload(facts: _Facts) -> str:
@@ -252,8 +267,8 @@ def _redundant(facts: _Facts) -> str:
     if "sent_again" in facts:
         lies, taken = facts.told("src", "devices"), facts.told("dst", "devices")
         return (
-            f"The function holds on to a tensor that lies on {lies}{facts.scope('producer_scope')}; what"
-            f" takes it was requested on {taken}{facts.scope('scope')}, and a copy lasts for one call only."
+            f"The tensor, the same in each call, lies on {lies}{facts.scope('producer_scope')}; what takes it"
+            f" was requested on {taken}{facts.scope('scope')}, and a copy lasts for one call only."
         )
     return ""
 
@@ -288,6 +303,8 @@ def _unknown(facts: _Facts) -> str:
     return f"Known: requested {told}." if told else ""
 
 
+_HANDED_BY = {"EagerPyFunc": "Python function called", "Custom": "operator called"}
+"""Ops that stand for what is given to Python code, with that."""
 _SENTENCES = {
     "explicit": _explicit,
     "default-device": _default_device,

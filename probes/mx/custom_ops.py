@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..trace.hop import HOST
+from ..trace.sites import Sites
 from .arrays import Arrays, Mark, context_name
 
 _MADE_BY = "Custom"
 
 
-def _placed(arrays: Arrays, device: str, groups: Iterable[Any], loc: int = 0) -> None:
+def _placed(arrays: Arrays, device: str, groups: Iterable[Any], loc: int) -> None:
     device = arrays.named(device)
     mark = Mark(_MADE_BY, loc, device, total=arrays.totals[device])
     mark.filled = True
@@ -29,12 +30,12 @@ def _placed(arrays: Arrays, device: str, groups: Iterable[Any], loc: int = 0) ->
                 arrays.marks[handle.value] = mark
 
 
-def _in_place(arrays: Arrays, device: str, method: Callable[..., Any]) -> Callable[..., Any]:
-    """An operator's method, told before it runs where what it gets lies."""
+def _in_place(arrays: Arrays, device: str, method: Callable[..., Any], loc: int) -> Callable[..., Any]:
+    """An operator's method, told before it runs where what it gets lies; it is called by the line `loc`."""
 
     @functools.wraps(method)
     def run(*args: Any, **kwargs: Any) -> Any:
-        _placed(arrays, device, (*args, *kwargs.values()))
+        _placed(arrays, device, (*args, *kwargs.values()), loc)
         before = getattr(arrays.inside, "device", HOST)
         arrays.inside.device = device
         try:
@@ -51,8 +52,11 @@ def _of_mxnet() -> bool:
     return isinstance(threading.current_thread(), threading._DummyThread)
 
 
-def install(arrays: Arrays) -> None:
-    """Follow each operator that a registered class creates, and each autograd function that is called."""
+def install(arrays: Arrays, sites: Sites) -> None:
+    """Follow each operator that a registered class creates, and each autograd function that is called.
+
+    An operator is created where it is called or, in a hybridized block or an executor, first run.
+    """
     from mxnet import autograd, operator
 
     module: Any = operator
@@ -66,7 +70,7 @@ def install(arrays: Arrays) -> None:
         def followed(prop_cls: Any) -> Any:
             create = prop_cls.create_operator
             if not hasattr(create, "__wrapped__"):
-                prop_cls.create_operator = _creating(arrays, create)
+                prop_cls.create_operator = _creating(arrays, create, sites)
             return do_register(prop_cls)
 
         return followed
@@ -80,20 +84,20 @@ def install(arrays: Arrays) -> None:
     def __call__(self: Any, *inputs: Any) -> Any:
         if inputs and "backward" not in vars(self):
             device = arrays.mark(inputs[0].handle).device
-            self.backward = _in_place(arrays, device, self.backward)
+            self.backward = _in_place(arrays, device, self.backward, sites.current())
         return call(self, *inputs)
 
     function.__call__ = __call__
 
 
-def _creating(arrays: Arrays, create: Callable[..., Any]) -> Callable[..., Any]:
+def _creating(arrays: Arrays, create: Callable[..., Any], sites: Sites) -> Callable[..., Any]:
     @functools.wraps(create)
     def create_operator(self: Any, ctx: Any, *args: Any, **kwargs: Any) -> Any:
         made = create(self, ctx, *args, **kwargs)
-        device = context_name(ctx)
+        device, loc = context_name(ctx), sites.current()
         try:
-            made.forward = _in_place(arrays, device, made.forward)
-            made.backward = _in_place(arrays, device, made.backward)
+            made.forward = _in_place(arrays, device, made.forward, loc)
+            made.backward = _in_place(arrays, device, made.backward, loc)
         except AttributeError:  # a class with slots keeps its methods
             pass
         return made

@@ -43,7 +43,7 @@ def install(recording: Recording, module: ModuleType) -> None:
     scopes.install(recording)
     eager = ops.install(recording, known, recorded)
     syncs.install(recording, known, eager)
-    custom_ops.install(known)
+    custom_ops.install(known, recording.sites)
     sites = symbols.install(recording)
     executors.install(recording, known, sites)
     cached_ops.install(recording, known, recorded, eager, sites)

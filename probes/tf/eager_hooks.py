@@ -55,7 +55,7 @@ def _in_python_functions(functions: Functions, eager_ops: EagerOps) -> None:
     def call_recorded(self: Any, device: Any, token: Any, args: Any) -> Any:
         context.context().add_op_callback(eager_ops)
         home = "" if device else functions.python_homes.get(compat.as_bytes(token), "")
-        mark = mark_of("EagerPyFunc", 0, "", home)
+        mark = mark_of("EagerPyFunc", functions.python_lines.get(compat.as_bytes(token), 0), "", home)
         for tensor in nest.flatten(args):
             if getattr(tensor, "_hopscope", None) is None:
                 tensor._hopscope = mark

@@ -60,6 +60,8 @@ class Functions:
         self.notes: dict[str, FunctionNote] = {}
         self.python_homes: dict[bytes, str] = {}
         """tf.py_function's token -> the device that the code asked for."""
+        self.python_lines: dict[bytes, int] = {}
+        """The same -> location of the line that has the graph call it."""
         self.placed: dict[str, list[PlacedGraph]] = {}
         self.on_placed: list[Callable[[str, dict[str, FunctionNote], Any], None]] = []
         """Called with each placed graph that was read, its function's name and what is known of all."""
@@ -88,8 +90,11 @@ class Functions:
                     collectives += callee.collectives
                     control_flow = control_flow or callee.control_flow
             control_flow = control_flow or op.type in _CONTROL_FLOW
-            if op.type == "EagerPyFunc" and op.device:
-                self.python_homes[op.get_attr("token")] = short_device(op.device)
+            if op.type == "EagerPyFunc":
+                token = op.get_attr("token")
+                self.python_lines[token] = ops[op.name].loc
+                if op.device:
+                    self.python_homes[token] = short_device(op.device)
             for callee_name in called_by(op):
                 callees.add(callee_name)
                 if callee_name in self.notes:

@@ -39,6 +39,47 @@ from app.analysis.finding import Finding
             " nowhere and got the default, gpu:0.",
         ),
         (
+            "gradient-outside-scope",
+            {"forward_requested": "gpu:1", "called_on": "gpu:2", "forward_op": "MatMul (dense/MatMul)"},
+            "The forward ops MatMul (dense/MatMul) were requested on gpu:1; their gradients were requested"
+            " nowhere and run where the function is called, gpu:2.",
+        ),
+        (
+            "explicit",
+            {
+                "named": ["gpu:1", "gpu:2"],
+                "placed_by_call": ["consumer"],
+                "scope": "t.py:9",
+                "producer_scope": "t.py:4",
+            },
+            "For the producer requested is gpu:1 (the scope opened at t.py:4), for the consumer the scope that"
+            " its function is called in is gpu:2 (the scope opened at t.py:9).",
+        ),
+        (
+            "explicit",
+            {
+                "producer_requested": "gpu:1",
+                "requested": "gpu:2",
+                "producer_scope_opener": "tensorflow/python/distribute/mirrored_run.py:run",
+                "scope_opener": "keras/src/layers/layer.py:f",
+            },
+            "Requested: gpu:1 (tf.distribute's own scope: each replica's step runs on the replica's device)"
+            " for the producer, gpu:2 (Keras' own scope) for the consumer.",
+        ),
+        (
+            "host-memory",
+            {"kept_in_host_memory": "argument", "dtype": "int32", "handed_over": True, "lay_on": "cpu:1"},
+            "A tf.function takes and returns tensors of type int32 in host memory, whichever devices made"
+            " them or use them. This one lay on cpu:1: there, if that is a GPU, it is copied to the host for"
+            " the call, and back for an op that takes it in the device's memory; of stand-ins only the way"
+            " back shows.",
+        ),
+        (
+            "variable-home",
+            {"rows": True, "lives_on": "cpu:0", "requested": "gpu:0"},
+            "The table lives on cpu:0, so its rows are looked up there; what uses them runs on gpu:0.",
+        ),
+        (
             "missing-device",
             {"missing": "gpu:1", "ran_on": "cpu:0", "scope": "t.py:4"},
             "Requested: gpu:1 (the scope opened at t.py:4); the runtime has no such device and placed it on"
@@ -59,6 +100,12 @@ from app.analysis.finding import Finding
             {"src": "cpu:1", "made_by": ["Sum at t.py:3"], "idle_meanwhile": ["cpu:2 90 % of it (inferred)"]},
             "It was made on cpu:1 by Sum at t.py:3. While Python waits for a value it gives out no work;"
             " meanwhile without work: cpu:2 90 % of it (inferred).",
+        ),
+        (
+            "host-sync",
+            {"src": "cpu:1", "made_by": ["Custom at t.py:3", "Sum at t.py:4"]},
+            "It was made on cpu:1 by Sum at t.py:4. It lay on cpu:1 and was handed to the operator called at"
+            " t.py:3. While Python waits for a value it gives out no work.",
         ),
         (
             "host-sync",
@@ -92,8 +139,8 @@ from app.analysis.finding import Finding
         (
             "redundant-copy",
             {"sent_again": "in each call", "src": "cpu:1", "dst": "cpu:2", "producer_scope": "t.py:4"},
-            "The function holds on to a tensor that lies on cpu:1 (the scope opened at t.py:4); what takes"
-            " it was requested on cpu:2, and a copy lasts for one call only.",
+            "The tensor, the same in each call, lies on cpu:1 (the scope opened at t.py:4); what takes it was"
+            " requested on cpu:2, and a copy lasts for one call only.",
         ),
         (
             "xla-opaque",

@@ -86,7 +86,9 @@ def _worth_telling(first: Hop, second: Hop) -> bool:
     if first.src == first.dst or second.src == second.dst:
         return False
     if is_host(first.src):
-        return False  # what Python has is sent, and taken: neither is a detour of the other
+        # What Python has is sent, and taken: neither is a detour of the other. It would be one where nothing
+        # on the device used what was sent; but whether an op, a symbol or a kvstore did is asked of no input.
+        return False
     return first.src == second.dst or (is_host(first.dst) and not is_host(second.dst))
 
 

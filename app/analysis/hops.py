@@ -55,6 +55,8 @@ class Hop:
     each: float | None = None
     """How often it happens in every step (or call), 0 for less; None where only the count tells."""
     per_call: int | None = None
+    own_rounds: int | None = None
+    """Rounds of its own loop, which `each` is of where neither steps nor calls pace it."""
     """Transfers in one call of its graph; None for eager ones and inside loops and branches."""
     took_ns: int | None = None
     """What all its transfers took, as measured on those that were timed; None where none was."""
@@ -176,7 +178,7 @@ def _taken_on_host(tables: Tables) -> dict[tuple[int, str], str]:
 
 
 def _hop(tables: Tables, context: Context, key: Key, count: int | None) -> Hop:
-    fields = key.fields
+    fields = _with_gradient(key.fields, tables)
 
     def text(name: str) -> str:
         return fields.get(name) or ""
@@ -212,11 +214,25 @@ def _hop(tables: Tables, context: Context, key: Key, count: int | None) -> Hop:
         each=each,
         per_call=fields.get("per_call"),
         took_ns=_took_ns(tables, key),
+        own_rounds=tables.own_rounds((key.id,), key.count),
     )
 
 
 def _took_ns(tables: Tables, key: Key) -> int | None:
     sums = tables.totals.get(key.id)
+def _with_gradient(fields: dict[str, Any], tables: Tables) -> dict[str, Any]:
+    """The fields of an eager transfer; one of a gradient back to its forward op's device says so too."""
+    made_by = fields.get("producer_op"), fields.get("producer_loc"), fields.get("src")
+    back = fields.get("dst") or ""
+    if (
+        fields.get("graph")
+        or fields.get("requested") != back
+        or back not in tables.gradients.get(made_by, ())
+    ):
+        return fields
+    return fields | {"facts": {"producer_forward_requested": back} | (fields.get("facts") or {})}
+
+
     if sums is None or not sums.timed or not key.count:
         return None
     return round(sums.dur_ns * key.count / sums.timed)
@@ -255,12 +271,13 @@ def _merged(tables: Tables, first: Hop, more: Hop, context: Context, key: Key) -
     return dataclasses.replace(
         first,
         count=count,
-        cause=_with_scopes(judge(key.fields, context, count, each), key, tables),
+        cause=_with_scopes(judge(_with_gradient(key.fields, tables), context, count, each), key, tables),
         basis=weakest(bases),
         keys=keys,
         each=each,
         graphs=tuple(dict.fromkeys(first.graphs + more.graphs)),
         per_call=first.per_call if first.per_call == more.per_call else None,
+        own_rounds=tables.own_rounds(keys, count),
         took_ns=None if None in (first.took_ns, more.took_ns) else (first.took_ns or 0) + (more.took_ns or 0),
     )
 

@@ -43,6 +43,7 @@ def _a_step(sync: Sync, rounds: int) -> int | None:
     """Standing still in each step; None for a wait that is not of every step."""
     if sync.stood_ns is None or rounds < 2:
         return None
+    rounds = sync.own_rounds or rounds
     if not (sync.count >= rounds if sync.each is None else sync.each):
         return None
     return round(sync.stood_ns / rounds)

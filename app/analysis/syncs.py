@@ -51,6 +51,8 @@ class Sync:
     """Other devices that had nothing to do meanwhile; inferred."""
     each: float | None = None
     """How often in every step (or call), 0 for less; None where only the count tells."""
+    own_rounds: int | None = None
+    """Rounds of its own loop, which `each` is of where neither steps nor calls pace it."""
 
     @property
     def source(self) -> str:
@@ -65,7 +67,7 @@ class Sync:
     def row(self) -> dict[str, Any]:
         """The row as the report has it."""
         row = dataclasses.asdict(self)
-        del row["takes"], row["bytes_total"], row["each"]
+        del row["takes"], row["bytes_total"], row["each"], row["own_rounds"]
         row["idle"] = [{"device": one.device, "share": round(one.share, 3)} for one in self.idle]
         return row
 
@@ -106,15 +108,19 @@ def _sync(tables: Tables, identity: tuple[str, str, str | None], keys: list[Key]
     if not all(time.whole for time in times):
         basis = "estimated"
     count = sum(key.count or 0 for key in keys)
-    each = tables.each([key.id for key in keys], count)
+    ids = [key.id for key in keys]
+    each, own = tables.each(ids, count), tables.own_rounds(ids, count)
     takes = any(key.fields.get("bytes") != 0 for key in keys)
     taken = total(_bytes(key) for key in keys)
     if not known:
-        return Sync(*identity, count, None, None, "unknown", takes, bytes_total=taken, each=each)
+        return Sync(
+            *identity, count, None, None, "unknown", takes, bytes_total=taken, each=each, own_rounds=own
+        )
     stood = sum(time.stood or 0 for time in known)
     copied = total(time.copied for time in known)
     split = "" if copied is None else basis
-    return Sync(*identity, count, stood - (copied or 0), copied, basis, takes, split, taken, each=each)
+    waited = stood - (copied or 0)
+    return Sync(*identity, count, waited, copied, basis, takes, split, taken, each=each, own_rounds=own)
 
 
 def _bytes(key: Key) -> int | None:

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import statistics
 from collections.abc import Callable, Mapping, Sequence
 
 from app.analysis.devices import in_order
+from app.analysis.recurrence import Recurrence
 from app.store.device_names import qualified, role_prefix
-from app.store.paces import Pace, Paces
+from app.store.paces import Paces
 from app.store.run import RunStore
 from app.store.sources import read_text
 from app.store.totals import KeyTotals
 from probes.trace.rows import Edge, Event, Graph, Key, Location, Node, Process, Unseen
 
-_OFTEN = 2
-"""Steps in which what workers do in turn must have been seen at least."""
 _HEIRS = ("fork", "block")
 """Processes that begin with definitions of what ran elsewhere."""
-_A_LOOP = 10
-"""Executions from which on a line of a program without steps and calls is one of its loop."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +40,8 @@ class Tables:
     """The kept text of a file by its path as sites have it; None where none was kept."""
     paces: Paces = dataclasses.field(default_factory=Paces)
     """In which steps things happened, where the events tell."""
+    single_events: Callable[[Sequence[str], int], list[tuple[int, int, int]]] = lambda kinds, limit: []
+    """(time in ns, key, thread) of the first so many single executions of some kinds, by time."""
 
     def of_kind(self, kind: str) -> list[Key]:
         """Keys of one kind, by id."""
@@ -89,6 +87,19 @@ class Tables:
             for op in self.of_kind("op")
             if op.fields.get("scope_loc")
         }
+
+    @functools.cached_property
+    def gradients(self) -> dict[tuple[object, object, object], frozenset[str]]:
+        """(type, line, device) of an eager backward op -> devices that its forward ops' lines asked for."""
+        asked: dict[object, set[str]] = {}
+        for op in self.of_kind("op"):
+            asked.setdefault(op.fields.get("loc"), set()).add(op.fields.get("requested") or "")
+        found: dict[tuple[object, object, object], set[str]] = {}
+        for op in self.of_kind("op"):
+            if op.fields.get("forward_loc"):
+                backward = op.fields.get("op"), op.fields.get("loc"), op.fields.get("device")
+                found.setdefault(backward, set()).update(asked.get(op.fields["forward_loc"], ()))
+        return {backward: frozenset(devices - {""}) for backward, devices in found.items()}
 
     @functools.cached_property
     def own_devices(self) -> frozenset[str]:
@@ -145,74 +156,33 @@ class Tables:
         first = min((sums.first_ns for sums in with_events), default=0)
         return max((sums.end_ns for sums in with_events), default=0) - first
 
-    @functools.cached_property
+    @property
     def rounds(self) -> int:
         """How often "every step" is: the steps, else what autograd recorded, else calls, else of a loop."""
-        recorded = [key.count or 0 for key in self.of_kind("mark") if key.fields.get("name") == "record"]
-        calls = max((graph.calls for graph in self.graphs), default=0)
-        return self.steps or max(recorded, default=0) or calls or self._turns
-
-    @property
-    def _turns(self) -> int:
-        """How often the line ran that ran most, as most of its eager ops tell; 0 where that is not often."""
-        lines: dict[str, list[int]] = {}
-        for key in self.eager_ops:
-            site = self.site(key.fields.get("loc"))
-            if site and not key.fields.get("forward_loc") and (key.count or 0) >= _A_LOOP:
-                lines.setdefault(site, []).append(key.count or 0)
-        return max((statistics.mode(sorted(counts)) for counts in lines.values()), default=0)
+        return self._recurrence.rounds
 
     def each(self, keys: Sequence[int], count: int | None) -> float | None:
-        """How often in every step (or call) what these keys stand for happens, `count` times in all.
+        """How often in every step (or call, or round of its loop) these keys happen, `count` times in all.
 
-        0 for less than that; None where nothing tells, or not how often it happened. Below 1 where each step
-        is one of several processes': then it is the part of the steps that are this one's.
+        0 for less; None where nothing tells. Below 1 where it is a part of the steps that is these keys'.
         """
-        paces = [self._pace(self._key_by_id[key]) for key in keys if key in self._key_by_id]
-        known = [pace for pace in paces if pace is not None]
-        if count is None or not paces or len(known) < len(paces) or self.rounds <= 1:
-            return None
-        pace = functools.reduce(Pace.and_, known)
-        return pace.times(count, self.rounds) or self._in_turn(keys, pace, count)
+        return self._recurrence.each(keys, count)
 
-    def _in_turn(self, keys: Sequence[int], pace: Pace, count: int) -> float:
-        """The same where a coordinator hands steps out in turn: each worker has a graph of the function."""
-        graphs = {self._key_by_id[key].fields.get("graph") or 0 for key in keys}
-        known = [self._graph_by_id[graph] for graph in graphs if graph in self._graph_by_id]
-        if len(known) != len(graphs) or pace.mask.bit_count() < _OFTEN:
-            return 0.0
-        functions = {graph.function for graph in known if graph.step_marks}
-        if len(functions) != 1 or not all(graph.step_marks for graph in known):
-            return 0.0
-        calls = sum(graph.calls for graph in self.graphs if graph.function in functions)
-        return count / self.rounds if calls >= self.rounds else 0.0
+    def own_rounds(self, keys: Sequence[int], count: int | None) -> int | None:
+        """Rounds of the loop of its own in which something recurs that no mark paces; None for all else."""
+        return self._recurrence.own_rounds(keys, count)
 
     @functools.cached_property
-    def _graph_by_id(self) -> dict[int, Graph]:
-        return {graph.id: graph for graph in self.graphs}
-
-    @functools.cached_property
-    def _key_by_id(self) -> dict[int, Key]:
-        return {key.id: key for key in self.keys}
-
-    def _pace(self, key: Key) -> Pace | None:
-        """A key's own; of what happens a fixed number of times in each call of a graph, the calls'."""
-        graph, per_call = key.fields.get("graph") or 0, key.fields.get("per_call")
-        if not graph or per_call is None:
-            return self.paces.of(key)
-        calls = self._calls.get(graph)
-        if calls is None:
-            return self.paces.by_process.get(key.id >> 32)
-        return dataclasses.replace(calls, early=calls.early * per_call, within=calls.within * per_call)
-
-    @functools.cached_property
-    def _calls(self) -> dict[int, Pace]:
-        found: dict[int, Pace] = {}
-        for key in self.of_kind("call"):
-            graph, pace = key.fields.get("graph") or 0, self.paces.of(key)
-            if pace is not None:
-                found[graph] = found[graph].and_(pace) if graph in found else pace
-        return found
+    def _recurrence(self) -> Recurrence:
+        return Recurrence(
+            self.keys,
+            self.graphs,
+            self.paces,
+            self.steps,
+            lambda key: self.site(key.fields.get("loc")) or "",
+            self.single_events,
+            self.totals,
+        )
 
 
 def _heirs(processes: list[Process]) -> set[int]:
@@ -237,6 +207,7 @@ def tables_of(store: RunStore) -> Tables:
         store.first_events,
         _texts(store),
         store.paces(),
+        store.single_events,
     )
 
 

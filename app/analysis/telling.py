@@ -25,7 +25,7 @@ class Telling:
     rounds: int
     """How often "every step" is; 0 where that is not known."""
     word: str
-    """step or call."""
+    """step or call; what has a loop of its own is told by its round."""
     span_ns: int = 0
     """How long the run was recorded; 0 where that is not known."""
 
@@ -40,6 +40,14 @@ class Telling:
         if hop.each is not None:
             return hop.each
         return ((hop.count or 0) + self.rounds // 100) // self.rounds
+
+    def word_of(self, recurring: Sequence[Hop]) -> str:
+        """step, call, or round: of their own loop, where all that recurs has one."""
+        return "round" if all(hop.own_rounds for hop in recurring) else self.word
+
+    def _besides(self, hop: Hop) -> float:
+        """Executions of a transfer that are not of every step."""
+        return max(0.0, (hop.count or 0) - self.times_a_step(hop) * (hop.own_rounds or self.rounds))
 
     def waits_every_step(self, syncs: Sequence[Sync]) -> bool:
         """Whether Python waits so in every step; for several devices in turn perhaps."""
@@ -73,8 +81,9 @@ class Telling:
         recurring = self.recurring(hops)
         each = sum((hop.seconds or 0.0) * self.times_a_step(hop) for hop in recurring)
         every = sum(seconds or 0.0 for seconds in times)
-        told, when = (each, f" each {self.word}") if recurring else (every, "")
-        return f", about {units.duration(told)} of copying{when} (estimated)"
+        told, when = (each, f" each {self.word_of(recurring)}") if recurring else (every, "")
+        about = "about " if told >= 1e-6 or not told else ""
+        return f", {about}{units.estimated(told)} of copying{when} (estimated)"
 
     def cost(self, hops: Sequence[Hop]) -> str:
         """``4.2 MiB each step``, or in the whole run where it does not happen every step."""
@@ -88,11 +97,10 @@ class Telling:
         recurring = self.recurring(hops)
         if recurring:
             # What does not divide, such as an evaluation's share, is not of every step.
-            parts = [(hop.bytes or 0, hop.count or 0, self.times_a_step(hop)) for hop in hops]
-            each = round(sum(size * times for size, _, times in parts))
-            besides = round(sum(size * max(0, count - times * self.rounds) for size, count, times in parts))
+            each = round(sum((hop.bytes or 0) * self.times_a_step(hop) for hop in hops))
+            besides = round(sum((hop.bytes or 0) * self._besides(hop) for hop in hops))
             more = f", {units.size(besides)} besides" if besides else ""
-            return f"{units.size(each)} each {self.word}{more}"
+            return f"{units.size(each)} each {self.word_of(recurring)}{more}"
         return f"{units.size(moved)} in the whole run, {units.plural(count, 'transfer')}"
 
 
@@ -131,7 +139,8 @@ def standstill(syncs: Sequence[Sync]) -> str:
     if copying and told["split"] != basis:
         # The whole is better known than its parts.
         whole = units.duration((told["wait_ns"] + copying) / 1e9)
-        part = f"{units.duration(copying / 1e9)} copying ({told['split']})"
+        shown = units.estimated if told["split"] == "estimated" else units.duration
+        part = f"{shown(copying / 1e9)} copying ({told['split']})"
         return f", {whole} of standing still ({basis}), of it {part}"
     copied = f" and {units.duration(copying / 1e9)} copying" if copying else ""
     return f", {units.duration(told['wait_ns'] / 1e9)} waited{copied} ({basis})"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import bisect
 import dataclasses
 import difflib
+import itertools
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
@@ -20,6 +22,20 @@ State = Literal["gone", "eased", "still there"]
 
 
 @dataclasses.dataclass(frozen=True)
+class StepTime:
+    """How long a run's steps took, ns."""
+
+    median: float
+    low: float
+    """A quarter of the steps were shorter, and `high`: a quarter were longer."""
+    high: float
+
+    def like(self, other: StepTime) -> bool:
+        """Whether the middle halves of both meet, so that one run of each decides nothing."""
+        return self.low <= other.high and other.low <= self.high
+
+
+@dataclasses.dataclass(frozen=True)
 class Side:
     """One of the two runs, as far as it is compared. Each figure is None where it is not known."""
 
@@ -31,8 +47,8 @@ class Side:
     """Bytes that cross between devices in each step, likewise."""
     stood_ns: float | None
     """Time that Python stood still in each step, likewise."""
-    step_ns: float | None
-    """Mean time of a step; None without steps."""
+    step: StepTime | None
+    """None without steps."""
     warnings: int
     """Findings that are warnings or errors."""
 
@@ -107,7 +123,7 @@ def _side(found: tuple[Finding, ...], run: Judged, by_step: bool) -> Side:
         _moved(own, times),
         _moved(across, times),
         None if None in waits else sum(wait or 0 for wait in waits) / times,
-        _step_ns(run.tables),
+        _step_time(run.tables),
         sum(RANK.get(one.severity, 9) < RANK["info"] for one in run.findings),
     )
 
@@ -117,14 +133,20 @@ def _moved(hops: Sequence[Hop], times: int) -> float | None:
     return None if None in sizes else sum(size or 0 for size in sizes) / times
 
 
-def _step_ns(tables: Tables) -> float | None:
-    """From the end of the first step to the end of the last, by the optimizer that has most of them."""
-    best: tuple[int, float | None] = 0, None
-    for key in tables.of_kind("mark"):
-        sums = tables.totals.get(key.id)
-        if key.fields.get("name") == "step" and sums is not None and sums.executions > max(1, best[0]):
-            best = sums.executions, (sums.end_ns - sums.first_ns) / (sums.executions - 1)
-    return best[1]
+_LEAST_STEPS = 4
+"""Of which the middle half says something."""
+
+
+def _step_time(tables: Tables) -> StepTime | None:
+    """Of the steps after the first, by the optimizer that has most of them."""
+    counts = {key.id: key.count or 0 for key in tables.of_kind("mark") if key.fields.get("name") == "step"}
+    most = max(counts, key=lambda key: counts[key], default=None)
+    marks = [event for event in tables.events_of("mark") if event.key == most]
+    took = [(later.ts_ns - mark.ts_ns) / later.count for mark, later in itertools.pairwise(marks)]
+    if len(took) < _LEAST_STEPS:
+        return None
+    low, median, high = statistics.quantiles(took, n=4, method="inclusive")
+    return StepTime(median, low, high)
 
 
 def line_map(texts: Mapping[str, tuple[str, str]]) -> LineMap:

@@ -140,7 +140,7 @@ class RunRows:
                 "count": _number(units.times(hop.count), hop.count),
                 "total": _number(units.size(hop.bytes_total), hop.bytes_total),
                 "time": _number(
-                    "" if hop.seconds is None else units.duration(hop.seconds_total),
+                    "" if hop.seconds is None else units.estimated(hop.seconds_total),
                     hop.seconds_total,
                     "" if hop.seconds is None else "estimated",
                 ),

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Callable
 from typing import Any
 
-from app.analysis.verify import Side, Verified
+from app.analysis.verify import Side, StepTime, Verified
 from app.live.table import Column
 from app.store.sources import shown_lines
 from app.views import units
@@ -61,9 +61,29 @@ def rows(verified: Verified) -> list[dict[str, Any]]:
         row("stood", f"Python stood still, {each}", lambda side: side.stood_ns, _time),
         row("warnings", "Warnings and errors", lambda side: side.warnings, lambda value: f"{value:.0f}"),
     ]
-    if before.step_ns is not None or after.step_ns is not None:
-        made.insert(3, row("step", "A step, on average of one run", lambda side: side.step_ns, _time))
+    if before.step or after.step:
+        made.insert(3, _steps(before.step, after.step))
     return made
+
+
+def _steps(was: StepTime | None, now: StepTime | None) -> dict[str, Any]:
+    """A step's time of both, with what it varies by within each run: the runs themselves vary by more."""
+    told = change(was.median if was else None, now.median if now else None)
+    alike = was is not None and now is not None and was.like(now)
+    cells = {
+        "what": {"text": "A step: median and middle half of one run's"},
+        "before": _step(was),
+        "after": _step(now),
+        "change": {"text": f"{told}, within the spread" if alike and told != "none" else told},
+    }
+    return {"id": "step", "cells": cells}
+
+
+def _step(time: StepTime | None) -> dict[str, Any]:
+    if time is None:
+        return _number(None, _time)
+    text = f"{_time(time.median)} ({_time(time.low)} to {_time(time.high)})"
+    return {"text": text, "sort": time.median}
 
 
 def change(was: float | None, now: float | None) -> str:

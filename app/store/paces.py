@@ -61,6 +61,8 @@ class Pace:
         Below 1 only for what happens every few calls.
         """
         later, others = count - self.early, max(1, rounds - 1)
+        if not self.early and count % rounds == 0:
+            others = rounds  # after each step, the last one too
         least = _MOST_OF_THEM / _CALLS_A_TURN if self.by_calls else _MOST_OF_THEM
         if not self.seen or later < least * others or not self._regular():
             return 0.0

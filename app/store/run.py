@@ -208,6 +208,14 @@ class RunStore:
         )
         return [(key, dur) for key, dur in self._database.query(sql, (list(kinds), limit))]
 
+    def single_events(self, kinds: Sequence[str], limit: int) -> list[tuple[int, int, int]]:
+        """(time in ns, key, thread) of the run's first `limit` executions of some kinds that stand alone."""
+        sql = (
+            "SELECT ts_ns, key, thread FROM events WHERE count = 1"
+            " AND kind IN (SELECT unnest(?::VARCHAR[])) ORDER BY ts_ns, key LIMIT ?"
+        )
+        return [(ts, key, thread) for ts, key, thread in self._database.query(sql, (list(kinds), limit))]
+
     def samples(self) -> SampleTable | None:
         """The samples of the run's devices; None of a run that was never to be sampled."""
         with self._lock:

@@ -215,7 +215,7 @@ def _hover(src: str, dst: str, cell: Cell | None) -> str:
         size = units.transfer(cell.bytes, cell.count, cell.bytes_known)
         rows.append(f"{size} ({plain(cell.basis)})")
         if cell.seconds is not None:
-            rows.append(f"about {units.duration(cell.seconds)} of copying (estimated)")
+            rows.append(f"about {units.estimated(cell.seconds)} of copying (estimated)")
     rows += [_share_text(share) for share in cell.collectives]
     if cell.hops:
         rows.append(f"{units.plural(len(cell.hops), 'row')} of the hop table")

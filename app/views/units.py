@@ -81,6 +81,10 @@ def transfer(total: int | None, number: int | None, known: int = 0) -> str:
     return f"{size(total)} · {times(number)}"
 
 
+_SHORTEST_S = 1e-6
+"""Where copying is estimated from what larger copies took: a single call takes as long."""
+
+
 def duration(seconds: float | None) -> str:
     """A time with the unit that fits: ``312 ns``, ``4.2 ms``, ``1 min 05 s``, ``2 h 03 min``."""
     if seconds is None:
@@ -98,6 +102,11 @@ def duration(seconds: float | None) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02d} s"
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def estimated(seconds: float | None) -> str:
+    """A time that was estimated: ``4.2 ms``; of what is too short for that, ``less than 1 µs``."""
+    return "less than 1 µs" if seconds is not None and 0 < seconds < _SHORTEST_S else duration(seconds)
 
 
 def rate(steps_per_second: float | None) -> str:

@@ -38,11 +38,9 @@ class PlacedGraph:
     """They need each op's liveness, not only the sends: branches, nested loops."""
     nodes: dict[str, tuple[int, str]]
     """Name -> (number, device)."""
-    sent: list[tuple[int, int]]
-    """Captured tensors that cross in each call: (index, key that counts how often the same one does).
-
-    Other arguments are not looked at: whoever tries a model out gives it the same batch in each step.
-    """
+    sent: list[tuple[int, int, int]]
+    """Arguments that cross in each call: (index, key that counts how often the same tensor does, and how many
+    arguments the caller gives beside those that the function captured; 0 for a captured one)."""
 
 
 class Watched(NamedTuple):
@@ -96,7 +94,7 @@ class _Reader:
         self.nodes: dict[str, Node] = {}
         self.sends: dict[tuple[str, str, str], Any] = {}
         self.made_by_optimizer: set[str] = set()
-        self.sent_arguments: list[tuple[int, int]] = []
+        self.sent_arguments: list[tuple[int, int, int]] = []
         self.origins = Origins(owner, notes)
         self.flow = ControlFlow(graph.post_optimization_graph)
         self.shapes = infer_shapes(graph.post_optimization_graph, arguments)
@@ -245,15 +243,17 @@ class _Reader:
         if fields is None:
             return None, None, False
         key = self.recording.key(("hop", number, *pair_of(send)), "hop", fields)
-        if fields["kind"] == "arg" and where is None and self._captured(producer.proto):
+        if fields["kind"] == "arg" and where is None and self.arguments is not None:
             same = {name: fields[name] for name in ("graph", "tensor", "src", "dst")}
             again = self.recording.key(("again", key), "again", same, counted=False)
-            self.sent_arguments.append((producer.proto.attr["index"].i, again))
+            index, given = producer.proto.attr["index"].i, len(self.arguments) - self._captures
+            self.sent_arguments.append((index, again, given if index < given else 0))
         return key, where, in_body
 
-    def _captured(self, argument: Any) -> bool:
-        index, captures = argument.attr["index"].i, self.notes[self.owner].captures
-        return self.arguments is not None and index >= len(self.arguments) - captures
+    @property
+    def _captures(self) -> int:
+        captures: int = self.notes[self.owner].captures
+        return captures
 
     def _collectives(self, number: int, location: int) -> None:
         """Collective ops never show as sends; reductions made of ordinary ops were noted while tracing."""

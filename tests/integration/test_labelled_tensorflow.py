@@ -16,16 +16,7 @@ from tests.integration.labelled_set import NotReached, faults, scores
 pytestmark = pytest.mark.timeout(600)  # the first test waits for all cases
 
 CASES = {case.name: case for case in read_cases(["tensorflow"])}
-NOT_REACHED = {
-    "preloaded_sliced_on_host": NotReached.of(
-        "that an argument is the same tensor in each call is no fault where somebody tries a model out",
-        "missed: redundant-copy preloaded_sliced_on_host.py:23",
-    ),
-    "solver_until_converged": NotReached.of(
-        "without steps the line that ran most is the loop's, here a helper that it calls twice",
-        "missed: host-sync solver_until_converged.py:24",
-    ),
-}
+NOT_REACHED: dict[str, NotReached] = {}
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 from typing import Any
 
 import pytest
@@ -10,9 +12,9 @@ from app.analysis.findings import run_findings
 from app.analysis.hops import hop_table
 from app.analysis.syncs import sync_table
 from app.analysis.tables import Tables
-from app.analysis.verify import Judged, line_map, verify
+from app.analysis.verify import Judged, StepTime, line_map, verify
 from app.store.totals import KeyTotals
-from probes.trace.rows import Key, Location
+from probes.trace.rows import Event, Key, Location
 from tests.unit.traces import hop_fields
 
 BEFORE = "a\nb\nloss = float(x)\nc\n"
@@ -56,7 +58,7 @@ def test_a_finding_that_is_gone_costs_nothing_any_more() -> None:
     assert (found.before.bytes_of_finding, found.after.bytes_of_finding) == (1000.0, 0.0)
     assert (found.before.bytes, found.after.bytes) == (1000.0, 0.0)
     assert (found.before.warnings, found.after.warnings) == (1, 0)
-    assert found.before.step_ns == 2000.0
+    assert found.before.step is None  # nothing tells when the steps were
 
 
 def test_a_finding_that_only_moved_with_its_line_is_still_there() -> None:
@@ -93,3 +95,28 @@ def test_sizes_that_are_not_known_are_not_compared() -> None:
     assert found.before.bytes_of_finding is None
     assert found.before.bytes is None
     assert found.after.bytes == 0
+
+
+def stepping(*took: int) -> Judged:
+    """A run whose steps took so long, ns, after the first one's mark."""
+    ends = [1000, *itertools.accumulate(took, initial=1000)][1:]
+    events = [Event(0, "mark", ts, 0, 90, 1, None, None, 1) for ts in ends]
+    other = Event(0, "mark", 5000, 0, 91, 1, None, None, 1)
+    judged = run()
+    tables = dataclasses.replace(judged.tables, events_of={"mark": [*events, other]}.__getitem__)
+    return dataclasses.replace(judged, tables=tables)
+
+
+def test_a_step_is_told_with_what_it_varies_by() -> None:
+    found = verify(
+        "host-sync",
+        "t.py:3",
+        stepping(200, 210, 220, 230, 900),
+        stepping(100, 100, 110, 120, 215),
+        line_map({}),
+    )
+    assert found.before.step == StepTime(220, 210, 230)
+    assert found.after.step == StepTime(110, 100, 120)
+    assert not found.before.step.like(found.after.step)
+    assert found.before.step.like(StepTime(205, 190, 211))
+    assert verify("host-sync", "t.py:3", stepping(200, 200, 200), run(), line_map({})).before.step is None

@@ -18,7 +18,7 @@ from app.analysis.proof import Proof, Stop, Way
 from app.analysis.proof_facts import Fact, Place
 from app.analysis.repairs.edits import Edit, Repair
 from app.analysis.syncs import Idle, Sync
-from app.analysis.verify import Side, Verified
+from app.analysis.verify import Side, StepTime, Verified
 from app.screen import run_header, run_rows, verify_words
 from app.screen.address import RunAddress
 from app.screen.devices import badges, devices_cell
@@ -315,8 +315,8 @@ def test_findings_tell_their_evidence() -> None:
 
 
 def test_two_runs_side_by_side_say_what_a_change_did() -> None:
-    was = Side((), 2048, 4096, 8_000_000, 10_000_000, 2)
-    now = Side((), 0, 4096, None, 5_000_000, 3)
+    was = Side((), 2048, 4096, 8_000_000, StepTime(10e6, 9e6, 12e6), 2)
+    now = Side((), 0, 4096, None, StepTime(5e6, 4e6, 8e6), 3)
     found = Verified("bounce", "train.py:7", "gone", was, now, (), by_step=True)
     assert verify_words.headline(found) == "bounce at train.py:7 is gone"
     told = {row["id"]: [row["cells"][name]["text"] for name in ("before", "after", "change")] for row in
@@ -325,7 +325,7 @@ def test_two_runs_side_by_side_say_what_a_change_did() -> None:
         "finding": ["2 KiB", "0 B", "all gone"],
         "bytes": ["4 KiB", "4 KiB", "none"],
         "stood": ["8 ms", units.UNKNOWN, ""],
-        "step": ["10 ms", "5 ms", "\N{MINUS SIGN}50 %"],
+        "step": ["10 ms (9 ms to 12 ms)", "5 ms (4 ms to 8 ms)", "\N{MINUS SIGN}50 %"],
         "warnings": ["2", "3", "+50 %"],
     }
     moved = dataclasses.replace(
@@ -335,6 +335,9 @@ def test_two_runs_side_by_side_say_what_a_change_did() -> None:
         "bounce at train.py:7 is a note any more, no warning, now at train.py:3"
     )
     assert verify_words.change(0.0, 5.0) == "new"
+    likely = dataclasses.replace(now, step=StepTime(8e6, 6e6, 9.5e6))
+    steps = {row["id"]: row for row in verify_words.rows(dataclasses.replace(found, after=likely))}["step"]
+    assert steps["cells"]["change"]["text"] == "\N{MINUS SIGN}20 %, within the spread"
 
 
 def test_what_is_missing_is_put_down_to_how_far_the_run_is() -> None:

@@ -156,21 +156,56 @@ def test_what_follows_every_other_call_is_regular_without_steps(tmp_path: Path) 
     assert [tables.each([key.id], key.count) for key in tables.of_kind("hop")] == [1, 0]
 
 
-def test_without_steps_the_calls_are_the_rounds(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("calls", "expected"), [(6, {"A": 1, "B": 0}), (5, {"A": 0, "B": 0})])
+def test_without_steps_the_calls_are_the_rounds(
+    tmp_path: Path, calls: int, expected: dict[str, float]
+) -> None:
+    """From some on: what a script does beside a call or five is not what it does each time."""
     trace = Trace(tmp_path)
     graph = trace.graph()
-    call = trace.key("call", 5, graph=graph, function="predict", loc=0)
-    upload, building = (trace.key("hop", 5, **hop_fields("cpu:0", "cpu:1", op=op)) for op in ("A", "B"))
-    for number in range(5):
+    call = trace.key("call", calls, graph=graph, function="predict", loc=0)
+    upload, building = (trace.key("hop", calls, **hop_fields("cpu:0", "cpu:1", op=op)) for op in ("A", "B"))
+    for number in range(calls):
         trace.event("hop", number, building)
         trace.event("hop", (number + 1) * SECOND - 10, upload)
         trace.event("call", (number + 1) * SECOND, call)
     trace.close()
     tables = tables_of(open_run(tmp_path))
-    assert {key.fields["op"]: tables.each([key.id], key.count) for key in tables.of_kind("hop")} == {
-        "A": 1,
-        "B": 0,
-    }
+    found = {key.fields["op"]: tables.each([key.id], key.count) for key in tables.of_kind("hop")}
+    assert found == expected
+
+
+def test_what_a_function_does_in_each_call_it_does_however_few_there_are(tmp_path: Path) -> None:
+    trace = Trace(tmp_path)
+    graph = trace.graph()
+    call = trace.key("call", 3, graph=graph, function="predict", loc=0)
+    trace.key("hop", 0, **hop_fields("cpu:0", "cpu:1", graph=graph, per_call=2))
+    for number in range(3):
+        trace.event("call", number * SECOND, call)
+    trace.close()
+    assert each(tables_of(open_run(tmp_path))) == 2
+
+
+@pytest.mark.parametrize("differs", ["src", "shape"])
+def test_a_line_takes_values_in_each_step_of_jobs_and_shapes_in_turn(tmp_path: Path, differs: str) -> None:
+    """Two trainings take turns, each on its card; or batches come in two lengths."""
+    trace = Trace(tmp_path)
+    mark = trace.key("mark", 21, name="step")
+    values = [{"src": "cpu:1"}, {"src": "cpu:2"}] if differs == "src" else [{"shape": "3"}, {"shape": "4"}]
+    loc = trace.location("t.py:5")
+    alike = hop_fields("cpu:1", "cpu:0", kind="pull", op="Python", loc=loc)
+    taken = [trace.key("hop", count, **{**alike, **one}) for count, one in zip((12, 9), values, strict=True)]
+    once = trace.key("hop", 2, **{**alike, "loc": trace.location("t.py:7"), **values[0]})
+    turns = [number % 2 for number in range(18)] + [0] * 3
+    for step, turn in enumerate(turns):
+        trace.event("mark", 2 * step * SECOND, mark)
+        trace.event("hop", (2 * step + 1) * SECOND, taken[turn])
+    for time in (20, 30):
+        trace.event("hop", time * SECOND, once)
+    trace.close()
+    tables = tables_of(open_run(tmp_path))
+    found = [tables.each([key.id], key.count) for key in tables.of_kind("hop")]
+    assert found == [12 / 21, 9 / 21, 0]
 
 
 def test_building_is_no_finding_of_every_step(tmp_path: Path) -> None:

@@ -1,0 +1,212 @@
+"""How often a run does what it does: in each step, in each call, or in each round of a loop of its own.
+
+Steps are optimizers' updates; a run without any goes by the gradients that are recorded, else by the calls of
+its functions, and what these do not pace by the loop in which it stands.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping, Sequence
+
+from app.analysis.loops import KINDS, loops
+from app.analysis.rounds import LEAST_ROUNDS, Happened, Line, Loop, line_of
+from app.store.paces import Pace, Paces
+from app.store.totals import KeyTotals
+from probes.trace.rows import Graph, Key
+
+_OFTEN = 2
+"""Steps in which what workers do in turn must have been seen at least."""
+_MOST_EVENTS = 40_000
+"""Of a run's single executions that are looked at for loops."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Recurrence:
+    """What tells it, of one snapshot of a run."""
+
+    keys: Sequence[Key]
+    graphs: Sequence[Graph]
+    paces: Paces
+    steps: int | None
+    site_of: Callable[[Key], str]
+    single_events: Callable[[Sequence[str], int], list[tuple[int, int, int]]]
+    """(time in ns, key, thread) of the first so many single executions of some kinds, by time."""
+    totals: Mapping[int, KeyTotals]
+
+    @functools.cached_property
+    def rounds(self) -> int:
+        """How often "every step" is: the steps, else what autograd recorded, else calls, else of a loop."""
+        return self.steps or self._recorded or self._paced_calls or self._longest_loop or self._most_calls
+
+    def each(self, keys: Sequence[int], count: int | None) -> float | None:
+        """How often in every step (or call, or round of its loop) what these keys stand for happens.
+
+        `count` times in all. 0 for less than that; None where nothing tells, or not how often it happened.
+        Below 1 where the steps are several processes' or devices' in turn, and where the shape differs from
+        step to step: then it is the part of the steps that are these keys'.
+        """
+        if count is None or self.rounds <= 1:
+            return None
+        marked = self._by_marks(keys, count)
+        if marked or self._judged_by_marks(marked):
+            return marked
+        rounds = self.own_rounds(keys, count)
+        if rounds:
+            return float(count // rounds) if count >= rounds else count / rounds
+        # Where calls pace the run, what other threads do beside them is told by its count.
+        return 0.0 if not self._paced_calls and self._seen_singly.intersection(keys) else marked
+
+    def own_rounds(self, keys: Sequence[int], count: int | None) -> int | None:
+        """Rounds of the loop of its own in which something recurs that no mark paces; None for all else."""
+        marked = None if count is None else self._by_marks(keys, count)
+        if marked or self._judged_by_marks(marked):
+            return None
+        found = [self._key_by_id[key] for key in keys if key in self._key_by_id]
+        lines = {line for key in found for line in self._lines_of(key)}
+        known = [self._loops[line].rounds for line in lines if line in self._loops]
+        return max(known) if known and len(known) == len(lines) else None
+
+    @functools.cached_property
+    def _recorded(self) -> int:
+        """How often gradients were recorded by the line that does it most often."""
+        marks = [key.count or 0 for key in self._of_kind("mark") if key.fields.get("name") == "record"]
+        return max(marks, default=0)
+
+    @property
+    def _most_calls(self) -> int:
+        return max((graph.calls for graph in self.graphs), default=0)
+
+    @property
+    def _paced_calls(self) -> int:
+        """The same, where the run goes by them: a few are none of a program that has a loop."""
+        return self._most_calls if self._most_calls >= LEAST_ROUNDS or not self._loops else 0
+
+    @property
+    def _longest_loop(self) -> int:
+        return max(self._loops.values(), key=lambda loop: loop.course_ns).rounds if self._loops else 0
+
+    @functools.cached_property
+    def _loops(self) -> dict[Line, Loop]:
+        """The loops of a run that nothing marks; none where steps do."""
+        if self.steps:
+            return {}
+        keys = {key.id: key for key in self.keys if key.kind in KINDS}
+        ends = {key: sums.end_ns for key, sums in self.totals.items()}
+        return loops(self._happened, keys, self.site_of, ends)
+
+    @functools.cached_property
+    def _happened(self) -> list[Happened]:
+        return [Happened(*row) for row in self.single_events(KINDS, _MOST_EVENTS)]
+
+    def _of_kind(self, kind: str) -> list[Key]:
+        return [key for key in self.keys if key.kind == kind]
+
+    def _judged_by_marks(self, each: float | None) -> bool:
+        """Whether marks say all that there is to say; calls are no marks of what has a loop of its own."""
+        return bool(self.steps) or (bool(self._recorded) and each is not None)
+
+    def _lines_of(self, key: Key) -> list[Line]:
+        """The line by which something happens; of what a graph does in each call the lines that call it."""
+        graph = key.fields.get("graph")
+        if not graph or key.fields.get("per_call") is None:
+            return [line_of(key, self.site_of(key))]
+        return [
+            line_of(call, self.site_of(call))
+            for call in self._of_kind("call")
+            if call.fields.get("graph") == graph and call.count
+        ]
+
+    @functools.cached_property
+    def _seen_singly(self) -> frozenset[int]:
+        return frozenset(event.key for event in self._happened)
+
+    def _by_marks(self, keys: Sequence[int], count: int) -> float | None:
+        found = [self._key_by_id[key] for key in keys if key in self._key_by_id]
+        by_calls = not self.steps and not self._recorded
+        pace = None if by_calls and not self._paced_calls else self._paced(found)
+        if pace is None or self.rounds <= 1:
+            return None
+        if by_calls and self.rounds < LEAST_ROUNDS and not any(key.fields.get("graph") for key in found):
+            return 0.0  # what a script calls a few times only its functions do each time
+        each = pace.times(count, self.rounds) or self._in_turn(keys, pace, count)
+        return each or self._by_turns(found, pace, count)
+
+    def _paced(self, keys: Sequence[Key]) -> Pace | None:
+        paces = [self._pace(key) for key in keys]
+        known = [pace for pace in paces if pace is not None]
+        return functools.reduce(Pace.and_, known) if paces and len(known) == len(paces) else None
+
+    def _by_turns(self, keys: Sequence[Key], pace: Pace, count: int) -> float:
+        """The same where a line does it in each step, each time with another device or shape."""
+        if any(key.fields.get("graph") for key in keys) or not pace.mask:
+            return 0.0
+        lines = {self._act(key) for key in keys}
+        together = [self._line_together(line) for line in lines]
+        if any(executions <= count or not regular for executions, regular in together):
+            return 0.0
+        return count / self.rounds
+
+    def _line_together(self, line: Line) -> tuple[int, bool]:
+        """How often an eager line does it, whatever the devices and shapes, and whether in each step."""
+        if line not in self._together:
+            keys = self._of_line[line]
+            pace, executions = self._paced(keys), sum(key.count or 0 for key in keys)
+            self._together[line] = executions, pace is not None and pace.times(executions, self.rounds) > 0
+        return self._together[line]
+
+    @functools.cached_property
+    def _together(self) -> dict[Line, tuple[int, bool]]:
+        return {}
+
+    @functools.cached_property
+    def _of_line(self) -> dict[Line, list[Key]]:
+        found: dict[Line, list[Key]] = {}
+        for key in self.keys:
+            if key.kind in KINDS and not key.fields.get("graph"):
+                found.setdefault(self._act(key), []).append(key)
+        return found
+
+    def _act(self, key: Key) -> Line:
+        fields = key.fields
+        return (key.id >> 32, key.kind, self.site_of(key), fields.get("kind"), fields.get("op"))
+
+    def _in_turn(self, keys: Sequence[int], pace: Pace, count: int) -> float:
+        """The same where a coordinator hands steps out in turn: each worker has a graph of the function."""
+        graphs = {self._key_by_id[key].fields.get("graph") or 0 for key in keys}
+        known = [self._graph_by_id[graph] for graph in graphs if graph in self._graph_by_id]
+        if len(known) != len(graphs) or pace.mask.bit_count() < _OFTEN:
+            return 0.0
+        functions = {graph.function for graph in known if graph.step_marks}
+        if len(functions) != 1 or not all(graph.step_marks for graph in known):
+            return 0.0
+        calls = sum(graph.calls for graph in self.graphs if graph.function in functions)
+        return count / self.rounds if calls >= self.rounds else 0.0
+
+    @functools.cached_property
+    def _graph_by_id(self) -> dict[int, Graph]:
+        return {graph.id: graph for graph in self.graphs}
+
+    @functools.cached_property
+    def _key_by_id(self) -> dict[int, Key]:
+        return {key.id: key for key in self.keys}
+
+    def _pace(self, key: Key) -> Pace | None:
+        """A key's own; of what happens a fixed number of times in each call of a graph, the calls'."""
+        graph, per_call = key.fields.get("graph") or 0, key.fields.get("per_call")
+        if not graph or per_call is None:
+            return self.paces.of(key)
+        calls = self._calls.get(graph)
+        if calls is None:
+            return self.paces.by_process.get(key.id >> 32)
+        return dataclasses.replace(calls, early=calls.early * per_call, within=calls.within * per_call)
+
+    @functools.cached_property
+    def _calls(self) -> dict[int, Pace]:
+        found: dict[int, Pace] = {}
+        for key in self._of_kind("call"):
+            graph, pace = key.fields.get("graph") or 0, self.paces.of(key)
+            if pace is not None:
+                found[graph] = found[graph].and_(pace) if graph in found else pace
+        return found

@@ -12,7 +12,7 @@ import zipfile
 from typing import Any, Optional
 
 NAME, VERSION = "hopscope", "0.1.0"
-MODULES = ("__init__.py", "clone.py", "forbidding.py", "pytest_plugin.py", "recorded.py")
+MODULES = ("__init__.py", "clone.py", "forbidding.py", "judge.py", "pytest_plugin.py", "recorded.py")
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _CLONE = os.path.dirname(_HERE)
 _INFO = f"{NAME}-{VERSION}.dist-info"

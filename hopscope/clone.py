@@ -5,16 +5,12 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
-import subprocess
 import sys
 from typing import Any
 
 CLONE_VARIABLE = "HOPSCOPE_CLONE"
 PYTHON_VARIABLE = "HOPSCOPE_PYTHON"
 _PRIVATE = "_hopscope"
-_COMMAND = (
-    "import sys; sys.path.insert(0, sys.argv.pop(1)); from app.cli import main; sys.exit(main(sys.argv[1:]))"
-)
 
 
 class HopscopeError(RuntimeError):
@@ -75,16 +71,9 @@ def dashboard_python() -> str:
     return python
 
 
-def command(*words: str) -> subprocess.CompletedProcess[str]:
-    """Run one of Hopscope's commands in the dashboard's interpreter, apart from this program's variables."""
+def apart() -> dict[str, str]:
+    """The environment of what runs in the dashboard's interpreter, without this program's own variables."""
     kept = {
         name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "HOPSCOPE_A"))
     }
-    return subprocess.run(
-        [dashboard_python(), "-E", "-c", _COMMAND, clone(), *words],
-        env={**kept, "HOPSCOPE_TRACE": "0"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return {**kept, "HOPSCOPE_TRACE": "0"}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import json
+import os
 import warnings
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from .clone import HopscopeError, command, dashboard_python, recorder
+from . import judge
+from .clone import HopscopeError, recorder
 
 CODES = (
     "explicit",
@@ -49,13 +50,34 @@ class ForbiddenTransfer(AssertionError):
         self.run = run
 
 
+class Kept:
+    """The blocks whose runs stay, and whether all do."""
+
+    def __init__(self) -> None:
+        """Of blocks that did nothing forbidden none stays."""
+        self.everything = False
+        self.blocks: list[Any] = []
+
+    def taken(self) -> list[Any]:
+        """Those since this was asked the last time."""
+        taken, self.blocks = self.blocks, []
+        return taken
+
+
+kept = Kept()
+"""Of this process."""
+
+
 @contextlib.contextmanager
-def forbid(*codes: str, root: Optional[str] = None, name: Optional[str] = None) -> Iterator[None]:
+def forbid(
+    *codes: str, root: Optional[str] = None, name: Optional[str] = None, keep: bool = False
+) -> Iterator[None]:
     """Fail with ForbiddenTransfer where a hop, sync or upload of one of these `codes` happens in the block.
 
     An exception of the block itself passes through, and nothing is judged then. Lines are told relative to
-    `root`, by default the script's folder. The run of a block that fails stays under `name`; of others none
-    does. HopscopeError where the recording cannot be read; a warning where nothing could be seen.
+    `root`, by default the script's folder. The run of a block that fails stays under `name`, by default the
+    test's that runs; that of another stays only with `keep`. HopscopeError where the recording cannot be
+    read; a warning where nothing could be seen.
     """
     __tracebackhide__ = True  # pytest shows the test's own lines
     if not codes:
@@ -65,44 +87,47 @@ def forbid(*codes: str, root: Optional[str] = None, name: Optional[str] = None) 
             near = difflib.get_close_matches(code, CODES, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(CODES)}"
             raise ValueError(f"there is no code {code!r}; {hint}")
-    dashboard_python()  # what cannot be judged is told before it runs
     module = recorder("attach.block")
     if module.whole_run() is not None:
         raise HopscopeError(
             "this process is recorded already, so a part of it cannot be judged alone: take forbid() out of "
             "the block around it, or run without the recorder"
         )
-    block = module.open_block(name or "forbid", root, hidden=True)
+    judge.prepare()  # what cannot be judged is told before it runs
+    block = module.open_block(name or name_of_test() or "forbid", root, hidden=True)
+    keep = keep or kept.everything
     try:
         yield
     except BaseException as error:
         block.end(type(error), error)
-        block.discard()
+        _over(block, keep)
         raise
     block.end()
     try:
-        report = _report(block.path)
+        report = judge.report(block.path)
         rows = forbidden(report, codes)
     except BaseException:
         block.discard()
         raise
+    _over(block, keep or bool(rows))
     if rows:
-        block.show()
         raise ForbiddenTransfer(rows, block.id)
-    block.discard()
     _warn(report)
 
 
-def _report(folder: str) -> dict[str, Any]:
-    done = command("report", folder, "--json")
-    try:
-        report = json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
-    except (IndexError, ValueError):
-        report = None
-    if not isinstance(report, dict):
-        said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise HopscopeError(f"the recording of this block could not be read: {said}")
-    return report
+def _over(block: Any, stays: bool) -> None:
+    if stays:
+        block.show()
+        kept.blocks.append(block)
+    else:
+        block.discard()
+
+
+def name_of_test(node: Optional[str] = None) -> Optional[str]:
+    """``TestModel::test_step[2]`` of a test's node id, by default of the one that pytest runs now, if any."""
+    if node is None:
+        node = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
+    return node.partition("::")[2] or node or None
 
 
 def forbidden(report: dict[str, Any], codes: tuple[str, ...]) -> list[str]:

@@ -1,17 +1,35 @@
-"""pytest's plugin: ``@pytest.mark.hopscope(forbid=["host-sync"])`` and the fixture ``hopscope_forbid``."""
+"""pytest's plugin: ``@pytest.mark.hopscope(forbid=["host-sync"])`` and the fixture ``hopscope_forbid``.
+
+The runs of tests that failed stay, and are named at the end; with ``--hopscope-keep=all`` those of all do.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from .forbidding import forbid
+from . import judge
+from .clone import HopscopeError, clone, recorder
+from .forbidding import forbid, kept, name_of_test
 
 _MARK = "hopscope"
+_PROPERTY = "hopscope_run"
+"""Under this a test's report names its runs, also from another process."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Which runs stay."""
+    parser.getgroup("hopscope").addoption(
+        "--hopscope-keep",
+        choices=("failed", "all"),
+        default="failed",
+        help="which tests' recorded runs stay (default: failed)",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -20,6 +38,12 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         f'{_MARK}(forbid=["host-sync", ..]): fail where a hop, sync or upload of these codes happens in it',
     )
+    kept.everything = config.getoption("--hopscope-keep", "failed") == "all"
+
+
+def pytest_unconfigure() -> None:
+    """The session is over, and with it what judged its tests."""
+    judge.end()
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -32,7 +56,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         return
     codes = mark.kwargs.get("forbid", mark.args)
     codes = (codes,) if isinstance(codes, str) else tuple(codes)
-    block = forbid(*codes, root=str(item.config.rootpath), name=item.name)
+    block = forbid(*codes, root=str(item.config.rootpath), name=name_of_test(item.nodeid))
     try:
         block.__enter__()
     except Exception as error:  # noqa: BLE001 - it is the test's outcome, whatever it is
@@ -49,6 +73,47 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         _fail(outcome, error)
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Once a test is over, delete its runs where it went as it was meant to, and else note them."""
+    outcome: Any = yield
+    report = outcome.get_result()
+    failed = item.stash.get(_FAILED, False) or report.failed
+    item.stash[_FAILED] = failed and report.when != "teardown"
+    if report.when != "teardown":
+        return
+    for block in kept.taken():
+        if failed or kept.everything:
+            report.user_properties.append((_PROPERTY, block.id))
+        else:
+            block.discard()
+
+
+_FAILED = pytest.StashKey[bool]()
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Tell which runs stay, and where."""
+    reports = [one for reports in terminalreporter.stats.values() for one in reports]
+    runs = {
+        value: one.nodeid
+        for one in reports
+        for name, value in getattr(one, "user_properties", ())
+        if name == _PROPERTY
+    }
+    if not runs:
+        return
+    terminalreporter.section("hopscope")
+    with contextlib.suppress(HopscopeError):
+        folder = os.path.join(recorder("attach.places").home(), "runs")
+        app = os.path.join(clone(), "app")
+        terminalreporter.write_line(
+            f"kept in {folder}; python3 {app} report RUN tells of one, its page shows it"
+        )
+    for run, node in sorted(runs.items()):
+        terminalreporter.write_line(f"{run}  {node}")
+
+
 def _fail(outcome: Any, error: Exception) -> None:
     if hasattr(outcome, "force_exception"):
         outcome.force_exception(error)
@@ -59,4 +124,6 @@ def _fail(outcome: Any, error: Exception) -> None:
 @pytest.fixture
 def hopscope_forbid(request: pytest.FixtureRequest) -> Callable[..., Any]:
     """`with hopscope_forbid("host-sync"): ..`: a part of a test in which that must not happen."""
-    return functools.partial(forbid, root=str(request.config.rootpath), name=request.node.name)
+    return functools.partial(
+        forbid, root=str(request.config.rootpath), name=name_of_test(request.node.nodeid)
+    )

@@ -99,14 +99,15 @@ def _progress(path: Path) -> dict[str, int | None] | None:
     return {"step": told.steps[-1], "total": told.total} if told.steps else None
 
 
-def run_report(path: Path, ops: bool = False) -> dict[str, Any]:
-    """The report of the run in a folder, running or ended; an ended one is sealed on the way.
+def run_report(path: Path, ops: bool = False, seal: bool = True) -> dict[str, Any]:
+    """The report of the run in a folder, running or ended; an ended one is sealed on the way, if it may be.
 
     Raises HopscopeError when there is no such folder.
     """
     store = open_run(path)
     try:
-        store.seal()
+        if seal:
+            store.seal()
         tables, info = tables_of(store), run_info(path)
         cards = cards_in(device_map(info["spec"], tables))
         return build_report(info, tables, ops, store.samples(), costs_of_run(path, cards))

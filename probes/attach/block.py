@@ -10,7 +10,7 @@ import threading
 from typing import Optional
 
 from .. import boot
-from . import members, run_folder
+from . import abandoned, members, run_folder
 
 _FRAMEWORKS = ("tensorflow", "mxnet")
 _guard = threading.Lock()
@@ -28,6 +28,7 @@ class Block:
         """The run in this folder; sites are relative to `root`, by default the script's folder."""
         self.path = path
         self._root = root
+        self._held = abandoned.claim(path)
 
     @property
     def id(self) -> str:
@@ -53,11 +54,17 @@ class Block:
 
     def show(self) -> None:
         """Put a hidden run among the others."""
+        self._let_go()
         self.path = run_folder.show(self.path)
 
     def discard(self) -> None:
         """Delete the run."""
+        self._let_go()
         shutil.rmtree(self.path, ignore_errors=True)
+
+    def _let_go(self) -> None:
+        held, self._held = self._held, -1
+        abandoned.let_go(self.path, held)
 
 
 def open_block(name: Optional[str], root: Optional[str] = None, hidden: bool = False) -> Block:
@@ -71,8 +78,11 @@ def open_block(name: Optional[str], root: Optional[str] = None, hidden: bool = F
         loaded = [framework for framework in _FRAMEWORKS if framework in sys.modules]
         path = run_folder.make(name or _name(), "block", loaded[0] if loaded else None)
         members.enter(path, first=True)
-        path = path if hidden else run_folder.show(path)
         _current = Block(path, root)
+        if hidden:
+            abandoned.sweep(os.path.dirname(path))
+        else:
+            _current.show()
     try:
         _current.begin()
     except BaseException:

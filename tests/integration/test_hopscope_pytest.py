@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from tests.integration.users_packages import add_pytest, environment, install_ho
 _TENSORFLOW = """
 import pytest
 import hopscope
+from hopscope import judge
 import tensorflow as tf
 
 cpus = tf.config.list_physical_devices("CPU")
@@ -42,6 +45,7 @@ def total(x):
 _MXNET = """
 import pytest
 import hopscope
+from hopscope import judge
 import mxnet as mx
 
 
@@ -66,12 +70,27 @@ def test_marked_may_cross():
 
 def test_part_of_it(hopscope_forbid):
     found = total(values())
+    first = judge._judge
     with hopscope_forbid("explicit"):
         values()
     with pytest.raises(hopscope.ForbiddenTransfer, match="host-sync") as failed:
         with hopscope_forbid("host-sync", "variable-home"):
             {pull}
     assert isinstance(failed.value, AssertionError)
+    assert judge._judge is first  # one process judges all blocks
+
+
+class TestOfAClass:
+    @pytest.mark.parametrize("device", [2])
+    def test_named(self, device):
+        with hopscope.forbid("explicit"):
+            total(values())
+
+
+@pytest.mark.xfail
+@pytest.mark.hopscope(forbid=["explicit"])
+def test_known():
+    total(values())
 
 
 @pytest.mark.hopscope(forbid=["explicit"])
@@ -128,11 +147,15 @@ def test_a_test_fails_where_it_does_what_is_forbidden(
     )
     out = done.stdout
     functions = {"test_what_was_traced_before": "PASSED", "test_inside_a_function": "FAILED"}
-    told = {name: outcome for outcome, name in re.findall(r"^(PASSED|FAILED|ERROR) \S+::(\w+)", out, re.M)}
+    told = {
+        name: outcome for outcome, name in re.findall(r"^(PASSED|FAILED|ERROR|XFAIL) \S+::(\w+)", out, re.M)
+    }
     assert told == {
         "test_marked_crosses": "FAILED",
         "test_marked_may_cross": "PASSED",
         "test_part_of_it": "PASSED",
+        "test_named": "FAILED",
+        "test_known": "XFAIL",
         "test_its_own_failure_is_told_alone": "FAILED",
         "test_a_code_that_is_none": "FAILED",
     } | (functions if framework == "tensorflow" else {}), out + done.stderr
@@ -149,10 +172,18 @@ def test_a_test_fails_where_it_does_what_is_forbidden(
             out
         )
         assert "not seen, so not judged: ops inside early: it was traced before the recorder came" in out
-    # Only blocks that failed left a run: the marked one, and the part that was to fail.
-    kept = sorted(path.name.rpartition("-")[0][16:] for path in (hopscope_home / "runs").iterdir())
+    # Only tests that failed left a run: not the one that was to fail, nor the one of which a part was.
+    runs = sorted(path.name for path in (hopscope_home / "runs").iterdir())
     inside = ["test-inside-a-function"] if framework == "tensorflow" else []
-    assert kept == [*inside, "test-marked-crosses", "test-part-of-it"]
+    assert sorted(run.rpartition("-")[0][16:] for run in runs) == [
+        *inside,
+        "test-marked-crosses",
+        "testofaclass-test-named-2",
+    ]
+    assert f"kept in {hopscope_home / 'runs'}" in out
+    assert dict(re.findall(r"^(2\S+)  (checks\S+)$", out, re.M)).keys() == set(runs)
+    [named] = [run for run in runs if "named" in run]
+    assert f"{named}  checks/test_own.py::TestOfAClass::test_named[2]" in out
 
 
 def test_without_the_dashboards_interpreter_it_says_what_to_do(tmp_path: Path, mx_python: Path) -> None:
@@ -192,3 +223,62 @@ def test_without_the_clone_it_says_what_to_do(tmp_path: Path, mx_python: Path) -
     )
     assert done.returncode == 1
     assert f"Hopscope's clone is not in {tmp_path}/moved, which $HOPSCOPE_CLONE names" in done.stderr
+
+
+_KILLED = """
+import os, signal, sys, time
+import mxnet as mx
+import hopscope
+from hopscope import judge
+
+with hopscope.forbid("explicit"):
+    mx.nd.ones((3,)).wait_to_read()
+print(judge._judge._process.pid, flush=True)
+child = os.fork()
+if child == 0:
+    sys.stdin.read()  # a child that outlives it, with its end of the judge's pipe
+    os._exit(0)
+with hopscope.forbid("explicit"):
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_process_leaves_no_judge_and_the_next_block_clears_up(
+    tmp_path: Path, mx_python: Path
+) -> None:
+    packages = install_hopscope(tmp_path / "packages")
+    variables = environment(packages, tmp_path / "home")
+    words = [str(mx_python), "-W", "ignore", "-c", _KILLED]
+    with subprocess.Popen(
+        words, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as own:
+        assert own.stdin is not None
+        assert own.stdout is not None
+        judge = int(own.stdout.readline())
+        assert own.wait(60) == -signal.SIGKILL
+        deadline = time.monotonic() + 30
+        while alive(judge):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        [left] = (tmp_path / "home" / "runs").iterdir()
+        assert left.name.startswith(".new-")
+        own.stdin.close()
+    # Its own judge is killed in between.
+    again = (
+        "import os, signal, hopscope\n"
+        "from hopscope import judge\n"
+        "with hopscope.forbid('explicit', keep=True, name='again'): pass\n"
+        "os.kill(judge._judge._process.pid, signal.SIGKILL)\n"
+        "with hopscope.forbid('explicit'): pass\n"
+    )
+    words = [str(mx_python), "-W", "ignore", "-c", again]
+    subprocess.run(words, env=variables, check=True, cwd=tmp_path)
+    [kept] = (tmp_path / "home" / "runs").iterdir()
+    assert kept.name.rpartition("-")[0].endswith("-again")
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

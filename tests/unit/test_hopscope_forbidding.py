@@ -8,7 +8,7 @@ import pytest
 
 import hopscope
 from app.analysis.severity import SEVERITY
-from hopscope.forbidding import CODES, forbidden
+from hopscope.forbidding import CODES, forbidden, name_of_test
 
 
 def hop(
@@ -73,6 +73,14 @@ def test_it_knows_the_codes_that_reports_have() -> None:
 def test_a_code_that_is_none_is_told(codes: tuple[str, ...], words: str) -> None:
     with pytest.raises(ValueError, match=words), hopscope.forbid(*codes):
         pass
+
+
+def test_a_run_is_named_after_the_test_that_makes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert name_of_test("checks/test_a.py::TestX::test_y[a::b]") == "TestX::test_y[a::b]"
+    monkeypatch.setenv("PYTEST_CURRENT_TEST", "checks/test_a.py::test_z (one) (call)")
+    assert name_of_test() == "test_z (one)"
+    monkeypatch.delenv("PYTEST_CURRENT_TEST")
+    assert name_of_test() is None
 
 
 def test_the_message_is_short_and_names_the_run() -> None:

@@ -1,0 +1,133 @@
+"""The process that reads recordings for this one: in the dashboard's interpreter, one for all blocks."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import subprocess
+import tempfile
+import threading
+from typing import Any, Optional
+
+from .clone import HopscopeError, apart, clone, dashboard_python
+
+_COMMAND = "import sys; sys.path.insert(0, sys.argv.pop(1)); from app.cli.judging import main; main()"
+_LAST_S = 5.0
+"""What it gets to end by itself, once nobody asks it any more."""
+
+
+class Judge:
+    """One such process, of the process that made it: a fork makes one of its own."""
+
+    def __init__(self) -> None:
+        """Start it, without waiting until it is ready. HopscopeError where it cannot be started."""
+        self.owner = os.getpid()
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed when the judge ends
+        try:
+            self._process = subprocess.Popen(
+                [dashboard_python(), "-E", "-c", _COMMAND, clone()],
+                env=apart(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._said,
+                cwd="/",
+                start_new_session=True,  # Ctrl-C is for the tests: it ends when they have ended
+            )
+        except OSError as error:
+            raise HopscopeError(f"the dashboard's interpreter cannot be started: {error}") from None
+
+    def report(self, folder: str) -> dict[str, Any]:
+        """The report of the recording in a folder; HopscopeError where there is none."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        line = b""
+        with contextlib.suppress(OSError):
+            self._process.stdin.write(json.dumps({"folder": folder}).encode() + b"\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            raise Ended(self._last_words()) from None
+        report = answer.get("report")
+        if not isinstance(report, dict):
+            raise HopscopeError(f"the recording of this block could not be read: {answer.get('error')}")
+        return report
+
+    def end(self) -> None:
+        """End it, if it is this process's own."""
+        if self.owner != os.getpid():
+            return
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        try:
+            self._process.wait(_LAST_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._said.close()
+
+    def _last_words(self) -> str:
+        self._said.seek(0)
+        lines = self._said.read().decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else "it said nothing"
+
+
+class Ended(HopscopeError):
+    """The judge is there no more."""
+
+    def __init__(self, said: str) -> None:
+        """`said` is the last line that it wrote on standard error."""
+        super().__init__(f"the recording of this block could not be read: {said}")
+
+
+_guard = threading.Lock()
+_judge: Optional[Judge] = None
+
+
+def prepare() -> None:
+    """Have a judge ready, or on its way; HopscopeError where there can be none."""
+    with _guard:
+        _present()
+
+
+def report(folder: str) -> dict[str, Any]:
+    """The report of the recording in a folder; HopscopeError where it cannot be read."""
+    with _guard:
+        try:
+            return _present().report(folder)
+        except Ended:
+            end_unguarded()
+        try:
+            return _present().report(folder)  # it was killed, perhaps for memory
+        except Ended:
+            end_unguarded()
+            raise
+
+
+def end() -> None:
+    """End the judge of this process, if there is one; the next block starts another."""
+    with _guard:
+        end_unguarded()
+
+
+def end_unguarded() -> None:
+    """The same for who holds the guard already."""
+    global _judge
+    judge, _judge = _judge, None
+    if judge is not None:
+        judge.end()
+
+
+def _present() -> Judge:
+    global _judge
+    if _judge is None or _judge.owner != os.getpid():
+        _judge = Judge()
+    return _judge
+
+
+atexit.register(end)
+os.register_at_fork(after_in_child=lambda: globals().update(_guard=threading.Lock()))

@@ -13,7 +13,9 @@ from typing import Any, Callable, NamedTuple, Optional
 
 from ..trace.recording import Recording, clock
 from ..trace.rows import RUNTIMES_GRAPHS
+from .awaited import Awaited
 from .definitions import made_at
+from .exported import exported
 from .gradients import current as gradient
 from .live import SMALL_ELEMENTS, LiveBytes
 from .marks import mark as mark_of
@@ -67,6 +69,7 @@ class Functions:
         """Called with each placed graph that was read, its function's name and what is known of all."""
         self.observed = Observed(recording)
         self.remote = Remote(recording, self.notes)
+        self._awaited = Awaited(recording, self.notes)
         self._lock = threading.RLock()
         self._keys: dict[tuple[str, int, int], int] = {}
         self._live = LiveBytes.of(recording)
@@ -130,13 +133,18 @@ class Functions:
         if window is not None:
             self.windows.end(window, graph)
         self._last[name] = dur
+        note = self.notes.get(name)
+        number = 0
         if task:
             number = self.remote.called(name, task, inputs, location)
-        else:
-            number = graph.id if graph is not None else 0
+        elif graph is None and note is not None and not note.compiled:
+            with self._lock:  # it may be read at this moment, by another thread that runs the same
+                graph = self._instance(name, inputs)
+                number = self._awaited.called(name, location) if graph is None else 0
+        if graph is not None:
+            number = graph.id
         identity = (name, number, location)
         key = self._keys.get(identity)
-        note = self.notes.get(name)
         if key is None:
             fields = {
                 "graph": number,
@@ -152,16 +160,11 @@ class Functions:
             self.observed.end(observing, graph)
         if graph is not None and graph.sent:
             self._sent(graph, inputs)
-        if graph is None and note is not None and not task:
-            why = (
-                "compiled by XLA (jit_compile): ops have no placement of their own"
-                if note.compiled
-                else "the runtime exported no placed graph for this call"
-            )
+        if graph is None and note is not None and note.compiled and not task:
+            why = "compiled by XLA (jit_compile): ops have no placement of their own"
             self.recording.unseen(f"ops inside {note.label}", why, len(note.ops))
-            if note.compiled:
-                inside = note.ops.values()
-                compiled_call(self.recording, note.label, inside, outputs, note.made, location)
+            inside = note.ops.values()
+            compiled_call(self.recording, note.label, inside, outputs, note.made, location)
         if note is None and self.recording.late and not task:
             label = re.sub(r"^__inference_|_\d+$", "", name)
             self.recording.unseen(f"ops inside {label}", "it was traced before the recorder came")
@@ -217,30 +220,39 @@ class Functions:
         from tensorflow.core.protobuf import config_pb2
 
         with self._lock:
-            for function_graph in config_pb2.RunMetadata.FromString(metadata).function_graphs:
-                if _one_op(function_graph):
-                    continue
-                owner = self._owner(name, function_graph, len(inputs))
-                if owner is None:
-                    self.recording.unseen(
-                        RUNTIMES_GRAPHS, "made by the runtime itself, of no function that was traced here"
-                    )
-                    continue
-                arguments = inputs if owner == name else None
-                called = _calling(ctx) if owner == name else NOT_KNOWN
-                try:
-                    graph = read_placed(
-                        self.recording, function_graph, owner, self.notes, arguments, location, called=called
-                    )
-                except Exception as error:  # noqa: BLE001 - the program's call must not fail by it
-                    what = f"ops inside {self.notes[owner].label}"
-                    why = f"its placed graph can't be read: {type(error).__name__}: {error}"
-                    self.recording.unseen(what, why, len(self.notes[owner].ops))
-                    continue
-                graph.input_devices = _devices(inputs) if owner == name else None
-                for tell in self.on_placed:
-                    tell(owner, self.notes, function_graph)
-                self.placed.setdefault(owner, []).append(graph)
+            for merged in config_pb2.RunMetadata.FromString(metadata).function_graphs:
+                for function_graph, apart in exported(merged, name, self.notes):
+                    self._read_one(name, function_graph, apart, inputs, location, ctx)
+
+    def _read_one(
+        self, name: str, function_graph: Any, apart: bool, inputs: Any, location: int, ctx: Any
+    ) -> None:
+        """Read one function's graph; `apart`: out of several that were made at a time."""
+        if _one_op(function_graph):
+            return
+        owner = self._owner(name, function_graph, len(inputs))
+        if owner is None:
+            why = "made by the runtime itself, of no function that was traced here"
+            self.recording.unseen(RUNTIMES_GRAPHS, why)
+            return
+        if apart and owner in self.placed:
+            return  # another thread's making of the same
+        arguments = inputs if owner == name else None
+        called = _calling(ctx) if owner == name else NOT_KNOWN
+        number = self._awaited.arrived(owner)
+        try:
+            graph = read_placed(
+                self.recording, function_graph, owner, self.notes, arguments, location, number, called=called
+            )
+        except Exception as error:  # noqa: BLE001 - the program's call must not fail by it
+            what = f"ops inside {self.notes[owner].label}"
+            why = f"its placed graph can't be read: {type(error).__name__}: {error}"
+            self.recording.unseen(what, why, len(self.notes[owner].ops))
+            return
+        graph.input_devices = _devices(inputs) if owner == name else None
+        for tell in self.on_placed:
+            tell(owner, self.notes, function_graph)
+        self.placed.setdefault(owner, []).append(graph)
 
     def _owner(self, name: str, function_graph: Any, inputs: int) -> Optional[str]:
         """Whose graph it is: the caller's, or of another function that ran inside (map, py_function).

@@ -20,13 +20,12 @@ from .names import short_device
 from .op_notes import called_by, op_notes
 from .origins import Calling
 from .placed import PlacedGraph, read_placed
-from .placed_nodes import ARGUMENTS, RECVS, SENDS, internal, pair_of
+from .placed_nodes import ARGUMENTS, SENDS
+from .uncut import uncut
 
 _MOST = 64
 """Sets of fetches, targets and feeds whose graphs are read, of one session."""
 _NAMES = 2
-_CONTROL = "/ctrl/_"
-"""In the names of what partitioning sends in the place of a control edge."""
 _FED = re.compile(r"^_arg_(?P<name>.*)_(?P<slot>\d+)_\d+$")
 _LOOPS = "executions of hops inside loops and branches"
 
@@ -163,7 +162,8 @@ class SessionGraphs:
         for callee in tuple(callees):
             callees |= notes[callee].callees if callee in notes else set()
         own = {name: FunctionNote(label, ops, 0, False, [], False, callees)}
-        whole = _Whole(_uncut(parts, graph), parts)
+        library = graph.as_graph_def(from_version=graph.version).library
+        whole = _Whole(uncut(parts, library), parts)
         arguments = _arguments(parts, feeds)
         called = Calling(by_session=True)
         return read_placed(self.recording, whole, name, {**notes, **own}, arguments, location, called=called)
@@ -211,31 +211,3 @@ def _sent_to(parts: Iterable[Any]) -> dict[str, tuple[str, ...]]:
                 device = short_device(node.attr["recv_device"].s.decode())
                 found[fed[node.input[0]]][device] = None
     return {name: tuple(devices) for name, devices in found.items()}
-
-
-def _uncut(parts: list[Any], graph: Any) -> Any:
-    """The graph as it was before it was cut, each node on its device."""
-    from tensorflow.core.framework import graph_pb2
-
-    whole = graph_pb2.GraphDef()
-    whole.versions.CopyFrom(parts[0].versions)
-    whole.library.CopyFrom(graph.as_graph_def(from_version=graph.version).library)
-    sent = {pair_of(node): node.input[0] for part in parts for node in part.node if node.op in SENDS}
-    for part in parts:
-        behind = {node.name: sent.get(pair_of(node), "") for node in part.node if node.op in RECVS}
-        for node in part.node:
-            if node.op in SENDS or node.op in RECVS or internal(node):
-                continue
-            inputs = [_joined(text, behind) for text in node.input if not text.startswith("^")]
-            if any(_CONTROL in text for text in inputs):
-                continue  # only a control edge comes in there
-            copy = whole.node.add()
-            copy.CopyFrom(node)
-            del copy.input[:]
-            copy.input.extend(inputs)
-    return whole
-
-
-def _joined(text: str, behind: Mapping[str, str]) -> str:
-    """An input; what was sent in the place of what was received."""
-    return behind.get(text.partition(":")[0], text)

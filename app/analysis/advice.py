@@ -43,6 +43,9 @@ _FIX_OF_KEPT = (
     "{kept_by} keeps its variables in one place for all replicas: MirroredStrategy keeps a copy of each on"
     " every device, MultiWorkerMirroredStrategy on those of every worker."
 )
+_FIX_OF_HAND_SUMS = (
+    "Put the gradients together on {home}, one of the devices that have them: then each goes there straight."
+)
 _FIXES_OF_KVSTORES = {
     "reduce-on-host": "Choose the kvstore 'device' ('dist_device_sync' for several workers): it sums on the"
     " devices.",
@@ -60,12 +63,16 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         text = _FIX_OF_COPIED_AGAIN
     if code == "host-sync" and not evidence.get("takes", True):
         text = "Drop the wait: a device's work need be done only where a value of it is taken."
+        if "save" in _each(evidence.get("kind")):
+            text = "Save every so many steps: each save waits until the values are there."
     if code == "host-sync" and (function := _in_python(evidence)):
         text = function
     if code == "variable-home" and evidence.get("kept_by"):
         text = _FIX_OF_KEPT
     if any(name.startswith("kvstore") for name in _each(evidence.get("algorithm"))):
         text = _FIXES_OF_KVSTORES.get(code, text)
+    if evidence.get("handed_back_at"):
+        text = _FIX_OF_HAND_SUMS
     if text is None or (code == "colocation" and "producer_colocated_with" not in evidence):
         return None
     wanted = [
@@ -86,6 +93,7 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
     return text.format(
         wanted=" and ".join(dict.fromkeys(wanted)) or "the forward ops",
         start=start,
+        home=next(iter(_each(evidence.get("devices"))), "one"),
         kept_by=" and ".join(_each(evidence.get("kept_by"))),
         dst=" and ".join(_each(evidence.get("dst"))) or "the device that uses it",
     )

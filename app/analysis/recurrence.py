@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 
 from app.analysis.loops import KINDS, loops
-from app.analysis.rounds import LEAST_ROUNDS, Happened, Line, Loop, line_of
+from app.analysis.rounds import LEAST_ROUNDS, Happened, Line, Loop, line_of, taken_by
 from app.store.paces import Pace, Paces
 from app.store.totals import KeyTotals
 from probes.trace.rows import Graph, Key
@@ -169,8 +169,9 @@ class Recurrence:
         return found
 
     def _act(self, key: Key) -> Line:
-        fields = key.fields
-        return (key.id >> 32, key.kind, self.site_of(key), fields.get("kind"), fields.get("op"))
+        names = ("kind", "op", "producer_op", "producer_loc")
+        same = (key.fields.get(name) for name in names)
+        return (key.id >> 32, key.kind, self.site_of(key), *same, taken_by(key))
 
     def _in_turn(self, keys: Sequence[int], pace: Pace, count: int) -> float:
         """The same where a coordinator hands steps out in turn: each worker has a graph of the function."""

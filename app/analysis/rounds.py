@@ -77,8 +77,14 @@ class _Work:
 
 def line_of(key: Key, site: str) -> Line:
     """What a transfer, wait or call is looked at with: shapes may differ from round to round."""
-    names = ("kind", "src", "dst", "op", "device")
-    return (key.id >> 32, key.kind, site, *(key.fields.get(name) for name in names if key.kind != "call"))
+    names = () if key.kind == "call" else ("kind", "src", "dst", "op", "device")
+    return (key.id >> 32, key.kind, site, *(key.fields.get(name) for name in names), taken_by(key))
+
+
+def taken_by(key: Key) -> object:
+    """How Python took a value: a library's call at one line takes several in its own ways; else None."""
+    facts = key.fields.get("facts")
+    return facts.get("sync") if isinstance(facts, Mapping) else None
 
 
 class Thread:

@@ -208,6 +208,26 @@ def test_a_line_takes_values_in_each_step_of_jobs_and_shapes_in_turn(tmp_path: P
     assert found == [12 / 21, 9 / 21, 0]
 
 
+def test_what_a_line_takes_in_one_way_says_nothing_of_what_it_takes_in_another(tmp_path: Path) -> None:
+    """Keras' fit looks in each step for more data, and takes the weights after each epoch to keep them."""
+    trace = Trace(tmp_path)
+    mark = trace.key("mark", 8, name="step")
+    loc = trace.location("t.py:5")
+    alike = hop_fields("cpu:1", "cpu:0", kind="pull", op="Python", loc=loc)
+    asked, kept = (
+        trace.key("hop", count, **{**alike, "shape": taker, "facts": {"sync": taker}})
+        for taker, count in (("bool", 8), ("numpy", 2))
+    )
+    for step in range(8):
+        trace.event("mark", 2 * step * SECOND, mark)
+        trace.event("hop", (2 * step + 1) * SECOND, asked)
+        if step % 4 == 3:
+            trace.event("hop", (2 * step + 1) * SECOND + 1, kept)
+    trace.close()
+    tables = tables_of(open_run(tmp_path))
+    assert [tables.each([key.id], key.count) for key in tables.of_kind("hop")] == [1, 0]
+
+
 def test_building_is_no_finding_of_every_step(tmp_path: Path) -> None:
     """Sixteen seeds that a model's layers send while they are built, in a run of four steps."""
     run_of(tmp_path, {"seed": [(0, 16)]}, steps=4, producer_op="Python")

@@ -54,9 +54,9 @@ class Hop:
     """Their placed graphs; 0 for eager."""
     each: float | None = None
     """How often it happens in every step (or call), 0 for less; None where only the count tells."""
-    per_call: int | None = None
     own_rounds: int | None = None
     """Rounds of its own loop, which `each` is of where neither steps nor calls pace it."""
+    per_call: int | None = None
     """Transfers in one call of its graph; None for eager ones and inside loops and branches."""
     took_ns: int | None = None
     """What all its transfers took, as measured on those that were timed; None where none was."""
@@ -212,14 +212,12 @@ def _hop(tables: Tables, context: Context, key: Key, count: int | None) -> Hop:
         keys=(key.id,),
         graphs=(fields.get("graph") or 0,),
         each=each,
+        own_rounds=tables.own_rounds((key.id,), key.count),
         per_call=fields.get("per_call"),
         took_ns=_took_ns(tables, key),
-        own_rounds=tables.own_rounds((key.id,), key.count),
     )
 
 
-def _took_ns(tables: Tables, key: Key) -> int | None:
-    sums = tables.totals.get(key.id)
 def _with_gradient(fields: dict[str, Any], tables: Tables) -> dict[str, Any]:
     """The fields of an eager transfer; one of a gradient back to its forward op's device says so too."""
     made_by = fields.get("producer_op"), fields.get("producer_loc"), fields.get("src")
@@ -233,6 +231,8 @@ def _with_gradient(fields: dict[str, Any], tables: Tables) -> dict[str, Any]:
     return fields | {"facts": {"producer_forward_requested": back} | (fields.get("facts") or {})}
 
 
+def _took_ns(tables: Tables, key: Key) -> int | None:
+    sums = tables.totals.get(key.id)
     if sums is None or not sums.timed or not key.count:
         return None
     return round(sums.dur_ns * key.count / sums.timed)
@@ -275,9 +275,9 @@ def _merged(tables: Tables, first: Hop, more: Hop, context: Context, key: Key) -
         basis=weakest(bases),
         keys=keys,
         each=each,
+        own_rounds=tables.own_rounds(keys, count),
         graphs=tuple(dict.fromkeys(first.graphs + more.graphs)),
         per_call=first.per_call if first.per_call == more.per_call else None,
-        own_rounds=tables.own_rounds(keys, count),
         took_ns=None if None in (first.took_ns, more.took_ns) else (first.took_ns or 0) + (more.took_ns or 0),
     )
 

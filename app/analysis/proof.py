@@ -18,6 +18,8 @@ from app.views import units
 
 MOST_WAYS = 3
 """Ways that are laid out; a finding of many tensors seldom has more kinds of them."""
+MAKE_ROOM = frozenset({"_zeros", "zeros_like", "_npi_zeros"})
+"""Producers that say nothing of a value: of gradients MXNet knows only who made room for them."""
 _BY_CALL = "where its function is called"
 _NOT_KNOWN = frozenset({"", "?"})
 _WORDS = {
@@ -145,7 +147,7 @@ def _made(hop: Hop, place_of: PlaceOf) -> Stop:
         why = "host memory"
     named = "Python" if by_python else hop.producer_op
     return Stop(
-        "Made by",
+        "Room made by" if hop.producer_op in MAKE_ROOM else "Made by",
         "" if unknown else _WORDS.get(named, named),
         place_of(hop.producer_site),
         # None is told only where the finding rests on it: elsewhere it may be that nobody looked.

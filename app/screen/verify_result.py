@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import streamlit as st
 
 from app.analysis.verify import Judged, line_map, verify
+from app.live.facts import Fact, facts
 from app.live.table import table
-from app.screen import verify_words
+from app.screen import places, verify_words
 from app.screen.address import RunAddress
 from app.screen.open_runs import Snapshot, opened
 from app.views import units
@@ -30,12 +31,8 @@ def verify_result(run: Run, snapshot: Snapshot) -> None:
     code, _, site = str(trial.get("finding", "")).partition("@")
     of = str(trial.get("of", ""))
     with st.container(border=True, key="verified"):
-        link = f"[the run before]({RunAddress(run=of, finding=f'{code}@{site}').link()})"
         if not run.ended:
-            st.markdown(
-                f"**Fix and verify** :gray[{escape_markdown(code)} at {escape_markdown(site)} of {link} is"
-                " looked for again when this run has ended.]"
-            )
+            _head("looked for again when this run has ended", of, code, site)
             return
         try:
             earlier = registry.find(of)
@@ -43,13 +40,25 @@ def verify_result(run: Run, snapshot: Snapshot) -> None:
         except HopscopeError as error:
             st.markdown(f"**Fix and verify** :gray[nothing to hold it against: {escape_markdown(error)}]")
             return
-        _compared(run, snapshot, before, code, site, link)
+        _head("both runs side by side", of, code, site)
+        _compared(run, snapshot, before, code, site)
 
 
-def _compared(run: Run, after: Snapshot, before: Snapshot, code: str, site: str, link: str) -> None:
+def _head(words: str, of: str, code: str, site: str) -> None:
+    """What this is, and the way to the finding in the run before."""
+    st.markdown(f"**Fix and verify** :gray[{words}]")
+    before = RunAddress(run=of, finding=f"{code}@{site}")
+    values = [
+        Fact("finding", "Finding", "text", {"text": f"{code} at {site}" if site else code}),
+        Fact("before", "In the run before", "link", {"text": of, "href": before.link()}),
+    ]
+    if facts(values, "verified-head"):
+        st.switch_page(places.RUN, query_params=before.query())
+
+
+def _compared(run: Run, after: Snapshot, before: Snapshot, code: str, site: str) -> None:
     texts = _texts(run, before)
     found = verify(code, site, _judged(before), _judged(after), line_map(texts))
-    st.markdown(f"**Fix and verify** :gray[beside {link}]")
     if run.exit_code not in (0, None) or run.state != "finished":
         st.warning(
             f"This run {escape_markdown(run.state)}, so what follows is of what it did until then.",

@@ -72,6 +72,26 @@ def test_findings_come_first_and_filter(server: Server, finished: Run, run_page:
     expect(page.get_by_role("button", name="Clear filter")).to_be_visible()
     run_page.expect_hops(int(number))
     assert {row["cause"] for row in run_page.hop_rows()} == {"gradient-outside-scope"}
+    # The proof stands open: what was asked for, and what the ops got.
+    ways = finding.get_by_test_id("ways")
+    expect(ways).to_be_visible()
+    expect(ways).to_contain_text("no device")
+    expect(ways).to_contain_text("the default")
+    expect(finding.get_by_test_id("facts")).to_contain_text("Forward op")
+
+    # Its link shows the same to others, and going back closes it.
+    link = finding.locator('[data-action="link"]').get_attribute("href")
+    page.goto(f"{server.url}{link}")
+    expect(finding.get_by_test_id("ways")).to_be_in_viewport()
+    run_page.expect_hops(int(number))
+    note = page.locator('[data-testid="finding"][data-severity="info"]').first
+    page.locator(".fold summary").first.click()
+    note.locator('[data-action="link"]').click()
+    expect(note.get_by_text("Evidence", exact=True)).to_be_visible()
+    expect(page).not_to_have_url(re.compile("finding=gradient-outside-scope"))
+    page.go_back()
+    expect(page).to_have_url(re.compile("finding=gradient-outside-scope"))
+    expect(finding).to_have_class(re.compile(r"\bon\b"))
 
 
 def test_a_cell_filters_everything_and_the_address_shows_it_again(

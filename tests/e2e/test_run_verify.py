@@ -85,6 +85,10 @@ def test_the_proposed_copy_is_run_and_the_finding_is_gone(
     assert page.locator('img[src="x"]').count() == 0
     (tried,) = [run for run in registry.runs() if run.spec.get("trial", {}).get("of") == finished.id]
     assert tried.state == "finished"
+    page.get_by_role("link", name=finished.id).click()
+    expect(page).to_have_url(re.compile(rf"run={finished.id}&finding=bounce"))
+    page.get_by_test_id("finding").first.get_by_role("link", name=tried.id).click()
+    expect(page).to_have_url(re.compile(rf"run={tried.id}$"))
 
 
 def test_closing_leaves_the_address_as_it_was(server: Server, finished: Run, run_page: RunPage) -> None:

@@ -52,8 +52,8 @@ from app.analysis.finding import Finding
                 "scope": "t.py:9",
                 "producer_scope": "t.py:4",
             },
-            "For the producer requested is gpu:1 (the scope opened at t.py:4), for the consumer the scope that"
-            " its function is called in is gpu:2 (the scope opened at t.py:9).",
+            "For the producer requested is gpu:1 (the scope opened at t.py:4), for the consumer the scope"
+            " that its function is called in is gpu:2 (the scope opened at t.py:9).",
         ),
         (
             "explicit",

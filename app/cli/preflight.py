@@ -55,6 +55,9 @@ def execute(arguments: list[str], parser: Parser) -> int:
         hint = did_you_mean(args.framework, FRAMEWORK_NAMES) or f"; there is {' and '.join(FRAMEWORK_NAMES)}"
         raise UsageError(f"there is no framework {args.framework!r}{hint}")
     module = words[:1] == ["-m"]
+    if not words[module:]:
+        what = "no module is named behind -m; write preflight -- -m package.module"
+        raise UsageError(what if module else "no script is named; write preflight -- train.py --epochs 3")
     from app.analysis.kernels.shipped import shipped_table
 
     def plan() -> Plan:

@@ -187,6 +187,8 @@ class Dataflow:
         if known is not None:
             return known
         mark = getattr(tensor, "_hopscope", None)
+        if mark is not None and mark[0] == "ReadVariableOp" and mark[2] not in self._variables:
+            self.name_variables()
         if mark is not None and mark[0] == "ReadVariableOp" and mark[2] in self._variables:
             # Read by TensorFlow's C code itself, which calls nothing that could be hooked.
             handle = self._variables[mark[2]]

@@ -12,8 +12,10 @@ from ..trace.preflight import limit_steps, wanted
 from ..trace.recording import Recording
 from . import buffers, dataflow_keras, functions
 from .dataflow import Dataflow
+from .direct_reads import mark_direct_reads
 from .eager import EagerOps
 from .functions import Functions
+from .names import short_device
 from .syncs import purpose_of
 
 _MIRRORED = ("MirroredStrategy", "MultiWorkerMirroredStrategy", "CollectiveAllReduceStrategy")
@@ -69,6 +71,10 @@ def _wrap_ops(flow: Dataflow) -> None:
     def op(
         self: Any, op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
     ) -> None:
+        if graph is None and any(getattr(tensor, "_hopscope", None) is None for tensor in inputs):
+            # The recorder looks for its caller's variables: its caller is this function now.
+            location = flow.recording.sites.current()
+            mark_direct_reads(sys._getframe(1), inputs, location, short_device(_scope()))
         called(self, op_type, inputs, attrs, outputs, op_name, graph)
         text = op_type.decode() if isinstance(op_type, bytes) else op_type
         if graph is None and text not in self.functions.called:

@@ -373,8 +373,12 @@ with tf.device("/GPU:0"):
     assert "host on purpose" in row["repair"]["words"]
     added = [line[1:].strip() for line in row["repair"]["diff"].splitlines() if line.startswith("+")]
     assert added == ['with tf.device("/CPU:0"):', "y = tf.random.shuffle(x)"]
-    # Where the text is not known there is none, and of what is only noted neither.
-    assert [one["repair"] for one in seen(records).findings] == [None]
+    # What has a kernel for the GPU stays there, though nobody asked for it.
+    records.append(record("MatMul", 4, [(1, FLOAT), (1, FLOAT)]))
+    foreseen = foresee(parse_flow(notes(records)), shipped_table(), text_of={"train.py": text}.get)
+    assert [row["repair"] for row in foreseen.findings if row["site"] == "train.py:4"] == [None]
+    # Where the text is not known there is none.
+    assert [one["repair"] for one in seen(records[:2]).findings] == [None]
 
 
 def _remark(what: str, **facts: Any) -> dict[str, Any]:

@@ -10,13 +10,15 @@ from app.analysis.preflight.flow import HANDLES, PYTHON, Flow, Pull, Record, Tak
 from app.analysis.preflight.machine import HOST, Machine, Place
 from app.analysis.preflight.placing import CONSTANT, Lies, PlacedFunction, Placing
 from probes.tf.kernel_table import of_the_host
-from probes.trace.hop import hop_fields
+from probes.trace.hop import IN_GRAPH, hop_fields
 from probes.trace.rows import Key
 
 _PLUMBING = frozenset({"Identity", "Merge", "IdentityN", "StopGradient"})
 _FOLDED = frozenset({"Const", "Shape", "Size", "Rank"})
 """Made at compile time, so small ones of them are where they are needed."""
 _SMALL = 64
+IN_PYTHON = frozenset({"PyFunc", "PyFuncStateless"})
+"""Hand their inputs to Python as numpy arrays. (EagerPyFunc hands over tensors: what is taken is seen.)"""
 
 
 class Crossings:
@@ -62,6 +64,7 @@ class Crossings:
             lies = self.placing.made(one.maker, one.output, one.tensor)
             if (
                 lies.at == target
+                or one.tensor.bytes == 0
                 or self._there(one, target)
                 or (one.maker == PYTHON and not one.tensor.shape)
             ):
@@ -142,6 +145,9 @@ class Crossings:
             times = None if op.within else often
             if op.op not in _PLUMBING:
                 self._op_key(op.op, place.device, op.requested, loc, op.forward_loc, times)
+            if op.op in IN_PYTHON:
+                self._python(record, placed, number, times)
+                continue
             on_host = self.machine.on_host(place, op.types)
             for slot, source in enumerate(op.inputs):
                 tensor = self._tensor(record, placed, source)
@@ -149,7 +155,7 @@ class Crossings:
                 if tensor is None or lies is None or tensor.dtype in HANDLES or tensor.dtype == "string":
                     continue
                 target = HOST if slot in on_host else place.device
-                if lies.at == target or self._folded(placed, source, tensor):
+                if lies.at == target or tensor.bytes == 0 or self._folded(placed, source, tensor):
                     continue
                 known = sent.get((source, place.device, target))
                 if known is not None:
@@ -159,6 +165,41 @@ class Crossings:
                 made = placed.places.get(source[0])
                 key = self._hop(fields, times, tuple(p for p in (place, made) if p))
                 sent[(source, place.device, target)] = fields, key
+
+    def _python(self, record: Record, placed: PlacedFunction, number: int, times: int | None) -> None:
+        """What Python code takes that the graph calls: it waits for each value, as for any that is taken."""
+        op, place = placed.ops[number], placed.places[number]
+        loc, size = op.loc or record.loc, 0
+        devices: dict[str, None] = {}
+        for source in op.inputs:
+            tensor, lies = self._tensor(record, placed, source), placed.lies.get(source)
+            if tensor is None or lies is None or tensor.dtype in HANDLES or tensor.dtype == "string":
+                continue
+            device = place.device if lies.at == HOST else lies.at
+            if device == HOST:
+                continue
+            devices[device] = None
+            size += tensor.bytes or 0
+            maker = placed.ops[source[0]] if source[0] >= 0 else None
+            hop = hop_fields(
+                device,
+                HOST,
+                **_about(tensor),
+                op="Python",
+                loc=loc,
+                producer=maker.name if maker else "",
+                producer_op=self._real_maker(placed, source[0]).op if maker else "?",
+                producer_loc=maker.loc if maker else 0,
+                consumers=[IN_GRAPH],
+                kind="pull",
+                producer_requested=maker.requested if maker else "",
+                facts={"sync": IN_GRAPH},
+            )
+            made = placed.places.get(source[0])
+            self._hop(hop, times, tuple(p for p in (place, made) if p))
+        for device in devices:
+            fields = {"device": device, "kind": IN_GRAPH, "loc": loc, "bytes": size, "basis": "estimated"}
+            self._key("sync", fields, times)
 
     @staticmethod
     def _folded(placed: PlacedFunction, source: tuple[int, int], tensor: Tensor) -> bool:

@@ -88,8 +88,11 @@ def _name(process: Process) -> str:
 
 def _nothing(run: Run) -> str:
     state, reason = run.judge()
-    why = f", {reason}" if reason else ""
-    return f"it is {state}{why}, and {run.framework} did nothing that was noted in it"
+    name = {"tensorflow": "TensorFlow", "mxnet": "MXNet"}.get(run.framework or "", "a framework")
+    if state == "finished":
+        return f"its script ended without an op of {name}; --framework says which one it uses"
+    why = f" ({state}{f', {reason}' if reason else ''})"
+    return f"its script did not get to an op of {name}{why}; what it printed is in {run.log}"
 
 
 def _of_mxnet(run: Run, gpus: int) -> dict[str, Any]:

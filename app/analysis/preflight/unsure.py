@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from app.analysis.preflight.crossings import IN_PYTHON
 from app.analysis.preflight.flow import Flow
 from app.analysis.preflight.placing import Placing
 
@@ -86,22 +87,21 @@ def _remarks(flow: Flow) -> Iterator[dict[str, Any]]:
 
 def _ops(flow: Flow, placing: Placing) -> Iterator[dict[str, Any]]:
     unknown: dict[str, tuple[int, int]] = {}
-    python: dict[int, int] = {}
+    python: dict[tuple[int, bool], int] = {}
     for op, loc, rule in _all_ops(placing):
         if rule == "unknown-op":
             unknown[op] = (unknown.get(op, (0, 0))[0] + 1, loc)
         if op in _PYTHON_OPS:
-            python[loc] = python.get(loc, 0) + 1
+            python[loc, op in IN_PYTHON] = python.get((loc, op in IN_PYTHON), 0) + 1
     for op, (count, loc) in list(unknown.items())[:_MOST_OPS_NAMED]:
         yield _row(op, _site(flow, loc), count, "the kernel table does not know it")
     if len(unknown) > _MOST_OPS_NAMED:
         more = len(unknown) - _MOST_OPS_NAMED
         yield _row(f"{more} more ops", None, more, "the kernel table does not know them")
-    for loc, count in python.items():
-        why = (
-            "Python runs in it, on the host; ops that it calls are foreseen as calls outside of the function"
-        )
-        yield _row("tf.py_function", _site(flow, loc), count, why)
+    for (loc, arrays), count in python.items():
+        name = "tf.numpy_function" if arrays else "tf.py_function"
+        within = "nothing of it is seen" if arrays else "ops that it calls are foreseen as calls outside"
+        yield _row(f"inside {name}", _site(flow, loc), count, f"Python runs in it, on the host: {within}")
 
 
 def _all_ops(placing: Placing) -> Iterator[tuple[str, int, str]]:

@@ -56,3 +56,5 @@ for _ in range(8):
     with tf.device("/CPU:2"):
         together = mean + loss
     print(float(together), float(tf.reduce_sum(features + 1.0)))
+    with tf.device("/CPU:1"):
+        tf.nn.relu(second)  # read by TensorFlow's C code, which calls nothing that could be hooked

@@ -4,8 +4,8 @@ https://github.com/tensorflow/tensorflow/issues/34718 has a function of Python's
 
 case: preflight
 
-An expert: Python runs on the host: the scores come down for it and the target goes up in each step; that it cannot
-be foreseen what Python does in it is to be said, not warned of.
+An expert: Python runs on the host, in the middle of the graph: in each step the scores are waited for and come down,
+and the target goes up.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ def sharpen(scores):
 @tf.function
 def train_step(x):
     scores = tf.matmul(x, w)
-    target = tf.numpy_function(sharpen, [scores], tf.float32)  # expect: info colocation
+    target = tf.numpy_function(sharpen, [scores], tf.float32)  # expect: host-sync
     target.set_shape((256, 4))
     w.assign_sub(0.0001 * tf.matmul(x, scores - target, transpose_a=True))
 

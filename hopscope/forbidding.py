@@ -94,7 +94,10 @@ def forbid(
             "the block around it, or run without the recorder"
         )
     judge.prepare()  # what cannot be judged is told before it runs
-    block = module.open_block(name or name_of_test() or "forbid", root, hidden=True)
+    try:
+        block = module.open_block(name or name_of_test() or "forbid", root, hidden=True)
+    except OSError as error:
+        raise HopscopeError(f"this block cannot be recorded: {error}") from None
     keep = keep or kept.everything
     try:
         yield

@@ -25,9 +25,10 @@ class Judge:
         """Start it, without waiting until it is ready. HopscopeError where it cannot be started."""
         self.owner = os.getpid()
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed when the judge ends
+        self._python = dashboard_python()
         try:
             self._process = subprocess.Popen(
-                [dashboard_python(), "-E", "-c", _COMMAND, clone()],
+                [self._python, "-E", "-c", _COMMAND, clone()],
                 env=apart(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -73,15 +74,18 @@ class Judge:
     def _last_words(self) -> str:
         self._said.seek(0)
         lines = self._said.read().decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else "it said nothing"
+        return f"{self._python} {f'said {lines[-1]!r}' if lines else 'ended without a word'}"
 
 
 class Ended(HopscopeError):
     """The judge is there no more."""
 
     def __init__(self, said: str) -> None:
-        """`said` is the last line that it wrote on standard error."""
-        super().__init__(f"the recording of this block could not be read: {said}")
+        """`said` is what it was and the last line that it wrote on standard error."""
+        super().__init__(
+            f"the recording of this block could not be read: {said}; it must be the dashboard's interpreter,"
+            f" which python3 {os.path.join(clone(), 'app')} makes"
+        )
 
 
 _guard = threading.Lock()

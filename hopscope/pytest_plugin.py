@@ -54,14 +54,12 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     if mark is None:
         yield
         return
-    codes = mark.kwargs.get("forbid", mark.args)
-    codes = (codes,) if isinstance(codes, str) else tuple(codes)
-    block = forbid(*codes, root=str(item.config.rootpath), name=name_of_test(item.nodeid))
     try:
+        block = forbid(*_codes(mark), root=str(item.config.rootpath), name=name_of_test(item.nodeid))
         block.__enter__()
-    except Exception as error:  # noqa: BLE001 - it is the test's outcome, whatever it is
+    except (ValueError, HopscopeError) as error:
         outcome: Any = yield
-        _fail(outcome, error)
+        _fail(outcome, pytest.fail.Exception(f"hopscope: {error}", pytrace=False))
         return
     outcome = yield
     raised = outcome.excinfo
@@ -71,6 +69,17 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
             block.__exit__(*(raised or (None, None, None)))
     except Exception as error:  # noqa: BLE001 - as above
         _fail(outcome, error)
+
+
+def _codes(mark: pytest.Mark) -> tuple[str, ...]:
+    """What a marker forbids; ValueError where that is not what it says."""
+    wrong = sorted(set(mark.kwargs) - {"forbid"})
+    if wrong:
+        raise ValueError(f"the marker takes forbid=[..], and not {', '.join(wrong)}")
+    codes = mark.kwargs.get("forbid", mark.args)
+    if not codes:
+        raise ValueError("the marker names no codes; write @pytest.mark.hopscope(forbid=['host-sync'])")
+    return (codes,) if isinstance(codes, str) else tuple(codes)
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -114,7 +123,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.write_line(f"{run}  {node}")
 
 
-def _fail(outcome: Any, error: Exception) -> None:
+def _fail(outcome: Any, error: BaseException) -> None:
     if hasattr(outcome, "force_exception"):
         outcome.force_exception(error)
     else:  # pluggy before 1.1

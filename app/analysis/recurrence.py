@@ -18,6 +18,8 @@ from probes.trace.rows import Graph, Key
 
 _OFTEN = 2
 """Steps in which what workers do in turn must have been seen at least."""
+_PETTY_BYTES = 4096
+"""In a whole run: nothing that a few calls do has to be changed for it."""
 _MOST_EVENTS = 40_000
 """Of a run's single executions that are looked at for loops."""
 
@@ -66,7 +68,9 @@ class Recurrence:
         found = [self._key_by_id[key] for key in keys if key in self._key_by_id]
         lines = {line for key in found for line in self._lines_of(key)}
         known = [self._loops[line].rounds for line in lines if line in self._loops]
-        return max(known) if known and len(known) == len(lines) else None
+        if known and len(known) == len(lines):
+            return max(known)
+        return self._of_few_calls(found)
 
     @functools.cached_property
     def _recorded(self) -> int:
@@ -103,6 +107,14 @@ class Recurrence:
     def _of_kind(self, kind: str) -> list[Key]:
         return [key for key in self.keys if key.kind == kind]
 
+    def _of_few_calls(self, keys: Sequence[Key]) -> int | None:
+        """Calls of a function whose work this is, where it is called most, if not often enough for a pace."""
+        graphs = {key.fields.get("graph") for key in keys}
+        fixed = all(key.fields.get("per_call") is not None for key in keys)
+        calls = sum(graph.calls for graph in self.graphs if graph.id in graphs)
+        paced = self._paced_calls or not fixed or calls < max(2, self._most_calls)
+        return None if paced else calls
+
     def _judged_by_marks(self, each: float | None) -> bool:
         """Whether marks say all that there is to say; calls are no marks of what has a loop of its own."""
         return bool(self.steps) or (bool(self._recorded) and each is not None)
@@ -128,8 +140,8 @@ class Recurrence:
         pace = None if by_calls and not self._paced_calls else self._paced(found)
         if pace is None or self.rounds <= 1:
             return None
-        if by_calls and self.rounds < LEAST_ROUNDS and not any(key.fields.get("graph") for key in found):
-            return 0.0  # what a script calls a few times only its functions do each time
+        if by_calls and self.rounds < LEAST_ROUNDS and all(map(_petty, found)):
+            return 0.0  # a script that calls something a few times, and takes its results
         each = pace.times(count, self.rounds) or self._in_turn(keys, pace, count)
         return each or self._by_turns(found, pace, count)
 
@@ -211,3 +223,12 @@ class Recurrence:
             if pace is not None:
                 found[graph] = found[graph].and_(pace) if graph in found else pace
         return found
+
+
+def _petty(key: Key) -> bool:
+    """Whether something beside a run's few calls is no cost: a value taken, or next to nothing moved."""
+    fields = key.fields
+    if fields.get("graph"):
+        return False  # what a function does it does in each call, however few there are
+    taken = key.kind == "sync" or fields.get("kind") == "pull"
+    return taken or (fields.get("bytes") or 0) * (key.count or 0) <= _PETTY_BYTES

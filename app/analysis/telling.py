@@ -43,7 +43,9 @@ class Telling:
 
     def word_of(self, recurring: Sequence[Hop]) -> str:
         """step, call, or round: of their own loop, where all that recurs has one."""
-        return "round" if all(hop.own_rounds for hop in recurring) else self.word
+        if not all(hop.own_rounds for hop in recurring):
+            return self.word
+        return "round" if any(hop.per_call is None for hop in recurring) else "call"
 
     def _besides(self, hop: Hop) -> float:
         """Executions of a transfer that are not of every step."""

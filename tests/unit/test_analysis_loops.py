@@ -199,8 +199,15 @@ def test_a_function_that_is_called_a_few_times_does_not_pace_a_loop(tmp_path: An
     built = trace.key("call", 2, graph=graph, function="build", loc=trace.location("t.py:1"))
     for time in (0, 30):
         trace.event("call", time * MS + 1, built)
-    (hop,) = hop_table(tables(trace, ["op:2", "take:4"] * 20))
-    assert (hop.each, hop.own_rounds, hop.cause.severity) == (1, 20, "warning")
+    crossing = hop_fields("cpu:1", "cpu:2", graph=graph, per_call=3, requested="cpu:2", op="Read")
+    trace.key("hop", None, **(crossing | {"producer_op": "ReadVariableOp"}))
+    hops = {hop.kind: hop for hop in hop_table(tables(trace, ["op:2", "take:4"] * 20))}
+    told = {kind: (hop.each, hop.own_rounds, hop.cause.severity) for kind, hop in hops.items()}
+    # What it does in each call it does, though.
+    assert told == {"copy": (3, 2, "warning"), "pull": (1, 20, "warning")}
+    write_status(tmp_path)
+    summaries = [found["summary"] for found in run_report(tmp_path)["findings"]]
+    assert any("300 B each call." in text for text in summaries), summaries
 
 
 def test_transfers_of_one_line_recur_though_their_shapes_differ(tmp_path: Any) -> None:

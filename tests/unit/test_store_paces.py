@@ -156,15 +156,20 @@ def test_what_follows_every_other_call_is_regular_without_steps(tmp_path: Path) 
     assert [tables.each([key.id], key.count) for key in tables.of_kind("hop")] == [1, 0]
 
 
-@pytest.mark.parametrize(("calls", "expected"), [(6, {"A": 1, "B": 0}), (5, {"A": 0, "B": 0})])
+@pytest.mark.parametrize(
+    ("calls", "size", "expected"),
+    [(6, 100, {"A": 1, "B": 0}), (5, 100, {"A": 0, "B": 0}), (5, 100_000, {"A": 1, "B": 0})],
+)
 def test_without_steps_the_calls_are_the_rounds(
-    tmp_path: Path, calls: int, expected: dict[str, float]
+    tmp_path: Path, calls: int, size: int, expected: dict[str, float]
 ) -> None:
-    """From some on: what a script does beside a call or five is not what it does each time."""
+    """Of a few calls only what moves much: a script that tries a thing five times has nothing to change."""
     trace = Trace(tmp_path)
     graph = trace.graph()
     call = trace.key("call", calls, graph=graph, function="predict", loc=0)
-    upload, building = (trace.key("hop", calls, **hop_fields("cpu:0", "cpu:1", op=op)) for op in ("A", "B"))
+    upload, building = (
+        trace.key("hop", calls, **hop_fields("cpu:0", "cpu:1", op=op, bytes=size)) for op in ("A", "B")
+    )
     for number in range(calls):
         trace.event("hop", number, building)
         trace.event("hop", (number + 1) * SECOND - 10, upload)
@@ -173,6 +178,18 @@ def test_without_steps_the_calls_are_the_rounds(
     tables = tables_of(open_run(tmp_path))
     found = {key.fields["op"]: tables.each([key.id], key.count) for key in tables.of_kind("hop")}
     assert found == expected
+
+
+def test_a_few_results_that_are_taken_are_no_cost(tmp_path: Path) -> None:
+    trace = Trace(tmp_path)
+    graph = trace.graph()
+    call = trace.key("call", 5, graph=graph, function="predict", loc=0)
+    taken = trace.key("hop", 5, **hop_fields("cpu:1", "cpu:0", kind="pull", bytes=100_000))
+    for number in range(5):
+        trace.event("call", number * SECOND, call)
+        trace.event("hop", number * SECOND + 1, taken)
+    trace.close()
+    assert each(tables_of(open_run(tmp_path))) == 0
 
 
 def test_what_a_function_does_in_each_call_it_does_however_few_there_are(tmp_path: Path) -> None:

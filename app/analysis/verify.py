@@ -67,6 +67,8 @@ class Verified:
     """Warnings and errors that only the run after has."""
     by_step: bool
     """The figures are of a step; else of the whole run."""
+    word: str = "step"
+    """What "every step" is called: a round, where the runs apply no optimizer."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +90,9 @@ def verify(code: str, site: str, before: Judged, after: Judged, became: LineMap)
     lines = became(site)
     was = tuple(one for one in before.findings if (one.code, one.site or "") == (code, site))
     still = tuple(one for one in after.findings if one.code == code and (one.site or "") in lines)
-    by_step = before.tables.rounds > 1 and after.tables.rounds > 1
+    # Steps of one run and rounds of the other are not of the same.
+    stepped = [bool(side.tables.steps) for side in (before, after)]
+    by_step = before.tables.rounds > 1 and after.tables.rounds > 1 and len(set(stepped)) == 1
     known = {(one.code, new) for one in before.findings for new in became(one.site or "")}
     new = tuple(
         one
@@ -103,6 +107,7 @@ def verify(code: str, site: str, before: Judged, after: Judged, became: LineMap)
         _side(still, after, by_step),
         new,
         by_step,
+        "step" if all(stepped) else "round",
     )
 
 

@@ -133,7 +133,8 @@ def _head(run: Run, open_run: OpenRun, snapshot: Snapshot) -> None:
     with st.container():
         draw_claim(run, open_run.verdicts())
     with st.container():
-        draw_preflight(run, snapshot.tables.text_of)
+        if site := draw_preflight(run, snapshot.tables.text_of):
+            _show_line(site)
     with st.container():
         verify_result(run, snapshot)
     with st.container():
@@ -161,6 +162,12 @@ def _act(run: Run, action: str) -> None:
     except HopscopeError as error:
         st.session_state["run-message"] = str(error)
     st.rerun()
+
+
+def _show_line(site: str) -> None:
+    """Shows a line in the source: the tabs are drawn later, so they can still be told which is in front."""
+    st.session_state["tab"] = SOURCE
+    show(dataclasses.replace(read_address().with_filter(line=site), file=""))
 
 
 def _leave_verify() -> None:
@@ -211,6 +218,4 @@ def _findings(run: Run, snapshot: Snapshot, address: RunAddress) -> None:
     elif event and event["type"] == "finding":
         show(address.with_filter(finding=event["id"]))
     elif event:
-        # The tabs are drawn after this, so they can still be told which one is in front.
-        st.session_state["tab"] = SOURCE
-        show(dataclasses.replace(address.with_filter(line=event["site"]), file=""))
+        _show_line(event["site"])

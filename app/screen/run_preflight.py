@@ -24,27 +24,31 @@ TextOf = Callable[[str], str | None]
 """Gives the text of a file by its name in sites."""
 
 
-def draw_preflight(run: Run, text_of: TextOf) -> None:
-    """Draws the prediction; nothing for a run that is no pre-flight. `text_of` gives the files' texts."""
+def draw_preflight(run: Run, text_of: TextOf) -> str:
+    """Draws the prediction; nothing for a run that is no pre-flight. `text_of` gives the files' texts.
+
+    Gives the line of the source that was picked, '' for none.
+    """
     if not is_preflight(run):
-        return
+        return ""
     if not run.ended:
         st.info(
             "A pre-flight: it ends after some steps; then here stands what it foresees.",
             icon=":material/flight:",
         )
-        return
+        return ""
     try:
         report = _report(str(run.path))
     except HopscopeError as error:
         st.warning(escape_markdown(error), icon=":material/flight:")
-        return
+        return ""
+    event = None
     st.markdown(f"### Foreseen :gray[{escape_markdown(headline(report))}]")
     if report["findings"]:
         made = foreseen_rows(report, text_of)
         quiet = sum(row["quiet"] for row in made)
         fold = f"{units.plural(quiet, 'note')}, nothing to change" if quiet else ""
-        findings_list(made, (), "foreseen", fold=fold)
+        event = findings_list(made, (), "foreseen", fold=fold)
     else:
         st.success("Nothing would cross that should not.", icon=":material/check:")
     if report["no_kernel"]:
@@ -57,6 +61,7 @@ def draw_preflight(run: Run, text_of: TextOf) -> None:
         with st.expander(f"Not foreseen: {len(report['unforeseen'])}"):
             st.dataframe(unforeseen_rows(report), hide_index=True, width="stretch", key="unforeseen")
     st.caption("Nothing of this was measured on a GPU. Below stands what the run did here.")
+    return str(event["site"]) if event and event["type"] == "site" else ""
 
 
 @st.cache_data(max_entries=8, show_spinner=False)

@@ -42,7 +42,7 @@ def headline(verified: Verified) -> str:
 
 def rows(verified: Verified) -> list[dict[str, Any]]:
     """What is compared, a row each; the change is told as a part of what it was."""
-    each = "each step" if verified.by_step else "in the whole run"
+    each = f"each {verified.word}" if verified.by_step else "in the whole run"
     before, after = verified.before, verified.after
 
     def row(name: str, what: str, of: Callable[[Side], float | None], told: Callable[[float], str]) -> Any:

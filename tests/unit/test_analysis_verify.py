@@ -61,6 +61,14 @@ def test_a_finding_that_is_gone_costs_nothing_any_more() -> None:
     assert found.before.step is None  # nothing tells when the steps were
 
 
+def test_steps_of_one_run_are_not_held_against_rounds_of_another() -> None:
+    stepless = Tables([], {}, [], [pull(3)], [], {})
+    without = dataclasses.replace(run(pull(3)), tables=stepless)
+    assert not verify("host-sync", "train.py:3", run(pull(3)), without, line_map({})).by_step
+    assert verify("host-sync", "train.py:3", run(pull(3)), run(), line_map({})).word == "step"
+    assert verify("host-sync", "train.py:3", without, without, line_map({})).word == "round"
+
+
 def test_a_finding_that_only_moved_with_its_line_is_still_there() -> None:
     found = verify(
         "host-sync",

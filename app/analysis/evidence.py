@@ -246,6 +246,12 @@ def _collective(facts: _Facts) -> str:
     # An algorithm's name may say already where it sums.
     algorithm = facts.told("algorithm", "algorithms").partition(", summed on ")[0]
     summed = f", summed on {facts.told('summed_on', 'devices')}" if "summed_on" in facts else ""
+    if "handed_back_at" in facts:
+        back = facts.told("handed_back_at", "lines")
+        return (
+            f"Gradients of {devices} are copied to {facts.told('summed_on', 'devices')} and put together"
+            f" there{facts.scope('scope')}; the result goes back to them at {back}."
+        )
     return f"Exchanged among {devices} by {algorithm}{summed}."
 
 
@@ -284,12 +290,19 @@ def _opaque(facts: _Facts) -> str:
 def _drift(facts: _Facts) -> str:
     trainer = facts.told("trainer_made_at", "lines")
     made = f" The trainer was made at {trainer}." if trainer else ""
+    checks = f"The replicas' parameters were compared {facts.told('checks')} times,"
+    if "variables_made_at" in facts:
+        return (
+            f"The variables made at {facts.told('variables_made_at', 'lines')} were equal before the first"
+            f" update. {checks} the last time after {facts.told('last_check_updates')} updates of each, and"
+            " nothing but gradients of their own was seen to change them."
+        )
     first, last = facts.told("first_check_step"), facts.told("last_check_step")
     if not first or not last:
         return ""
     return (
-        f"The replicas' parameters were compared {facts.told('checks')} times, from step {first} to step"
-        f" {last}, and nothing was seen to exchange gradients between them.{made}"
+        f"{checks} from step {first} to step {last}, and nothing was seen to exchange gradients between"
+        f" them.{made}"
     )
 
 

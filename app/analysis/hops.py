@@ -10,6 +10,7 @@ from typing import Any
 from app.analysis.basis import weakest
 from app.analysis.causes import Cause, judge
 from app.analysis.devices import is_host
+from app.analysis.hand_sums import hand_sums
 from app.analysis.seen_copies import confirmed
 from app.analysis.tables import Tables
 from app.analysis.transfer import Context, Reduction, Sent, sent
@@ -144,6 +145,7 @@ def context_of(tables: Tables) -> Context:
         tables.default_devices,
         _taken_on_host(tables),
         _repeated(tables),
+        hand_sums(tables),
         any(process.framework == "tensorflow" for process in tables.processes),
     )
 

@@ -30,6 +30,24 @@ class Reduction:
     """An optimizer that was being applied asked for it."""
 
 
+Made = tuple[object, ...]
+"""(Op, location, device) of what made a tensor."""
+
+
+@dataclasses.dataclass(frozen=True)
+class HandSum:
+    """Gradients that the code itself adds up on the host, as copied there at one line."""
+
+    gradients: frozenset[Made]
+    back_at: tuple[str, ...]
+    """Lines that use the result on the devices again."""
+
+    @property
+    def devices(self) -> frozenset[str]:
+        """The devices that have the gradients."""
+        return frozenset(str(made[-1]) for made in self.gradients)
+
+
 Sent = tuple[object, ...]
 """What tells one transfer from others."""
 
@@ -56,6 +74,9 @@ class Context:
 
     repeated: frozenset[Sent] = frozenset()
     """The transfers that send a tensor again which they had sent before."""
+
+    hand_sums: Mapping[tuple[int, int], HandSum] = dataclasses.field(default_factory=dict)
+    """(Graph, location) at which gradients are copied to the host -> what the code adds up of them there."""
 
     tensorflow: bool = False
     """TensorFlow made the transfers: what its GPU kernels keep in host memory is known."""

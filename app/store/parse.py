@@ -41,6 +41,8 @@ EVENT_KINDS = frozenset(
         "drift",
         "copies",
         "again",
+        "together",
+        "returned",
         "opaque",
     }
 )
@@ -57,6 +59,8 @@ _INTS = frozenset(
         "producer_scope_loc",
         "copy_loc",
         "made_loc",
+        "origin_loc",
+        "variables_loc",
         "graph",
         "node",
         "bytes",

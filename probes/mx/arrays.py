@@ -33,6 +33,9 @@ _DTYPES = {
 _names: dict[tuple[int, int], str] = {}
 
 
+GRADIENT = "gradient"
+"""What made the values of an array that MXNet hands out as another one's gradient."""
+
 Origin = tuple[str, int]
 """(device, location of the copy) of what came to the host from a device by a copy that the code called."""
 Moved = tuple[str, int]
@@ -211,6 +214,15 @@ class Arrays:
         self._shape(handle, ctypes.byref(rank), ctypes.byref(extents))
         return tuple(extents[: rank.value]) if rank.value > 0 else ()
 
+    def handed_gradient(self, of: Any, handle: Any) -> None:
+        """MXNet handed out the gradient of an array, in a new handle."""
+        device = self.mark(of).device
+        known = self._strange.get(f"{GRADIENT} {device}")
+        if known is None:
+            known = self._strange[f"{GRADIENT} {device}"] = Mark(GRADIENT, 0, device)
+            known.filled = True
+        self.marks.setdefault(handle.value, known)
+
     def dtype(self, handle: Any) -> tuple[str, int]:
         """Type's name and bytes an element, asked of MXNet; ('?', 0) for an unknown one."""
         code = ctypes.c_int()
@@ -319,7 +331,23 @@ def install(recording: Recording) -> Arrays:
     for name in ("_slice", "_at", "reshape", "detach", "as_np_ndarray", "as_nd_ndarray"):
         for owner in (ndarray.NDArray, multiarray.ndarray):
             _pass_on(arrays, owner, name)
+    for owner in (ndarray.NDArray, multiarray.ndarray):
+        if isinstance(vars(owner).get("grad"), property):
+            _hand_out_gradients(arrays, owner)
     return arrays
+
+
+def _hand_out_gradients(arrays: Arrays, owner: Any) -> None:
+    hand_out = owner.grad.fget
+
+    @functools.wraps(hand_out)
+    def grad(self: Any) -> Any:
+        gradient = hand_out(self)
+        if gradient is not None:
+            arrays.handed_gradient(self.handle, gradient.handle)
+        return gradient
+
+    owner.grad = property(grad, owner.grad.fset)
 
 
 def _pass_on(arrays: Arrays, owner: Any, name: str) -> None:

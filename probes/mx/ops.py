@@ -16,7 +16,7 @@ from ..trace.hop import HOST, hop_fields
 from ..trace.pulled import PulledArrays
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from ..trace.sites import Sites
-from .arrays import Arrays, Mark, Moved, Origin, context_name
+from .arrays import GRADIENT, Arrays, Mark, Moved, Origin, context_name
 from .copied_again import CopiedAgain, writes_inputs
 from .op_names import MOVERS, op_names
 from .scopes import scope_line
@@ -122,7 +122,7 @@ class Ops:
             made = entry.made_from.get(mark)
             if made is None:
                 moved = mark.moved if entry.moves else None
-                made = self._sized(entry, outputs.handle, _origin(device, inputs, marks), moved)
+                made = self._sized(entry, outputs.handle, self._origin(device, inputs, location), moved)
                 # What nothing is known of may have any size next time; for a mark of its own there is none.
                 if mark.op != "?" and mark.sent is None:
                     entry.made_from[mark] = made
@@ -170,7 +170,7 @@ class Ops:
             self.again.written(inputs)
         if self.tape.on:
             self.tape.made(inputs, group, entry.forward, copy)
-        origin, moved = _origin(device, inputs, self.arrays.marks), None
+        origin, moved = self._origin(device, inputs, location), None
         if entry.copies or entry.moves:
             source = self.arrays.mark(inputs[0].handle)
             moved = source.moved if self.arrays.told_of(inputs[0].handle) else None
@@ -236,6 +236,18 @@ class Ops:
             str(text), key, Mark(str(text), location, device, requested, 0, self.arrays.totals[device])
         )
 
+    def _origin(self, device: str, inputs: Sequence[Any], location: int) -> Optional[Origin]:
+        """Where the value of what the host makes of these comes from; None on other devices: they hold it."""
+        if device is not HOST:
+            return None
+        marks = self.arrays.marks
+        origins = list(filter(None, (marks[array.handle.value].origin for array in inputs)))
+        if len(origins) > 1 and len({origin[0] for origin in origins}) > 1:
+            for source, copied in origins:
+                fields = {"loc": copied, "device": source, "made_loc": location}
+                self.recording.key(("together", copied, source, location), "together", fields, counted=False)
+        return origins[0] if origins else None
+
     # -- transfers ---------------------------------------------------------------------------------
 
     def _copied(self, source: Any, target: Any, entry: _Entry, location: int) -> Optional[Copy]:
@@ -248,7 +260,9 @@ class Ops:
         shape = self.arrays.shape(source.handle)
         dtype = self.arrays.dtype(source.handle)
         moved = mark.moved if self.arrays.told_of(source.handle) else None
-        identity = (mark.op, mark.loc, mark.device, dst, location, shape, dtype, call, moved)
+        gradient = mark.op == GRADIENT or source.handle.value in self.arrays.gradients
+        kind = (gradient, mark.origin)
+        identity = (mark.op, mark.loc, mark.device, dst, location, shape, dtype, call, moved, kind)
         key = self._hops.get(identity)
         if key is None:
             sparse = self.arrays.sparse(source.handle)
@@ -268,6 +282,10 @@ class Ops:
                 producer_requested=mark.requested,
                 facts={"copy_call": call} if call else {"copy_call": entry.name},
             )
+            if gradient:
+                fields["facts"]["gradient"] = True
+            if mark.origin is not None:
+                fields["origin_loc"] = mark.origin[1]
             if moved is not None:
                 fields["copied_from"], fields["copy_loc"] = moved
             key = self._hops[identity] = self.recording.key(("copy", *identity), "hop", fields)
@@ -343,13 +361,6 @@ class Ops:
         if known.key:
             self.recording.happened(known.key, "hop", dur)
         self.arrays.made(handle, known.mark)
-
-
-def _origin(device: str, inputs: Sequence[Any], marks: dict[int, Mark]) -> Optional[Origin]:
-    """Where the value of what the host makes of these comes from; None on other devices: they hold it."""
-    if device is not HOST:
-        return None
-    return next(filter(None, (marks[array.handle.value].origin for array in inputs)), None)
 
 
 def _scope() -> Optional[str]:

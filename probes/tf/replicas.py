@@ -19,6 +19,7 @@ from . import steps
 from .names import shape_text, short_device
 from .peek import first_elements
 from .replica_sets import Copy, Parameter, ReplicaSet, due
+from .returned import ReturnedGradients
 from .writes import Touched, is_update, is_write, touched
 
 _MOST_WAITING = 512
@@ -45,7 +46,7 @@ class Replicas:
 
     def __init__(self, recording: Recording) -> None:
         """No variable was made yet."""
-        self._recording = recording
+        self.recording = recording
         self._lock = threading.RLock()
         self._waiting: dict[tuple[int, str, str], list[Parameter]] = {}
         self._sets: dict[tuple[int, tuple[str, ...]], ReplicaSet] = {}
@@ -55,20 +56,20 @@ class Replicas:
         self._failed = False
 
     def note(self, method: Callable[..., None], *args: Any) -> None:
-        """Call a method of this; the program's step must not fail by it."""
+        """Call something of the recorder's; the program's step must not fail by it."""
         try:
             method(*args)
         except Exception as error:  # noqa: BLE001
             self.on, self._failed = False, True
             why = f"they can't be compared: {type(error).__name__}: {error}"
-            self._recording.unseen("replicas that grow apart", why)
+            self.recording.unseen("replicas that grow apart", why)
 
     # -- what is made ------------------------------------------------------------------------------
 
     def made(self, handle: Any, name: str, dims: Sequence[Optional[int]], dtype: Any) -> None:
         """A variable was made, eagerly."""
         device, shape = short_device(handle.device), shape_text(dims)
-        place = self._recording.sites.current(), shape, dtype.name
+        place = self.recording.sites.current(), shape, dtype.name
         with self._lock:
             waiting = self._waiting.setdefault(place, [])
             parameter = next((one for one in waiting if one.takes(device)), None)
@@ -146,7 +147,7 @@ class Replicas:
         if group is not None:
             group.over = True
             if group.told:
-                drift.event(self._recording, "assigned", 1, clock(), self._fields(group))
+                drift.event(self.recording, "assigned", 1, clock(), self._fields(group))
 
     def _join(self, parameter: Parameter, loc: int) -> ReplicaSet:
         place = loc, tuple(sorted(parameter.copies))
@@ -154,7 +155,7 @@ class Replicas:
         if group is None:
 
             def tell(found: drift.Compared, updates: int) -> None:
-                drift.write(self._recording, found, clock(), self._fields(made), updates)
+                drift.write(self.recording, found, clock(), self._fields(made), updates)
 
             group = made = self._sets[place] = ReplicaSet(loc, tell, _alike)
         group.parameters[id(parameter)] = parameter
@@ -272,11 +273,13 @@ def _functions(replicas: Replicas) -> None:
     from tensorflow.python.eager import context
     from tensorflow.python.eager.polymorphic_function import atomic_function
 
+    returned = ReturnedGradients(replicas.recording)
     from_graph, call = atomic_function.from_func_graph, context.Context.call_function
 
     def from_func_graph(name: Any, graph: Any, attrs: Any, *args: Any, **kwargs: Any) -> Any:
         made = from_graph(name, graph, attrs, *args, **kwargs)
         replicas.note(replicas.traced, made.name.decode(), graph)
+        replicas.note(returned.traced, made.name.decode(), graph)
         return made
 
     def call_function(self: Any, name: Any, tensor_inputs: Any, num_outputs: Any) -> Any:
@@ -286,6 +289,7 @@ def _functions(replicas: Replicas) -> None:
         replicas.note(replicas.calling, text, tensor_inputs)
         outputs = call(self, name, tensor_inputs, num_outputs)
         replicas.note(replicas.called, text, tensor_inputs)
+        replicas.note(returned.called, text, outputs or ())
         return outputs
 
     atomic_function.from_func_graph = from_func_graph
@@ -314,7 +318,7 @@ def _writing(replicas: Replicas, function: Any, op_type: str) -> Any:
             if result is None:  # in a graph what runs is the function
                 mark = getattr(args[1], "_hopscope", None) if len(args) > 1 else None
                 update = steps.applying() or is_update(op_type, mark[0] if mark else "")
-                replicas.note(replicas.wrote, args[0], update, replicas._recording.sites.current())
+                replicas.note(replicas.wrote, args[0], update, replicas.recording.sites.current())
         return result
 
     return written

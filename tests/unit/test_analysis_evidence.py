@@ -40,8 +40,8 @@ from app.analysis.finding import Finding
         ),
         (
             "gradient-outside-scope",
-            {"forward_requested": "gpu:1", "called_on": "gpu:2", "forward_op": "MatMul (dense/MatMul)"},
-            "The forward ops MatMul (dense/MatMul) were requested on gpu:1; their gradients were requested"
+            {"forward_requested": "gpu:1", "called_on": "gpu:2", "forward_op": "MatMul (up/MatMul)"},
+            "The forward ops MatMul (up/MatMul) were requested on gpu:1; their gradients were requested"
             " nowhere and run where the function is called, gpu:2.",
         ),
         (
@@ -178,6 +178,13 @@ from app.analysis.finding import Finding
             "unknown",
             {"requested": "cpu:1", "producer_requested": ""},
             "Known: requested cpu:1 for the consumer.",
+        ),
+        (
+            "replica-drift",
+            {"checks": 4, "last_check_updates": 8, "variables_made_at": "t.py:3"},
+            "The variables made at t.py:3 were equal before the first update. The replicas' parameters were"
+            " compared 4 times, the last time after 8 updates of each, and nothing but gradients of their own"
+            " was seen to change them.",
         ),
         ("replica-drift", {"devices": ["cpu:1"]}, ""),
     ],

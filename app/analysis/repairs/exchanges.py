@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Container
 
-from app.analysis.devices import is_gpu
+from app.analysis.devices import is_gpu, is_host
 from app.analysis.lines import split_site
 from app.analysis.repairs.change import Change, unfolded
 from app.analysis.repairs.names import called, dotted, keyword, value_of
+from app.analysis.repairs.notation import scope_arguments, tf_device
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Source, own_nodes
 
@@ -26,7 +27,9 @@ _TAKES_KVSTORE = frozenset({"Trainer", "fit", "init_optimizer", "create"})
 
 
 def reduce_on_host(situation: Situation) -> Draft | None:
-    """The kvstore, or the strategy's reduction, that sums on the devices."""
+    """The kvstore, or the strategy's reduction, that sums on the devices; or the scope that code sums in."""
+    if situation.evidence("handed_back_at"):
+        return _sum_on_device(situation)
     if situation.framework == "tensorflow":
         return _cross_device_ops(situation)
     words = "Sums gradients on the devices: they need memory for that, and rounding may differ a little."
@@ -202,6 +205,30 @@ def _default_of_option(source: Source, names: Container[object]) -> list[ast.Con
         if about and default and isinstance(default.value, ast.Constant) and default.value.value in names:
             found.append(default.value)
     return found
+
+
+def _sum_on_device(situation: Situation) -> Draft | None:
+    """The code adds gradients up in the host's scope: that becomes the first of their devices'."""
+    devices, scopes = situation.evidence("devices"), {str(site) for site in situation.evidence("scope")}
+    place = split_site(scopes.pop()) if len(scopes) == 1 else None
+    source = situation.opened(place[0]) if place else None
+    if situation.framework != "tensorflow" or place is None or source is None or not devices:
+        return None
+    named = [
+        argument
+        for argument in scope_arguments(source)
+        if argument.lineno == place[1] and isinstance(argument, ast.Constant)
+    ]
+    code = tf_device(source, named[0], str(devices[0])) if len(named) == 1 else None
+    if code is None or not is_host(str(situation.evidence("summed_on")[0])):
+        return None
+    change = Change(source)
+    change.replace(named[0], code)
+    words = (
+        f"Puts the gradients together on {devices[0]}, one of the devices that have them; check that nothing"
+        " else in that scope is meant for the host."
+    )
+    return situation.draft(words, change.text(), place[0])
 
 
 def _cross_device_ops(situation: Situation) -> Draft | None:

@@ -30,8 +30,23 @@ def reduce_on_host(transfer: Transfer) -> dict[str, Any] | None:
         return _exchanged_over_host(transfer, str(named))
     reduction = _built_from_ops(transfer)
     if reduction is None or not _sums_gradients_on_host(transfer, reduction):
-        return None
+        return _summed_by_hand(transfer)
     return {"algorithm": reduction.algorithm, "devices": sorted(reduction.devices)}
+
+
+def _summed_by_hand(transfer: Transfer) -> dict[str, Any] | None:
+    """The code copies gradients of several devices to the host, adds them up there and hands out the sum."""
+    place = transfer.fields.get("graph") or 0, transfer.fields.get("loc") or 0
+    found = transfer.context.hand_sums.get(place)
+    made = transfer.fields.get("producer_op"), transfer.fields.get("producer_loc"), transfer.src
+    if found is None or not is_host(transfer.dst) or made not in found.gradients:
+        return None
+    return {
+        "algorithm": "the code itself",
+        "summed_on": transfer.dst,
+        "devices": sorted(found.devices),
+        "handed_back_at": list(found.back_at),
+    }
 
 
 def _exchanged_over_host(transfer: Transfer, algorithm: str) -> dict[str, Any] | None:

@@ -20,7 +20,7 @@ _OFTEN = 2
 """Steps in which what workers do in turn must have been seen at least."""
 _PETTY_BYTES = 4096
 """In a whole run: nothing that a few calls do has to be changed for it."""
-_MOST_EVENTS = 40_000
+_MOST_EVENTS = 20_000
 """Of a run's single executions that are looked at for loops."""
 
 

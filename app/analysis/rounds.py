@@ -5,13 +5,15 @@ Executions without another line's work between them are of one round: all parame
 
 from __future__ import annotations
 
-import bisect
 import dataclasses
-import itertools
+import functools
 import statistics
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from probes.trace.rows import Key
 
@@ -56,23 +58,34 @@ class Loop:
     """Where other lines had work done between its rounds; with '' for functions, which may run anywhere."""
 
 
-@dataclasses.dataclass(frozen=True)
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class _Work:
-    """What ran between two rounds, by line: how often."""
+    """What ran between two rounds, by line: how often; and on which devices."""
 
     times: Mapping[str, int]
-    first: str
-    """The line that ran first; '' for none."""
     devices: frozenset[str]
-    ns: int
 
     @property
     def busiest(self) -> str:
         return max(self.times, key=lambda site: self.times[site], default="")
 
-    @property
+    @functools.cached_property
     def most(self) -> int:
         return max(self.times.values(), default=0)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Rounds:
+    """First and last place of each round among a thread's events."""
+
+    starts: Numbers
+    ends: Numbers
+
+    def __len__(self) -> int:
+        return len(self.starts)
 
 
 def line_of(key: Key, site: str) -> Line:
@@ -97,109 +110,125 @@ class Thread:
         site_of: Callable[[Key], str],
         full: Mapping[int, int],
     ) -> None:
-        self._events = events
-        self._keys = keys
-        self._full = full
-        used = {event.key: keys[event.key] for event in events}
-        self._site = {number: site_of(key) for number, key in used.items()}
-        self._works = {
-            number
-            for number, key in used.items()
-            if key.kind == "call" or (key.kind == "op" and key.fields.get("op") not in _FETCHING)
-        }
+        number = {key: place for place, key in enumerate(dict.fromkeys(event.key for event in events))}
+        self._keys = [keys[key] for key in number]
+        self._site = [site_of(key) for key in self._keys]
+        self._full = {number[key]: ts for key, ts in full.items() if key in number}
+        self._ts = np.array([event.ts_ns for event in events], dtype=np.int64)
+        self._key = np.array([number[event.key] for event in events], dtype=np.int64)
+        works = [
+            key.kind == "call" or (key.kind == "op" and key.fields.get("op") not in _FETCHING)
+            for key in self._keys
+        ]
+        sites = {site: place for place, site in enumerate(dict.fromkeys(self._site))}
+        self._work = np.array(works)[self._key]
+        self._where = np.array([sites[site] for site in self._site])[self._key]
+        self._sites = sites
 
-    def lines(self) -> dict[Line, list[int]]:
+    def lines(self) -> dict[Line, Numbers]:
         """Where among the events each line's are, of those that have enough."""
-        places: dict[Line, list[int]] = {}
-        for place, event in enumerate(self._events):
-            key = self._keys[event.key]
+        lines: dict[Line, list[int]] = {}
+        for number, key in enumerate(self._keys):
             if key.kind != "op":
-                places.setdefault(line_of(key, self._site[event.key]), []).append(place)
-        return {line: found for line, found in places.items() if len(found) >= LEAST_ROUNDS}
+                lines.setdefault(line_of(key, self._site[number]), []).append(number)
+        found = {line: np.flatnonzero(np.isin(self._key, numbers)) for line, numbers in lines.items()}
+        return {line: places for line, places in found.items() if len(places) >= LEAST_ROUNDS}
 
-    def loop(self, places: Sequence[int], line: Line) -> Loop | None:
+    def loop(self, places: Numbers, line: Line) -> Loop | None:
         """The loop in which a line's executions are, as far as single events tell."""
-        site = str(line[2])
-        rounds = self._visible(self._rounds(places, lambda number: self._site[number] != site), site)
+        others = np.flatnonzero(self._work & (self._where != self._sites[str(line[2])]))
+        rounds = self._visible(_rounds(places, others))
         if len(rounds) < LEAST_ROUNDS:
             taken = line[1] == "sync" or "pull" in line
-            rounds = self._rounds(places, lambda number: True) if taken else []
+            if not taken:
+                return None
+            rounds = _rounds(places, np.flatnonzero(self._work))
             if len(rounds) < _LEAST_ON_A_LINE:
                 return None
-        between = [self._work(end + 1, start, site) for (_, end), (start, _) in itertools.pairwise(rounds)]
+        between, first = self._between(rounds, others)
+        torn = 0
         # Whatever is built in the first round, runs for the first time.
-        later = between[1:]
-        others = [work for work in later if work.most > _A_FEW]
-        if others and not self._inner(later, rounds, site):
-            before, after = self._around(rounds, site)
-            if sum(work.most for work in others) + before.most + after.most >= len(rounds):
-                return None
-            between = [work for work in between if work.most <= _A_FEW]
-            torn = sum(work.ns for work in others)
-        else:
-            torn = 0
-        sites = Counter(name for work in between for name in work.times)
+        foreign = [place for place, work in enumerate(between) if place and work.most > _A_FEW]
+        if foreign:
+            before, after = (
+                self._counted(others[others < rounds.starts[0]]),
+                self._counted(others[others > rounds.ends[-1]]),
+            )
+            if not _inner(between[1:], first[1:], before, after):
+                if sum(between[place].most for place in foreign) + before.most + after.most >= len(rounds):
+                    return None
+                torn = int(sum(self._ts[rounds.starts[at + 1]] - self._ts[rounds.ends[at]] for at in foreign))
+                between = [work for work in between if work.most <= _A_FEW]
+        sites: Counter[str] = Counter()
+        for work, times in Counter(between).items():
+            sites.update(dict.fromkeys(work.times, times))
         if sites and max(sites.values()) < _NEARLY_ALL * len(between):
             return None
-        first, second, end = (self._events[at].ts_ns for at in (rounds[0][0], rounds[1][0], rounds[-1][1]))
+        begin, second = int(self._ts[rounds.starts[0]]), int(self._ts[rounds.starts[1]])
+        end, executions = int(self._ts[rounds.ends[-1]]), int(np.sum(places <= rounds.ends[-1]))
         devices = frozenset().union(*(work.devices for work in between))
-        executions = bisect.bisect_right(places, rounds[-1][1])
-        return Loop(len(rounds), executions, first, end, end - second - torn, devices)
+        return Loop(len(rounds), executions, begin, end, end - second - torn, devices)
 
-    def _rounds(self, places: Sequence[int], other: Callable[[int], bool]) -> list[tuple[int, int]]:
-        """First and last place of each round, without another line's work inside."""
-        rounds = [(places[0], places[0])]
-        for place in places[1:]:
-            begin, end = rounds[-1]
-            between = (self._events[at].key for at in range(end + 1, place))
-            if any(number in self._works and other(number) for number in between):
-                rounds.append((place, place))
-            else:
-                rounds[-1] = begin, place
-        return rounds
-
-    def _visible(self, rounds: list[tuple[int, int]], site: str) -> list[tuple[int, int]]:
+    def _visible(self, rounds: _Rounds) -> _Rounds:
         """Those in which all that runs in each is told by itself."""
-        begin, end = rounds[0][0], rounds[: _LOOKED_AT + 1][-1][1]
-        used = {self._events[at].key for at in range(begin, end)} & self._works
-        until = min((self._full[number] for number in used if number in self._full), default=None)
+        begin, end = rounds.starts[0], rounds.ends[: _LOOKED_AT + 1][-1]
+        used = np.unique(self._key[begin:end][self._work[begin:end]])
+        until = min((self._full[number] for number in used.tolist() if number in self._full), default=None)
         if until is None:
             return rounds
-        return [one for one in rounds if self._events[one[1]].ts_ns <= until]
+        seen = self._ts[rounds.ends] <= until
+        return _Rounds(rounds.starts[seen], rounds.ends[seen])
 
-    def _work(self, begin: int, end: int, site: str) -> _Work:
-        """Other lines' work between two places."""
-        times: dict[str, Counter[int]] = {}
+    def _between(self, rounds: _Rounds, others: Numbers) -> tuple[list[_Work], list[str]]:
+        """What ran between each two rounds, and the line that ran first; '' for none."""
+        gap = np.searchsorted(rounds.ends, others) - 1
+        inside = (gap >= 0) & (gap < len(rounds) - 1)
+        ran, gap = others[inside], gap[inside]
+        size = len(self._keys)
+        counts = np.bincount(gap * size + self._key[ran], minlength=(len(rounds) - 1) * size)
+        # Most rounds are alike.
+        known: dict[bytes, _Work] = {}
+        works = []
+        for row in counts.reshape(-1, size):
+            alike = row.tobytes()
+            if alike not in known:
+                known[alike] = self._work_of(row)
+            works.append(known[alike])
+        gaps, at = np.unique(gap, return_index=True)
+        begun = dict(zip(gaps.tolist(), self._key[ran[at]].tolist(), strict=True))
+        return works, [self._site[begun[place]] if place in begun else "" for place in range(len(works))]
+
+    def _counted(self, ran: Numbers) -> _Work:
+        return self._work_of(np.bincount(self._key[ran], minlength=len(self._keys)))
+
+    def _work_of(self, counts: Numbers) -> _Work:
+        times: dict[str, list[int]] = {}
         devices = set()
-        for event in self._events[begin:end]:
-            where = self._site[event.key]
-            if event.key in self._works and where != site:
-                times.setdefault(where, Counter())[event.key] += 1
-                devices.add(str(self._keys[event.key].fields.get("device") or ""))
+        for number in np.flatnonzero(counts).tolist():
+            times.setdefault(self._site[number], []).append(int(counts[number]))
+            devices.add(str(self._keys[number].fields.get("device") or ""))
         # A line's ops run as often as the line, or several times in it: most tell how often it ran.
-        runs = {where: statistics.median_low(counts.values()) for where, counts in times.items()}
-        ns = (
-            self._events[min(end, len(self._events) - 1)].ts_ns - self._events[begin - 1].ts_ns
-            if begin
-            else 0
-        )
-        return _Work(runs, next(iter(runs), ""), frozenset(devices), ns)
+        runs = {site: statistics.median_low(found) for site, found in times.items()}
+        return _Work(runs, frozenset(devices))
 
-    def _around(self, rounds: Sequence[tuple[int, int]], site: str) -> tuple[_Work, _Work]:
-        """What ran before the first round, and after the last."""
-        return self._work(0, rounds[0][0], site), self._work(rounds[-1][1] + 1, len(self._events), site)
 
-    def _inner(self, between: Sequence[_Work], rounds: Sequence[tuple[int, int]], site: str) -> bool:
-        """Whether the line that runs many times in each round is an inner loop, and not the loop itself.
+def _rounds(places: Numbers, others: Numbers) -> _Rounds:
+    """Executions with none of the others between them are of one round."""
+    before = np.searchsorted(others, places)
+    apart = np.diff(before) > 0
+    return _Rounds(places[np.r_[True, apart]], places[np.r_[apart, True]])
 
-        It then ran neither less nor more often outside of the rounds, and each time anew after a line that
-        runs once. Every tenth round of a loop begins with nothing of its own, and seldom ends with the loop.
-        """
-        busiest = {work.busiest for work in between}
-        often = {work.most for work in between}
-        if len(busiest) > 1 or len(often) > 1:
-            return False
-        inner, times = busiest.pop(), often.pop()
-        before, after = self._around(rounds, site)
-        anew = all(work.first != inner and work.times[work.first] == 1 for work in between)
-        return anew and before.times.get(inner, 0) + after.times.get(inner, 0) == times
+
+def _inner(between: Sequence[_Work], first: Sequence[str], before: _Work, after: _Work) -> bool:
+    """Whether the line that runs many times in each round is an inner loop, and not the loop itself.
+
+    It then ran neither less nor more often outside of the rounds, and each time anew after a line that
+    runs once. Every tenth round of a loop begins with nothing of its own, and seldom ends with the loop.
+    """
+    busiest = {work.busiest for work in between}
+    often = {work.most for work in between}
+    if len(busiest) > 1 or len(often) > 1:
+        return False
+    inner, times = busiest.pop(), often.pop()
+    anew = all(site != inner and work.times[site] == 1 for site, work in zip(first, between, strict=True))
+    return anew and before.times.get(inner, 0) + after.times.get(inner, 0) == times

@@ -19,6 +19,7 @@ from app.analysis.preflight.placing import Placing
 from app.analysis.preflight.trust import RULES, confidence
 from app.analysis.preflight.unsure import unforeseen
 from app.analysis.repairs.edits import Repair
+from app.analysis.repairs.integers import ADVICE, kept_on_host
 from app.analysis.repairs.ran import Ran
 from app.analysis.syncs import sync_table
 from app.analysis.tables import Tables
@@ -159,6 +160,8 @@ def _tables(flow: Flow, machine: Machine, keys: Sequence[Key], text_of: TextOf) 
 def _told(one: Explained, hops: Sequence[Hop], crossings: Crossings, same: bool, ran: Ran) -> dict[str, Any]:
     """A finding with the rules that foresee it, and how far to trust them."""
     row = one.row()
+    if row["code"] == "variable-home" and kept_on_host([hops[index] for index in row["hops"]]):
+        row["fix"] = ADVICE
     if row["code"] == "no-kernel" and one.repair is not None and _takes_others(one.repair, ran):
         row["repair"] = None
     places = [place for index in row["hops"] for key in hops[index].keys for place in crossings.rules[key]]

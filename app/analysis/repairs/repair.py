@@ -13,11 +13,11 @@ from app.analysis.repairs import (
     copies,
     detours,
     exchanges,
+    integers,
     missing,
     scopes,
     syncs,
     uploads,
-    variables,
 )
 from app.analysis.repairs.change import Overlap
 from app.analysis.repairs.edits import Edit, Repair, applied, edits_between
@@ -31,7 +31,7 @@ _BY_CODE: Mapping[str, Callable[[Situation], Draft | None]] = {
     "no-kernel": scopes.no_kernel,
     "missing-device": missing.missing_device,
     "mixed-context": contexts.mixed_context,
-    "variable-home": variables.variable_home,
+    "variable-home": integers.variable_home,
     "host-upload": uploads.host_upload,
     "colocation": uploads.prefetched,
     "redundant-copy": copies.redundant_copy,

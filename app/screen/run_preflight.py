@@ -55,7 +55,8 @@ def draw_preflight(run: Run, text_of: TextOf) -> str:
         with st.expander(f"Without a GPU kernel: {len(report['no_kernel'])}"):
             st.dataframe(lacking_rows(report), hide_index=True, width="stretch", key="lacking")
     if report["libraries"]:
-        with st.expander(f"What libraries for GPUs would do: {len(report['libraries'])}"):
+        loud = any(is_alert(row["severity"]) for row in report["libraries"])
+        with st.expander(f"What libraries for GPUs would do: {len(report['libraries'])}", expanded=loud):
             st.dataframe(library_rows(report), hide_index=True, width="stretch", key="libraries")
     if report["unforeseen"]:
         with st.expander(f"Not foreseen: {len(report['unforeseen'])}"):

@@ -73,7 +73,8 @@ class Parameter:
     @property
     def label(self) -> str:
         """Its variables' names and shape."""
-        names = dict.fromkeys(copy.name for copy in self.copies.values() if copy.name)
+        names = list(dict.fromkeys(copy.name for copy in self.copies.values() if copy.name))
+        names[1:] = names[1:] if len(names) < 3 else [f"{len(names) - 1} others"]
         return f"{' and '.join(names) or 'a variable'} ({self.shape})"
 
     def updated(self, copy: Copy) -> None:

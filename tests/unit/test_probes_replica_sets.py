@@ -130,6 +130,22 @@ def test_a_variable_joins_those_of_other_devices_that_are_not_trained_yet() -> N
     assert not parameter.takes("cpu:2")
 
 
+@pytest.mark.parametrize(
+    ("names", "label"),
+    [
+        (("w", "w"), "w (3x4)"),
+        (("a/kernel", "b/kernel"), "a/kernel and b/kernel (3x4)"),
+        (("a", "b", "c", "d"), "a and 3 others (3x4)"),
+        (("", ""), "a variable (3x4)"),
+    ],
+)
+def test_a_parameter_is_called_by_its_variables(names: tuple[str, ...], label: str) -> None:
+    parameter = Parameter(3, "3x4")
+    for number, name in enumerate(names):
+        parameter.copies[f"cpu:{number}"] = Copy(f"cpu:{number}", name, parameter, lambda: None)
+    assert parameter.label == label
+
+
 def test_the_comparison_names_the_parameter_that_is_furthest_apart() -> None:
     array = numpy.array
     found = compare(

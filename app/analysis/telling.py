@@ -130,6 +130,10 @@ def _idle(syncs: Sequence[Sync]) -> list[tuple[str, float]]:
     return [(device, part / stood) for device, part in shares.items() if part >= _LEAST_IDLE * stood > 0]
 
 
+_PETTY = 0.05
+"""The part of standing still below which an estimate of its copying is not told."""
+
+
 def standstill(syncs: Sequence[Sync]) -> str:
     """``, 8 ms waited and 2 ms copying (measured)``."""
     timed = [sync for sync in syncs if sync.wait_ns is not None]
@@ -140,7 +144,10 @@ def standstill(syncs: Sequence[Sync]) -> str:
     basis = weakest(sync.basis for sync in timed)
     if copying and told["split"] != basis:
         # The whole is better known than its parts.
-        whole = units.duration((told["wait_ns"] + copying) / 1e9)
+        stood = told["wait_ns"] + copying
+        whole = units.duration(stood / 1e9)
+        if told["split"] == "estimated" and copying < _PETTY * stood:
+            return f", {whole} of standing still ({basis})"
         shown = units.estimated if told["split"] == "estimated" else units.duration
         part = f"{shown(copying / 1e9)} copying ({told['split']})"
         return f", {whole} of standing still ({basis}), of it {part}"

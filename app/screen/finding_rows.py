@@ -39,6 +39,7 @@ def finding_rows(
 def _row(one: Explained, verify: str, badge: Badge, link: Callable[[str], str]) -> dict[str, Any]:
     finding = one.finding
     quiet = not is_alert(finding.severity)
+    excerpt = None if quiet else _excerpt(one.excerpt)
     return {
         "id": finding_id(finding),
         "name": finding_name(finding),
@@ -48,10 +49,10 @@ def _row(one: Explained, verify: str, badge: Badge, link: Callable[[str], str]) 
         "site": finding.site or "",
         "summary": finding.summary,
         "because": one.because,
-        "excerpt": None if quiet else _excerpt(one.excerpt),
+        "excerpt": excerpt,
         "fix": (one.repair.words if one.repair else finding.fix) or "",
         "change": [] if quiet else change_lines(one.change),
-        "proof": proof_rows(one.proof, badge),
+        "proof": proof_rows(one.proof, badge, shown=(finding.site or "") if excerpt else ""),
         "evidence": evidence_text(finding.evidence),
         "href": link(finding_id(finding)),
         "show": f"Show {units.plural(len(finding.hops), 'hop')}" if finding.hops else "",

@@ -15,49 +15,57 @@ Badge = Callable[[str], dict[str, str]]
 NO_DEVICE = "no device"
 
 
-def proof_rows(proof: Proof, badge: Badge) -> dict[str, Any]:
-    """What the browser lays out: the ways' stops as rows of a table, then the facts."""
+def proof_rows(proof: Proof, badge: Badge, shown: str = "") -> dict[str, Any]:
+    """What the browser lays out: the ways' stops as rows of a table, then the facts.
+
+    A line's text stands where the line is first named; `shown` is the line whose text stands above already.
+    """
+    place = _Places({shown})
     more = units.plural(proof.left_out, "other way") if proof.left_out else ""
     return {
-        "ways": [_way(way, badge) for way in proof.ways],
+        "ways": [_way(way, badge, place) for way in proof.ways],
         "more": f"And {more}: the hops below have them all." if more else "",
-        "facts": [_fact(fact, badge) for fact in proof.facts],
+        "facts": [_fact(fact, badge, place) for fact in proof.facts],
     }
 
 
-def _way(way: Way, badge: Badge) -> dict[str, Any]:
-    return {"moved": way.moved, "stops": [_stop(stop, badge) for stop in way.stops]}
+class _Places:
+    """Makes lines of the source, with the text of each only the first time."""
+
+    def __init__(self, told: set[str]) -> None:
+        self._told = told
+
+    def __call__(self, place: Place | None) -> dict[str, Any] | None:
+        if place is None:
+            return None
+        code = "" if place.site in self._told else place.code
+        self._told.add(place.site)
+        return {"site": place.site, "code": code, "words": python_words([code])[0] if code else []}
 
 
-def _stop(stop: Stop, badge: Badge) -> dict[str, Any]:
+def _way(way: Way, badge: Badge, place: _Places) -> dict[str, Any]:
+    return {"moved": way.moved, "stops": [_stop(stop, badge, place) for stop in way.stops]}
+
+
+def _stop(stop: Stop, badge: Badge, place: _Places) -> dict[str, Any]:
     same_line = stop.scope is not None and stop.scope == stop.at
     return {
         "role": stop.role,
         "op": stop.op or "not known",
-        "at": _place(stop.at),
+        "at": place(stop.at),
         "asked": badge(stop.requested) if stop.requested else None,
         "nothing": NO_DEVICE if stop.requested == "" else "",
-        "scope": None if same_line else _place(stop.scope),
+        "scope": None if same_line else place(stop.scope),
         "by": stop.opener or ("by a scope on this very line" if same_line else ""),
         "device": badge(stop.device),
         "why": stop.why,
     }
 
 
-def _fact(fact: Fact, badge: Badge) -> dict[str, Any]:
+def _fact(fact: Fact, badge: Badge, place: _Places) -> dict[str, Any]:
     return {
         "label": fact.label,
         "text": ", ".join(fact.texts),
         "devices": [badge(device) for device in fact.devices],
-        "places": [_place(place) for place in fact.places],
-    }
-
-
-def _place(place: Place | None) -> dict[str, Any] | None:
-    if place is None:
-        return None
-    return {
-        "site": place.site,
-        "code": place.code,
-        "words": python_words([place.code])[0] if place.code else [],
+        "places": [place(one) for one in fact.places],
     }

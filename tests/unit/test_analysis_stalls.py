@@ -133,7 +133,15 @@ def test_a_graphs_call_gives_work_to_the_devices_that_it_is_placed_on() -> None:
     assert [row.idle for row in stalls(run)] == [(Idle("gpu:0", 1.0),)]
 
 
-def test_a_finding_tells_the_split_and_who_stood_idle() -> None:
+@pytest.mark.parametrize(
+    ("stood", "told"),
+    [
+        (50_000, "50 µs of standing still (measured), of it 5 µs copying (estimated)"),
+        # So little copying is nothing that a reader could act on.
+        (8_000_000, "8 ms of standing still (measured)"),
+    ],
+)
+def test_a_finding_tells_the_split_and_who_stood_idle(stood: int, told: str) -> None:
     pull = {"kind": "pull", "op": "Python", "consumers": ["numpy"], "loc": 3, "facts": {"sync": "numpy"}}
     run = tables(
         sync(1),
@@ -141,13 +149,12 @@ def test_a_finding_tells_the_split_and_who_stood_idle() -> None:
         STEPS,
         processes=[COPIES],
         events=[(1, 8000)],
-        totals={1: KeyTotals(10, 10, 8_000_000, 10)},
+        totals={1: KeyTotals(10, 10, stood, 10)},
     )
     hops = hop_table(run)
     (found,) = run_findings(run, hops, with_stalls(sync_table(run), run, hops))
     assert found.summary == (
-        "Python takes a value from cpu:1 by numpy at train.py:3: 1,000 B each step, 8 ms of standing still"
-        " (measured), of it 5 µs copying (estimated)."
+        f"Python takes a value from cpu:1 by numpy at train.py:3: 1,000 B each step, {told}."
     )
     assert found.evidence["idle_meanwhile"] == [
         "cpu:2 100 % of it (inferred)",

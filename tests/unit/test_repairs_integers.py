@@ -1,4 +1,4 @@
-"""int32 variables that a GPU reads: made int64 where all that uses them takes either, and put in no scope."""
+"""int32 variables that a GPU reads: made int64 where all that uses them takes either, never scoped."""
 
 from __future__ import annotations
 

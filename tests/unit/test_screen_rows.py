@@ -291,6 +291,10 @@ def test_findings_tell_their_evidence() -> None:
     # A scope that is opened in the very line is no other line.
     assert (shown["scope"], shown["by"]) == (None, "by a scope on this very line")
     assert shown["at"]["code"] == "y = f(x)" and "2 other ways" in rows[0]["proof"]["more"]
+    # The text of a line stands once: the finding's own in its excerpt.
+    assert finding_rows([Explained(finding("info"), *beside[0], Proof((Way((stop, stop), ""),), 0, ()))])[0][
+        "proof"
+    ]["ways"][0]["stops"][1]["at"] == {"site": "a.py:9", "code": "", "words": []}
     assert rows[0]["proof"]["facts"][0]["devices"][0]["device"] == "cpu:2"
     assert [row["quiet"] for row in rows] == [True, False, False]
     assert [row["show"] for row in rows] == ["Show 1 hop", "Show 2 hops", ""]

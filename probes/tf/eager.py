@@ -277,8 +277,10 @@ class EagerOps:
         if source == device or (on_host and is_host(source)):
             return 0
         fields = _hop_fields(source, device, tensor, op_type, location, mark)
-        fields.update(dst_memory=memory_of(device, on_host), forward_loc=forward, requested=own[3])
-        if own[3]:
+        # An op of one line may run in several scopes on one device: its mark only has the first.
+        requested = short_device(self._context().device_name or "")
+        fields.update(dst_memory=memory_of(device, on_host), forward_loc=forward, requested=requested)
+        if requested:
             made = current_scope()
             fields["scope_loc"] = made.line
             if made.opener:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Collection, Mapping
 from typing import Any, Callable, Optional
 
@@ -17,6 +18,8 @@ from .variables import kept_by
 
 _DEEP = 100
 """Switches and such that a handle passes on its way into branches and loops, at most."""
+_INSIDE = re.compile(r"(?:^|/)(?:then|else|body|cond|branch\d+)/_\d+/")
+"""In the name of an op that was lowered with the branch or loop that it stands in."""
 _RESOURCE = 20
 """DataType of resource handles."""
 Tensor = tuple[Optional[int], str, str]
@@ -100,9 +103,9 @@ class PlacedHops:
         if note.loc == 0 and consumer.proto.op in RESULTS:
             facts["returned"] = True
         if note.result:
-            facts["result"] = True
-        if source.result:
-            facts["producer_result"] = True
+            facts["result"] = _handed_out(consumer)
+        if source.result or (producer.proto.op == "Merge" and not producer_requested):
+            facts["producer_result"] = _handed_out(producer)
         scope = self._scope(consumer, note.requested)
         producer_scope = (
             Scope(0, argument_opener) if kind == "arg" else self._scope(producer, producer_requested)
@@ -235,6 +238,12 @@ class PlacedHops:
                 mark = self._argument_mark(handle.proto)
                 return str((mark[2] if mark else "") or handle.proto.name)
         return ""
+
+
+def _handed_out(node: Node) -> Any:
+    """What an op hands the result of out of: a branch or loop, else a function, told as True."""
+    inside = node.proto.op == "Merge" or _INSIDE.search(str(node.proto.name))
+    return "a branch or loop" if inside else True
 
 
 def _of_gradient(role: str, note: OpNote) -> dict[str, Any]:

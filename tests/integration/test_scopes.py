@@ -42,6 +42,22 @@ with second():
     z = tf.nn.tanh(y)
 for _ in range(3):
     forward(x)
+
+
+@tf.function
+def picked(h, rows):
+    return tf.gather(h, rows) + 1.0, rows + 1
+
+
+with on("/CPU:1"):
+    rows = tf.cast(y[0, :8], tf.int32)
+with on("/CPU:2"):
+    picked(y, rows)
+_, after = picked(y, rows)
+with on("/CPU:2"):
+    more = after * 2
+strategy = tf.distribute.MirroredStrategy(["CPU:1", "CPU:2"])
+total = strategy.reduce("SUM", strategy.run(lambda: tf.ones([64]) * 2.0), axis=None)
 """
 
 MXNET = """\
@@ -75,6 +91,17 @@ def test_tensorflow_names_the_scopes_of_eager_ops_and_of_graphs(tf_python: Path,
     assert graph["because"] == (
         "Requested: cpu:1 (the scope opened at script.py:20) for the producer, cpu:2 (the scope opened at"
         " script.py:22) for the consumer."
+    )
+    # The function asks for no device: the scope of its call decides; int32 is handed over on the host.
+    assert found["script.py:37"]["evidence"]["scope"] == "script.py:9"
+    assert found["script.py:37"]["evidence"]["placed_by_call"] == ["consumer"]
+    kept = {row["site"]: row["evidence"] for row in by(run.report["findings"], code="host-memory")}
+    assert kept["script.py:37"]["lay_on"] == "cpu:1"
+    assert kept["script.py:46"]["kept_in_host_memory"] == "result"
+    # The strategy's scopes are no lines of the script.
+    assert all(
+        row["evidence"].get("scope") != "script.py:48" != row["evidence"].get("producer_scope")
+        for row in run.report["findings"]
     )
 
 

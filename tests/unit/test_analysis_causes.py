@@ -37,6 +37,13 @@ KVSTORE = {"collective": "kvstore local"}
 EXCHANGED = {"collective": "kvstore local, summed on cpu:0", "exchange_devices": ["cpu:1", "cpu:2"]}
 PYTHONS = {"producer_op": "Python"}
 BOTH_NAMED = {"requested": "cpu:2", "producer_requested": "cpu:1"}
+CALLED = {"called_on": "cpu:2"}
+MADE_BY_CALLED = {"producer_called_on": "cpu:2"}
+GRADIENT_CALLED = {"forward_loc": 5, "facts": {"forward_requested": "cpu:1"} | CALLED}
+RETURNED = {"result_of_function": True}
+SHAPE = {"op": "Reshape", "dtype": "int32", "kind": "arg", "producer_op": "_Arg", "requested": "cpu:1"} | {
+    "facts": {"input_slots": [1]}
+}
 GRADIENT = {"forward_loc": 5, "facts": {"forward_requested": "cpu:1"}}
 MADE_BY_GRADIENT = {"forward_loc": 5, "facts": {"producer_forward_requested": "cpu:1"}}
 
@@ -49,6 +56,26 @@ MADE_BY_GRADIENT = {"forward_loc": 5, "facts": {"producer_forward_requested": "c
         ("cpu:1", "cpu:2", {"requested": "cpu:2"}, STAND_INS, "unknown"),
         ("cpu:1", "cpu:2", {"producer_requested": "cpu:1"}, STAND_INS, "unknown"),
         ("cpu:1", "cpu:2", {"requested": "cpu:2", "producer_requested": "cpu:2"}, STAND_INS, "unknown"),
+        # The function was called in a scope, which decides where its ops have none.
+        ("cpu:1", "cpu:2", {"producer_requested": "cpu:1", "facts": CALLED}, STAND_INS, "explicit"),
+        ("cpu:2", "cpu:1", {"requested": "cpu:1", "facts": MADE_BY_CALLED}, STAND_INS, "explicit"),
+        ("cpu:1", "cpu:0", {"producer_requested": "cpu:1", "facts": CALLED}, STAND_INS, "unknown"),
+        ("cpu:1", "cpu:2", {"facts": CALLED | {"variable": "w"}}, STAND_INS, "variable-home"),
+        ("cpu:1", "cpu:2", GRADIENT_CALLED, STAND_INS, "gradient-outside-scope"),
+        # Functions take and return int32 on the host, and a GPU's kernels some arguments.
+        ("cpu:0", "cpu:1", {"kind": "arg", "facts": {"argument_lay_on": "cpu:1"}}, STAND_INS, "host-memory"),
+        ("cpu:0", "cpu:2", {"requested": "cpu:2", "facts": RETURNED}, STAND_INS, "host-memory"),
+        ("cpu:1", "cpu:2", {"requested": "cpu:2", "facts": RETURNED}, STAND_INS, "unknown"),
+        ("cpu:0", "cpu:1", SHAPE, dataclasses.replace(STAND_INS, tensorflow=True), "host-memory"),
+        ("cpu:0", "cpu:1", SHAPE, STAND_INS, "unknown"),
+        # An element of an input pipeline, asked for in a scope: it comes from where the pipeline is.
+        (
+            "cpu:0",
+            "cpu:1",
+            {"kind": "arg", "producer_op": "IteratorGetNext", "producer_requested": "cpu:1"},
+            STAND_INS,
+            "colocation",
+        ),
         # What a function is given was made on the default device.
         (
             "cpu:0",

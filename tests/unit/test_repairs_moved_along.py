@@ -51,6 +51,15 @@ def test_what_is_assigned_on_the_default_device_is_created_where_the_statement_g
     )
 
 
+def test_what_a_line_takes_once_at_the_end_keeps_no_variable_where_it_is() -> None:
+    """Bug: one look at the shadows after the training kept the fix away."""
+    made = op(4, "VarHandleOp", "cpu:0")
+    for line, text in (8, "print(tf.norm(shadow))\n"), (9, "for x in data:\n    tf.norm(shadow)\n"):
+        norm = op(line, "ReadVariableOp", "cpu:0"), Op("n", "Norm", "", "cpu:0", f"train.py:{line}", None)
+        found = scoped(AVERAGE + text, *SHADOWS, made, *norm, devices=("cpu:0", "cpu:1"))
+        assert (found is None) == text.startswith("for")
+
+
 def test_a_statement_stays_where_a_variable_of_it_stays() -> None:
     two_places = (op(4, "VarHandleOp", "cpu:0"), op(2, "VarHandleOp", "cpu:0"))
     assert scoped(AVERAGE, *SHADOWS, *two_places, devices=HOST[:2]) is None

@@ -461,7 +461,6 @@ OTHER_FORMS: dict[str, Case] = {
         "for i in range(n):\n    if float(loss) < best:  #!\n        best = 1\n",
         None,
     ),
-    "the test of a loop": ("while float(loss) > 0.1:  #!\n    loss = step()\n", None),
     "returned": (
         """\
 def step(x):

@@ -166,10 +166,12 @@ def _only_reshapes(source: Source, stmt: ast.stmt) -> bool:
         return False
     calls = [node for node in ast.walk(stmt.value) if isinstance(node, ast.Call)]
     other = ast.BinOp | ast.Compare | ast.Lambda | ast.Await | ast.Yield | ast.ListComp
+    # Numbers that a shape is made of may be reckoned with.
+    shapes = {part for call in calls for shape in call.args[1:] for part in ast.walk(shape)}
     return (
         bool(calls)
         and all(dotted(one.func) in {f"{tf}.{name}" for name in _UNCHANGED} for one in calls)
-        and not any(isinstance(node, other) for node in ast.walk(stmt.value))
+        and not any(isinstance(node, other) for node in ast.walk(stmt.value) if node not in shapes)
     )
 
 

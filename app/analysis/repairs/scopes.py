@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 
 from app.analysis.devices import default_device as default_of
+from app.analysis.lines import split_site
+from app.analysis.placement import Op
 from app.analysis.repairs.callers import caller_with_tape
 from app.analysis.repairs.change import Change, unfolded
+from app.analysis.repairs.fitting import in_models_scope, of_a_layer
 from app.analysis.repairs.followers import in_blocks, moved_along
 from app.analysis.repairs.names import called, dotted, read_in
 from app.analysis.repairs.notation import (
@@ -18,9 +21,10 @@ from app.analysis.repairs.notation import (
 )
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Function, Source, first_line, is_compound, own_nodes
+from app.analysis.repairs.stages import beside_forward
 
 _ASSIGNS = frozenset({"assign", "assign_add", "assign_sub", "scatter_update", "scatter_nd_update"})
-_CREATES = frozenset({"Variable", "get_variable"})
+_CREATES = frozenset({"Variable", "get_variable", "add_weight"})
 _CHECK_VARIABLE = "check what else uses the variable, and that it fits into that memory"
 
 
@@ -30,6 +34,11 @@ def default_device(situation: Situation) -> Draft | None:
     device = alone([hop.dst if by_producer else hop.src for hop in situation.hops])
     if device is None:
         return None
+    if situation.framework == "tensorflow":
+        if (draft := in_models_scope(situation, device)) is not None:
+            return draft
+        if of_a_layer(situation):
+            return None  # who calls the layer decides for all of it
     where = f"where its result is used ({device})" if by_producer else f"where its input is ({device})"
     words = f"Runs the statement {where}; check that nothing else in it is meant for another device."
     return _scoped(situation, device, words)
@@ -42,8 +51,10 @@ def gradient_scope(situation: Situation) -> Draft | None:
     """The gradients are computed in the scope of their forward ops."""
     wanted = [*situation.evidence("forward_requested"), *situation.evidence("producer_forward_requested")]
     device = alone(wanted)
-    if device is None or _trains_a_model(situation):
+    if situation.framework != "tensorflow" or _trains_a_model(situation):
         return None
+    if device is None:
+        return beside_forward(situation)
     words = f"Computes the gradients on {device}, beside their forward ops; check that all of them ran there."
     return _scoped(situation, device, words, _scope_of_tape(situation))
 
@@ -164,7 +175,7 @@ def _made_along(situation: Situation, stmt: ast.stmt, device: str) -> list[ast.s
     default = default_of(situation.devices, "")
     places = ran.made_on(default)
     here = {f"{situation.file}:{line}" for line in range(lines[1], lines[2] + 1)}
-    if any(op.site not in here for op in ran.used_at(default, device)):
+    if any(op.site not in here and not _once(situation, op) for op in ran.used_at(default, device)):
         return None
     if away != {default} or len(places) != 1 or places[0][0] != situation.file:
         return None
@@ -176,6 +187,18 @@ def _made_along(situation: Situation, stmt: ast.stmt, device: str) -> list[ast.s
     if any(devices_of(one) for one in around) or _under_strategy(source, made):
         return None
     return [made]
+
+
+def _once(situation: Situation, op: Op) -> bool:
+    """Whether an eager op's line runs once, as far as its text tells: what it has to fetch is no cost."""
+    place = split_site(op.site)
+    if place is None or place[0] != situation.file or op.function is not None:
+        return False
+    source = situation.source
+    found = source.statements_at(place[1])
+    return bool(found) and all(
+        isinstance(source.scopes_of(one)[0], ast.Module) and source.loop_of(one) is None for one in found
+    )
 
 
 def may_be_scoped(source: Source, stmt: ast.stmt, line: int) -> bool:

@@ -7,6 +7,7 @@ import dataclasses
 
 from app.analysis.repairs import keeping, periods, straight
 from app.analysis.repairs.change import Change, unfolded
+from app.analysis.repairs.going_on import asked_seldom
 from app.analysis.repairs.named import assigned
 from app.analysis.repairs.names import called, dotted
 from app.analysis.repairs.notation import scope_for
@@ -14,6 +15,7 @@ from app.analysis.repairs.returns import returned
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Source, is_compound, own_nodes
 from app.analysis.repairs.takes import Take, is_linear, is_pure, takes, tells, together, without_arguments
+from app.analysis.repairs.told_by import told_by_function
 from probes.trace.hop import IN_GRAPH
 
 _WAITS = frozenset({"wait_to_read", "wait_to_write", "waitall", "sync_devices"})
@@ -29,7 +31,17 @@ def host_sync(situation: Situation) -> Draft | None:
     if set(told) & {*_WAITS, "upload", "save", "pickle", IN_GRAPH}:
         return None
     for stmt in situation.statements:
-        for form in (straight.round_trip, _comprehended, _told, _kept, assigned, _checked, returned):
+        for form in (
+            straight.round_trip,
+            _comprehended,
+            _told,
+            _kept,
+            assigned,
+            _checked,
+            asked_seldom,
+            told_by_function,
+            returned,
+        ):
             if (draft := form(situation, stmt)) is not None:
                 return draft
     return None

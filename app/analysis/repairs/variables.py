@@ -12,7 +12,7 @@ from app.analysis.repairs.scopes import may_be_scoped
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Function, Source, first_line, is_compound, own_nodes
 
-_CREATES = frozenset({"Variable", "get_variable"})
+_CREATES = frozenset({"Variable", "get_variable", "add_weight"})
 
 
 def variable_home(situation: Situation) -> Draft | None:
@@ -60,6 +60,8 @@ def _creation(situation: Situation, home: str, device: str) -> tuple[str, Source
     stmt: ast.stmt
     if named is not None:
         file, source, stmt = situation.file, situation.source, named
+    elif (by_name := _creation_by_name(situation, places, home, device)) is not None:
+        file, source, stmt = by_name
     else:
         if len(places) != 1 or (opened := situation.opened(places[0][0])) is None:
             return None
@@ -80,6 +82,28 @@ def _creation(situation: Situation, home: str, device: str) -> tuple[str, Source
     if places and only and third:
         return None
     return file, source, stmt
+
+
+def _creation_by_name(
+    situation: Situation, places: list[tuple[str, int]], home: str, device: str
+) -> tuple[str, Source, ast.stmt] | None:
+    """The one statement that makes a variable of the name that was read, as a layer's `add_weight` does.
+
+    None where something computes at the variables' home: another layer made by it may be right there.
+    """
+    told = _told_names(situation)
+    found = []
+    for file, line in places:
+        source = situation.opened(file)
+        for stmt in source.statements_at(line) if source is not None else ():
+            if source is not None and isinstance(stmt, ast.Assign) and _creates(stmt) and _name(stmt) in told:
+                found.append((file, source, stmt))
+    alone = len(found) == 1 and not situation.ran.used_at(home, device)
+    return found[0] if alone else None
+
+
+def _told_names(situation: Situation) -> set[str]:
+    return {str(name).rpartition("/")[2].partition(":")[0] for name in situation.evidence("variable")}
 
 
 def _used_along(
@@ -108,7 +132,7 @@ def _used_along(
 def _named_creation(situation: Situation) -> ast.Assign | ast.AnnAssign | None:
     """The one statement that creates the variable that the line reads; None where that is not certain."""
     source, found = situation.source, set()
-    told = {str(name).rpartition("/")[2].partition(":")[0] for name in situation.evidence("variable")}
+    told = _told_names(situation)
     for stmt in situation.statements:
         for node in own_nodes(stmt):
             if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):

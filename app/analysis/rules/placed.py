@@ -10,7 +10,10 @@ from app.analysis.openers import library
 from app.analysis.transfer import PLUMBING, Transfer, made_by_optimizer
 
 READS = frozenset({"ReadVariableOp", "ResourceGather", "VariableV2", "Variable"})
-ITERATORS = frozenset({"IteratorGetNext", "IteratorGetNextSync", "MultiDeviceIteratorGetNextFromShard"})
+ITERATORS = frozenset(
+    {"IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional", "OptionalHasValue"}
+    | {"OptionalGetValue", "MultiDeviceIteratorGetNextFromShard"}
+)
 
 
 def no_kernel(transfer: Transfer) -> dict[str, Any] | None:
@@ -117,9 +120,11 @@ def made_at_home(transfer: Transfer) -> dict[str, Any] | None:
 
 def made_beside_iterator(transfer: Transfer) -> dict[str, Any] | None:
     """The producer takes the next element of an input pipeline, which it can do only where that lives."""
-    if transfer.text("producer_op") not in ITERATORS or transfer.producer_requested:
+    asked = transfer.producer_requested
+    if transfer.text("producer_op") not in ITERATORS or asked == transfer.src:
         return None
-    return {"producer_colocated_with": "the input pipeline's iterator"}
+    home = {"lives_on": transfer.src} if asked else {}
+    return {"producer_colocated_with": "the input pipeline's iterator"} | home
 
 
 def made_beside(transfer: Transfer) -> dict[str, Any] | None:
@@ -148,7 +153,7 @@ def result_by_default(transfer: Transfer) -> dict[str, Any] | None:
     if not transfer.facts.get("result") or transfer.requested:
         return None
     at_home = transfer.dst == transfer.default == transfer.text("assigned") and transfer.src != transfer.dst
-    found = {"default_device": transfer.default, "result_of_a_call": True}
+    found = {"default_device": transfer.default} | _result(transfer.facts["result"])
     return found | called_in_scope(transfer.called_on) if at_home else None
 
 
@@ -158,8 +163,13 @@ def result_handed_on(transfer: Transfer) -> dict[str, Any] | None:
         return None
     default = transfer.producer_default
     at_home = transfer.src == default != transfer.dst
-    found = {"producer_default_device": default, "result_of_a_call": True}
+    found = {"producer_default_device": default} | _result(transfer.facts["producer_result"])
     return found | called_in_scope(transfer.producer_called_on) if at_home else None
+
+
+def _result(of: object) -> dict[str, Any]:
+    """Of a function that the code calls, or of a branch or loop, which is none to the code."""
+    return {"result_of_a_call": True} | ({"result_of": str(of)} if isinstance(of, str) else {})
 
 
 def default_producer(transfer: Transfer) -> dict[str, Any] | None:
@@ -205,7 +215,8 @@ def variable_home(transfer: Transfer) -> dict[str, Any] | None:
     if transfer.text("producer_op") == "ResourceGather" and transfer.producer_requested == transfer.src:
         return None
     known = {"variable": variable, "kept_by": transfer.facts.get("kept_by")}
-    return {"lives_on": transfer.src} | {name: value for name, value in known.items() if value}
+    rows = {"rows": True} if transfer.text("producer_op") == "ResourceGather" else {}
+    return {"lives_on": transfer.src} | rows | {name: value for name, value in known.items() if value}
 
 
 def explicit(transfer: Transfer) -> dict[str, Any] | None:

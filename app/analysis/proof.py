@@ -177,7 +177,7 @@ def _taken(hop: Hop, place_of: PlaceOf) -> Stop:
     elif evidence.get("colocated_with"):
         why = f"beside {evidence['colocated_with']}"
     elif asked and evidence.get("missing") == asked:
-        why = "there is no such device"
+        why = f"{asked} does not exist here"
     elif hop.dst_memory == "host" and not is_host(hop.dst):
         why = "host memory"
     return Stop(

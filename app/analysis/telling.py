@@ -151,6 +151,8 @@ def standstill(syncs: Sequence[Sync]) -> str:
         shown = units.estimated if told["split"] == "estimated" else units.duration
         part = f"{shown(copying / 1e9)} copying ({told['split']})"
         return f", {whole} of standing still ({basis}), of it {part}"
+    if copying and not told["wait_ns"]:
+        return f", {units.duration(copying / 1e9)} copying ({basis})"
     copied = f" and {units.duration(copying / 1e9)} copying" if copying else ""
     return f", {units.duration(told['wait_ns'] / 1e9)} waited{copied} ({basis})"
 

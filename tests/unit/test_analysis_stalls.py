@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from app.analysis.hops import Hop, hop_table
 from app.analysis.stalls import with_stalls
 from app.analysis.syncs import Idle, Sync, sync_table
 from app.analysis.tables import Tables
-from app.analysis.telling import waited
+from app.analysis.telling import standstill, waited
 from app.store.totals import KeyTotals
 from probes.trace.rows import Graph, Key, Location, Node, Process
 from tests.unit.traces import hop_fields
@@ -156,6 +157,9 @@ def test_a_finding_tells_the_split_and_who_stood_idle(stood: int, told: str) -> 
     assert found.summary == (
         f"Python takes a value from cpu:1 by numpy at train.py:3: 1,000 B each step, {told}."
     )
+    (row,) = with_stalls(sync_table(run), run, hops)
+    only_copying = dataclasses.replace(row, wait_ns=0, copy_ns=5000, basis="estimated")
+    assert standstill([only_copying]) == ", 5 µs copying (estimated)"
     assert found.evidence["idle_meanwhile"] == [
         "cpu:2 100 % of it (inferred)",
         "gpu:0 100 % of it (inferred)",

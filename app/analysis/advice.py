@@ -38,6 +38,10 @@ _FIX_OF_CAPTURED = "Copy the tensor to {dst} once, outside of the function, and 
 _FIX_OF_COPIED_AGAIN = (
     "Copy it to {dst} once, before the loop, and keep the copy (a Block has Constants for that)."
 )
+_FIX_OF_SHARED = (
+    "Several devices read it: keep a copy on each, as tf.distribute.MirroredStrategy does, or read it once a"
+    " step for all of them."
+)
 _FIX_OF_ROWS = "Create the table on {dst}, where its rows are used, if it fits into that memory."
 _FIX_OF_KEPT = (
     "{kept_by} keeps its variables in one place for all replicas: MirroredStrategy keeps a copy of each on"
@@ -80,6 +84,8 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         for name in ("forward_requested", "producer_forward_requested")
         for device in _each(evidence.get(name))
     ]
+    if code == "variable-home" and len(_each(evidence.get("dst"))) > 1 and not evidence.get("kept_by"):
+        text = _FIX_OF_SHARED
     if code == "variable-home" and evidence.get("rows"):
         text = _FIX_OF_ROWS
     if evidence.get("result_of"):

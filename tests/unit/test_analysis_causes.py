@@ -395,6 +395,14 @@ def test_a_functions_result_that_passes_another_device_is_not_by_default() -> No
     assert judge(fields, STAND_INS, 30).code == "unknown"
 
 
+def test_a_variable_that_several_devices_read_has_no_home_for_all_of_them() -> None:
+    read = fix("variable-home", {"dst": ["gpu:0", "gpu:1"]}) or ""
+    assert read.startswith("Several devices read it: keep a copy on each")
+    rows = fix("variable-home", {"dst": "gpu:0", "rows": True}) or ""
+    assert rows == "Create the table on gpu:0, where its rows are used, if it fits into that memory."
+    assert fix("default-device", {"result_of_a_call": True, "result_of": "a branch or loop"}) is None
+
+
 def test_a_variable_that_a_strategy_keeps_for_its_replicas_is_the_strategys_to_change() -> None:
     facts = {"variable": "kernel", "kept_by": "CentralStorageStrategy"}
     cause = judge(hop_fields("cpu:0", "cpu:1", requested="cpu:1", facts=facts), STAND_INS, 30)

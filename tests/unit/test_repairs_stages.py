@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from app.analysis.placement import Op
 from tests.unit.repair_cases import fixed, hop, op
 
 HEAD = "import tensorflow as tf\n\nweights = [a, b]\n\n\n@tf.function\ndef step(x):\n"
@@ -145,3 +148,39 @@ def test_a_layers_weight_is_made_where_it_is_read() -> None:
     # Another layer of the class computes where its weights are.
     there = (*MADE, op(10, "ReadVariableOp", "cpu:0"), op(10, "MatMul", "cpu:0"))
     assert fixed("variable-home", LAYER, hops=hops, ran=there, **told) is None
+
+
+GRADIENTS = (
+    "import tensorflow as tf\n\n\ndef step(x):\n    with tf.GradientTape() as tape:\n"
+    "        with tf.device('/GPU:1'):\n            loss = model(x)\n"
+    "    grads = tape.gradient(loss, weights)  #!\n    optimizer.apply_gradients(zip(grads, weights))\n"
+)
+UPDATED = (op(8, "MatMul", "gpu:0"), op(9, "Mul", "gpu:0"), op(9, "AssignSubVariableOp", "gpu:1"))
+
+
+def test_an_optimizer_that_reckons_on_the_default_device_goes_along() -> None:
+    """Bug: only the gradients were moved, so that all of them came back for the optimizer's rule."""
+    hops = (hop("gradient-outside-scope", "gpu:1", "gpu:0"),)
+    sent = hop("colocation", "gpu:0", "gpu:1", site="train.py:9", bytes=4096)
+    made = fixed(
+        "gradient-outside-scope", GRADIENTS, hops=hops, others=(sent,), ran=UPDATED, forward_requested="gpu:1"
+    )
+    head, *lines = GRADIENTS.replace("  #!", "").partition("    grads")
+    both = "".join(f"    {line}\n" for line in "".join(lines).splitlines())
+    assert made == f"{head}    with tf.device('/GPU:1'):\n{both}"
+
+
+RETURNED = "import tensorflow as tf\n\nfor x in data:\n    loss = step(x)  #!\n"
+
+
+def test_a_call_stays_where_its_function_computes_without_a_scope() -> None:
+    """Bug: for a scalar that the function returns, all that it does without a scope was moved along."""
+    hops = (
+        hop("default-device", "gpu:1", "gpu:0", op="Identity", site="train.py:4", producer_site="train.py:9"),
+        hop("default-device", "gpu:0", "gpu:1", op="_Retval", site="train.py:4", producer_site="train.py:4"),
+    )
+    told: dict[str, Any] = {"stations": ["gpu:1", "gpu:0", "gpu:1"], "result_of_a_call": True}
+    told |= {"lines": ["train.py:4", "train.py:4"], "hops": hops}
+    assert fixed("bounce", RETURNED, **told) is not None
+    inside = Op("MatMul", "MatMul", "", "gpu:0", "train.py:9", "step")
+    assert fixed("bounce", RETURNED, ran=(inside,), **told) is None

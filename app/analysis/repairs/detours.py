@@ -13,7 +13,10 @@ from app.analysis.repairs.notation import blocks_around, device_named, device_of
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Function, Source, first_line, is_compound, own_nodes
 from app.analysis.repairs.straight import direct, left_where_it_is
+from app.analysis.rules.placed import READS
+from app.analysis.transfer import NOT_THE_CODES
 
+_NO_WORK = frozenset({"Const", "NoOp"}) | READS
 _UNCHANGED = frozenset(
     {"reshape", "transpose", "identity", "expand_dims", "squeeze", "stop_gradient", "ensure_shape"}
 )
@@ -76,6 +79,8 @@ def _called_in_scope(situation: Situation) -> Draft | None:
         return None
     if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Await | ast.Lambda) for node in nodes):
         return None
+    if _moves_others(situation, nodes, stations[-1]):
+        return None
     if any(device_of(item) is not None for parent in blocks_around(source, moved) for item in parent.items):
         return None
     change = Change(source)
@@ -85,6 +90,18 @@ def _called_in_scope(situation: Situation) -> Draft | None:
         " device; ops that it runs without a scope of their own go there too."
     )
     return situation.draft(words, change.text())
+
+
+def _moves_others(situation: Situation, nodes: list[ast.AST], device: str) -> bool:
+    """Whether the called function computes on another device what asks for none: it would go along."""
+    names = {called(node) for node in nodes} - {""}
+    return any(
+        op.function in names
+        and not op.requested
+        and op.assigned not in (device, "")
+        and op.type not in NOT_THE_CODES | _NO_WORK
+        for op in situation.ran.ops()
+    )
 
 
 def _outermost(source: Source, stmt: ast.stmt) -> ast.stmt:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
+from app.analysis.devices import default_device
 from app.analysis.repairs.change import unfolded
 from app.analysis.repairs.names import bound_in, called, read_in
 from app.analysis.repairs.situation import Situation
 from app.analysis.repairs.source import Function, Source, first_line, header_end, is_compound, own_nodes
+from app.analysis.transfer import TINY
 
 _MOST = 8
 """More statements than these are no fix of a line any more."""
@@ -35,6 +37,11 @@ def moved_along(
         if isinstance(one, ast.For) and read_in(one.iter) & names:
             names |= bound_in(one.target)
         if one is not stmt and not _reads(one) & names:
+            continue
+        if one is not stmt and _updates_there(situation, one, device) and may(one):
+            if len(chosen) == _MOST or unfolded(source, one)[0] is not source:
+                return None
+            chosen.append(one)
             continue
         if one is not stmt and not _away(situation, one, device):
             if situation.ran.computed(situation.file, first_line(one), header_end(one)):
@@ -77,6 +84,22 @@ def _can(situation: Situation, stmt: ast.stmt, device: str, may: Callable[[ast.s
         and not situation.ran.homes(situation.file, *lines) - {device}
         and not situation.fed_from_others(*lines, device)
     )
+
+
+def _updates_there(situation: Situation, stmt: ast.stmt, device: str) -> bool:
+    """Whether an optimizer reckons on the default device with gradients for variables of the device.
+
+    Keras 3 writes its rules with ordinary ops, which go where a scope says: gradients that are made beside
+    the variables would come over for them. Its own slots may be on either device, made in the first call.
+    """
+    lines, default = (first_line(stmt), header_end(stmt)), default_device(situation.devices, "")
+    if is_compound(stmt) or not any(called(node) in _UPDATES for node in own_nodes(stmt)):
+        return False
+    sends = any(
+        (hop.src, hop.dst) == (default, device) and (hop.bytes or 0) > TINY
+        for hop in situation.beside(*lines)
+    )
+    return sends and situation.ran.homes(situation.file, *lines) <= {device, default}
 
 
 def _differentiates(stmt: ast.stmt) -> bool:

@@ -28,7 +28,7 @@ from pathlib import Path
 from app.analysis.preflight.report import preflight_report
 from app.analysis.report import run_report
 from benchmarks.labelled.cases import FRAMEWORKS, Case, CaseError, read_cases
-from benchmarks.labelled.scoring import Score, Totals, failed, score, totals
+from benchmarks.labelled.scoring import Score, Totals, failed, score_report, totals
 from runners import launcher, registry
 from runners.errors import HopscopeError
 from runners.plan import Plan
@@ -101,7 +101,7 @@ def run(case: Case) -> Score:
             log = ended.log.read_text(errors="replace").strip()[-LOG_SHOWN:]
             return failed(case, f"ended with status {ended.exit_code}, not {case.exit}: {log}")
         report = preflight_report(ended.path) if case.preflight else run_report(ended.path)
-        return score(case, report["findings"])
+        return score_report(case, report)
     except HopscopeError as error:
         return failed(case, str(error))
 

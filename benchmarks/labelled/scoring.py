@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from benchmarks.labelled.cases import Case, Label, severe_enough
+from probes.trace.guard import FAILED
 
 Row = Mapping[str, Any]
 """A finding as a report has it."""
@@ -101,6 +102,12 @@ class Totals:
     def row(self) -> dict[str, Any]:
         shares = {"recall": self.recall, "precision": self.precision, "exact_lines": self.exact}
         return dataclasses.asdict(self) | shares
+
+
+def score_report(case: Case, report: Mapping[str, Any]) -> Score:
+    """A case's score, from its report; that of a failed one where the recorder itself failed."""
+    broken = [f"{row['what']}: {row['why']}" for row in report.get("unseen", ()) if FAILED in row["why"]]
+    return failed(case, "; ".join(broken)) if broken else score(case, report["findings"])
 
 
 def score(case: Case, findings: Sequence[Row]) -> Score:

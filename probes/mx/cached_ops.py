@@ -127,6 +127,7 @@ def install(recording: Recording, arrays: Arrays, tape: Tape, ops: Ops, sites: S
     from mxnet.base import MXNetError
 
     cached = CachedOps(recording, arrays, tape, ops, sites)
+    guard = recording.guard("calls of hybridized blocks")
     owner: Any = CachedOp
     init: Callable[..., None] = owner.__init__
     call: Callable[..., Any] = owner.__call__
@@ -134,20 +135,24 @@ def install(recording: Recording, arrays: Arrays, tape: Tape, ops: Ops, sites: S
 
     def __init__(self: Any, sym: Any, flags: Any = ()) -> None:
         init(self, sym, flags)
-        cached.made(self.handle.value, sym)
+        with guard:
+            cached.made(self.handle.value, sym)
 
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
         start = clock()
         try:
             result = call(self, *args, **kwargs)
         except MXNetError:
-            cached.refused(self.handle.value, args)
+            with guard:
+                cached.refused(self.handle.value, args)
             raise
-        cached.called(self.handle.value, args, result, start)
+        with guard:
+            cached.called(self.handle.value, args, result, start)
         return result
 
     def __del__(self: Any) -> None:
-        cached.freed(self.handle.value)
+        with guard:
+            cached.freed(self.handle.value)
         delete(self)
 
     owner.__init__, owner.__call__, owner.__del__ = __init__, __call__, __del__

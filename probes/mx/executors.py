@@ -146,6 +146,7 @@ def install(recording: Recording, arrays: Arrays, sites: SymbolSites) -> None:
     lib: Any = _LIB
     bound: dict[int, Bound] = {}
     heads: dict[int, list[Mark]] = {}
+    guard = recording.guard("calls of executors")
 
     def made(executor: Any) -> None:
         loc = recording.sites.current(2)
@@ -153,8 +154,9 @@ def install(recording: Recording, arrays: Arrays, sites: SymbolSites) -> None:
             bound[executor.handle.value] = Bound(recording, arrays, sites, executor)
         except Exception as error:  # noqa: BLE001 - the program goes on without this graph being seen
             recording.unseen("graphs of executors", f"{type(error).__name__}: {error}")
-        _count_memory(arrays, executor, loc)
-        heads[executor.handle.value] = _heads(arrays, sites, executor)
+        with guard:
+            _count_memory(arrays, executor, loc)
+            heads[executor.handle.value] = _heads(arrays, sites, executor)
 
     for name in ("bind", "_bind", "simple_bind", "_simple_bind"):
         _wrap_bind(symbol.Symbol, name, made)
@@ -170,7 +172,8 @@ def install(recording: Recording, arrays: Arrays, sites: SymbolSites) -> None:
         status = run_forward(handle, train)
         known = bound.get(handle.value)
         if known is not None and status == 0:
-            known.ran_forward(recording.sites.current(), start)
+            with guard:
+                known.ran_forward(recording.sites.current(), start)
         elif known is None and recording.late:
             recording.unseen("graphs of executors", "bound before the recorder came")
         return status
@@ -179,7 +182,8 @@ def install(recording: Recording, arrays: Arrays, sites: SymbolSites) -> None:
         status = run_backward(handle, *rest)
         known = bound.get(handle.value)
         if known is not None and status == 0:
-            known.ran_backward(recording.sites.current())
+            with guard:
+                known.ran_backward(recording.sites.current())
         return status
 
     def MXExecutorOutputs(handle: Any, count: Any, outputs: Any) -> int:

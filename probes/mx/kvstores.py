@@ -217,6 +217,7 @@ def install(recording: Recording, arrays: Arrays, ops: Ops, exact: Optional[Exac
 
     owner: Any = kvstore.KVStore
     stores = Kvstores(recording, arrays, ops, exact)
+    guard = recording.guard("what kvstores exchange")
 
     def wrap(name: str, after: Callable[..., None]) -> None:
         original = vars(owner).get(name)
@@ -226,7 +227,8 @@ def install(recording: Recording, arrays: Arrays, ops: Ops, exact: Optional[Exac
         @functools.wraps(original)
         def exchanged(self: Any, *args: Any, **kwargs: Any) -> Any:
             result = original(self, *args, **kwargs)
-            after(self, *args, **kwargs)
+            with guard:
+                after(self, *args, **kwargs)
             return result
 
         setattr(owner, name, exchanged)
@@ -261,7 +263,8 @@ def install(recording: Recording, arrays: Arrays, ops: Ops, exact: Optional[Exac
     @functools.wraps(set_updater)
     def _set_updater(self: Any, updater: Any) -> Any:
         def seen(key: Any, merged: Any, stored: Any) -> None:
-            stores.updated(self, key, merged, stored)
+            with guard:
+                stores.updated(self, key, merged, stored)
             ops.updating += 1
             try:
                 updater(key, merged, stored)

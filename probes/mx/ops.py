@@ -93,47 +93,50 @@ class Ops:
         current, event, marks, entries = recording.sites.current, recording.event, arrays.marks, self._entries
 
         def invoked(name: Any, inputs: Sequence[Any], outputs: Any, out: Any) -> None:
-            location = current(2)
-            device: Any = None
-            mark: Any = None
-            mixed = False
-            for array in inputs:
-                mark = marks.get(array.handle.value)
-                if mark is None:
-                    mark = arrays.mark(array.handle)
-                if device is None:
-                    device = mark.device
-                elif mark.device is not device:
-                    mixed = True
-            entry = None
-            if device is not None and out is None and not mixed:
-                entry = entries.get((name, location, device))
-            if entry is None or entry.apart or type(outputs) is list:
-                self._unusual(name, inputs, outputs, out, location, device, mixed)
-                return
-            # The rest is the common case: one new array from arrays of one device, and the line is known.
-            counts, key = recording.counts, entry.key
-            count = counts[key] + 1
-            counts[key] = count
-            if count <= SINGLE_EVENTS:
-                event("op", clock(), 0, key)
-            if tape.on:
-                tape.made(inputs, (outputs,), entry.forward)
-            made = entry.made_from.get(mark)
-            if made is None:
-                moved = mark.moved if entry.moves else None
-                made = self._sized(entry, outputs.handle, self._origin(device, inputs, location), moved)
-                # What nothing is known of may have any size next time; for a mark of its own there is none.
-                if mark.op != "?" and mark.sent is None:
-                    entry.made_from[mark] = made
-            marks[outputs.handle.value] = made
-            size = made.bytes
-            if size:
-                total = made.total
-                size += total[0]
-                total[0] = size
-                if size > total[1]:  # noqa: PLR1730 - a call of max costs more than all the rest here
-                    total[1] = size
+            try:
+                location = current(2)
+                device: Any = None
+                mark: Any = None
+                mixed = False
+                for array in inputs:
+                    mark = marks.get(array.handle.value)
+                    if mark is None:
+                        mark = arrays.mark(array.handle)
+                    if device is None:
+                        device = mark.device
+                    elif mark.device is not device:
+                        mixed = True
+                entry = None
+                if device is not None and out is None and not mixed:
+                    entry = entries.get((name, location, device))
+                if entry is None or entry.apart or type(outputs) is list:
+                    self._unusual(name, inputs, outputs, out, location, device, mixed)
+                    return
+                # The rest is the common case: one new array from arrays of one device, and the line is known.
+                counts, key = recording.counts, entry.key
+                count = counts[key] + 1
+                counts[key] = count
+                if count <= SINGLE_EVENTS:
+                    event("op", clock(), 0, key)
+                if tape.on:
+                    tape.made(inputs, (outputs,), entry.forward)
+                made = entry.made_from.get(mark)
+                if made is None:
+                    moved = mark.moved if entry.moves else None
+                    made = self._sized(entry, outputs.handle, self._origin(device, inputs, location), moved)
+                    # What nothing is known of may have any size next time; a mark of its own has none.
+                    if mark.op != "?" and mark.sent is None:
+                        entry.made_from[mark] = made
+                marks[outputs.handle.value] = made
+                size = made.bytes
+                if size:
+                    total = made.total
+                    size += total[0]
+                    total[0] = size
+                    if size > total[1]:  # noqa: PLR1730 - a call of max costs more than all the rest here
+                        total[1] = size
+            except Exception as error:  # noqa: BLE001 - the program's op must not fail by it
+                recording.failed("operators", error)
 
         return invoked
 
@@ -397,6 +400,7 @@ def install(recording: Recording, arrays: Arrays, tape: Tape) -> Ops:
 
     ops = Ops(recording, arrays, tape)
     invoked = ops.hook()
+    guard = recording.guard("operators that raise")
     original = register._imperative_invoke
 
     def _imperative_invoke(
@@ -405,7 +409,8 @@ def install(recording: Recording, arrays: Arrays, tape: Tape) -> Ops:
         try:
             result = original(handle, ndargs, keys, vals, out, is_np_op, output_is_list)
         except MXNetError:
-            ops.refused(handle, ndargs)
+            with guard:
+                ops.refused(handle, ndargs)
             raise
         invoked(handle, ndargs, result, out)
         return result

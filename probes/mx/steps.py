@@ -69,6 +69,7 @@ def _wrap(recording: Recording, owner: Any, name: str, stepped: Stepped) -> None
     original = vars(owner)[name]
     if getattr(original, "__wrapped__", None) is not None:
         return
+    guard = recording.guard("steps")
 
     @functools.wraps(original)
     def applied(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -81,9 +82,10 @@ def _wrap(recording: Recording, owner: Any, name: str, stepped: Stepped) -> None
             if _nesting.depth == 0:
                 _nesting.owner = None
         if _nesting.depth == 0:
-            loc = recording.sites.current()
-            recording.stepped(loc=loc, by=_number(self))
-            stepped(self, loc)
+            with guard:
+                loc = recording.sites.current()
+                recording.stepped(loc=loc, by=_number(self))
+                stepped(self, loc)
         return result
 
     setattr(owner, name, applied)

@@ -28,6 +28,7 @@ def install(recording: Recording) -> SymbolSites:
     from mxnet.symbol import register
 
     sites = SymbolSites()
+    guard = recording.guard("lines of symbols")
     original = register._symbol_creator
 
     def _symbol_creator(
@@ -35,7 +36,8 @@ def install(recording: Recording) -> SymbolSites:
     ) -> Any:
         symbol = original(handle, args, kwargs, keys, vals, name, *rest)
         if name:
-            sites.note(name, recording.sites.current(1))
+            with guard:
+                sites.note(name, recording.sites.current(1))
         return symbol
 
     register._symbol_creator = _symbol_creator

@@ -127,6 +127,7 @@ def install(recording: Recording, arrays: Arrays, ops: Ops) -> None:
 
     lib: Any = _LIB
     syncs = Syncs(recording, arrays)
+    guard = recording.guard("waits and values that Python takes")
     copy_out: Callable[..., int] = lib.MXNDArraySyncCopyToCPU
     copy_in: Callable[..., int] = lib.MXNDArraySyncCopyFromCPU
     wait_to_read: Callable[..., int] = lib.MXNDArrayWaitToRead
@@ -142,7 +143,8 @@ def install(recording: Recording, arrays: Arrays, ops: Ops) -> None:
             return status
         ready = clock()
         status = copy_out(handle, data, size)
-        syncs.taken(handle, ready - start, clock() - ready)
+        with guard:
+            syncs.taken(handle, ready - start, clock() - ready)
         return status
 
     def MXNDArraySaveRawBytes(handle: Any, size: Any, data: Any) -> int:
@@ -152,7 +154,8 @@ def install(recording: Recording, arrays: Arrays, ops: Ops) -> None:
             return status
         ready = clock()
         status = save_raw(handle, size, data)
-        syncs.taken(handle, ready - start, clock() - ready)
+        with guard:
+            syncs.taken(handle, ready - start, clock() - ready)
         return status
 
     def MXNDArraySyncCopyFromCPU(handle: Any, data: Any, size: Any) -> int:
@@ -165,33 +168,38 @@ def install(recording: Recording, arrays: Arrays, ops: Ops) -> None:
         ready = clock()
         status = copy_in(handle, data, size)
         copied = clock() - ready
-        ops.uploaded(handle, getattr(size, "value", size), copied)
-        if reused:
-            syncs.waited(arrays.device(handle), "upload", ready - start, copied)
+        with guard:
+            ops.uploaded(handle, getattr(size, "value", size), copied)
+            if reused:
+                syncs.waited(arrays.device(handle), "upload", ready - start, copied)
         return status
 
     def MXNDArrayWaitToRead(handle: Any) -> int:
         start = clock()
         status = wait_to_read(handle)
         dur = clock() - start
-        mark = arrays.mark(handle)
-        syncs.waited(mark.device, "wait_to_read", dur, origin=mark.origin)
+        with guard:
+            mark = arrays.mark(handle)
+            syncs.waited(mark.device, "wait_to_read", dur, origin=mark.origin)
         return status
 
     def MXNDArrayWaitToWrite(handle: Any) -> int:
         start = clock()
         status = wait_to_write(handle)
-        syncs.waited(arrays.device(handle), "wait_to_write", clock() - start)
+        with guard:
+            syncs.waited(arrays.device(handle), "wait_to_write", clock() - start)
         return status
 
     def MXNDArrayWaitAll() -> int:
         start = clock()
         status = wait_all()
-        syncs.waited("", "waitall", clock() - start)
+        with guard:
+            syncs.waited("", "waitall", clock() - start)
         return status
 
     def MXNDArraySave(name: Any, count: Any, handles: Any, names: Any) -> int:
-        _saved(syncs, arrays, handles, getattr(count, "value", count), wait_to_read)
+        with guard:
+            _saved(syncs, arrays, handles, getattr(count, "value", count), wait_to_read)
         return save(name, count, handles, names)
 
     for function in (

@@ -186,6 +186,7 @@ def install(recording: Recording, arrays: Arrays, exact: Optional[ExactLines]) -
 
     lib: Any = _LIB
     tape = Tape(recording, arrays, exact)
+    guard = recording.guard("backward passes")
     set_recording: Callable[..., int] = lib.MXAutogradSetIsRecording
     mark_variables: Callable[..., int] = lib.MXAutogradMarkVariables
     run_backward: Callable[..., int] = lib.MXAutogradBackwardEx
@@ -193,7 +194,8 @@ def install(recording: Recording, arrays: Arrays, exact: Optional[ExactLines]) -
     def MXAutogradSetIsRecording(on: Any, before: Any) -> int:
         tape.on = bool(getattr(on, "value", on))
         if tape.on:
-            tape.began(recording.sites.current())
+            with guard:
+                tape.began(recording.sites.current())
         return set_recording(on, before)
 
     def MXAutogradMarkVariables(count: Any, handles: Any, *rest: Any) -> int:
@@ -205,8 +207,9 @@ def install(recording: Recording, arrays: Arrays, exact: Optional[ExactLines]) -
         status = run_backward(count, heads, *rest)
         if status == 0:
             # (gradients of the heads, number of variables, variables, retain_graph, ..)
-            retain = bool(getattr(rest[3], "value", rest[3]))
-            tape.backward(heads[: getattr(count, "value", count)], location, retain)
+            with guard:
+                retain = bool(getattr(rest[3], "value", rest[3]))
+                tape.backward(heads[: getattr(count, "value", count)], location, retain)
         return status
 
     lib.MXAutogradSetIsRecording = MXAutogradSetIsRecording

@@ -26,11 +26,14 @@ def install(recording: Recording) -> None:
     """Wrap the classes' implementations."""
     from tensorflow.python.distribute import cross_device_ops
 
+    guard = recording.guard("what replicas reduce")
+
     def wrap(owner: Any, method: str, values_of: Any) -> None:
         original = vars(owner)[method]
 
         def reduced(self: Any, reduce_op: Any, values: Any, *args: Any, **kwargs: Any) -> Any:
-            _note(recording, _ALGORITHMS.get(type(self).__name__, type(self).__name__), values_of(values))
+            with guard:
+                _note(recording, _ALGORITHMS.get(type(self).__name__, type(self).__name__), values_of(values))
             return original(self, reduce_op, values, *args, **kwargs)
 
         reduced.__name__, reduced.__doc__ = method, original.__doc__
@@ -58,6 +61,8 @@ _EAGER = {
 def _watch_eager(recording: Recording) -> None:
     from tensorflow.python.ops import collective_ops
 
+    guard = recording.guard("eager collectives")
+
     def wrap(name: str, op: str) -> None:
         original = getattr(collective_ops, name, None)
         if original is None:
@@ -68,8 +73,8 @@ def _watch_eager(recording: Recording) -> None:
         def collective(*args: Any, **kwargs: Any) -> Any:
             result = original(*args, **kwargs)
             if hasattr(result, "_numpy"):  # none of a graph's: the placed graph tells those
-                given = {**dict(zip(parameters, args)), **kwargs}
-                _happened(recording, op, given, result)
+                with guard:
+                    _happened(recording, op, {**dict(zip(parameters, args)), **kwargs}, result)
             return result
 
         setattr(collective_ops, name, collective)

@@ -71,52 +71,55 @@ class EagerOps:
         """Called by TensorFlow after each op; `graph` is None for eager ops."""
         if graph is not None or op_type in self._called:
             return
-        if type(op_type) is bytes:
-            op_type = op_type.decode()
-        if outputs:
-            device = outputs[0].device
-        elif inputs:
-            device = inputs[0].device
-        else:
-            device = self._context().device_name or "CPU:0"
-        # All ops of one backward pass have the line that asked for it: no need to walk to it each time.
-        forward = gradient.forward_loc
-        location = gradient.loc if forward else self._current_location()
-        identity = (op_type, device, location, forward)
-        entry = self._ops.get(identity)
-        if entry is None:
-            entry = self._ops[identity] = self._define(op_type, attrs, device, location, forward, inputs)
-        key, mark, origin, keeps, device = entry
-        counts = self._counts
-        count = counts[key] + 1
-        counts[key] = count
-        if count <= SINGLE_EVENTS:
-            self.recording.event("op", clock(), 0, key)
-            if count == SINGLE_EVENTS and key not in self._large:
-                self._ops[identity] = (key, mark, origin, False, device)
-        if attrs and not forward:
-            forward_ops[id(attrs)] = origin
-        for tensor in inputs:
-            source = getattr(tensor, "_hopscope", None)
-            if source is None:
-                mark_direct_reads(sys._getframe(1), inputs, location, mark[3])
+        try:
+            if type(op_type) is bytes:
+                op_type = op_type.decode()
+            if outputs:
+                device = outputs[0].device
+            elif inputs:
+                device = inputs[0].device
+            else:
+                device = self._context().device_name or "CPU:0"
+            # All ops of one backward pass have the line that asked for it: no need to walk to it each time.
+            forward = gradient.forward_loc
+            location = gradient.loc if forward else self._current_location()
+            identity = (op_type, device, location, forward)
+            entry = self._ops.get(identity)
+            if entry is None:
+                entry = self._ops[identity] = self._define(op_type, attrs, device, location, forward, inputs)
+            key, mark, origin, keeps, device = entry
+            counts = self._counts
+            count = counts[key] + 1
+            counts[key] = count
+            if count <= SINGLE_EVENTS:
+                self.recording.event("op", clock(), 0, key)
+                if count == SINGLE_EVENTS and key not in self._large:
+                    self._ops[identity] = (key, mark, origin, False, device)
+            if attrs and not forward:
+                forward_ops[id(attrs)] = origin
+            for tensor in inputs:
                 source = getattr(tensor, "_hopscope", None)
                 if source is None:
-                    source = self._first_seen(tensor, op_type, location)
-            if source[4] is not device and tensor.device != device:
-                self._crossed(tensor, inputs, source, mark, forward, device)
-        if op_type == "VarHandleOp":
-            mark = mark_of(op_type, location, _attribute(attrs, "shared_name"), mark[3], device)
-            outputs[0]._hopscope_live = self.live.variable(attrs, device)
-        elif op_type == "ReadVariableOp":
-            mark = self._value_of(inputs[0]._hopscope, mark)
-        for output in outputs:
-            output._hopscope = mark
-            if keeps:
-                elements = output._num_elements()
-                if elements >= SMALL_ELEMENTS:
-                    self._large.add(key)
-                    output._hopscope_live = self.live.tensor(output, device, elements)
+                    mark_direct_reads(sys._getframe(1), inputs, location, mark[3])
+                    source = getattr(tensor, "_hopscope", None)
+                    if source is None:
+                        source = self._first_seen(tensor, op_type, location)
+                if source[4] is not device and tensor.device != device:
+                    self._crossed(tensor, inputs, source, mark, forward, device)
+            if op_type == "VarHandleOp":
+                mark = mark_of(op_type, location, _attribute(attrs, "shared_name"), mark[3], device)
+                outputs[0]._hopscope_live = self.live.variable(attrs, device)
+            elif op_type == "ReadVariableOp":
+                mark = self._value_of(inputs[0]._hopscope, mark)
+            for output in outputs:
+                output._hopscope = mark
+                if keeps:
+                    elements = output._num_elements()
+                    if elements >= SMALL_ELEMENTS:
+                        self._large.add(key)
+                        output._hopscope_live = self.live.tensor(output, device, elements)
+        except Exception as error:  # noqa: BLE001 - the program's op must not fail by it
+            self.recording.failed("eager ops", error)
 
     def _define(
         self, op_type: str, attrs: Any, full_device: str, location: int, forward: int, inputs: Any

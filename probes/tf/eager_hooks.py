@@ -70,13 +70,15 @@ def _conversions(eager_ops: EagerOps) -> None:
     from tensorflow.python.framework import constant_op
 
     convert = constant_op.convert_to_eager_tensor
+    guard = eager_ops.recording.guard("data that becomes tensors")
 
     def convert_to_eager_tensor(value: Any, ctx: Any, dtype: Any = None) -> Any:
         tensor = convert(value, ctx, dtype)
         # A Python number's tensor is kept by TensorFlow and seen where it is first used; it is also the
         # hot case, so nothing more is done for it here.
         if type(value) not in _NUMBERS and getattr(tensor, "_hopscope", None) is None:
-            eager_ops.converted(tensor, value)
+            with guard:
+                eager_ops.converted(tensor, value)
         return tensor
 
     constant_op.convert_to_eager_tensor = convert_to_eager_tensor
@@ -88,11 +90,13 @@ def _copies(eager_ops: EagerOps) -> None:
 
     base: Any = getattr(ops, "_EagerTensorBase", None) or ops.EagerTensor.__mro__[1]
     copy = base._copy
+    guard = eager_ops.recording.guard("copies by methods of tensors")
 
     def _copy(self: Any, ctx: Any = None, device_name: Any = None) -> Any:
         made = copy(self, ctx, device_name)
         caller = sys._getframe(1).f_code.co_name
-        eager_ops.copied(self, made, f"{caller}()" if caller in _COPIES else "copy")
+        with guard:
+            eager_ops.copied(self, made, f"{caller}()" if caller in _COPIES else "copy")
         return made
 
     base._copy = _copy

@@ -330,14 +330,16 @@ def install(recording: Recording) -> Functions:
     functions = Functions(recording)
 
     create = ops.Graph._create_op_internal
+    making, calling = recording.guard("the making of graphs"), recording.guard("calls of functions")
 
     def _create_op_internal(self: Any, *args: Any, **kwargs: Any) -> Any:
         op = create(self, *args, **kwargs)
-        places = getattr(self, "_hopscope_ops", None)
-        if places is None:
-            places = self._hopscope_ops = {}
-        forward = gradient.forward_loc, gradient.forward_requested
-        places[op.name] = (recording.sites.current(), *forward, current_scope(), gradient.forward_op)
+        with making:
+            places = getattr(self, "_hopscope_ops", None)
+            if places is None:
+                places = self._hopscope_ops = {}
+            forward = gradient.forward_loc, gradient.forward_requested
+            places[op.name] = (recording.sites.current(), *forward, current_scope(), gradient.forward_op)
         return op
 
     ops.Graph._create_op_internal = _create_op_internal
@@ -346,7 +348,8 @@ def install(recording: Recording) -> Functions:
 
     def from_func_graph(name: Any, graph: Any, attrs: Any, *args: Any, **kwargs: Any) -> Any:
         made = from_graph(name, graph, attrs, *args, **kwargs)
-        functions.traced(made.name.decode(), graph, attrs)
+        with making:
+            functions.traced(made.name.decode(), graph, attrs)
         return made
 
     atomic_function.from_func_graph = from_func_graph
@@ -355,17 +358,20 @@ def install(recording: Recording) -> Functions:
 
     def call_function(self: Any, name: Any, tensor_inputs: Any, num_outputs: Any) -> Any:
         text = name.decode() if isinstance(name, bytes) else name
-        task = functions.remote.task(self)
-        observing = functions.begins(text) if not task else None
-        functions.called.add(text)
-        window = functions.windows.begin(text, functions.last_duration(text)) if functions.windows else None
-        outputs = None
+        task, observing, window, outputs = "", None, None, None
+        with calling:
+            task = functions.remote.task(self)
+            observing = functions.begins(text) if not task else None
+            functions.called.add(text)
+            if functions.windows:
+                window = functions.windows.begin(text, functions.last_duration(text))
         start = clock()
         try:
             outputs = call(self, name, tensor_inputs, num_outputs)
         finally:
             dur = clock() - start
-            functions.ran(self, text, tensor_inputs, outputs, start, dur, observing, window, task)
+            with calling:
+                functions.ran(self, text, tensor_inputs, outputs, start, dur, observing, window, task)
         return outputs
 
     context.Context.call_function = call_function

@@ -116,11 +116,13 @@ def install(recording: Recording, functions: Functions) -> None:
     from tensorflow.python.ops import script_ops
 
     python_ops = PythonOps(recording)
+    guard = recording.guard("calls of Python functions by graphs")
     call = script_ops.FuncRegistry.__call__
 
     def call_recorded(self: Any, token: Any, device: Any, args: Any) -> Any:
-        if not isinstance(self.get(token, None), script_ops.EagerFunc):
-            python_ops.called(token if isinstance(token, bytes) else str(token).encode(), args)
+        with guard:
+            if not isinstance(self.get(token, None), script_ops.EagerFunc):
+                python_ops.called(token if isinstance(token, bytes) else str(token).encode(), args)
         return call(self, token, device, args)
 
     script_ops.FuncRegistry.__call__ = call_recorded

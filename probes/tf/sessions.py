@@ -234,13 +234,16 @@ def install(recording: Recording, functions: Functions) -> None:
 
     base: Any = sessions_of_tensorflow.BaseSession
     sessions, graphs = Sessions(recording), SessionGraphs(recording, functions)
+    guard = recording.guard("runs of sessions")
     do_run, make, make_from_options = base._do_run, base.make_callable, base._make_callable_from_options
 
     def _do_run(
         self: Any, handle: Any, targets: Any, fetches: Any, feeds: Any, options: Any, metadata: Any
     ) -> Any:
-        whole = handle is None and sessions.here(self)  # not one that goes on later
-        request = graphs.asks(self, targets, fetches, feeds, options, metadata) if whole else None
+        request = None
+        with guard:
+            if handle is None and sessions.here(self):  # not one that goes on later
+                request = graphs.asks(self, targets, fetches, feeds, options, metadata)
         if request is not None:
             options, metadata = request.options, request.metadata
         start = clock()
@@ -249,10 +252,12 @@ def install(recording: Recording, functions: Functions) -> None:
         finally:
             dur = clock() - start
             if request is not None:
-                graphs.read(request, self, targets, fetches, feeds)
-        location = recording.sites.current()
-        graph = graphs.ran(self, targets, fetches, feeds, start, dur, location)
-        sessions.ran(self, targets, fetches, feeds, values, dur, location, graph)
+                with guard:
+                    graphs.read(request, self, targets, fetches, feeds)
+        with guard:
+            location = recording.sites.current()
+            graph = graphs.ran(self, targets, fetches, feeds, start, dur, location)
+            sessions.ran(self, targets, fetches, feeds, values, dur, location, graph)
         return values
 
     def make_callable(self: Any, *args: Any, **kwargs: Any) -> Any:

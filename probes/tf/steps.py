@@ -75,6 +75,7 @@ def hook_for(recording: Recording, module_name: str) -> Callable[[ModuleType], N
 
 def _wrap(recording: Recording, owner: Any, method: str) -> None:
     original = vars(owner)[method]
+    guard = recording.guard("steps")
 
     def applied(self: Any, *args: Any, **kwargs: Any) -> Any:
         outer = _nesting.optimizer
@@ -85,8 +86,9 @@ def _wrap(recording: Recording, owner: Any, method: str) -> None:
         finally:
             _nesting.depth -= 1
             _nesting.optimizer = outer
-        if _nesting.depth == 0 and _first_replica():
-            _mark(recording, self, result)
+        with guard:
+            if _nesting.depth == 0 and _first_replica():
+                _mark(recording, self, result)
         return result
 
     applied.__name__, applied.__doc__ = method, original.__doc__

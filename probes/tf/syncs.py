@@ -46,23 +46,25 @@ def install(recording: Recording) -> None:
     base: Any = getattr(ops, "_EagerTensorBase", None) or ops.EagerTensor.__mro__[1]
     original = base._numpy
     known: dict[Any, int] = {}
+    guard = recording.guard("values that Python takes")
 
     def taken(tensor: Any, kind: str, dur: int) -> None:
-        device = getattr(tensor, "_hopscope_home", None) or short_device(tensor.backing_device)
-        location = recording.sites.current(2)
-        kind = purpose_of(recording, sys._getframe(2)) or kind
-        identity = ("sync", device, kind, location, tensor._datatype_enum(), tensor._shape_tuple())
-        key = known.get(identity)
-        if key is None:
-            size = tensor_bytes(tensor)
-            key = known[identity] = recording.key(
-                identity,
-                "sync",
-                {"device": device, "kind": kind, "loc": location, "bytes": size, "basis": "measured"},
-            )
-        recording.happened(key, "sync", dur)
-        if not is_host(device) or elsewhere(device):
-            _pull(recording, tensor, device, kind, location, dur)
+        with guard:
+            device = getattr(tensor, "_hopscope_home", None) or short_device(tensor.backing_device)
+            location = recording.sites.current(2)
+            kind = purpose_of(recording, sys._getframe(2)) or kind
+            identity = ("sync", device, kind, location, tensor._datatype_enum(), tensor._shape_tuple())
+            key = known.get(identity)
+            if key is None:
+                size = tensor_bytes(tensor)
+                key = known[identity] = recording.key(
+                    identity,
+                    "sync",
+                    {"device": device, "kind": kind, "loc": location, "bytes": size, "basis": "measured"},
+                )
+            recording.happened(key, "sync", dur)
+            if not is_host(device) or elsewhere(device):
+                _pull(recording, tensor, device, kind, location, dur)
 
     def _numpy(self: Any) -> Any:
         start = clock()
@@ -77,9 +79,10 @@ def install(recording: Recording) -> None:
         array = take(self)
         if type(array) is not np.ndarray:
             return array
-        device = short_device(self.backing_device)
-        if not is_host(device) or elsewhere(device):
-            pulled.took(array, device, recording.sites.current())
+        with guard:
+            device = short_device(self.backing_device)
+            if not is_host(device) or elsewhere(device):
+                pulled.took(array, device, recording.sites.current())
         return array
 
     base.numpy = functools.wraps(take)(numpy)

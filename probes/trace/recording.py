@@ -15,6 +15,7 @@ import time
 from collections.abc import Hashable
 from typing import Any, Callable, Optional
 
+from .guard import Guard, failed
 from .idle import IdleWriter
 from .root import script_folder
 from .sites import Sites
@@ -55,6 +56,7 @@ class Recording:
         self._written_counts: list[int] = []
         self._next = {"L": 1, "K": 1, "G": 1}
         self.ending = False
+        self._ticker_guard = self.guard("what is looked at four times a second")
         """The process is saying goodbye: the last tick runs."""
         self._ended = False
         self._facts: dict[str, Any] = {}
@@ -189,6 +191,14 @@ class Recording:
         with self._lock:
             self.unseen_counts[(what, why)] = self.unseen_counts.get((what, why), 0) + count
 
+    def guard(self, what: str) -> Guard:
+        """For ``with`` around what the recorder does inside the program's calls: its errors end there."""
+        return Guard(self.unseen, what)
+
+    def failed(self, what: str, error: Exception) -> None:
+        """Count an error of the recorder's own, where a guard would cost too much."""
+        failed(self.unseen, what, error)
+
     # -- ticks, end, fork --------------------------------------------------------------------------
 
     def start_ticking(self) -> None:
@@ -205,7 +215,8 @@ class Recording:
     def tick(self) -> None:
         """Write what was only counted since the last tick."""
         for ticker in self.tickers:
-            ticker()
+            with self._ticker_guard:
+                ticker()
         now = clock()
         for index in range(len(self._counted)):
             key, kind = self._counted[index]

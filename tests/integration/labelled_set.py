@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from app.analysis.preflight.report import preflight_report
 from app.analysis.report import run_report
 from benchmarks.labelled.cases import Case
-from benchmarks.labelled.scoring import Score, failed, score
+from benchmarks.labelled.scoring import Score, failed, score_report
 from probes.trace.preflight import STEPS_VARIABLE
 from runners.errors import HopscopeError
 
@@ -81,7 +81,7 @@ def _score(case: Case, run: Path, status: int, err: str) -> Score:
     if case.preflight:
         (run / "spec.json").write_text(json.dumps({"framework": case.framework, "preflight": {"steps": 3}}))
         try:
-            return score(case, preflight_report(run)["findings"])
+            return score_report(case, preflight_report(run))
         except HopscopeError as error:
             return failed(case, f"{error}: {err[-2000:]}")
-    return score(case, run_report(run)["findings"])
+    return score_report(case, run_report(run))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from app.analysis.report import run_report
+from probes.trace.guard import FAILED
 from runners import launcher, registry
 from runners.plan_script import plan_script
 from runners.run import Run
@@ -29,14 +30,21 @@ class Recorded(NamedTuple):
 
 
 def record(
-    python: Path, script: Path, *args: str, framework: str = "tensorflow", exact_lines: bool = False
+    python: Path,
+    script: Path,
+    *args: str,
+    framework: str = "tensorflow",
+    exact_lines: bool = False,
+    may_fail: bool = False,
 ) -> Recorded:
-    """Run a script to its end in $HOPSCOPE_HOME."""
+    """Run a script to its end in $HOPSCOPE_HOME; `may_fail`: the recorder's own errors are expected."""
     words = [str(script), *args]
     plan = plan_script(words, framework=framework, python=str(python), exact_lines=exact_lines)
     run = registry.wait(launcher.launch(plan), LIMIT_S)
     assert run.ended, f"still {run.state} after {LIMIT_S} s"
-    return Recorded(run, run_report(run.path), run.log.read_text(errors="replace"))
+    report = run_report(run.path)
+    assert may_fail or not [row for row in report["unseen"] if FAILED in row["why"]], report["unseen"]
+    return Recorded(run, report, run.log.read_text(errors="replace"))
 
 
 def written(folder: Path, text: str, name: str = "script.py") -> Path:

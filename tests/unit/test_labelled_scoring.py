@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.labelled.cases import Case, Label
-from benchmarks.labelled.scoring import failed, score, totals
+from benchmarks.labelled.scoring import failed, score, score_report, totals
+from probes.trace.guard import FAILED
 
 SYNC = Label("a.py:5", "host-sync", "warning")
 HOME = Label("a.py:7", "variable-home", "warning")
@@ -95,3 +96,10 @@ def test_sums_and_shares() -> None:
 def test_shares_of_nothing_are_none() -> None:
     sums = totals([])
     assert (sums.recall, sums.precision, sums.exact) == (None, None, None)
+
+
+def test_a_case_in_which_the_recorder_failed_is_a_failed_one() -> None:
+    unseen = [{"what": "steps", "why": f"{FAILED}: KeyError: 3", "count": 1}]
+    one = score_report(case(SYNC), {"findings": [told("host-sync", 5)], "unseen": unseen})
+    assert (one.found, one.failure) == ((), f"steps: {FAILED}: KeyError: 3")
+    assert score_report(case(SYNC), {"findings": [told("host-sync", 5)], "unseen": []}).reached

@@ -42,6 +42,10 @@ _FIX_OF_SHARED = (
     "Several devices read it: keep a copy on each, as tf.distribute.MirroredStrategy does, or read it once a"
     " step for all of them."
 )
+_FIX_OF_NO_GPU = (
+    "The program is shown no such GPU: check the driver, the framework's build and CUDA_VISIBLE_DEVICES."
+    " What would cross with GPUs is foreseen by: python3 -m app preflight -- SCRIPT."
+)
 _FIX_OF_ROWS = "Create the table on {dst}, where its rows are used, if it fits into that memory."
 _FIX_OF_KEPT = (
     "{kept_by} keeps its variables in one place for all replicas: MirroredStrategy keeps a copy of each on"
@@ -65,6 +69,8 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         text = _FIX_OF_CAPTURED
     if evidence.get("copied_before"):
         text = _FIX_OF_COPIED_AGAIN
+    if evidence.get("asked_at") and _one(evidence.get("missing")).startswith("gpu:"):
+        text = _FIX_OF_NO_GPU
     if code == "host-sync" and not evidence.get("takes", True):
         text = "Drop the wait: a device's work need be done only where a value of it is taken."
         if "save" in _each(evidence.get("kind")):

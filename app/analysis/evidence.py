@@ -133,6 +133,11 @@ def _no_kernel(facts: _Facts) -> str:
 
 
 def _missing(facts: _Facts) -> str:
+    if "asked_at" in facts:
+        return (
+            "TensorFlow takes another device in silence where one does not exist;"
+            " tf.config.set_soft_device_placement(False) makes it an error."
+        )
     return (
         f"Requested: {facts.told('missing', 'devices')}{facts.scope('scope')}; the runtime has no such device"
         f" and placed it on {facts.told('ran_on', 'devices')}."

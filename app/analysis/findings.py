@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from app.analysis import advice
+from app.analysis.absent import absent_findings
 from app.analysis.balance import balance_findings
 from app.analysis.bounces import bounces
 from app.analysis.chains import Chain, chains
@@ -51,6 +52,8 @@ def run_findings(
     """All findings of a run whose hops and syncs are these, and that was launched by this `spec`."""
     more = [*mixed_findings(tables), *drift_findings(tables), *order_findings(spec or {}, tables)]
     more += [*opaque_findings(tables), *balance_findings(spec or {}, tables)]
+    if spec is not None:  # a pre-flight has none, and makes devices up
+        more += absent_findings(tables, hops)
     found = chains(tables, hops)
     return findings(hops, syncs, tables.unseen, tables.rounds, tables.steps, more, tables.span_ns, found)
 

@@ -60,6 +60,7 @@ _TOLD: dict[str, _Told] = {
     "not_followed": _Told("Not followed", "device"),
     "called_at": _Told("Called at", "line"),
     "missing": _Told("Asked for", "device", alone=True),
+    "asked_at": _Told("Asked for at", "line"),
     "ran_on": _Told("Ran on", "device", alone=True),
     "inputs_also_on": _Told("Inputs also on", "device"),
     "read_in_place": _Told("Read in place"),

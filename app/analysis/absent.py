@@ -1,0 +1,68 @@
+"""Devices that the code asks for and that do not exist here: what asked for them ran elsewhere, in silence.
+
+Where a tensor crosses for it, its transfer tells it; of a script for GPUs on a machine without, none does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from app.analysis import advice
+from app.analysis.devices import in_order, parse
+from app.analysis.finding import Finding
+from app.analysis.hops import Hop
+from app.analysis.placement import BOUNDARY
+from app.analysis.severity import SEVERITY
+from app.analysis.tables import Tables
+from app.views import units
+
+CODE = "missing-device"
+
+
+class _Asked(NamedTuple):
+    """An op that asked for a device."""
+
+    missing: str
+    ran_on: str
+    site: str | None
+    """The line that asked where it is known, else the op's."""
+
+
+def absent_findings(tables: Tables, hops: Sequence[Hop] = ()) -> list[Finding]:
+    """One finding a device that no process has; none for those that are the cause of a hop."""
+    devices = tables.own_devices
+    if not devices:
+        return []
+    known = {str(hop.cause.evidence.get("missing")) for hop in hops if hop.cause.code == CODE}
+    asked: dict[str, list[_Asked]] = {}
+    for one in _asked(tables):
+        if one.missing not in devices and one.missing not in known and parse(one.missing) is not None:
+            asked.setdefault(one.missing, []).append(one)
+    return [_finding(asked[missing]) for missing in in_order(asked)]
+
+
+def _asked(tables: Tables) -> Iterator[_Asked]:
+    for key in tables.eager_ops:
+        wanted, ran_on = key.fields.get("requested") or "", key.fields.get("device") or ""
+        if wanted and wanted != ran_on:
+            line = key.fields.get("scope_loc") or key.fields.get("loc")
+            yield _Asked(wanted, ran_on, tables.site(line))
+    for graph in tables.own_graphs:
+        for node in tables.nodes_of(graph.id):
+            if node.requested and node.requested != node.assigned and node.op not in BOUNDARY:
+                yield _Asked(node.requested, node.assigned, tables.site(node.loc))
+
+
+def _finding(asked: list[_Asked]) -> Finding:
+    sites = Counter(one.site for one in asked if one.site)
+    first = next(iter(sites), None)
+    ran_on = in_order({one.ran_on for one in asked if one.ran_on})
+    evidence = {"missing": asked[0].missing, "ran_on": ran_on, "ops": len(asked), "asked_at": list(sites)}
+    lines = f" and {units.plural(len(sites) - 1, 'other line')}" if len(sites) > 1 else ""
+    summary = (
+        f"The code at {first or 'an unknown line'}{lines} asks for {asked[0].missing}, which does not exist"
+        f" here: {units.plural(len(asked), 'op')} ran on {advice.some_of(ran_on, 'devices')} instead."
+    )
+    return Finding(CODE, SEVERITY[CODE], first, summary, evidence, advice.fix(CODE, evidence), (), True)

@@ -56,6 +56,11 @@ def launch(plan: Plan, stdin: int | None = None) -> Run:
         raise UsageError("; ".join(plan.problems))
     require_proc()
     versions = package_versions(plan.python)
+    # One that is named like an interpreter may only be slow to answer.
+    if not versions and "python" not in plan.python.name:
+        raise UsageError(
+            f"{plan.python} does not answer as a Python interpreter does; name one, such as .venv/bin/python"
+        )
     with _told_of_disk():
         run_id = _new_id(plan.name)
         held = _take_leases(plan, run_id)

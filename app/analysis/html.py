@@ -18,7 +18,7 @@ from app.analysis.report_rows import (
     sync_rows,
     timed,
 )
-from app.analysis.text import endpoint
+from app.analysis.text import endpoint, nothing_recorded
 from app.views import units
 
 _STYLE = """
@@ -31,7 +31,7 @@ th.n, td.n { text-align: right; white-space: nowrap }
 td.long { overflow-wrap: anywhere; min-width: 12rem; max-width: 22rem }
 code { overflow-wrap: anywhere } .scroll { overflow-x: auto } .muted { opacity: .7 }
 .finding { border-left: 4px solid #8888; padding: .3rem .8rem; margin: .6rem 0 }
-.warning { border-color: #c77700 } .error { border-color: #c62828 }
+.warning { border-color: #d9480f } .error { border-color: #c62828 }
 .finding p { margin: .2rem 0 } pre { overflow-x: auto; font-size: .82rem; margin: .4rem 0 }
 details { font-size: .85rem }
 """
@@ -91,9 +91,20 @@ def _verdicts(report: Mapping[str, Any]) -> list[str]:
 
 def _findings(report: Mapping[str, Any]) -> list[str]:
     if not report["findings"]:
-        return ["<p>None.</p>"]
+        told = nothing_recorded(report) or "none"
+        return [f"<p>{_text(told[0].upper() + told[1:])}.</p>"]
+    loud = [row for row in report["findings"] if row["severity"] != "info"]
+    quiet = [row for row in report["findings"] if row["severity"] == "info"]
+    parts = _cards(loud) or ["<p>Nothing needs attention.</p>"]
+    if quiet:
+        told = units.plural(len(quiet), "note")
+        parts += [f"<details><summary>{told}, nothing to change</summary>", *_cards(quiet), "</details>"]
+    return parts
+
+
+def _cards(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     parts = []
-    for row in report["findings"]:
+    for row in rows:
         severity = row["severity"] if row["severity"] in ("error", "warning") else "info"
         why = f"<p>{_text(row['because'])}</p>" if row.get("because") else ""
         fix = _fix(row)

@@ -57,9 +57,21 @@ def _verdicts(report: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def nothing_recorded(report: Mapping[str, Any]) -> str:
+    """Why a report is empty, '' where something was recorded: then no finding is good news."""
+    if report["devices"] or report["placement"] or report["hops"] or report["syncs"]:
+        return ""
+    ended = report["status"] not in ("starting", "running")
+    return (
+        "nothing was recorded: no process of the run got to use TensorFlow or MXNet"
+        if ended
+        else "nothing is recorded yet"
+    )
+
+
 def _findings(report: Mapping[str, Any]) -> str:
     if not report["findings"]:
-        return "Findings: none."
+        return f"Findings: {nothing_recorded(report) or 'none'}."
     loud = sum(row["severity"] != "info" for row in report["findings"])
     lines = ["Findings" if loud else "Findings: nothing needs attention"]
     for row in report["findings"]:

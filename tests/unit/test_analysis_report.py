@@ -594,7 +594,11 @@ def test_a_runs_folder_gives_its_report_live_and_sealed(tmp_path: Path) -> None:
 def test_an_empty_run_has_a_report(tmp_path: Path) -> None:
     report = run_report(tmp_path)
     assert (report["status"], report["steps"], report["hops"], report["findings"]) == ("lost", None, [], [])
-    assert "Findings: none." in render_text(report)
+    reason = "nothing was recorded: no process of the run got to use TensorFlow or MXNet."
+    assert f"Findings: {reason}" in render_text(report)
+    assert "N" + reason[1:] in render_html(report)
+    assert "Findings: nothing is recorded yet." in render_text(report | {"status": "running"})
+    assert "Findings: none." in render_text(report | {"devices": ["cpu:0"]})
     assert "<h2>Findings</h2>" in render_html(report)
 
 

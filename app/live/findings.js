@@ -218,13 +218,19 @@ function drawStop(row, stop, send) {
   if (stop.why) span(ran, stop.why, "below");
 }
 
+// What does not fit into a line goes on deeper than the line begins, as people write it.
+function hanging(target, text) {
+  target.style.setProperty("--hang", `${Math.min(text.length - text.trimStart().length + 4, 28)}ch`);
+  return target;
+}
+
 // The statement as it ran, its line marked.
 function excerpt(parent, { first, line, lines, words }) {
   const table = node("table", { class: "code-lines" }, node("div", { class: "code-box", tabindex: 0 }, parent));
   lines.forEach((text, index) => {
     const row = node("tr", { class: first + index === line ? "here" : "" }, table);
     node("td", { class: "number" }, row).textContent = String(first + index);
-    drawCode(node("td", { class: "code" }, row), text, words[index] ?? []);
+    drawCode(hanging(node("td", { class: "code" }, row), text), text, words[index] ?? []);
   });
 }
 
@@ -232,7 +238,7 @@ function change(parent, lines) {
   const box = node("div", { class: "code-box change", tabindex: 0, "data-testid": "change" }, parent);
   const marks = { added: "+", removed: "\u2212", kept: " ", part: "" };
   for (const { kind, text } of lines) {
-    const row = node("div", { class: `diff ${kind}` }, box);
+    const row = hanging(node("div", { class: `diff ${kind}` }, box), text);
     span(row, marks[kind], "mark");
     span(row, text || "\u200b");
   }

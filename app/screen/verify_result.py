@@ -74,7 +74,7 @@ def _compared(run: Run, after: Snapshot, before: Snapshot, code: str, site: str)
             f"{units.plural(len(found.new), 'new warning')}: {escape_markdown(named)}{more}",
             icon=":material/new_releases:",
         )
-    left, right = st.columns([1, 1], gap="large")
+    left, right = st.columns([5, 4], gap="large")
     with left:
         table(verify_words.COLUMNS, verify_words.rows(found), "sides", label="Before and after")
     with right:

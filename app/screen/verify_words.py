@@ -12,7 +12,7 @@ from app.store.sources import shown_lines
 from app.views import units
 
 COLUMNS = (
-    Column("what", "", "text"),
+    Column("what", "", "text", width="14rem"),
     Column("before", "Before", "number"),
     Column("after", "After", "number"),
     Column("change", "Change", "number"),
@@ -61,6 +61,7 @@ def rows(verified: Verified) -> list[dict[str, Any]]:
         row("stood", f"Python stood still, {each}", lambda side: side.stood_ns, _time),
         row("warnings", "Warnings and errors", lambda side: side.warnings, lambda value: f"{value:.0f}"),
     ]
+    made[-1]["cells"]["change"] = {"text": _difference(before.warnings, after.warnings)}
     if before.step or after.step:
         made.insert(3, _steps(before.step, after.step))
     return made
@@ -71,10 +72,10 @@ def _steps(was: StepTime | None, now: StepTime | None) -> dict[str, Any]:
     told = change(was.median if was else None, now.median if now else None)
     alike = was is not None and now is not None and was.like(now)
     cells = {
-        "what": {"text": "A step: median and middle half of one run's"},
+        "what": {"text": "A step, median (middle half)"},
         "before": _step(was),
         "after": _step(now),
-        "change": {"text": f"{told}, within the spread" if alike and told != "none" else told},
+        "change": {"text": told, "remark": "within the spread" if alike and told != "none" else ""},
     }
     return {"id": "step", "cells": cells}
 
@@ -82,8 +83,8 @@ def _steps(was: StepTime | None, now: StepTime | None) -> dict[str, Any]:
 def _step(time: StepTime | None) -> dict[str, Any]:
     if time is None:
         return _number(None, _time)
-    text = f"{_time(time.median)} ({_time(time.low)} to {_time(time.high)})"
-    return {"text": text, "sort": time.median}
+    middle = f"{_time(time.low)} to {_time(time.high)}"
+    return {"text": _time(time.median), "remark": middle, "sort": time.median}
 
 
 def change(was: float | None, now: float | None) -> str:
@@ -99,6 +100,12 @@ def change(was: float | None, now: float | None) -> str:
     part = now / was - 1
     sign = "+" if part > 0 else "\N{MINUS SIGN}"
     return f"{sign}{units.percent(abs(part))}"
+
+
+def _difference(was: int, now: int) -> str:
+    """``none``, ``-1``, ``+2``: of few things a percentage says less."""
+    sign = "+" if now > was else "\N{MINUS SIGN}"
+    return "none" if was == now else f"{sign}{abs(now - was)}"
 
 
 def _number(value: float | None, told: Callable[[float], str]) -> dict[str, Any]:

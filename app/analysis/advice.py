@@ -54,6 +54,10 @@ _FIX_OF_KEPT = (
 _FIX_OF_HAND_SUMS = (
     "Put the gradients together on {home}, one of the devices that have them: then each goes there straight."
 )
+_FIX_OF_APPLIED = (
+    "Keep a copy of the variables on each device and sum between the devices, as"
+    " tf.distribute.MirroredStrategy does: then neither gradients nor weights pass the host."
+)
 _FIXES_OF_KVSTORES = {
     "reduce-on-host": "Choose the kvstore 'device' ('dist_device_sync' for several workers): it sums on the"
     " devices.",
@@ -83,6 +87,8 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         text = _FIXES_OF_KVSTORES.get(code, text)
     if evidence.get("handed_back_at"):
         text = _FIX_OF_HAND_SUMS
+    elif evidence.get("applied_at"):
+        text = _FIX_OF_APPLIED
     if text is None or (code == "colocation" and "producer_colocated_with" not in evidence):
         return None
     wanted = [

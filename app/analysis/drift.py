@@ -125,14 +125,14 @@ def _finding(tables: Tables, replicas: _Replicas, checks: list[Check], fields: M
         "parameters": last.parameters,
         "parameters_differing": last.differing,
         "parameter_with_the_largest_difference": last.parameter or None,
-        "first_check_step": first.step,
         "first_check_largest_difference_ppb": first.largest_ppb,
-        "last_check_step": last.step,
         "last_check_largest_difference_ppb": last.largest_ppb,
         "checks": len(checks),
     }
     if last.updates:
         evidence |= {"first_check_updates": first.updates, "last_check_updates": last.updates}
+    else:
+        evidence |= {"first_check_step": first.step, "last_check_step": last.step}
     trainer = tables.site(fields.get("made_loc"))
     if trainer:
         evidence["trainer_made_at"] = trainer

@@ -257,6 +257,13 @@ def _collective(facts: _Facts) -> str:
             f"Gradients of {devices} are copied to {facts.told('summed_on', 'devices')} and put together"
             f" there{facts.scope('scope')}; the result goes back to them at {back}."
         )
+    if "applied_at" in facts:
+        at = facts.told("applied_at", "lines")
+        return (
+            f"Gradients of {devices} are copied to {facts.told('summed_on', 'devices')} and put together"
+            f" there{facts.scope('scope')}; the result changes variables there at {at}, which the devices"
+            " read for the next step."
+        )
     return f"Exchanged among {devices} by {algorithm}{summed}."
 
 
@@ -296,19 +303,20 @@ def _drift(facts: _Facts) -> str:
     trainer = facts.told("trainer_made_at", "lines")
     made = f" The trainer was made at {trainer}." if trainer else ""
     checks = f"The replicas' parameters were compared {facts.told('checks')} times,"
+    updates = facts.told("first_check_updates"), facts.told("last_check_updates")
+    if all(updates):  # of each replica: steps count those of several optimizers together
+        when = f"after {updates[0]} to {updates[1]} updates of each"
+    else:
+        first, last = facts.told("first_check_step"), facts.told("last_check_step")
+        if not first or not last:
+            return ""
+        when = f"from step {first} to step {last}"
     if "variables_made_at" in facts:
         return (
             f"The variables made at {facts.told('variables_made_at', 'lines')} were equal before the first"
-            f" update. {checks} the last time after {facts.told('last_check_updates')} updates of each, and"
-            " nothing but gradients of their own was seen to change them."
+            f" update. {checks} {when}, and nothing but gradients of their own was seen to change them."
         )
-    first, last = facts.told("first_check_step"), facts.told("last_check_step")
-    if not first or not last:
-        return ""
-    return (
-        f"{checks} from step {first} to step {last}, and nothing was seen to exchange gradients between"
-        f" them.{made}"
-    )
+    return f"{checks} {when}, and nothing was seen to exchange gradients between them.{made}"
 
 
 def _unknown(facts: _Facts) -> str:

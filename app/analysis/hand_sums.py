@@ -1,8 +1,8 @@
 """Lines at which the code itself adds up several devices' gradients on the host, and hands the sum back.
 
 What an expert would look for: gradients of two devices or more are copied to the host at one line, are put
-together there, and one result of a gradient's shape goes to several of those devices. A gradient that is
-looked at, or clipped for its own device, is none of it.
+together there, and one result of a gradient's shape goes to several of those devices, or into a variable
+of the host (host_updates.py). A gradient that is looked at, or clipped for its own device, is none of it.
 """
 
 from __future__ import annotations
@@ -11,15 +11,12 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from app.analysis.devices import is_host
+from app.analysis.host_updates import BEFORE, TOGETHER, gradients_applied, hands_on_gradient
 from app.analysis.rules.placed import READS
 from app.analysis.tables import Tables
 from app.analysis.transfer import HandSum, Made
 from probes.trace.rows import Key
 
-_TOGETHER = frozenset({"AddN", "Add", "AddV2", "Pack", "ConcatV2", "AccumulateNV2"})
-"""TensorFlow's ops that put several tensors into one."""
-_BEFORE = frozenset({"ExpandDims", "Reshape", "Mul", "RealDiv"})
-"""What may be done to each before: those ops stand in the same device scope."""
 _NO_RESULTS = READS | {"Python", "Const", "?", "gradient", ""}
 Place = tuple[int, int]
 """(Graph, location); graph 0 is for eager ops."""
@@ -41,6 +38,30 @@ def hand_sums(tables: Tables) -> dict[Place, HandSum]:
                 known = found.get(place, HandSum(frozenset(), ()))
                 more = (site for site in sites if site and site not in known.back_at)
                 found[place] = HandSum(known.gradients | gradients, (*known.back_at, *more))
+    return found | _applied(tables, hops, backward, found)
+
+
+def _applied(
+    tables: Tables, hops: Iterable[Key], backward: Container[Made], known: Container[Place]
+) -> dict[Place, HandSum]:
+    """By the place to which a graph's gradients are copied that are applied on the host."""
+    graphs: dict[int, list[Key]] = {}
+    for key in hops:
+        graph = key.fields.get("graph")
+        if not graph or key.fields.get("op") not in TOGETHER | BEFORE:
+            continue
+        if _is_gradient_to_host(key.fields, backward) or _handed_on_to_host(tables, key):
+            graphs.setdefault(graph, []).append(key)
+    found: dict[Place, HandSum] = {}
+    for graph, arrived in graphs.items():
+        for keys, updates in gradients_applied(tables, graph, arrived):
+            sites = [site for loc in updates if (site := tables.site(loc))]
+            for place in map(_place, keys):
+                if place in known:
+                    continue
+                one = found.get(place, HandSum(frozenset(), ()))
+                at = (*one.applied_at, *(site for site in sites if site not in one.applied_at))
+                found[place] = HandSum(one.gradients | frozenset(map(_made, keys)), (), at)
     return found
 
 
@@ -62,16 +83,26 @@ def _gathered(tables: Tables, arrived: Iterable[Key]) -> list[list[Key]]:
 
 def _is_gradient_to_host(fields: Mapping[str, Any], backward: Container[Made]) -> bool:
     """Whether the code copies a gradient to the host; `backward` is what made gradients eagerly."""
-    src, dst = str(fields.get("src") or ""), str(fields.get("dst") or "")
-    asked = is_host(dst) and not is_host(src) and fields.get("requested") == dst
-    if not asked or fields.get("kind") != "copy":
+    if not _is_asked_to_host(fields):
         return False
+    src = fields.get("src")
     facts = fields.get("facts") or {}
     if facts.get("gradient") or facts.get("producer_forward_requested"):
         return True
     return (
         not fields.get("graph") and (fields.get("producer_op"), fields.get("producer_loc"), src) in backward
     )
+
+
+def _is_asked_to_host(fields: Mapping[str, Any]) -> bool:
+    src, dst = str(fields.get("src") or ""), str(fields.get("dst") or "")
+    asked = is_host(dst) and not is_host(src) and fields.get("requested") == dst
+    return asked and fields.get("kind") == "copy"
+
+
+def _handed_on_to_host(tables: Tables, key: Key) -> bool:
+    """TensorFlow 1 hands a gradient on by an Identity, where its op has several."""
+    return _is_asked_to_host(key.fields) and hands_on_gradient(tables, key)
 
 
 def _op(key: Key) -> Made:
@@ -115,12 +146,12 @@ def _is_result(key: Key, arrived: list[Key]) -> bool:
 
 def _put_together(tables: Tables, arrived: list[Key]) -> bool:
     """Whether an eager op of TensorFlow makes one of what came; in a graph the one result tells."""
-    if any(key.fields.get("op") in _TOGETHER for key in arrived):
+    if any(key.fields.get("op") in TOGETHER for key in arrived):
         return True
-    before = (key.fields.get("scope_loc") for key in arrived if key.fields.get("op") in _BEFORE)
+    before = (key.fields.get("scope_loc") for key in arrived if key.fields.get("op") in BEFORE)
     scopes = {scope for scope in before if scope}
     return any(
-        key.fields.get("op") in _TOGETHER
+        key.fields.get("op") in TOGETHER
         and is_host(str(key.fields.get("device") or ""))
         and key.fields.get("scope_loc") in scopes
         for key in tables.of_kind("op")

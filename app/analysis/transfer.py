@@ -41,6 +41,8 @@ class HandSum:
     gradients: frozenset[Made]
     back_at: tuple[str, ...]
     """Lines that use the result on the devices again."""
+    applied_at: tuple[str, ...] = ()
+    """Lines that change the host's variables by it, which the devices read then."""
 
     @property
     def devices(self) -> frozenset[str]:

@@ -181,10 +181,10 @@ from app.analysis.finding import Finding
         ),
         (
             "replica-drift",
-            {"checks": 4, "last_check_updates": 8, "variables_made_at": "t.py:3"},
+            {"checks": 4, "first_check_updates": 1, "last_check_updates": 8, "variables_made_at": "t.py:3"},
             "The variables made at t.py:3 were equal before the first update. The replicas' parameters were"
-            " compared 4 times, the last time after 8 updates of each, and nothing but gradients of their own"
-            " was seen to change them.",
+            " compared 4 times, after 1 to 8 updates of each, and nothing but gradients of their own was seen"
+            " to change them.",
         ),
         ("replica-drift", {"devices": ["cpu:1"]}, ""),
     ],

@@ -30,6 +30,8 @@ def reduce_on_host(situation: Situation) -> Draft | None:
     """The kvstore, or the strategy's reduction, that sums on the devices; or the scope that code sums in."""
     if situation.evidence("handed_back_at"):
         return _sum_on_device(situation)
+    if situation.evidence("applied_at"):
+        return None  # another way to keep the variables is more than a line
     if situation.framework == "tensorflow":
         return _cross_device_ops(situation)
     words = "Sums gradients on the devices: they need memory for that, and rounding may differ a little."

@@ -35,18 +35,20 @@ def reduce_on_host(transfer: Transfer) -> dict[str, Any] | None:
 
 
 def _summed_by_hand(transfer: Transfer) -> dict[str, Any] | None:
-    """The code copies gradients of several devices to the host, adds them up there and hands out the sum."""
+    """The code copies gradients of several devices to the host and adds them up there, by what is known."""
     place = transfer.fields.get("graph") or 0, transfer.fields.get("loc") or 0
     found = transfer.context.hand_sums.get(place)
     made = transfer.fields.get("producer_op"), transfer.fields.get("producer_loc"), transfer.src
     if found is None or not is_host(transfer.dst) or made not in found.gradients:
         return None
-    return {
+    told = {
         "algorithm": "the code itself",
         "summed_on": transfer.dst,
         "devices": sorted(found.devices),
         "handed_back_at": list(found.back_at),
+        "applied_at": list(found.applied_at),
     }
+    return {name: value for name, value in told.items() if value}
 
 
 def _exchanged_over_host(transfer: Transfer, algorithm: str) -> dict[str, Any] | None:

@@ -5,7 +5,8 @@ whenever GPU calls for these params"; https://github.com/tensorflow/tensorflow/i
 "actually hurt performance".
 
 An expert: each tower reads the variables away from where they live, in each step, at the two lines that use
-them. The gradients meet on the host because the code says so.
+them. The gradients meet on the host because the code says so: they are summed there, for variables that the
+towers read from there again.
 """
 
 import tensorflow as tf
@@ -25,7 +26,7 @@ def tower_loss(x, y):
 
 
 def average(tower_grads):
-    return [tf.add_n(grads) / len(grads) for grads in zip(*tower_grads)]  # may: explicit, reduce-on-host
+    return [tf.add_n(grads) / len(grads) for grads in zip(*tower_grads)]  # expect: reduce-on-host
 
 
 @tf.function

@@ -29,7 +29,7 @@ def hop(code: str, src: str = "gpu:0", dst: str = "cpu:0", **fields: Any) -> Hop
         "producer": "x",
         "consumers": ("y",),
         "bytes": 4,
-        "count": 100,
+        "count": 1000,
         "site": None,
         "producer_site": None,
         "forward_site": None,

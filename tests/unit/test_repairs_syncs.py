@@ -665,3 +665,13 @@ def test_values_that_are_joined_in_each_step_are_waited_for_in_each_still() -> N
     text = f"{TF}for x in data:\n    out.append([v.numpy() for v in f(x)])  #!\n"
     assert sync_fixed("numpy", text, each=3.0) is None
     assert sync_fixed("numpy", text, each=0.0) is not None
+
+
+def test_a_short_loop_is_told_of_more_often_also_where_its_text_does_not_say_how_short() -> None:
+    """Bug: of eight rounds, ``range(n)`` in the text, every hundredth was told: the first one only."""
+    before = f"{TF}for i in range(n):\n    loss = step()\n    print(float(loss))  #!\n"
+    after = (
+        f"{TF}for i in range(n):\n    loss = step()\n    if i % {{every}} == 0:\n        print(float(loss))\n"
+    )
+    assert sync_fixed("float", before, count=8) == after.format(every=10)
+    assert sync_fixed("float", before, count=1000) == after.format(every=100)

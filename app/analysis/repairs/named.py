@@ -68,7 +68,7 @@ def _told_together(
     change = Change(source)
     if periods.step_loop(situation, stmt, 1) is not loop:
         return None
-    condition = periods.condition(source, loop, change)
+    condition = periods.condition(source, loop, change, periods.seen(situation))
     if condition is None or unfolded(source, stmt)[0] is not source:
         return None
     change.wrap(stmt, f"if {condition[0]}:", *told[: told.index(using[-1]) + 1])
@@ -104,7 +104,7 @@ def _taken_where_used(
         elif tells(user) and not is_compound(user) and unfolded(source, user)[0] is source:
             if periods.step_loop(situation, stmt, 1) is not loop:
                 return None
-            condition = periods.condition(source, loop, change)
+            condition = periods.condition(source, loop, change, periods.seen(situation))
             if condition is None or sum(tells(source.statement_of(one)) for one in inside) > 1:
                 return None  # one index has to serve both
             change.replace(node, take.of(name))

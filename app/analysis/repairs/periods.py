@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 
 from app.analysis.repairs.change import Change
 from app.analysis.repairs.names import bound_in, called
@@ -14,16 +15,24 @@ _SHORT = 200
 """Rounds of a loop for which every hundredth is too few."""
 
 
-def condition(source: Source, loop: Loop, change: Change) -> tuple[str, int] | None:
+def condition(source: Source, loop: Loop, change: Change, seen: float = math.inf) -> tuple[str, int] | None:
     """The code of the condition, and every how many rounds it holds; None where there is nothing to count by.
 
-    Makes an index by `enumerate` where the loop has none.
+    Makes an index by `enumerate` where the loop has none. `seen` is how many rounds the run made at most.
     """
-    every = OFTEN if _rounds(source, loop) <= _SHORT else SELDOM
+    every = OFTEN if min(_rounds(source, loop), seen) <= _SHORT else SELDOM
     index = _counter(loop) if isinstance(loop, ast.While) else _own_index(loop)
     if index is None and isinstance(loop, ast.For):
         index = _enumerated(source, loop, change)
     return (f"{index} % {every} == 0", every) if index else None
+
+
+def seen(situation: Situation) -> float:
+    """How often the run did what the finding tells: no loop around it went round more often."""
+    counts = [hop.count for hop in situation.hops if hop.kind == "pull"]
+    told = [count for count in situation.evidence("count") if isinstance(count, int)]
+    known = [count for count in (*counts, *told) if count is not None]
+    return max(known, default=math.inf) if None not in counts else math.inf
 
 
 def step_loop(situation: Situation, stmt: ast.stmt, takes: int) -> Loop | None:

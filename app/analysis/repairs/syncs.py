@@ -135,7 +135,7 @@ def _told(situation: Situation, stmt: ast.stmt) -> Draft | None:
     within = {part for take in busy for part in ast.walk(take.node)}
     if len(busy) > 1 or not all(is_pure(without_arguments(node)) for node in outside if node not in within):
         return None
-    condition = periods.condition(source, again, change)
+    condition = periods.condition(source, again, change, periods.seen(situation))
     if condition is None:
         return None
     for take in busy:
@@ -182,14 +182,14 @@ def _checked(situation: Situation, stmt: ast.stmt) -> Draft | None:
         source, now = unfolded(source, stmt)
         moved, again = now(stmt), now(loop)
         change = Change(source)
-        condition = periods.condition(source, again, change)
+        condition = periods.condition(source, again, change, periods.seen(situation))
         if condition is None:
             return None
         change.wrap(moved, f"if {condition[0]}:")
     else:
         if stmt.orelse or not all(isinstance(one, _STOPPING) or tells(one) for one in stmt.body):
             return None
-        condition = periods.condition(source, loop, change)
+        condition = periods.condition(source, loop, change, periods.seen(situation))
         if condition is None:
             return None
         test = source.code(stmt.test)

@@ -29,7 +29,7 @@ def told_by_function(situation: Situation, stmt: ast.stmt) -> Draft | None:
     if loop is None or periods.has_condition(source, user, loop) or not all(map(is_pure, given)):
         return None
     change = Change(source)
-    condition = periods.condition(source, loop, change)
+    condition = periods.condition(source, loop, change, periods.seen(situation))
     if condition is None or unfolded(source, user)[0] is not source:
         return None
     change.wrap(user, f"if {condition[0]}:")

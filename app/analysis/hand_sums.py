@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from app.analysis.devices import is_host
-from app.analysis.host_updates import BEFORE, TOGETHER, gradients_applied, hands_on_gradient
+from app.analysis.host_updates import BEFORE, TOGETHER, gradients_applied
 from app.analysis.rules.placed import READS
 from app.analysis.tables import Tables
 from app.analysis.transfer import HandSum, Made
@@ -47,14 +47,13 @@ def _applied(
     """By the place to which a graph's gradients are copied that are applied on the host."""
     graphs: dict[int, list[Key]] = {}
     for key in hops:
-        graph = key.fields.get("graph")
-        if not graph or key.fields.get("op") not in TOGETHER | BEFORE:
-            continue
-        if _is_gradient_to_host(key.fields, backward) or _handed_on_to_host(tables, key):
+        graph, op = key.fields.get("graph"), key.fields.get("op")
+        if graph and op in TOGETHER | BEFORE and _is_asked_to_host(key.fields):
             graphs.setdefault(graph, []).append(key)
     found: dict[Place, HandSum] = {}
     for graph, arrived in graphs.items():
-        for keys, updates in gradients_applied(tables, graph, arrived):
+        gradients = {key.id for key in arrived if _is_gradient_to_host(key.fields, backward)}
+        for keys, updates in gradients_applied(tables, graph, arrived, gradients):
             sites = [site for loc in updates if (site := tables.site(loc))]
             for place in map(_place, keys):
                 if place in known:
@@ -98,11 +97,6 @@ def _is_asked_to_host(fields: Mapping[str, Any]) -> bool:
     src, dst = str(fields.get("src") or ""), str(fields.get("dst") or "")
     asked = is_host(dst) and not is_host(src) and fields.get("requested") == dst
     return asked and fields.get("kind") == "copy"
-
-
-def _handed_on_to_host(tables: Tables, key: Key) -> bool:
-    """TensorFlow 1 hands a gradient on by an Identity, where its op has several."""
-    return _is_asked_to_host(key.fields) and hands_on_gradient(tables, key)
 
 
 def _op(key: Key) -> Made:

@@ -8,7 +8,7 @@ changes a variable of the host. A norm of all gradients is of another shape, and
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
 
 from app.analysis.devices import is_host
 from app.analysis.tables import Tables
@@ -25,14 +25,17 @@ _OF_OLD = ("Apply", "SparseApply", "Assign", "Scatter")
 
 
 def gradients_applied(
-    tables: Tables, graph: int, arrived: Iterable[Key]
+    tables: Tables, graph: int, arrived: Sequence[Key], known: Container[int]
 ) -> list[tuple[list[Key], list[int]]]:
-    """Of gradients that came to the host in a graph: those of several devices that are put together there
-    and applied to one of the host's variables, with the locations of the ops that do that."""
-    keys = list(arrived)
-    if len({key.fields.get("src") for key in keys}) < 2:
+    """Gradients of several devices that a graph puts together on the host and applies to a variable there.
+
+    With the locations of the ops that apply them. `arrived` is what the code copies to the host in it,
+    `known` are the ids of those that are gradients; one that an Identity hands on is one as well.
+    """
+    if len({key.fields.get("src") for key in arrived}) < 2:
         return []
     flow = _Flow(tables.nodes_of(graph), tables.edges_of(graph))
+    keys = [key for key in arrived if key.id in known or flow.hands_on_gradient(key)]
     sums: dict[tuple[int, object], list[Key]] = {}
     for key in keys:
         shape = key.fields.get("shape")
@@ -43,14 +46,6 @@ def gradients_applied(
         if len({key.fields.get("src") for key in of_one}) > 1 and (at := flow.updates(number, shape)):
             found.append((of_one, at))
     return found
-
-
-def hands_on_gradient(tables: Tables, key: Key) -> bool:
-    """Whether what a graph sends is a gradient that its maker, an Identity, only hands on."""
-    graph, fields = key.fields.get("graph") or 0, key.fields
-    if not graph or fields.get("producer_op") not in _PASSED_ON:
-        return False
-    return _Flow(tables.nodes_of(graph), tables.edges_of(graph)).of_backward(fields.get("producer"))
 
 
 class _Flow:
@@ -65,9 +60,9 @@ class _Flow:
             self._from.setdefault(edge.src_node, []).append(edge)
             self._to.setdefault(edge.dst_node, []).append(edge)
 
-    def of_backward(self, name: object) -> bool:
-        """Whether a node of this name, or what it only hands on, is of a backward pass."""
-        node = self._by_name.get(str(name))
+    def hands_on_gradient(self, key: Key) -> bool:
+        """Whether what is sent is a gradient that its maker only hands on, as TensorFlow 1 does."""
+        node = self._by_name.get(str(key.fields.get("producer")))
         while node is not None and not node.forward_loc and node.op in _PASSED_ON:
             sources = self._to.get(node.node) or []
             node = self._nodes.get(sources[0].src_node) if sources else None

@@ -126,6 +126,7 @@ def summary(
     tell = _SENTENCES.get(code, _SENTENCES["unknown"])
     beside = next(filter(None, (evidence.get(name) for name in _BESIDE)), None)
     variables = _each(evidence.get("variable"))
+    call = _one([_WORDS_OF_CALLS.get(name, name) for name in _each(evidence.get("call"))])
     words = {
         "at": at,
         "way": way,
@@ -152,8 +153,8 @@ def summary(
         "dtype": _one(evidence.get("dtype")),
         "made_by": _one(evidence.get("argument_made_by")),
         "kernel": _one(evidence.get("kernel")),
-        "call": _one(evidence.get("call")),
-        "by_call": f" by {_one(evidence.get('call'))}" if evidence.get("call") else "",
+        "call": call,
+        "by_call": f" by {call}" if call else "",
         "wanted": "requested" if evidence.get("requested") else "default",
         "producer_wanted": "requested" if evidence.get("producer_requested") else "default",
     }
@@ -184,6 +185,8 @@ _ARGUMENT = "An argument made on {src} by {made_by} is used on {dst} by {consume
 _ROWS = "Rows of {table} on {srcs} are looked up there and used on {dsts} at {at}"
 _HANDED_OUT = "What devices exchanged at {at} by {algorithm} is handed out, {way}"
 _SENT_AGAIN = "Each call sends the same tensor again for {consumers} at {at}, {way}"
+_WORDS_OF_CALLS = {"kvstore init": "the kvstore's first taking of the parameters"}
+"""Calls that the code does not make itself."""
 _COPIED_AGAIN = "The code copies the same, unchanged array again and again at {at}{by_call}, {way}"
 _PLACED_BY_LIBRARY = (
     "{placed_by} {put} producer and consumer ({consumers} at {at}) on different devices, {way}"

@@ -77,7 +77,7 @@ def _result(facts: _Facts) -> str:
 
 def _explicit(facts: _Facts) -> str:
     if "call" in facts:
-        return f"The code calls {facts.told('call')}."
+        return ""  # the summary names it
     asked = facts.told("producer_requested", "devices"), facts.told("requested", "devices")
     if "placed_by_call" in facts:
         return _placed_by_call(facts)

@@ -101,7 +101,7 @@ class Telling:
             # What does not divide, such as an evaluation's share, is not of every step.
             each = round(sum((hop.bytes or 0) * self.times_a_step(hop) for hop in hops))
             besides = round(sum((hop.bytes or 0) * self._besides(hop) for hop in hops))
-            more = f", {units.size(besides)} besides" if besides else ""
+            more = f", {units.size(besides)} more in the whole run" if besides else ""
             return f"{units.size(each)} each {self.word_of(recurring)}{more}"
         return f"{units.size(moved)} in the whole run, {units.plural(count, 'transfer')}"
 

@@ -18,7 +18,7 @@ from app.analysis.finding import Finding
             {"requested": "cpu:2", "producer_requested": "cpu:1", "scope": "t.py:4"},
             "Requested: cpu:1 for the producer, cpu:2 (the scope opened at t.py:4) for the consumer.",
         ),
-        ("explicit", {"call": "copyto"}, "The code calls copyto."),
+        ("explicit", {"call": "copyto"}, ""),
         ("explicit", {}, ""),
         (
             "default-device",

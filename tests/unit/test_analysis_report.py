@@ -473,7 +473,7 @@ def test_waits_that_are_a_good_part_of_the_run_are_a_warning_without_steps_too()
 def test_what_an_evaluation_adds_is_told_beside_the_cost_of_a_step() -> None:
     run = tables(hop(1, "cpu:1", "cpu:0", 15, loc=3), Key(2, "mark", {"name": "step"}, 10))
     (found,) = findings(hop_table(run), [], [], run.rounds, run.steps)
-    assert found.summary.endswith("100 B each step, 500 B besides.")
+    assert found.summary.endswith("100 B each step, 500 B more in the whole run.")
 
 
 def test_a_process_that_was_ended_a_step_earlier_took_part_in_every_step() -> None:

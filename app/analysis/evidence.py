@@ -249,7 +249,7 @@ def _collective(facts: _Facts) -> str:
     if not devices:
         return ""
     # An algorithm's name may say already where it sums.
-    algorithm = facts.told("algorithm", "algorithms").partition(", summed on ")[0]
+    algorithm = some_of((name.partition(", summed on ")[0] for name in facts.each("algorithm")), "algorithms")
     summed = f", summed on {facts.told('summed_on', 'devices')}" if "summed_on" in facts else ""
     if "handed_back_at" in facts:
         back = facts.told("handed_back_at", "lines")
@@ -264,7 +264,10 @@ def _collective(facts: _Facts) -> str:
             f" there{facts.scope('scope')}; the result changes variables there at {at}, which the devices"
             " read for the next step."
         )
-    return f"Exchanged among {devices} by {algorithm}{summed}."
+    what = ""
+    if "exchanged" in facts:
+        what = f": {facts.told('exchanged')} of {facts.told('exchanged_of', 'parameters')}"
+    return f"Exchanged among {devices} by {algorithm}{summed}{what}."
 
 
 def _mixed(facts: _Facts) -> str:

@@ -99,6 +99,8 @@ _TOLD: dict[str, _Told] = {
     "devices": _Told("Among", "device"),
     "summed_on": _Told("Summed on", "device"),
     "applied_at": _Told("Applied there at", "line"),
+    "exchanged": _Told("What"),
+    "exchanged_of": _Told("Of parameters"),
     "kind": _Told("Waits by"),
     "device": _Told("For", "device", alone=True),
     "made_by": _Told("Made by", alone=True),

@@ -14,7 +14,7 @@ from typing import Any, Optional
 from ..trace.hop import hop_fields
 from ..trace.recording import Recording
 from . import steps
-from .arrays import Arrays, Mark
+from .arrays import GRADIENT, Arrays, Mark
 from .exact import ExactLines
 from .exchange import Move, Store
 from .ops import Ops
@@ -96,7 +96,7 @@ class Kvstores:
                 if store.distributed:
                     algorithm += ", then by the servers"
                 facts = {"collective": algorithm, "summed_on": home, "exchange_devices": devices}
-                facts["within"] = call
+                facts |= {"within": call, "exchanged": self._what(group[0])}
                 plan = self._plan(identity, group[0], loc, "kvstore push", moves, facts)
                 if len(devices) > 1 or store.distributed:
                     plan.keys.append(self._collective(identity, devices, size, moves, algorithm, loc))
@@ -118,6 +118,7 @@ class Kvstores:
                 moves = store.pulled(key, devices, addresses, self._arrays.size(group[0].handle))
                 # Where it was summed does not make the way back a sum.
                 facts = {"collective": f"kvstore {store.kind}", "exchange_devices": devices, "within": call}
+                facts["exchanged"] = self._what(group[0])
                 plan = self._plan(identity, group[0], loc, "kvstore pull", moves, facts)
                 store.plans[identity] = plan
             self._count(plan)
@@ -133,6 +134,13 @@ class Kvstores:
         store = self.store(kvstore)
         name = key.decode() if isinstance(key, bytes) else key  # string keys come as C has them
         store.seen[name] = (self._arrays.device(merged.handle), self._arrays.device(stored.handle))
+
+    def _what(self, array: Any) -> str:
+        """What an array is to the program."""
+        address = array.handle.value
+        if address in self._arrays.gradients or self._arrays.mark(array.handle).op == GRADIENT:
+            return "gradients"
+        return "weights" if address in self._arrays.wanted else "arrays"
 
     def _elements(self, store: Store, key: Any, array: Any) -> None:
         if key not in store.sizes:

@@ -170,6 +170,18 @@ from app.analysis.finding import Finding
             "Exchanged among cpu:1 and cpu:2 by kvstore local, summed on cpu:0.",
         ),
         (
+            "collective",
+            {
+                "algorithm": ["kvstore device, summed on cpu:1", "kvstore device"],
+                "summed_on": ["cpu:1", None],
+                "devices": ["cpu:1", "cpu:2"],
+                "exchanged": ["gradients", "weights"],
+                "exchanged_of": "dense0_weight",
+            },
+            "Exchanged among cpu:1 and cpu:2 by kvstore device, summed on cpu:1: gradients and weights of"
+            " dense0_weight.",
+        ),
+        (
             "reduce-on-host",
             {"algorithm": "ring", "devices": [["w:0/cpu:1", "w:0/cpu:2"], ["w:1/cpu:1", "w:1/cpu:2"]]},
             "Exchanged among w:0/cpu:1 and w:0/cpu:2, and among w:1/cpu:1 and w:1/cpu:2 by ring.",

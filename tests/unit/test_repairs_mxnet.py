@@ -261,6 +261,25 @@ def test_a_detour_of_tensorflow() -> None:
         ),
         ("t = gluon.Trainer(p, 'sgd', kvstore=name)\nt.step(1)  #!\n", None),
         ("a.fit(x, kvstore='local')\nb.fit(x, kvstore='local')  #!\n", None),
+        (
+            "a = gluon.Trainer(p, 'sgd', kvstore='local')\nb = gluon.Trainer(q, 'sgd', kvstore='local')\n"
+            "a.step(1)\nb.step(1)  #!\n",
+            "a = gluon.Trainer(p, 'sgd', kvstore='local')\nb = gluon.Trainer(q, 'sgd', kvstore='device')\n"
+            "a.step(1)\nb.step(1)\n",
+        ),
+        (
+            "class Gan:\n    def __init__(s):\n        s.a = gluon.Trainer(p, 'sgd', kvstore='local')\n"
+            "        s.b = gluon.Trainer(q, 'sgd', kvstore='local')\n"
+            "    def step(s):\n        s.a.step(1)  #!\n",
+            "class Gan:\n    def __init__(s):\n        s.a = gluon.Trainer(p, 'sgd', kvstore='device')\n"
+            "        s.b = gluon.Trainer(q, 'sgd', kvstore='local')\n"
+            "    def step(s):\n        s.a.step(1)\n",
+        ),
+        (
+            "a = gluon.Trainer(p, 'sgd', kvstore='local')\nb = gluon.Trainer(q, 'sgd', kvstore='local')\n"
+            "for t in (a, b):\n    t.step(1)  #!\n",
+            None,
+        ),
     ],
 )
 def test_a_kvstore_that_sums_on_the_devices(before: str, after: str | None) -> None:

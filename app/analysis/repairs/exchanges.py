@@ -23,6 +23,7 @@ _DRIFT = (
     "Has the replicas sum their gradients before each update: check that the batch size that the"
     " Trainer is given counts all replicas, and start from equal weights."
 )
+_STEPS = frozenset({"step", "update", "allreduce_grads"})
 _TAKES_KVSTORE = frozenset({"Trainer", "fit", "init_optimizer", "create"})
 
 
@@ -57,6 +58,8 @@ def reduce_on_host(situation: Situation) -> Draft | None:
 def _only_store(situation: Situation, names: Container[object]) -> tuple[str, Source, ast.Constant] | None:
     """The one place that names a kvstore of some names: in the finding's file, else in another of the run."""
     found = _stores(situation.source, names)
+    if len(found) > 1:
+        found &= _of_the_step(situation, names)
     if found:
         return (situation.file, situation.source, found.pop()) if len(found) == 1 else None
     others = [
@@ -66,6 +69,31 @@ def _only_store(situation: Situation, names: Container[object]) -> tuple[str, So
         for one in _stores(source, names)
     ]
     return others[0] if len(others) == 1 else None
+
+
+def _of_the_step(situation: Situation, names: Container[object]) -> set[ast.Constant]:
+    """What names the kvstore of the Trainer that steps at the finding's line, where the file says so."""
+    source, found = situation.source, set[ast.Constant]()
+    for node in (node for stmt in situation.statements for node in own_nodes(stmt)):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        made = _maker(source, node.func.value) if node.func.attr in _STEPS else None
+        named = _named_store(source, made, names) if made else None
+        if named is not None:
+            found.add(named)
+    return found
+
+
+def _maker(source: Source, owner: ast.expr) -> ast.Call | None:
+    """The one call that makes what a name, or an attribute of some object, stands for."""
+    if isinstance(owner, ast.Name):
+        value = value_of(source, owner.id, owner)
+    else:
+        wanted = dotted(owner)
+        assigns = [node for node in ast.walk(source.tree) if isinstance(node, ast.Assign)]
+        values = [one.value for one in assigns if wanted and wanted in map(dotted, one.targets)]
+        value = values[0] if len(values) == 1 else None
+    return value if isinstance(value, ast.Call) else None
 
 
 def _stores(source: Source, names: Container[object]) -> set[ast.Constant]:

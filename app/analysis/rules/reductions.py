@@ -15,8 +15,9 @@ def collective(transfer: Transfer) -> dict[str, Any] | None:
     """A part of a reduction: said by the recorder, or a sum at the line and between the devices of one."""
     named = transfer.facts.get("collective")
     if named:
-        summed_on = transfer.facts.get("summed_on")
-        return {"algorithm": str(named)} | ({"summed_on": summed_on} if summed_on else {})
+        told = {"summed_on": transfer.facts.get("summed_on"), "devices": sorted(_exchanging(transfer))}
+        told |= _exchanged(transfer)
+        return {"algorithm": str(named)} | {name: value for name, value in told.items() if value}
     reduction = _built_from_ops(transfer)
     if reduction is None or _sums_gradients_on_host(transfer, reduction):
         return None
@@ -59,7 +60,14 @@ def _exchanged_over_host(transfer: Transfer, algorithm: str) -> dict[str, Any] |
     devices = _exchanging(transfer)
     if not devices or summed_on in devices:
         return None
-    return {"algorithm": algorithm, "summed_on": summed_on, "devices": sorted(devices)}
+    told = {"algorithm": algorithm, "summed_on": summed_on, "devices": sorted(devices)}
+    return told | _exchanged(transfer)
+
+
+def _exchanged(transfer: Transfer) -> dict[str, Any]:
+    """What a kvstore exchanges: gradients or weights, and of which parameter."""
+    what, of = transfer.facts.get("exchanged"), transfer.text("producer")
+    return {"exchanged": str(what), "exchanged_of": of} if what and of else {}
 
 
 def _exchanging(transfer: Transfer) -> frozenset[str]:

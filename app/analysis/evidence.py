@@ -206,6 +206,9 @@ def _sync(facts: _Facts) -> str:
     made = ""
     if "made_by" in facts:
         made = _made(facts)
+    if "brought_at" in facts:
+        lines = facts.told("brought_at", "lines")
+        made += f"What {lines} copied to the host is taken here, when its device has made it. "
     if IN_GRAPH in (facts.told("taken_by"), facts.told("kind")):
         return f"{made}In each call the graph waits while the Python function works on the host."
     idle = facts.told("idle_meanwhile", "devices", ", ")

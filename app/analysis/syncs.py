@@ -53,6 +53,8 @@ class Sync:
     """How often in every step (or call), 0 for less; None where only the count tells."""
     own_rounds: int | None = None
     """Rounds of its own loop, which `each` is of where neither steps nor calls pace it."""
+    brought_at: tuple[str, ...] = ()
+    """Lines that copied to the host what is taken there and waited for: its device had yet to make it."""
 
     @property
     def source(self) -> str:
@@ -68,6 +70,7 @@ class Sync:
         """The row as the report has it."""
         row = dataclasses.asdict(self)
         del row["takes"], row["bytes_total"], row["each"], row["own_rounds"]
+        row["brought_at"] = list(self.brought_at)
         row["idle"] = [{"device": one.device, "share": round(one.share, 3)} for one in self.idle]
         return row
 
@@ -75,6 +78,7 @@ class Sync:
 def sync_table(tables: Tables) -> list[Sync]:
     """One row a device, kind and line, the longest standstill first."""
     groups: dict[tuple[str, str, str | None], list[Key]] = {}
+    brought: dict[tuple[str, str, str | None], dict[str, None]] = {}
     copied = _copied_to_host(tables)
     for key in tables.of_kind("sync"):
         fields = key.fields
@@ -85,7 +89,12 @@ def sync_table(tables: Tables) -> list[Sync]:
             device = origin[0]
         identity = (device, fields.get("kind") or "", tables.site(fields.get("loc")))
         groups.setdefault(identity, []).append(key)
-    rows = [_sync(tables, identity, keys) for identity, keys in groups.items()]
+        if device != (fields.get("device") or "") and (line := tables.site(origin[1])):
+            brought.setdefault(identity, {})[line] = None
+    rows = [
+        dataclasses.replace(_sync(tables, identity, keys), brought_at=tuple(brought.get(identity, ())))
+        for identity, keys in groups.items()
+    ]
     return sorted(rows, key=lambda row: (-(row.stood_ns or 0), -row.count, row.site or "", row.kind))
 
 

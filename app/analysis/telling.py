@@ -114,6 +114,8 @@ def waited(syncs: Sequence[Sync]) -> dict[str, Any]:
         evidence["copy_ns"] = copied
         evidence["split"] = weakest(sync.split_basis for sync in syncs if sync.split_basis)
     idle = [f"{device} {units.percent(share)} of it (inferred)" for device, share in _idle(syncs)]
+    brought = list(dict.fromkeys(line for sync in syncs for line in sync.brought_at))
+    evidence |= {"brought_at": brought} if brought else {}
     return evidence | ({"idle_meanwhile": idle} if idle else {})
 
 

@@ -103,6 +103,12 @@ from app.analysis.finding import Finding
         ),
         (
             "host-sync",
+            {"src": "cpu:1", "made_by": ["_copyto at t.py:3"], "brought_at": ["metric.py:4"]},
+            "It was made on cpu:1 by _copyto at t.py:3. What metric.py:4 copied to the host is taken here, when"
+            " its device has made it. While Python waits for a value it gives out no work.",
+        ),
+        (
+            "host-sync",
             {"src": "cpu:1", "made_by": ["Custom at t.py:3", "Sum at t.py:4"]},
             "It was made on cpu:1 by Sum at t.py:4. It lay on cpu:1 and was handed to the operator called at"
             " t.py:3. While Python waits for a value it gives out no work.",

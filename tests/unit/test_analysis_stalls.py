@@ -194,8 +194,8 @@ def test_a_value_that_was_copied_to_the_host_each_time_is_waited_for_on_its_devi
         (row,) = sync_table(tables(copy, sync(2, "cpu:0", copied_from="cpu:1", copy_loc=2)))
         return row
 
-    assert taken(10).device == "cpu:1"
-    assert taken(1).device == "cpu:0"
+    assert (taken(10).device, taken(10).brought_at) == ("cpu:1", ("train.py:2",))
+    assert (taken(1).device, taken(1).brought_at) == ("cpu:0", ())
 
 
 def test_without_steps_what_autograd_records_is_a_round() -> None:

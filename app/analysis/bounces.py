@@ -14,7 +14,7 @@ from app.analysis.matrix import total
 from app.analysis.severity import SEVERITY
 from app.analysis.syncs import Sync
 from app.analysis.telling import Telling, cost_ns, standstill, waited
-from app.analysis.transfer import TINY
+from app.analysis.transfer import TINY, happened_often
 from app.views import units
 
 CODE = "bounce"
@@ -78,7 +78,9 @@ def _finding(
     recurs = bool(telling.recurring(part))
     # Nor is it a warning where nobody knows how much goes there and back.
     tiny = all(hop.bytes is None or hop.bytes <= TINY for hop in part)
-    seldom = telling.rounds > 1 and not recurs
+    # A detour is a mistake in an evaluation too, so its count is enough.
+    often = all(happened_often(hop.count, telling.rounds) for hop in part)
+    seldom = telling.rounds > 1 and not recurs and not often
     severity = "info" if tiny or seldom else SEVERITY[CODE]
     summary = f"{_told(chains, first, last)}: {telling.cost(part)}{telling.copying(part)}{standstill(waits)}."
     return Finding(

@@ -31,6 +31,8 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
     ("missing-device", "producer", placed.made_on_missing_device),
     ("host-memory", "consumer", placed.host_memory),
     ("host-memory", "consumer", placed.handed_over_on_host),
+    ("host-memory", "consumer", placed.preferred_on_host),
+    ("host-memory", "producer", placed.made_rather_on_host),
     ("gradient-outside-scope", "consumer", gradients.made_for_gradient),
     ("gradient-outside-scope", "producer", gradients.made_by_gradient),
     ("colocation", "consumer", placed.colocation),
@@ -86,7 +88,8 @@ def severity_of(code: str, transfer: Transfer) -> str:
         own = transfer.facts.get("sync") in LIBRARYS_OWN or copies.on_host_on_gpus(transfer)
         return "warning" if transfer.every_step and not own else "info"
     if code == "variable-home":
-        return "warning" if transfer.every_step and not transfer.tiny else "info"
+        recurs = transfer.every_step or (transfer.often and transfer.kind != "arg")
+        return "warning" if recurs and not transfer.tiny else "info"
     if code == "default-device" and (transfer.seldom or transfer.tiny or transfer.kind == "arg"):
         return "info"  # what a function is given has to be made somewhere
     if code in ("redundant-copy", "no-kernel") and transfer.seldom:

@@ -181,11 +181,24 @@ class Transfer:
         return self.count is not None and rounds > 1 and self.count >= rounds
 
     @property
+    def often(self) -> bool:
+        """Whether it happened at least in every other step's number, as what stands in a loop beside them."""
+        return happened_often(self.count, self.context.rounds)
+
+    @property
     def seldom(self) -> bool:
         """Whether it is known to happen less often than every step."""
         if self.each is not None:
             return self.each == 0
         return self.count is not None and self.count < self.context.rounds
+
+
+_OFTEN, _LEAST_OFTEN = 0.5, 6
+
+
+def happened_often(count: int | None, rounds: int) -> bool:
+    """Whether something that no step paces recurs by its count: more than once an epoch would."""
+    return count is not None and count >= max(_LEAST_OFTEN, _OFTEN * rounds)
 
 
 def made_by_optimizer(name: str) -> bool:

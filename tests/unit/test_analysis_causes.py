@@ -289,6 +289,9 @@ def test_facts_that_are_missing_decide_nothing() -> None:
         ({"kind": "pull"}, None, "info"),
         ({"facts": {"variable": "kernel"}, "requested": "cpu:1"}, 30, "warning"),
         ({"facts": {"variable": "kernel"}, "requested": "cpu:1"}, 1, "info"),
+        # In a loop beside the steps, nearly as often: no summary of an epoch's.
+        ({"facts": {"variable": "kernel"}, "requested": "cpu:1"}, 16, "warning"),
+        ({"facts": {"variable": "kernel"}, "requested": "cpu:1"}, 5, "info"),
         ({"facts": {"variable": "iteration"}, "requested": "cpu:1", "bytes": 8}, 30, "info"),
         ({"kind": "upload"}, 30, "info"),
         ({"kind": "upload", "facts": {"stalls": True}}, 30, "warning"),

@@ -180,6 +180,14 @@ def test_a_detour_that_happens_seldom_is_a_note() -> None:
     assert [one.severity for one in once] == ["info"]
 
 
+def test_a_detour_in_a_loop_beside_the_steps_is_none_of_theirs_and_a_mistake_still() -> None:
+    """Bug: training in the same program made a note of it."""
+    run = graph_tables("Reshape")
+    hops = hop_table(run)
+    beside = findings(hops, [], [], rounds=12, steps=12, detours=chains(run, hops))
+    assert [(one.code, one.severity) for one in beside] == [("bounce", "warning")]
+
+
 def test_a_scope_that_was_forgotten_stays_one_mistake() -> None:
     """GIVEN an op on the default device with two inputs from elsewhere, of which one comes back unchanged
     THEN the missing scope is told, once, and no detour."""

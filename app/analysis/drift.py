@@ -23,6 +23,11 @@ _FIX_OF_TOWERS = (
     " let tf.distribute.MirroredStrategy make the replicas, which keeps them equal."
 )
 """For variables that the code itself made on several devices."""
+_FIX_OF_COPIES = (
+    "Apply the sum of all replicas' gradients to each of them: initialize one net on all contexts, with one"
+    " gluon.Trainer, which sums them; or sum the gradients by hand before each update."
+)
+"""The same of MXNet."""
 
 _Replicas = tuple[int, tuple[str, ...], int, str]
 """Process, devices, line and exchange of the comparisons that belong together."""
@@ -150,7 +155,10 @@ def _finding(tables: Tables, replicas: _Replicas, checks: list[Check], fields: M
         f"{_at(last)}, {grew} {before}{_at(first)}; no gradients are"
         f" exchanged between them at {site or 'an unknown line'}{by}."
     )
-    fix = _FIX_OF_TOWERS if variables else advice.fix(CODE, evidence)
+    fix = advice.fix(CODE, evidence)
+    if variables:
+        mxnet = any(process.framework == "mxnet" for process in tables.processes)
+        fix = _FIX_OF_COPIES if mxnet else _FIX_OF_TOWERS
     return Finding(CODE, SEVERITY[CODE], site, summary, evidence, fix, (), recurs=True)
 
 

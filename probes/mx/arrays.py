@@ -11,10 +11,14 @@ import ctypes
 import functools
 import sys
 import threading
-from typing import Any, Callable, ClassVar, Optional
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Optional
 
 from ..trace.hop import HOST
 from ..trace.recording import Recording
+from ..trace.replica_sets import Copy
+
+if TYPE_CHECKING:
+    from .replicas_apart import Apart
 
 _KINDS = {1: "cpu", 2: "gpu", 3: "host", 5: "host"}
 """Context types: cpu_pinned and cpu_shared are the host's memory, allocated in another way."""
@@ -163,6 +167,10 @@ class Arrays:
         """Address of a gradient's array -> that of the array whose gradient it is."""
         self._held: dict[int, Mark] = {}
         """By the address of an array: its gradient, when only MXNet itself still holds that."""
+        self.copies: dict[int, Copy] = {}
+        """By address: the arrays that may be copies of one parameter."""
+        self.apart: Optional[Apart] = None
+        """Who wants to know what is written to those."""
         self.inside = threading.local()
         """`device`: that of the operator in Python which this thread runs."""
         self.new_device: list[Callable[[str], None]] = []
@@ -293,6 +301,11 @@ class Arrays:
         if held is not None:
             held.total[0] -= held.bytes
 
+    def overwritten(self, handle: Any, op: str = "", value: Any = None, loc: int = 0) -> None:
+        """An array that is there got new values: by an op, of which `value` is the first input, or else."""
+        if self.apart is not None and handle.value in self.copies:
+            self.apart.wrote(self.copies[handle.value], op, value, loc)
+
     def view(self, handle: Any, of: Any) -> None:
         """`handle` shares the memory of `of`."""
         known = self.marks.get(of.value)
@@ -324,6 +337,7 @@ def install(recording: Recording) -> Arrays:
                     mark.total[0] -= mark.bytes
             if address in wanted:
                 wanted.discard(address)
+                arrays.copies.pop(address, None)
                 arrays.gradient_let_go(address)
         check_call(free(handle))  # all that the method did
 

@@ -49,4 +49,4 @@ def install(recording: Recording, module: ModuleType) -> None:
     cached_ops.install(recording, known, recorded, eager, sites)
     drift.exchanged = kvstores.install(recording, known, eager, measured).summed
     memory.install(recording, known, measured)
-    steps.install(recording, drift.stepped, lambda: eager.updating > 0)
+    steps.install(recording, drift.stepped, drift.apart.stepped, lambda: eager.updating > 0)

@@ -123,6 +123,7 @@ class Kvstores:
                 store.plans[identity] = plan
             self._count(plan)
             for array in group:
+                self._arrays.overwritten(array.handle)
                 old = self._arrays.mark(array.handle)
                 if old.op != "kvstore pull" or old.loc != loc:
                     mark = Mark("kvstore pull", loc, old.device, old.requested, old.bytes, old.total)

@@ -192,6 +192,8 @@ class Ops:
                 if fresh:  # as `copyto` makes it: no view of it can be there yet
                     self.arrays.marks.pop(output.handle.value, None)
             self.arrays.made(output.handle, mark)
+            if out is not None:
+                self.arrays.overwritten(output.handle, entry.name, inputs[0] if inputs else None, location)
 
     def _filled(self, name: Any, handle: Any) -> str:
         """Where the array lies that an op was given for its values.
@@ -364,6 +366,7 @@ class Ops:
         if known.key:
             self.recording.happened(known.key, "hop", dur)
         self.arrays.made(handle, known.mark)
+        self.arrays.overwritten(handle)
 
 
 def _scope() -> Optional[str]:

@@ -15,6 +15,7 @@ from typing import Any, Optional
 from ..imports import after_import
 from ..trace.drift import MOST_ELEMENTS, compare, write
 from ..trace.recording import Recording, clock
+from . import replicas_apart
 from .arrays import Arrays
 
 MADE_AT = "_hopscope_made_at"
@@ -37,6 +38,8 @@ class Drift:
         self._reshape = _LIB.MXNDArrayReshape64
         self._free = _LIB.MXNDArrayFree
         self._steps: dict[int, int] = {}
+        self.apart = replicas_apart.install(recording, arrays, self._first_values)
+        """Compares what no trainer updates together."""
         self.exchanged: Callable[[Any], bool] = bool
         """Whether gradients were ever handed to a kvstore: one that is there need not be used."""
 
@@ -44,6 +47,8 @@ class Drift:
         """A trainer or module has made a step."""
         count = self._steps.get(id(owner), 0) + 1
         self._steps[id(owner)] = count
+        if self.apart.on:
+            self._tell_apart(owner, loc, count)
         if count & (count - 1):
             return
         replicas, exchange = _replicas(owner)
@@ -51,6 +56,15 @@ class Drift:
             exchange = None
         if replicas:
             self._compare(replicas, exchange, loc, getattr(owner, MADE_AT, 0))
+
+    def _tell_apart(self, owner: Any, loc: int, count: int) -> None:
+        """Whether a trainer's parameters live on one context each, and another trainer has their copies."""
+        for parameter in getattr(owner, "_params", None) or ():
+            copies = parameter._data or []
+            if len(copies) == 1:
+                self.apart.stepped(copies, owner._optimizer, loc, parameter.name)
+            elif count == 1:
+                self.apart.kept_together(copies)
 
     def _compare(self, replicas: Replicas, exchange: Optional[str], loc: int, made: int) -> None:
         start = clock()
@@ -70,12 +84,17 @@ class Drift:
         kind = numpy.dtype(array.dtype)
         if kind.kind != "f" or array.stype != "default":
             return None
-        size = 1
-        for extent in self._arrays.shape(array.handle):
+        return self._first_values(array.handle, kind.name, self._arrays.shape(array.handle))
+
+    def _first_values(self, handle: Any, dtype: str, shape: Sequence[int]) -> Any:
+        import numpy
+
+        kind, size = numpy.dtype(dtype), 1
+        for extent in shape:
             size *= extent
         flat, part = ctypes.c_void_p(), ctypes.c_void_p()
         extents = (ctypes.c_int64 * 1)(-1)
-        self._reshape(array.handle, 1, extents, ctypes.c_bool(False), ctypes.byref(flat))
+        self._reshape(handle, 1, extents, ctypes.c_bool(False), ctypes.byref(flat))
         count = min(size, MOST_ELEMENTS)
         self._slice(flat, ctypes.c_uint(0), ctypes.c_uint(count), ctypes.byref(part))
         values = numpy.empty(count, kind)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..imports import after_import
@@ -14,6 +14,8 @@ Stepped = Callable[[Any, int], None]
 """Called with the trainer or module that stepped, and the location of the call."""
 
 
+Updated = Callable[[Sequence[Any], Any, int], None]
+"""Called with arrays that an updater of the code's own updated, its optimizer, and the location."""
 _MOST_TOLD_APART = 64
 _owners: dict[int, int] = {}
 
@@ -26,9 +28,15 @@ def _number(owner: Any) -> int:
 class _Nesting(threading.local):
     depth = 0
     owner: Any = None
+    updaters = 0
 
 
 _nesting = _Nesting()
+
+
+def applying() -> bool:
+    """Whether an optimizer works now, in this thread."""
+    return _nesting.depth + _nesting.updaters > 0
 
 
 def parameter_name(key: Any) -> str:
@@ -41,7 +49,7 @@ def parameter_name(key: Any) -> str:
     return str(key)
 
 
-def install(recording: Recording, stepped: Stepped, in_kvstore: Callable[[], bool]) -> None:
+def install(recording: Recording, stepped: Stepped, updated: Updated, in_kvstore: Callable[[], bool]) -> None:
     """Wrap gluon's Trainer, the symbolic Modules, and updaters that a loop of one's own calls.
 
     A call inside another's is the other's step, and so is one that a kvstore makes.
@@ -57,7 +65,7 @@ def install(recording: Recording, stepped: Stepped, in_kvstore: Callable[[], boo
                 _wrap(recording, owner, "update", stepped)
 
     def updaters(module: Any) -> None:
-        _count_rounds(recording, module.Updater, in_kvstore)
+        _count_rounds(recording, module.Updater, updated, in_kvstore)
 
     after_import("mxnet.gluon.trainer", trainer)
     after_import("mxnet.optimizer.optimizer", updaters)
@@ -91,7 +99,7 @@ def _wrap(recording: Recording, owner: Any, name: str, stepped: Stepped) -> None
     setattr(owner, name, applied)
 
 
-def _count_rounds(recording: Recording, owner: Any, in_kvstore: Callable[[], bool]) -> None:
+def _count_rounds(recording: Recording, owner: Any, updated: Updated, in_kvstore: Callable[[], bool]) -> None:
     """A loop of one's own updates parameter by parameter: a step begins where an index comes again.
 
     Of several updaters, one a context, the first one counts.
@@ -99,6 +107,7 @@ def _count_rounds(recording: Recording, owner: Any, in_kvstore: Callable[[], boo
     original = owner.__call__
     done: set[Any] = set()
     leading: list[int] = []
+    guard = recording.guard("steps")
 
     @functools.wraps(original)
     def __call__(self: Any, index: Any, *args: Any, **kwargs: Any) -> Any:
@@ -111,6 +120,17 @@ def _count_rounds(recording: Recording, owner: Any, in_kvstore: Callable[[], boo
                     done.clear()
                     recording.stepped(loc=recording.sites.current())
                 done.add(first)
-        return original(self, index, *args, **kwargs)
+        if applying():
+            return original(self, index, *args, **kwargs)
+        _nesting.updaters += 1
+        try:
+            result = original(self, index, *args, **kwargs)
+        finally:
+            _nesting.updaters -= 1
+        with guard:  # (index, gradients, weights)
+            weights = kwargs["weight"] if "weight" in kwargs else args[1]
+            several = weights if isinstance(weights, (list, tuple)) else [weights]
+            updated(several, self.optimizer, recording.sites.current())
+        return result
 
     owner.__call__ = __call__

@@ -19,6 +19,8 @@ from .exact import BACKWARD, ExactLines
 
 MOST_NODES = 200_000
 """Recorded ops that are kept while no backward pass comes; then they are forgotten, and that is told."""
+_LOOKS = 4
+"""So many backward passes of a line are looked at for what one loss depends on."""
 COPIES = frozenset({"_copyto", "_np_copyto", "_npi_copyto"})
 _STOPS = frozenset({"BlockGrad", "stop_gradient", "zeros_like", "ones_like", "argmax", "argmin", "argsort"})
 """Ops that hand no gradient back."""
@@ -53,11 +55,13 @@ class Tape(threading.local):
         """Autograd records now."""
         self._recording = recording
         self._exact = exact
+        self._arrays = arrays
         self._wanted = arrays.wanted
         self._nodes: dict[int, Node] = {}
         """By the address of the array that the op made."""
         self._made = 0
         self._keys: dict[Any, int] = {}
+        self._looked: dict[int, int] = {}
         self._scopes: dict[int, int] = {}
         """Key of each line that has autograd record."""
 
@@ -116,6 +120,8 @@ class Tape(threading.local):
         counts = recording.counts
         inferred = exact is None or not exact.running
         waiting = [node for node in map(self._nodes.get, heads) if node is not None]
+        if self._arrays.apart is not None and self._arrays.apart.on:
+            self._tell_together(waiting, location)
         seen = set(map(id, waiting))
         while waiting:
             forward, parents, copy = waiting.pop()
@@ -140,6 +146,21 @@ class Tape(threading.local):
         if not retain:
             self._nodes.clear()
             self._made = 0
+
+    def _tell_together(self, heads: Sequence[Node], location: int) -> None:
+        """Tell, the first times at a line, of the devices that one loss depends on."""
+        looked = self._looked[location] = self._looked.get(location, 0) + 1
+        if looked > _LOOKS or self._arrays.apart is None:
+            return
+        for head in heads:
+            waiting, seen, devices = [head], {id(head)}, set()
+            while waiting:
+                forward, parents, copy = waiting.pop()
+                devices.add(copy[0] if copy else forward.device)
+                waiting += (parent for parent in parents if id(parent) not in seen)
+                seen.update(map(id, parents))
+            if len(devices) > 1:
+                self._arrays.apart.together(frozenset(devices))
 
     def _op_key(self, forward: Forward, copy: Optional[Copy], location: int) -> int:
         fields = {

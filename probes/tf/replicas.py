@@ -15,10 +15,10 @@ from typing import Any, Optional
 
 from ..trace import drift
 from ..trace.recording import Recording, clock
+from ..trace.replica_sets import Copy, Parameter, ReplicaSet, due
 from . import steps
 from .names import shape_text, short_device
 from .peek import first_elements
-from .replica_sets import Copy, Parameter, ReplicaSet, due
 from .returned import ReturnedGradients
 from .writes import Touched, is_update, is_write, touched
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
 
 from app.analysis.drift import Check, checks_of, drift_findings, drifts
 from app.analysis.tables import Tables
-from probes.trace.rows import Event, Key, Location
+from probes.trace.rows import Event, Key, Location, Process
 
 SITES = {line: Location(line, f"train.py:{line}", None, "/train.py", line, "main") for line in (3, 7)}
 
@@ -157,6 +158,13 @@ def test_towers_that_the_code_made_itself_are_told_by_their_updates() -> None:
     assert found.evidence["variables_made_at"] == "train.py:3"
     assert (found.evidence["first_check_updates"], found.evidence["last_check_updates"]) == (1, 8)
     assert found.fix and "MirroredStrategy" in found.fix
+
+
+def test_copies_of_mxnet_are_advised_one_trainer() -> None:
+    process = Process(0, 1, "main", "mxnet", "1.9", None, None, 0, 0, [], {}, True, {})
+    tables = run(OF_TOWERS, AFTER_1_AND_8)
+    (found,) = drift_findings(dataclasses.replace(tables, processes=[process]))
+    assert found.fix and "one gluon.Trainer" in found.fix
 
 
 def test_towers_that_something_else_is_assigned_to_do_not_drift() -> None:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy
 import pytest
 
-from probes.tf.replica_sets import Copy, Parameter, ReplicaSet, due
 from probes.tf.writes import Touched, Write, touched
 from probes.trace.drift import Compared, compare
+from probes.trace.replica_sets import Copy, Parameter, ReplicaSet, due
 
 
 class Towers:
@@ -20,6 +20,7 @@ class Towers:
 
     def __init__(self, starts: tuple[Any, Any], settings: tuple[Any, Any] = (None, None)) -> None:
         self.told: list[tuple[int, int, bool]] = []
+        self.own_batches = True
         self.held = [{"kernel": numpy.array(start), "bias": numpy.zeros(2)} for start in starts]
         self.group = ReplicaSet(7, self._tell, lambda first, second: first == second)
         self.copies: list[dict[str, Copy]] = [{}, {}]
@@ -46,7 +47,9 @@ class Towers:
         for name, copy in self.copies[tower].items():
             if self.group.over:
                 return
-            self.held[tower][name] = self.held[tower][name] - by
+            # Of batches of their own gradients differ by more than a factor.
+            along = numpy.array([1.0, 10 * by if self.own_batches else 1.0])
+            self.held[tower][name] = self.held[tower][name] - by * along
             copy.parameter.updated(copy)
             if due(copy.updates):
                 copy.keep()
@@ -82,6 +85,17 @@ def test_towers_with_equal_gradients_stay_equal() -> None:
 )
 def test_models_that_are_meant_to_differ(starts: tuple[Any, Any], settings: tuple[Any, Any]) -> None:
     towers = Towers(starts, settings)
+    for _ in range(4):
+        towers.update(0, 0.1)
+        towers.update(1, 0.2)
+    assert towers.told == []
+    assert towers.group.over
+
+
+def test_models_that_learn_from_one_batch_at_other_rates_are_a_search() -> None:
+    """WHEN the code updates them itself THEN no optimizer tells its rate, but the first updates do."""
+    towers = Towers((START, START))
+    towers.own_batches = False
     for _ in range(4):
         towers.update(0, 0.1)
         towers.update(1, 0.2)

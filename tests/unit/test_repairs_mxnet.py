@@ -390,6 +390,8 @@ def test_a_trainer_that_is_made_in_another_file() -> None:
         ("train.py", ("job.t.allreduce_grads()",))
     ]
     assert of_trainer("replica-drift", step, '"sgd", kvstore=None', trainer_made_at="job.py:99") is None
+    apart = told | {"variables_made_at": "job.py:1"}
+    assert of_trainer("replica-drift", step, '"sgd", kvstore=None', **apart) is None
 
 
 def test_a_kvstore_that_is_an_option_without_a_default() -> None:
@@ -414,3 +416,11 @@ def test_an_array_that_another_context_computes_with_stays_where_it_is_made() ->
     for ran, proposes in (((), True), (host, False)):
         text = "mask = mx.nd.ones(3)  #!\ny = x * mask.as_in_context(mx.gpu(1))\nz = h + mask\n"
         assert bool(mx_fixed("default-device", text, hops=(made_by_default,), ran=ran)) == proposes
+
+
+def test_of_two_contexts_the_one_that_is_no_host_is_kept() -> None:
+    text = "import mxnet as mx\ny = mask * hidden  #!\n"
+    told: dict[str, Any] = {"ops": ["broadcast_mul"], "ran_on": ["cpu:0"], "inputs_also_on": ["gpu:0"]}
+    brought = mx_fixed("mixed-context", text, **told)
+    assert brought == "import mxnet as mx\ny = mask.as_in_context(hidden.context) * hidden\n"
+    assert mx_fixed("mixed-context", "import mxnet as mx\nmask *= hidden  #!\n", **told) is None

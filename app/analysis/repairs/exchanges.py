@@ -109,8 +109,8 @@ def _stores(source: Source, names: Container[object]) -> set[ast.Constant]:
 
 def replica_drift(situation: Situation) -> Draft | None:
     """The Trainer gets a kvstore, and exchanges gradients before each update."""
-    if situation.framework != "mxnet":
-        return None
+    if situation.framework != "mxnet" or situation.evidence("variables_made_at"):
+        return None  # of trainers with a copy each, none could exchange anything
     for stmt in situation.statements:
         updates = [
             node

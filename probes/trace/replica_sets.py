@@ -13,10 +13,10 @@ equal before the first update, and updated at one line by gradients of their own
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
-from ..trace.drift import Compared, compare
+from .drift import Compared, compare
 
 BY_THEN = 8
 """Updates after which those that exchange nothing differ by more than rounding, which goes on growing."""
@@ -26,7 +26,17 @@ _MOST_KEPT = 8
 class Copy:
     """A parameter on one device."""
 
-    __slots__ = ("device", "name", "optimizer", "parameter", "read", "trained", "updates", "values")
+    __slots__ = (
+        "device",
+        "name",
+        "optimizer",
+        "parameter",
+        "read",
+        "restarts",
+        "trained",
+        "updates",
+        "values",
+    )
 
     def __init__(self, device: str, name: str, parameter: Parameter, read: Callable[[], Any]) -> None:
         """`read` gives its first elements now, None where it can't, or where it is gone."""
@@ -36,6 +46,8 @@ class Copy:
         self.read = read
         self.trained = False
         """Its gradient was asked for."""
+        self.restarts = 0
+        """How often it got other values after it was looked at, and before its first update."""
         self.updates = 0
         self.optimizer: Any = None
         self.values: dict[int, Any] = {}
@@ -103,6 +115,29 @@ def due(updates: int) -> bool:
     return not updates & (updates - 1)
 
 
+_ALONG = 1e-4
+_OTHER_RATE = 0.05
+
+
+def _scaled(members: Sequence[tuple[Any, Any]]) -> bool:
+    """Whether the first updates only differ by a factor: of one batch, at other rates.
+
+    `members` has of each parameter its copies' values before the first update, and after it.
+    """
+    import numpy
+
+    found = []
+    for tower in range(min(len(before) for before, _ in members)):
+        parts = [(after[tower].astype("float64") - before[tower]).ravel() for before, after in members]
+        found.append(numpy.concatenate(parts))
+    first, lengths = found[0], [float(numpy.linalg.norm(one)) for one in found]
+    if first.size < 2 or not all(lengths):
+        return False
+    along = [float(first @ one) / (lengths[0] * length) for one, length in zip(found, lengths)]
+    rates = [abs(length / lengths[0] - 1) for length in lengths]
+    return min(along) > 1 - _ALONG and max(rates) > _OTHER_RATE
+
+
 Tell = Callable[[Compared, int], None]
 """Called with a comparison, and after how many updates of each replica it was."""
 
@@ -155,7 +190,7 @@ class ReplicaSet:
             optimizers = [copy.optimizer for copy in one.copies.values()]
             alike = all(self._alike(optimizers[0], optimizer) for optimizer in optimizers[1:])
             self.over = self.over or not equal or not alike
-        self.over = self.over or not anchored
+        self.over = self.over or not anchored or _scaled([(one.values(0), one.values(1)) for one in members])
         return not self.over
 
     def _compare(self, held: list[tuple[Parameter, Any]], updates: int) -> None:

@@ -1,0 +1,240 @@
+"""Compares copies of a net on several contexts that no trainer updates together, after 1, 2, 4, 8 .. updates.
+
+Such are a net's arrays that a loop of one's own updates each for itself, and nets with a trainer each. What
+may be copies of each other stands in replica_sets.py; this tells it what is made, trained and written.
+Everything here costs something only where a line made parameters of one shape on several devices.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Optional
+
+from ..trace import drift
+from ..trace.recording import Recording, clock
+from ..trace.replica_sets import Copy, Parameter, ReplicaSet, due
+from . import steps
+from .arrays import Arrays
+from .tape import COPIES
+
+Reader = Callable[[Any, str, Sequence[int]], Any]
+"""Gives the first elements of the array of a handle, of a type and shape, unseen by the recorder."""
+_MOST_WAITING = 512
+_MOST_RESTARTS = 2
+_BY_DIFFERENCE = frozenset({"broadcast_sub", "elemwise_sub", "_sub", "_minus", "_npi_subtract"})
+_BY_SUM = frozenset({"broadcast_add", "elemwise_add", "_add", "_plus", "_npi_add"})
+_SETTINGS = (
+    "lr",
+    "wd",
+    "momentum",
+    "beta",
+    "beta1",
+    "beta2",
+    "epsilon",
+    "gamma1",
+    "gamma2",
+    "lamda1",
+    "clip_gradient",
+    "clip_weights",
+    "centered",
+)
+
+
+class Apart:
+    """The arrays that may be copies of one parameter."""
+
+    def __init__(self, recording: Recording, arrays: Arrays, read: Reader) -> None:
+        """Nothing was made yet."""
+        self.recording = recording
+        self._arrays = arrays
+        self._read = read
+        self._lock = threading.RLock()
+        self._waiting: dict[tuple[int, str, str], list[Parameter]] = {}
+        self._sets: dict[tuple[int, tuple[str, ...]], ReplicaSet] = {}
+        self.began: list[Copy] = []
+        """Copies whose first values are still to be kept."""
+        self.on = False
+        """Some arrays may be copies of one parameter."""
+
+    # -- what is made and trained ------------------------------------------------------------------
+
+    def made(self, address: int) -> None:
+        """Gradients of the array at this address will be wanted."""
+        if address in self._arrays.copies:
+            return
+        handle = ctypes.c_void_p(address)
+        dtype, shape = self._arrays.dtype(handle)[0], self._arrays.shape(handle)
+        if not dtype.startswith("float") or self._arrays.sparse(handle) or not shape:
+            return
+        device, extents = self._arrays.device(handle), "x".join(map(str, shape))
+        place = self.recording.sites.current(2), extents, dtype
+        with self._lock:
+            waiting = self._waiting.setdefault(place, [])
+            parameter = next((one for one in waiting if one.takes(device)), None)
+            if parameter is None:
+                parameter = Parameter(place[0], extents)
+                waiting.append(parameter)
+                del waiting[:-_MOST_WAITING]
+
+            def read() -> Any:
+                there = self._arrays.copies.get(address) is copy
+                return self._read(handle, dtype, shape) if there else None
+
+            copy = Copy(device, "", parameter, read)
+            parameter.copies[device] = copy
+            self._arrays.copies[address] = copy
+            if len(parameter.copies) > 1:
+                self.began += parameter.copies.values() if len(parameter.copies) == 2 else [copy]
+                self.on = True
+
+    def differentiated(self) -> None:
+        """A backward pass was asked for: what nothing updated yet holds its first values."""
+        began, self.began = self.began, []
+        for copy in began:
+            if not copy.updates and not copy.parameter.over:
+                copy.keep()
+
+    def together(self, devices: frozenset[str]) -> None:
+        """One loss depends on what these devices computed: what they have are parts of one model."""
+        for waiting in self._waiting.values():
+            for parameter in waiting:
+                parameter.over |= len(devices & parameter.copies.keys()) > 1
+
+    # -- what is written ---------------------------------------------------------------------------
+
+    def wrote(self, copy: Copy, op: str, value: Any, loc: int) -> None:
+        """A copy got new values: by an op, whose first input is `value`, or, for '', by something else.
+
+        What optimizers write is told by `stepped`.
+        """
+        if steps.applying():
+            return
+        itself = value is not None and self._arrays.copies.get(value.handle.value) is copy
+        update = op.endswith("_update") or (itself and op in _BY_DIFFERENCE | _BY_SUM)
+        if op in COPIES and value is not None:
+            made = self._arrays.mark(value.handle)
+            update = made.op in _BY_DIFFERENCE and made.device == copy.device
+        self._written(copy, update, loc, None)
+
+    def stepped(self, weights: Iterable[Any], optimizer: Any, loc: int, name: str = "") -> None:
+        """An optimizer updated these arrays, of a parameter of this name where there is one."""
+        for weight in weights:
+            copy = self._arrays.copies.get(weight.handle.value)
+            if copy is not None:
+                copy.name = name or copy.name
+                self._written(copy, True, loc, optimizer)
+
+    def kept_together(self, weights: Iterable[Any]) -> None:
+        """A trainer updates these together: they are compared with it."""
+        for weight in weights:
+            copy = self._arrays.copies.get(weight.handle.value)
+            if copy is not None:
+                copy.parameter.over = True
+
+    def _written(self, copy: Copy, update: bool, loc: int, optimizer: Any) -> None:
+        parameter = copy.parameter
+        group = parameter.replicas
+        if len(parameter.copies) < 2 or parameter.over or (group is not None and group.over):
+            return
+        if not update or (group is not None and group.loc != loc):
+            self._assigned(copy, group)
+            return
+        if 0 not in copy.values and not copy.updates:
+            parameter.over = True  # nobody knows how it began
+            return
+        copy.optimizer = optimizer or copy.optimizer
+        with self._lock:
+            group = parameter.replicas or self._join(parameter, loc)
+            parameter.updated(copy)
+        if due(copy.updates):
+            copy.keep()
+            with self._lock:
+                group.reached(copy.updates)
+
+    def _assigned(self, copy: Copy, group: Optional[ReplicaSet]) -> None:
+        """Something else than its gradients reached a copy."""
+        if not copy.updates:
+            if copy.values:  # it begins with what it has now
+                copy.values.clear()
+                copy.restarts += 1
+                # Each is a wait for its values: what is assigned in every step is no copy that learns.
+                copy.parameter.over |= copy.restarts > _MOST_RESTARTS
+                self.began.append(copy)
+            return
+        copy.parameter.over = True
+        if group is not None:
+            group.over = True
+            if group.told:
+                drift.event(self.recording, "assigned", 1, clock(), self._fields(group))
+
+    def _join(self, parameter: Parameter, loc: int) -> ReplicaSet:
+        place = loc, tuple(sorted(parameter.copies))
+        group = self._sets.get(place)
+        if group is None:
+
+            def tell(found: drift.Compared, updates: int) -> None:
+                drift.write(self.recording, found, clock(), self._fields(made), updates)
+
+            group = made = self._sets[place] = ReplicaSet(loc, tell, _alike)
+        group.parameters[id(parameter)] = parameter
+        parameter.replicas = group
+        return group
+
+    def _fields(self, group: ReplicaSet) -> dict[str, Any]:
+        first = next(iter(group.parameters.values()))
+        return {
+            "devices": list(first.copies),
+            "exchange": None,
+            "loc": group.loc,
+            "made_loc": 0,
+            "variables_loc": first.made,
+        }
+
+
+def _alike(first: Any, second: Any) -> bool:
+    """Whether two optimizers, None where none is known, have the same settings."""
+    return first is second or (
+        first is not None and second is not None and _settings(first) == _settings(second)
+    )
+
+
+def _settings(optimizer: Any) -> tuple[Any, ...]:
+    schedule = getattr(optimizer, "lr_scheduler", None)
+    parts = getattr(schedule, "__dict__", {})
+    told = {name: part for name, part in parts.items() if isinstance(part, float)}
+    settings = (getattr(optimizer, name, None) for name in _SETTINGS)
+    return type(optimizer).__name__, type(schedule).__name__, told, *settings
+
+
+def install(recording: Recording, arrays: Arrays, read: Reader) -> Apart:
+    """Hook what wants gradients and what asks for them; to be called before the others hook it."""
+    from mxnet.base import _LIB
+
+    lib: Any = _LIB
+    apart = arrays.apart = Apart(recording, arrays, read)
+    guard = recording.guard("replicas that grow apart")
+    mark_variables: Callable[..., int] = lib.MXAutogradMarkVariables
+    run_backward: Callable[..., int] = lib.MXAutogradBackwardEx
+
+    @functools.wraps(mark_variables)
+    def MXAutogradMarkVariables(count: Any, handles: Any, *rest: Any) -> int:
+        status = mark_variables(count, handles, *rest)
+        if status == 0:
+            with guard:
+                for index in range(getattr(count, "value", count)):
+                    apart.made(handles[index])
+        return status
+
+    @functools.wraps(run_backward)
+    def MXAutogradBackwardEx(*args: Any) -> int:
+        if apart.began:
+            with guard:
+                apart.differentiated()
+        return run_backward(*args)
+
+    lib.MXAutogradMarkVariables = MXAutogradMarkVariables
+    lib.MXAutogradBackwardEx = MXAutogradBackwardEx
+    return apart

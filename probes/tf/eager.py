@@ -104,7 +104,8 @@ class EagerOps:
                     source = getattr(tensor, "_hopscope", None)
                     if source is None:
                         source = self._first_seen(tensor, op_type, location)
-                if source[4] is not device and tensor.device != device:
+                # Where it lies, not where it was made: a function's result may say the latter of the host.
+                if source[4] is not device and tensor.backing_device != device:
                     self._crossed(tensor, inputs, source, mark, forward, device)
             if op_type == "VarHandleOp":
                 mark = mark_of(op_type, location, _attribute(attrs, "shared_name"), mark[3], device)

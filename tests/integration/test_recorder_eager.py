@@ -135,3 +135,9 @@ def test_what_goes_into_a_table_and_comes_out_is_where_that_lives(eager: Recorde
     assert eager.hops("src", "dst", "op", "cause", site="eager.py:89", src="cpu:2") == [went]
     came = eager.hops("src", "dst", "producer", "cause", site="eager.py:90")
     assert came == [("cpu:1", "cpu:2", "LookupTableFindV2", "colocation")]
+
+
+def test_a_functions_result_crosses_from_where_it_lies(eager: Recorded) -> None:
+    """Bug: called in no scope it is said to be of the host; a comparison there told of no transfer."""
+    way = ("src", "dst", "bytes", "count", "cause")
+    assert eager.hops(*way, site="eager.py:103", op="Less") == [("cpu:1", "cpu:0", 4, 8, "host-sync")]

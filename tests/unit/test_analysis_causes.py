@@ -30,7 +30,9 @@ HOST_BY_DEFAULT = Context(
     defaults={"": "cpu:0", "worker:1": "worker:1/cpu:0"},
 )
 
-TAKEN = Context(frozenset({"cpu:0", "cpu:1", "cpu:2"}), rounds=30, taken={(9, "cpu:0"): "numpy"})
+TAKEN = Context(
+    frozenset({"cpu:0", "cpu:1", "cpu:2"}), rounds=30, taken={(9, "cpu:0"): "numpy", (7, "cpu:0"): "bool"}
+)
 READ = {"loc": 9, "op": "Identity", "producer_op": "", "facts": {"variable": "w"}}
 
 KVSTORE = {"collective": "kvstore local"}
@@ -155,6 +157,11 @@ MADE_BY_GRADIENT = {"forward_loc": 5, "facts": {"producer_forward_requested": "c
         ),
         # A variable's value, which its own method reads to the host before Python takes it.
         ("cpu:1", "cpu:0", READ, TAKEN, "host-sync"),
+        # A comparison of scalars that Python decides by.
+        ("cpu:1", "cpu:0", {"op": "Less", "loc": 7, "bytes": 4}, TAKEN, "host-sync"),
+        ("cpu:1", "cpu:0", {"op": "Less", "loc": 7, "bytes": 4096}, TAKEN, "default-device"),
+        ("cpu:1", "cpu:0", {"op": "Less", "loc": 9, "bytes": 4}, TAKEN, "default-device"),
+        ("cpu:1", "cpu:0", {"op": "Less", "loc": 7, "bytes": 4, "requested": "cpu:0"}, TAKEN, "unknown"),
         ("cpu:1", "cpu:0", {**READ, "loc": 8}, TAKEN, "variable-home"),
         ("cpu:1", "cpu:0", {**READ, "op": "AddV2"}, TAKEN, "default-device"),
         ("cpu:1", "cpu:0", {**READ, "graph": 4}, TAKEN, "variable-home"),

@@ -11,6 +11,20 @@ from app.analysis.transfer import Transfer, sent
 
 _READS = frozenset({"Identity", "ReadVariableOp"})
 """What a variable's own methods read it with before they give its value to Python."""
+_COMPARISONS = frozenset(
+    {
+        "Less",
+        "LessEqual",
+        "Greater",
+        "GreaterEqual",
+        "Equal",
+        "NotEqual",
+        "LogicalAnd",
+        "LogicalOr",
+        "LogicalNot",
+    }
+    | {"IsNan", "IsFinite", "IsInf"}
+)
 PYTHON_DATA = frozenset({"Python", "Const"})
 
 
@@ -32,10 +46,14 @@ def on_host_on_gpus(transfer: Transfer) -> bool:
 def _taken_after_reading(transfer: Transfer) -> dict[str, Any] | None:
     by = transfer.context.taken.get((transfer.fields.get("loc") or 0, transfer.dst))
     eager = transfer.kind == "copy" and not transfer.fields.get("graph")
-    if not by or not eager or transfer.requested or transfer.text("op") not in _READS:
+    if not by or not eager or transfer.requested:
         return None
     variable = transfer.facts.get("variable")
-    return {"taken_by": by, "variable": variable} if variable else None
+    if variable and transfer.text("op") in _READS:
+        return {"taken_by": by, "variable": variable}
+    # ``if loss < best``: compared on the host, where nobody asked for a device, and decided by there.
+    compared = transfer.text("op") in _COMPARISONS and transfer.tiny and is_host(transfer.dst)
+    return {"taken_by": by} if compared and by == "bool" else None
 
 
 def redundant_copy(transfer: Transfer) -> dict[str, Any] | None:

@@ -91,3 +91,14 @@ with tf.device("CPU:2"):
     near.assign_add(tf.ones([4, 4]))  # line 91: runs where the variable lives
 near.assign_sub(tf.ones([4, 4]))  # line 92: nothing is asked for
 near.assign(far + 1.0)  # line 93: the sum is made where ops go by default
+
+
+@tf.function
+def score():
+    with tf.device("CPU:1"):
+        return tf.reduce_sum(rows * 3.0)
+
+
+for _ in range(8):
+    if score() < 0.0:  # line 103: compared where ops go by default, the value lies on cpu:1
+        break

@@ -245,9 +245,12 @@ class Ops:
         """Where the value of what the host makes of these comes from; None on other devices: they hold it."""
         if device is not HOST:
             return None
-        marks = self.arrays.marks
+        marks, wanted = self.arrays.marks, self.arrays.wanted
         origins = list(filter(None, (marks[array.handle.value].origin for array in inputs)))
         if len(origins) > 1 and len({origin[0] for origin in origins}) > 1:
+            # A weight that takes one device's gradient, and another's the next time, puts none together.
+            if any(array.handle.value in wanted for array in inputs):
+                return origins[0]
             for source, copied in origins:
                 fields = {"loc": copied, "device": source, "made_loc": location}
                 self.recording.key(("together", copied, source, location), "together", fields, counted=False)

@@ -4,7 +4,8 @@ https://github.com/apache/mxnet/issues/1827 asks how devices train copies of a m
 neighbours of that which exchange nothing on purpose.
 
 An expert: searches over rates on the same batches, an ensemble of other starts, a target net that follows the
-online one, averages every third step, and halves of one model that share a loss.
+online one, averages every third step, workers that send their gradients to shared weights one after the other, and halves
+of one model that share a loss.
 """
 
 import mxnet as mx
@@ -107,6 +108,20 @@ def averaged_every_third_step():
                 other.set_data(mean)
 
 
+def asynchronous_workers():
+    mx.random.seed(8)
+    shared = gluon.nn.Dense(4, in_units=8)
+    shared.initialize(mx.init.Xavier())
+    workers = pair(8, 8)
+    for batch in halves():
+        for worker, x, device in zip(workers, batch, devices):
+            backward(worker, x)
+            for own, of_all in zip(parameters(worker), parameters(shared)):
+                weight = of_all.data()
+                weight -= 0.1 * own.grad().as_in_context(mx.cpu())
+                own.set_data(weight.as_in_context(device))
+
+
 def halves_of_one_model():
     first, second = pair(9, 9)
     trainers = [gluon.Trainer(net.collect_params(), "sgd") for net in (first, second)]
@@ -125,5 +140,6 @@ ensemble()
 one_after_the_other()
 followed()
 averaged_every_third_step()
+asynchronous_workers()
 halves_of_one_model()
 nd.waitall()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from app.analysis.devices import in_order
+from app.analysis.devices import in_order, is_gpu, is_host
 from app.analysis.hops import Hop
 from probes.trace.hop import IN_GRAPH
 
@@ -46,6 +46,14 @@ _FIX_OF_NO_GPU = (
     "The program is shown no such GPU: check the driver, the framework's build and CUDA_VISIBLE_DEVICES."
     " What would cross with GPUs is foreseen by: python3 -m app preflight -- SCRIPT."
 )
+_FIX_OF_CREATED = (
+    "Create it on {dst}, where it is read, if it fits into that memory: {created_at} creates it in a scope"
+    " of {created_in}. What reads it here takes the whole of it."
+)
+_FIX_OF_INPUT = (
+    "Make its input on {dst}, where it is computed with: in a scope of its input's device, the host, the op"
+    " would leave {dst}."
+)
 _FIX_OF_ROWS = "Create the table on {dst}, where its rows are used, if it fits into that memory."
 _FIX_OF_KEPT = (
     "{kept_by} keeps its variables in one place for all replicas: MirroredStrategy keeps a copy of each on"
@@ -81,8 +89,12 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
             text = "Save every so many steps: each save waits until the values are there."
     if code == "host-sync" and (function := _in_python(evidence)):
         text = function
+    if code == "variable-home" and evidence.get("created_in") and evidence.get("created_at"):
+        text = _FIX_OF_CREATED
     if code == "variable-home" and evidence.get("kept_by"):
         text = _FIX_OF_KEPT
+    if code == "default-device" and evidence.get("default_device") and _to_gpu_from_host(evidence):
+        text = _FIX_OF_INPUT
     if any(name.startswith("kvstore") for name in _each(evidence.get("algorithm"))):
         text = _FIXES_OF_KVSTORES.get(code, text)
     if evidence.get("handed_back_at"):
@@ -114,7 +126,14 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         home=next(iter(_each(evidence.get("devices"))), "one"),
         kept_by=" and ".join(_each(evidence.get("kept_by"))),
         dst=" and ".join(_each(evidence.get("dst"))) or "the device that uses it",
+        created_at=" and ".join(_each(evidence.get("created_at"))),
+        created_in=" and ".join(_each(evidence.get("created_in"))),
     )
+
+
+def _to_gpu_from_host(evidence: Mapping[str, Any]) -> bool:
+    ways = [_each(evidence.get(end)) for end in ("src", "dst")]
+    return all(ways) and all(map(is_host, ways[0])) and all(map(is_gpu, ways[1]))
 
 
 def summary(
@@ -169,6 +188,8 @@ def summary(
     if code == "host-memory" and (evidence.get("handed_over") or evidence.get("on_a_gpu")):
         kept = _one(evidence.get("kept_in_host_memory"))
         tell = _HANDED_OVER.get(kept, _TAKEN) if evidence.get("handed_over") else _TAKEN
+    if evidence.get("prefers_host"):
+        tell = _RATHER_ON_HOST[first.cause.blames]
     if code in _CALLED and evidence.get("call"):
         tell = _CALLED[code]
     if evidence.get("copied_before"):
@@ -200,6 +221,10 @@ _HANDED_OVER = {
 _TAKEN = (
     "{consumers} at {at} is sent an argument, {way}, that a GPU's kernel would take from host memory as it is"
 )
+_RATHER_ON_HOST = {
+    "consumer": "TensorFlow runs {consumers} at {at} on the host though GPUs have a kernel of it, {way}",
+    "producer": "TensorFlow runs {producer} at {at} on the host though GPUs have a kernel of it, {way}",
+}
 _CALLED = {
     "explicit": "The code copies a tensor at {at} by {call}, {way}",
     "redundant-copy": "The code copies a tensor at {at} by {call} to where it is already, {way}",

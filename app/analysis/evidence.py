@@ -192,6 +192,9 @@ def _variable(facts: _Facts) -> str:
         home = facts.told("lives_on", "devices")
         return f"The table lives on {home}, so its rows are looked up there; what uses them runs on {used}."
     kept = f", where {facts.told('kept_by')} keeps it" if "kept_by" in facts else ""
+    if "created_at" in facts:
+        kept += f", created at {facts.told('created_at', 'lines')} in a scope of"
+        kept += f" {facts.told('created_in', 'devices')}"
     asked, runs = facts.told("requested", "devices"), facts.told("dst", "devices")
     reads = f"was requested on {asked}" if asked else f"was requested nowhere and runs on {runs}"
     if not asked and not runs:

@@ -525,3 +525,43 @@ def test_more_gpus_than_there_would_be_are_said() -> None:
     told = {row["what"]: row for row in foresee_mxnet(tables, 1)["unforeseen"]}
     assert "gpu(1)" in told["gpu numbers"]["why"]
     assert told["the script asks how many GPUs there are"]["site"] == "train.py:3"
+
+
+def test_a_table_that_the_code_put_on_the_host_is_what_is_elsewhere_and_no_fix_trains_there() -> None:
+    text = """import tensorflow as tf
+with tf.device("/CPU:0"):
+    emb.build((None, None))
+m.fit(x)
+"""
+    handle, table, ids = ["resource", []], ["float32", [1000, 32]], ["int64", [16, 10]]
+    read = record("ReadVariableOp", 4, [(0, handle)], types={"dtype": "float32"}, outputs=[table])
+    types = {"Tparams": "float32", "Tindices": "int64", "Taxis": "int32"}
+    gather = record("GatherV2", 4, [(1, table), (2, ids)], types=types)
+    made = record("Cast", 4, types={"SrcT": "float32", "DstT": "int64"}, outputs=[ids])
+    records = [variable(3, "cpu:0"), read, made, gather]
+    foreseen = foresee(parse_flow(notes(records)), shipped_table(), text_of={"train.py": text}.get)
+    [row] = [row for row in foreseen.findings if row["severity"] == "warning"]
+    assert (row["code"], row["site"], row["repair"]) == ("variable-home", "train.py:4", None)
+    assert row["summary"].startswith("table lives on cpu:0 and is read on gpu:0")
+    assert "on gpu:0" in row["fix"] and "train.py:3 creates it in a scope of cpu:0" in row["fix"]
+
+
+def test_what_has_a_gpus_kernel_is_never_moved_to_the_host_as_a_fix() -> None:
+    text = """import tensorflow as tf
+with tf.device("/CPU:0"):
+    x = tf.random.normal((64, 16))
+y = tf.matmul(x, x)
+"""
+    records = [
+        made_on_the_default(3) | {"requested": "cpu:0"},
+        record("MatMul", 4, [(0, FLOAT), (0, FLOAT)]),
+    ]
+    foreseen = foresee(parse_flow(notes(records)), shipped_table(), text_of={"train.py": text}.get)
+    [row] = foreseen.findings
+    assert (row["code"], row["repair"]) == ("default-device", None)
+    assert row["fix"].startswith("Make its input on gpu:0")
+
+
+def test_an_op_for_which_tensorflow_prefers_the_host_is_told_as_that() -> None:
+    records = [made_on_the_default(), record("OptionalFromValue", 2, [(0, FLOAT)], types={})]
+    assert {code for code, *_ in ways(seen(records))} == {"host-memory"}

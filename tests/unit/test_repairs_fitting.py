@@ -43,3 +43,16 @@ def test_so_it_is_for_a_layers_own_line() -> None:
 )
 def test_a_layers_line_is_left_where_it_is(text: str, ran: tuple[Op, ...]) -> None:
     assert trained(text, *ran) is None
+
+
+def test_no_fix_takes_a_gpus_work_to_the_host() -> None:
+    hops = (hop("default-device", src="cpu:0", dst="gpu:0"),)
+    made = MADE.replace("GPU:1", "CPU:0") + FIT.replace("(data)", "(data)  #!")
+    ran = (op(11, "VarHandleOp", "cpu:0"), op(13, "MatMul", "gpu:0"))
+    assert fixed("default-device", made, hops=hops, ran=ran) is None
+    # Nor into a scope that is there already.
+    beside = "import tensorflow as tf\nwith tf.device('/CPU:0'):\n    x = f()\ny = g(x)  #!\n"
+    assert fixed("default-device", beside, hops=hops) is None
+    # Where no GPU takes part, the host is a device like others.
+    alike = (hop("default-device", src="cpu:0", dst="cpu:1"),)
+    assert fixed("default-device", beside, hops=alike, devices=("cpu:0", "cpu:1")) is not None

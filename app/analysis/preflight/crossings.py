@@ -96,7 +96,7 @@ class Crossings:
         facts |= self._lacks("", record.op, place) | self._lacks("producer_", maker.op if maker else "", made)
         variable = self._variable(maker)
         if variable:
-            facts["variable"] = variable
+            facts |= {"variable": variable} | self._created(maker.inputs[0].maker if maker else PYTHON)
         if place.rule == "resource":
             facts["colocated_with"] = self._resource(record)
         fields = hop_fields(
@@ -238,14 +238,16 @@ class Crossings:
             if maker.forward_loc:
                 facts["producer_forward_requested"] = maker.forward_requested
             if maker.op == "ReadVariableOp":
-                facts["variable"] = self._variable_of(record, maker) or maker.name
+                handle = self._handle_of(record, maker)
+                facts["variable"] = self._name_of(handle) or maker.name
+                facts |= self._created(handle)
             producer, producer_op, producer_loc = maker.name, made.op, made.loc
             producer_requested, kind = made.requested, "copy"
         else:
             producer, producer_op, producer_loc, producer_requested = self._argument(record, -1 - number)
             kind = "arg"
         if place.rule == "resource":
-            facts["colocated_with"] = self._variable_of(record, op) or "a resource"
+            facts["colocated_with"] = self._name_of(self._handle_of(record, op)) or "a resource"
         return hop_fields(
             lies.device,
             place.device,
@@ -278,12 +280,25 @@ class Crossings:
             op = placed.ops[number]
         return op
 
-    def _variable_of(self, record: Record, op: Op) -> str:
+    @staticmethod
+    def _handle_of(record: Record, op: Op) -> int:
+        """The record that made the variable, or other resource, that an op of the called function takes."""
         for source, _ in op.inputs:
             handle = next((one for one in record.inputs if one.slot == -1 - source), None)
             if handle is not None and handle.tensor.dtype == "resource" and handle.maker != PYTHON:
-                return self.flow.records[handle.maker].name
-        return ""
+                return handle.maker
+        return PYTHON
+
+    def _name_of(self, handle: int) -> str:
+        return self.flow.records[handle].name if handle != PYTHON else ""
+
+    def _created(self, handle: int) -> dict[str, str]:
+        """Where a variable was created, if it is for the scope there that it lives where it does."""
+        made = self.flow.records[handle] if handle != PYTHON else None
+        site = self.flow.sites.get(made.loc) if made is not None else None
+        if made is None or site is None or made.requested != self.placing.home(handle):
+            return {}
+        return {"created_at": site[0], "created_in": made.requested}
 
     def _argument(self, record: Record, slot: int) -> tuple[str, str, int, str]:
         one = next((one for one in record.inputs if one.slot == slot), None)
@@ -321,7 +336,9 @@ class Crossings:
         self._hop(hop, often, (self.placing.places[pull.maker],))
 
     def _lacks(self, prefix: str, op: str, place: Place | None) -> dict[str, Any]:
-        """The evidence that there is no kernel where the op would have run."""
+        """The evidence that there is no kernel where the op would have run, or that it runs rather here."""
+        if place is not None and place.device == HOST != self.machine.default and place.rule == "default":
+            return {f"{prefix}preferred_on_host": True}
         if place is None or place.lacking is None:
             return {}
         if place.lacking_by_default and of_the_host(op):

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from app.analysis.explained import Explained, explained
 from app.analysis.findings import run_findings
 from app.analysis.hops import Hop, hop_table
-from app.analysis.placement import op_table
 from app.analysis.preflight.crossings import Crossings, lacking
 from app.analysis.preflight.flow import Flow
 from app.analysis.preflight.libraries import predicted
-from app.analysis.preflight.machine import HOST, Machine
+from app.analysis.preflight.machine import Machine
 from app.analysis.preflight.placing import Placing
 from app.analysis.preflight.trust import RULES, confidence
 from app.analysis.preflight.unsure import unforeseen
-from app.analysis.repairs.edits import Repair
 from app.analysis.repairs.integers import ADVICE, kept_on_host
-from app.analysis.repairs.ran import Ran
 from app.analysis.syncs import sync_table
 from app.analysis.tables import Tables
 from probes.tf.kernel_table import KernelTable
@@ -96,8 +92,7 @@ def foresee_on(
     hops = hop_table(tables)
     same = not version or f"TensorFlow {version}," in machine.table.source
     told = explained(run_findings(tables, hops, sync_table(tables)), tables, hops)
-    ran = Ran(functools.cache(lambda: op_table(tables)))
-    found = [_told(one, hops, crossings, same, ran) for one in told]
+    found = [_told(one, hops, crossings, same) for one in told]
     gpu_count = sum(machine.kind(device) == "GPU" for device in machine.devices)
     return Foreseen(
         pid=flow.pid,
@@ -157,13 +152,11 @@ def _tables(flow: Flow, machine: Machine, keys: Sequence[Key], text_of: TextOf) 
     return Tables([process], locations, rounds, list(keys), [], text_of=text_of)
 
 
-def _told(one: Explained, hops: Sequence[Hop], crossings: Crossings, same: bool, ran: Ran) -> dict[str, Any]:
+def _told(one: Explained, hops: Sequence[Hop], crossings: Crossings, same: bool) -> dict[str, Any]:
     """A finding with the rules that foresee it, and how far to trust them."""
     row = one.row()
     if row["code"] == "variable-home" and kept_on_host([hops[index] for index in row["hops"]]):
         row["fix"] = ADVICE
-    if row["code"] == "no-kernel" and one.repair is not None and _takes_others(one.repair, ran):
-        row["repair"] = None
     places = [place for index in row["hops"] for key in hops[index].keys for place in crossings.rules[key]]
     trust, why = confidence(places, same)
     known = [hops[index].bytes_total for index in row["hops"]]
@@ -175,15 +168,6 @@ def _told(one: Explained, hops: Sequence[Hop], crossings: Crossings, same: bool,
         row |= {"severity": "info", "repair": None}
     rules = [RULES[rule] for rule in dict.fromkeys(place.rule for place in places)]
     return row | {"rules": rules, "confidence": trust, "why": why}
-
-
-def _takes_others(repair: Repair, ran: Ran) -> bool:
-    """Whether a change would have ops on the host that nobody placed, and that a GPU has kernels for."""
-    return any(
-        op.assigned not in ("", HOST)
-        for edit in repair.edits
-        for op in ran.computed(edit.file, edit.first, max(edit.first, edit.last))
-    )
 
 
 def _each(row: Mapping[str, Any], hops: Sequence[Hop]) -> Iterable[int | None]:

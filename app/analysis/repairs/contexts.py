@@ -81,6 +81,10 @@ def mixed_context(situation: Situation) -> Draft | None:
         if len(pairs) != 1 or not _plain(pairs[0][0]):
             continue
         first, other = pairs[0]
+        if _runs_on_host(situation):  # bringing the GPU's array there would take the rest along
+            first, other = other, first
+            if other is getattr(stmt, "target", None) or not _plain(first):
+                continue
         in_numpy = (arrays(source, stmt) or "").endswith("np")
         context = f"{source.code(first)}.{'ctx' if in_numpy else 'context'}"
         change = Change(source)
@@ -101,6 +105,13 @@ def mixed_context(situation: Situation) -> Draft | None:
             )
         return situation.draft(words, change.text())
     return None
+
+
+def _runs_on_host(situation: Situation) -> bool:
+    """Whether the op runs on the host for its first input, and its others are on devices."""
+    ran_on = alone([str(one) for one in situation.evidence("ran_on")])
+    others = [str(one) for one in situation.evidence("inputs_also_on")]
+    return ran_on == "cpu:0" and bool(others) and ran_on not in others
 
 
 def _made_there(situation: Situation) -> Draft | None:

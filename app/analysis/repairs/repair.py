@@ -17,6 +17,7 @@ from app.analysis.repairs import (
     missing,
     scopes,
     syncs,
+    to_host,
     uploads,
 )
 from app.analysis.repairs.change import Overlap
@@ -85,7 +86,9 @@ def repair(
             files,
         )
         draft = make(situation)
-        return _checked(draft, text_of) if draft is not None else None
+        if draft is None or to_host.leaves_gpu(situation, draft):
+            return None
+        return _checked(draft, text_of)
     except (Overlap, *BROKEN):
         return None
 

@@ -88,6 +88,23 @@ def host_memory(transfer: Transfer) -> dict[str, Any] | None:
     return None
 
 
+def preferred_on_host(transfer: Transfer) -> dict[str, Any] | None:
+    """TensorFlow has kernels of the op for GPUs too, and gives those for the host precedence."""
+    # optional_ops.cc registers this one so; Keras' loop hands on what a step returns by it.
+    known = transfer.text("op") == "OptionalFromValue" and not transfer.requested
+    prefers = transfer.facts.get("preferred_on_host") or known
+    to_host = is_gpu(transfer.src) and is_host(transfer.dst)
+    return {"kept_in_host_memory": "argument", "prefers_host": True} if prefers and to_host else None
+
+
+def made_rather_on_host(transfer: Transfer) -> dict[str, Any] | None:
+    """So the producer's result comes from there."""
+    prefers = transfer.facts.get("producer_preferred_on_host")
+    if not prefers or not is_host(transfer.src) or not is_gpu(transfer.dst):
+        return None
+    return {"kept_in_host_memory": "result", "prefers_host": True}
+
+
 def colocation(transfer: Transfer) -> dict[str, Any] | None:
     """The consumer was kept beside a variable or resource, not where the code asked."""
     beside = transfer.facts.get("colocated_with")
@@ -144,6 +161,8 @@ def default_placed(transfer: Transfer) -> dict[str, Any] | None:
             return None
     if transfer.called_on:
         return None  # then somebody did ask: for the whole call
+    if is_host(transfer.src) and is_gpu(transfer.dst) and variable_home(transfer) is not None:
+        return None  # a GPU is where it should run: it is the variable that is elsewhere
     at_home = transfer.dst == transfer.default == transfer.text("assigned")
     return {"default_device": transfer.default} if at_home and transfer.src != transfer.dst else None
 
@@ -214,7 +233,8 @@ def variable_home(transfer: Transfer) -> dict[str, Any] | None:
     # Rows that the code looks up where the table lives are a result like any other.
     if transfer.text("producer_op") == "ResourceGather" and transfer.producer_requested == transfer.src:
         return None
-    known = {"variable": variable, "kept_by": transfer.facts.get("kept_by")}
+    told = ("kept_by", "created_at", "created_in")
+    known = {"variable": variable} | {name: transfer.facts.get(name) for name in told}
     rows = {"rows": True} if transfer.text("producer_op") == "ResourceGather" else {}
     return {"lives_on": transfer.src} | rows | {name: value for name, value in known.items() if value}
 

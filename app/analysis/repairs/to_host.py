@@ -1,0 +1,65 @@
+"""Fixes that would have the host do a GPU's work: what they save in transfers they lose many times over."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+
+from app.analysis.devices import is_gpu
+from app.analysis.repairs.edits import edits_between
+from app.analysis.repairs.names import value_of
+from app.analysis.repairs.notation import (
+    blocks_around,
+    context_named,
+    device_named,
+    devices_of,
+    scope_arguments,
+)
+from app.analysis.repairs.situation import Draft, Situation
+from app.analysis.repairs.source import Source, is_compound
+
+
+def leaves_gpu(situation: Situation, draft: Draft) -> bool:
+    """Whether a change would have something run on the host that could run on a GPU of the run.
+
+    It names the host in one more scope, or brings a statement into one; what has no kernel for GPUs may be
+    asked for there, if nothing else of the changed lines runs on one.
+    """
+    if not any(map(is_gpu, situation.devices)):
+        return False
+    for file, changed in draft.texts.items():
+        text = situation.text_of(file) or ""
+        before, after = Source(text), Source(changed)
+        moved_in = (_scoped(after, True) - _scoped(before, True)) & _scoped(before, False)
+        if not _hosts(after) - _hosts(before) and not moved_in:
+            continue
+        if situation.finding.code != "no-kernel":
+            return True
+        for edit in edits_between(file, text, changed):
+            moved = situation.ran.computed(file, edit.first, max(edit.first, edit.last))
+            if any(is_gpu(op.assigned) for op in moved):
+                return True
+    return False
+
+
+def _hosts(source: Source) -> Counter[str]:
+    """How often each way to name the host is used where that decides what runs there."""
+    found = Counter("scope" for argument in scope_arguments(source) if _device(source, argument) == "cpu:0")
+    found["context"] = sum(context_named(node) == "cpu:0" for node in ast.walk(source.tree))
+    return found
+
+
+def _scoped(source: Source, on_host: bool) -> Counter[str]:
+    """The plain statements, as code, whose innermost device scope names the host, or those of which not."""
+    found: Counter[str] = Counter()
+    for stmt in ast.walk(source.tree):
+        if isinstance(stmt, ast.stmt) and not is_compound(stmt):
+            named = [argument for block in blocks_around(source, stmt) for argument in devices_of(block)]
+            if (bool(named) and _device(source, named[0]) == "cpu:0") is on_host:
+                found[ast.unparse(stmt)] += 1
+    return found
+
+
+def _device(source: Source, argument: ast.expr) -> str | None:
+    value = value_of(source, argument.id, argument) if isinstance(argument, ast.Name) else argument
+    return device_named(str(value.value)) if isinstance(value, ast.Constant) else None

@@ -16,7 +16,8 @@ const MARKS = {
     bar(this.thumbY, -this.ty, this.viewHeight, this.layout.height, (y, height) => ({ y: r(Math.min(y, this.viewHeight - height)), height: r(height), x: this.gutter + this.viewWidth - 5 }));
   },
 
-  // Sizes written on the crossings while they are few, each where it covers no bar and no other size.
+  // Sizes written on the crossings while they are few, each where it covers no bar, no other size, and of no
+  // crossing that matters more the stretch along a channel: in a bundle it would be taken for that one's.
   labelCrossings() {
     const wanted = [...this.routes.values()].filter(({ crossing }) => !this.crossings.get(crossing.id).node.classList.contains("dim"));
     this.labelLayer.replaceChildren();
@@ -24,9 +25,13 @@ const MARKS = {
     const written = new Set();
     const taken = [...this.boxes.values()].map((box) => ({ left: box.x - 2, right: box.x + box.width + 2, top: box.y - 2, bottom: box.y + box.height + 2 }));
     wanted.sort((p, q) => q.crossing.alert - p.crossing.alert || q.width - p.width);
-    for (const { crossing } of wanted) {
+    for (const route of wanted) {
+      const { crossing } = route;
       // A ring's arrows all say the same: it is written once.
-      if (crossing.collective && written.has(crossing.text)) continue;
+      if (crossing.collective && written.has(crossing.text)) {
+        taken.push(...stretch(route));
+        continue;
+      }
       const half = this.measure(crossing.text, "500 11px") / 2 + 4;
       const { line } = this.crossings.get(crossing.id);
       const length = line.getTotalLength();
@@ -43,6 +48,7 @@ const MARKS = {
         label.textContent = crossing.text;
         break;
       }
+      taken.push(...stretch(route));
     }
   },
 
@@ -120,6 +126,11 @@ const MARKS = {
     this.pick({ group: "", crossings: [], filtered: false }, { type: "clear" });
   },
 };
+
+// Where a crossing runs along a channel; nothing for one that goes straight to its bar.
+function stretch({ channel, x1, x2 }) {
+  return channel === undefined ? [] : [{ left: Math.min(x1, x2), right: Math.max(x1, x2), top: channel - 1, bottom: channel + 1 }];
+}
 
 function overlaps(a, b) {
   return a.left < b.right && a.right > b.left && a.top < b.bottom && a.bottom > b.top;

@@ -32,6 +32,8 @@ class Option:
     type: OptionType = "choice"
     least: int = 1
     """How many different numbers a list of them must have."""
+    concerns: tuple[str, ...] = ()
+    """Codes of the findings that another value of it brings about or does away with."""
 
     def parse(self, text: str) -> Value:
         """Return the value that a user wrote; UsageError says what would be right."""

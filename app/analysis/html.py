@@ -18,7 +18,7 @@ from app.analysis.report_rows import (
     sync_rows,
     timed,
 )
-from app.analysis.text import endpoint, nothing_recorded
+from app.analysis.text import endpoint, notes_told, nothing_recorded
 from app.views import units
 
 _STYLE = """
@@ -97,8 +97,8 @@ def _findings(report: Mapping[str, Any]) -> list[str]:
     quiet = [row for row in report["findings"] if row["severity"] == "info"]
     parts = _cards(loud) or ["<p>Nothing needs attention.</p>"]
     if quiet:
-        told = units.plural(len(quiet), "note")
-        parts += [f"<details><summary>{told}, nothing to change</summary>", *_cards(quiet), "</details>"]
+        told = notes_told(len(quiet), sum(bool(_fix(row)) for row in quiet))
+        parts += [f"<details><summary>{told}</summary>", *_cards(quiet), "</details>"]
     return parts
 
 

@@ -57,6 +57,12 @@ def _verdicts(report: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def notes_told(notes: int, advising: int) -> str:
+    """What stands above folded notes: ``12 notes, 2 with advice``."""
+    told = units.plural(notes, "note")
+    return f"{told}, {units.count(advising)} with advice" if advising else told
+
+
 def nothing_recorded(report: Mapping[str, Any]) -> str:
     """Why a report is empty, '' where something was recorded: then no finding is good news."""
     if report["devices"] or report["placement"] or report["hops"] or report["syncs"]:

@@ -67,8 +67,12 @@ class Verified:
     """Warnings and errors that only the run after has."""
     by_step: bool
     """The figures are of a step; else of the whole run."""
-    word: str = "step"
-    """What "every step" is called: a round, where the runs apply no optimizer."""
+    shown: tuple[int, ...] = ()
+    """Rows of the run after: transfers inside graphs that XLA hid in the run before."""
+    bytes_shown: float | None = 0
+    """Bytes that these move in each step, likewise; None where not known."""
+    uncovered: bool = False
+    """The run after can show what XLA had compiled in the run before."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,15 +94,16 @@ def verify(code: str, site: str, before: Judged, after: Judged, became: LineMap)
     lines = became(site)
     was = tuple(one for one in before.findings if (one.code, one.site or "") == (code, site))
     still = tuple(one for one in after.findings if one.code == code and (one.site or "") in lines)
-    # Steps of one run and rounds of the other are not of the same.
-    stepped = [bool(side.tables.steps) for side in (before, after)]
-    by_step = before.tables.rounds > 1 and after.tables.rounds > 1 and len(set(stepped)) == 1
+    # What paces runs without steps, calls or loops, is seldom the same in both once the code changed.
+    by_step = all((side.tables.steps or 0) > 1 for side in (before, after))
     known = {(one.code, new) for one in before.findings for new in became(one.site or "")}
     new = tuple(
         one
         for one in after.findings
         if RANK.get(one.severity, 9) < RANK["info"] and (one.code, one.site or "") not in known
     )
+    uncovered = bool(_compiled(before.tables) - _compiled(after.tables))
+    shown = _only_now(before, after, became) if uncovered else ()
     return Verified(
         code,
         site,
@@ -107,7 +112,29 @@ def verify(code: str, site: str, before: Judged, after: Judged, became: LineMap)
         _side(still, after, by_step),
         new,
         by_step,
-        "step" if all(stepped) else "round",
+        shown,
+        _moved([after.hops[row] for row in shown], after.tables.rounds if by_step else 1),
+        uncovered,
+    )
+
+
+def _compiled(tables: Tables) -> set[str]:
+    """The functions that XLA compiled, whole or in parts."""
+    return {str(key.fields.get("function")) for key in tables.of_kind("opaque") if key.count}
+
+
+def _only_now(before: Judged, after: Judged, became: LineMap) -> tuple[int, ...]:
+    """Rows of transfers inside graphs of the run after that the one before did not record."""
+    known = {
+        (hop.src, hop.dst, hop.tensor, site)
+        for hop in before.hops
+        if hop.count != 0
+        for site in (became(hop.site) if hop.site else (None,))
+    }
+    return tuple(
+        row
+        for row, hop in enumerate(after.hops)
+        if any(hop.graphs) and hop.count != 0 and (hop.src, hop.dst, hop.tensor, hop.site) not in known
     )
 
 

@@ -107,16 +107,25 @@ const CELLS = {
   // A real address, so that it can be opened in another tab and copied; a plain click stays in this session.
   link: (target, cell, send) => {
     target.replaceChildren();
-    const anchor = node("a", { href: cell.href, target: "_self" }, target);
-    span(anchor, cell.text);
+    const opening = (parent, text, href) => {
+      const anchor = node("a", { href, target: "_self" }, parent);
+      span(anchor, text);
+      anchor.addEventListener("click", (event) => {
+        event.stopPropagation();
+        if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
+        event.preventDefault();
+        send({ type: "open", href });
+      });
+    };
+    opening(target, cell.text, cell.href);
+    if (cell.kind) span(target, cell.kind, "kind");
     if (cell.remark) span(target, cell.remark, "below");
+    if (cell.of) {
+      const line = span(target, `${cell.of.lead} `, "below");
+      if (cell.of.href) opening(line, cell.of.text, cell.of.href);
+      else span(line, cell.of.text);
+    }
     if (cell.note) span(target, cell.note, `below note${cell.calm ? " calm" : ""}`);
-    anchor.addEventListener("click", (event) => {
-      event.stopPropagation();
-      if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
-      event.preventDefault();
-      send({ type: "open", href: cell.href });
-    });
   },
   actions: (target, cell, send) => {
     target.replaceChildren();

@@ -149,7 +149,7 @@ class Table {
 }
 
 function words(cell) {
-  return [cell.text, cell.remark, ...(cell.devices ?? []).map((device) => device.device)].filter(Boolean).join(" ");
+  return [cell.text, cell.kind, cell.remark, cell.of?.text, ...(cell.devices ?? []).map((device) => device.device)].filter(Boolean).join(" ");
 }
 
 function compare(a, b) {

@@ -30,7 +30,8 @@ class Column:
     - devices: ``{"devices": [badge, ..], "arrow": bool}``, badges ``{"device", "hue", "remark"}``;
     - badge: ``{"text", "tone": good|busy|alert|odd|quiet}``;
     - progress: ``{"text", "fraction": 0..1 or None, "tone"}``;
-    - link: ``{"text", "href", "remark", "note", "calm"}``; a note is red unless it is calm;
+    - link: ``{"text", "href", "kind", "remark", "of", "note", "calm"}``; a note is red unless it is calm;
+      ``kind`` stands beside the text, ``of`` is a line ``{"lead", "text", "href"}`` with a link of its own;
     - actions: ``{"actions": [{"name", "label", "confirm", "yes", "doing"}]}``, asked twice with ``confirm``.
     """
 

@@ -8,6 +8,7 @@ from typing import Any
 from app.analysis.excerpt import Excerpt
 from app.analysis.explained import Explained
 from app.analysis.finding import Finding
+from app.analysis.text import notes_told
 from app.screen.focus import finding_id, finding_name
 from app.screen.proof_rows import Badge, proof_rows
 from app.screen.stage import Stage
@@ -90,10 +91,10 @@ def headline(findings: Sequence[Finding], stage: Stage) -> str:
     return "none: nothing needs attention" if stage.state == "finished" else "none up to where it ended"
 
 
-def fold_title(findings: Sequence[Finding]) -> str:
-    """What stands above the findings that only inform."""
-    quiet = sum(not is_alert(finding.severity) for finding in findings)
-    return f"{units.plural(quiet, 'note')}, nothing to change" if quiet else ""
+def fold_title(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What stands above the findings that only inform: ``12 notes, 2 with advice``; of `finding_rows`."""
+    quiet = [row for row in rows if row["quiet"]]
+    return notes_told(len(quiet), sum(bool(row["fix"]) for row in quiet)) if quiet else ""
 
 
 def evidence_text(evidence: Mapping[str, Any]) -> str:

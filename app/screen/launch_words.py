@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from app.screen.command_words import command_text
@@ -82,6 +82,11 @@ def blocking(plan: Plan) -> list[str]:
 def waiting(plan: Plan) -> str:
     """Why a plan whose framework is not there yet cannot be launched."""
     return f"Launch waits for {title_of(plan.framework)}'s environment."
+
+
+def concerning(options: Iterable[Option], code: str) -> list[Option]:
+    """The options by which a finding of this code comes about or goes away, as the catalogue knows them."""
+    return [option for option in options if code in option.concerns]
 
 
 def changed_options(program: Program, values: Mapping[str, Value | None]) -> dict[str, Value]:

@@ -196,18 +196,19 @@ def _findings(run: Run, snapshot: Snapshot, address: RunAddress) -> None:
     picked = picked_finding(address.finding, found)
     title = "Findings of these steps here" if is_preflight(run) else "Findings"
     st.markdown(f"### {title} :gray[{escape_markdown(headline(found, stage_of(run, snapshot.tables)))}]")
+    cards = finding_rows(
+        snapshot.explained,
+        "Fix and verify" if access.role() == "operator" else "",
+        badge=functools.partial(rows.RunRows.of(snapshot.tables).badge, remark=False),
+        link=lambda name: address.with_filter(finding=name).link(),
+        tries=_tries(run.id),
+    )
     event = findings_list(
-        finding_rows(
-            snapshot.explained,
-            "Fix and verify" if access.role() == "operator" else "",
-            badge=functools.partial(rows.RunRows.of(snapshot.tables).badge, remark=False),
-            link=lambda name: address.with_filter(finding=name).link(),
-            tries=_tries(run.id),
-        ),
+        cards,
         [{"what": one.summary, "why": one.fix or ""} for one in snapshot.unseen],
         "findings",
         selected=finding_id(picked) if picked else "",
-        fold=fold_title(found),
+        fold=fold_title(cards),
     )
     if address.verify and access.role() == "operator":
         verify_dialog(run, snapshot, address.verify, _leave_verify)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from app.analysis.preflight.report import is_preflight
 from app.live.table import Column
+from app.screen.address import RunAddress
 from app.screen.devices import devices_cell, recorded_devices
 from app.screen.launch_words import title_of
 from app.screen.places import run_link
@@ -36,6 +38,7 @@ BROKEN_COLUMNS = (
     Column("reason", "What is wrong", "text"),
     Column("actions", "", "actions"),
 )
+PREFLIGHT, TRIES_A_FIX = "pre-flight", "tries a fix"
 TONES = {
     "starting": "busy",
     "running": "busy",
@@ -70,8 +73,10 @@ DELETE = {
 }
 
 
-def run_row(run: Run, progress: Progress, operator: bool, now: float | None = None) -> dict[str, Any]:
-    """One run as a row of `COLUMNS`; only operators get buttons."""
+def run_row(
+    run: Run, progress: Progress, operator: bool, now: float | None = None, known: Collection[str] = ()
+) -> dict[str, Any]:
+    """One run as a row of `COLUMNS`; only operators get buttons. `known` are the runs that can be shown."""
     now = time.time() if now is None else now
     state, reason = run.judge()
     took = run.took_s(now)
@@ -84,6 +89,7 @@ def run_row(run: Run, progress: Progress, operator: bool, now: float | None = No
             "run": {
                 "text": run.name,
                 "href": run_link(run.id),
+                **_purpose(run, known),
                 "remark": run.id,
                 "note": reason or "" if state in ("failed", "lost") else "",
                 "sort": run.id,
@@ -98,6 +104,25 @@ def run_row(run: Run, progress: Progress, operator: bool, now: float | None = No
             "actions": {"actions": buttons(run, state) if operator else []},
         },
     }
+
+
+def _purpose(run: Run, known: Collection[str]) -> dict[str, Any]:
+    """What it is beside a run of its name: a pre-flight, or one that tries a fix of another."""
+    if is_preflight(run):
+        return {"kind": PREFLIGHT}
+    before = run_before(run)
+    if before is None:
+        return {}
+    of = {"lead": "of", "text": before.run, "href": before.link() if before.run in known else ""}
+    return {"kind": TRIES_A_FIX, "of": of}
+
+
+def run_before(run: Run) -> RunAddress | None:
+    """Where the finding is whose fix a run tries; None for all other runs."""
+    trial = run.spec.get("trial")
+    if not isinstance(trial, Mapping) or not trial.get("of"):
+        return None
+    return RunAddress(run=str(trial["of"]), finding=str(trial.get("finding") or ""))
 
 
 def state_cell(run: Run, state: str) -> dict[str, Any]:

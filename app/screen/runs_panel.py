@@ -40,7 +40,8 @@ def runs_panel() -> None:
         if message := st.session_state.pop("runs-message", None):
             st.error(escape_markdown(message), icon=":material/block:")
     if readable:
-        rows = [run_rows.run_row(run, last_progress(run.path), operator) for run in readable]
+        known = {run.id for run in readable}
+        rows = [run_rows.run_row(run, last_progress(run.path), operator, known=known) for run in readable]
         _act(_draw(run_rows.COLUMNS, rows, "runs"), readable)
     else:
         _nothing_yet(operator)
@@ -81,6 +82,9 @@ def _act(event: dict[str, object] | None, runs: list[Run]) -> None:
     run = next((run for run in runs if event and run.id == event.get("row")), None)
     if event is None or run is None:
         return
+    before = run_rows.run_before(run)
+    if event["type"] == "open" and before and event.get("href") == before.link():
+        st.switch_page(places.RUN, query_params=before.query())
     if event["type"] == "open":
         st.switch_page(places.RUN, query_params={"run": run.id})
     if event["type"] != "action" or access.role() != "operator":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
@@ -12,7 +12,7 @@ from app.analysis.lines import split_site
 from app.analysis.repairs.edits import applied
 from app.screen import places
 from app.screen.focus import finding_name
-from app.screen.launch_words import option_help, option_label
+from app.screen.launch_words import concerning, option_help, option_label
 from app.screen.launching import launch_once
 from app.screen.open_runs import Snapshot
 from app.screen.verify_words import changed_lines
@@ -66,7 +66,7 @@ def _form(run: Run, snapshot: Snapshot, name: str) -> None:
     if way == COPY:
         edits = _edited(run, snapshot, one)
     elif program:
-        options = _options(program.options, run.spec.get("options") or {})
+        options = _options(program.options, run.spec.get("options") or {}, one.finding.code)
     _launch(run, name, edits, options)
 
 
@@ -104,8 +104,21 @@ def _file(snapshot: Snapshot, path: str) -> str | None:
     return next((one.file for one in known if one.site.rpartition(":")[0] == path), None)
 
 
-def _options(options: tuple[Option, ...], given: Mapping[str, Value | None]) -> dict[str, Value]:
-    """Those that differ from the run's."""
+def _options(options: Sequence[Option], given: Mapping[str, Value | None], code: str) -> dict[str, Value]:
+    """Those that differ from the run's; first the ones that concern the finding, as far as that is known."""
+    own = concerning(options, code)
+    if not own:
+        st.caption(
+            f"The program's catalogue doesn't say which of these decides about {escape_markdown(code)}."
+        )
+        return _fields(options, given)
+    st.markdown(f"Decides about **{escape_markdown(code)}**")
+    changed = _fields(own, given)
+    st.caption("The program's other options")
+    return changed | _fields([option for option in options if option not in own], given)
+
+
+def _fields(options: Sequence[Option], given: Mapping[str, Value | None]) -> dict[str, Value]:
     changed: dict[str, Value] = {}
     columns = st.columns(4)
     for number, option in enumerate(options):

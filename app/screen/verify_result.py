@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from app.analysis.opaque import CODE as OPAQUE
 from app.analysis.verify import Judged, line_map, verify
 from app.live.facts import Fact, facts
 from app.live.table import table
 from app.screen import places, verify_words
 from app.screen.address import RunAddress
 from app.screen.open_runs import Snapshot, opened
-from app.views import units
+from app.screen.rows import RunRows
 from app.views.text import escape_markdown
 from runners import registry
 from runners.errors import HopscopeError
@@ -20,6 +21,7 @@ from runners.run import Run
 from runners.trials import edited_texts
 
 _TONES = {"gone": st.success, "eased": st.info, "still there": st.warning}
+_HEIGHT = 260
 _ICONS = {"gone": ":material/check_circle:", "eased": ":material/trending_down:"}
 
 
@@ -65,15 +67,18 @@ def _compared(run: Run, after: Snapshot, before: Snapshot, code: str, site: str)
             icon=":material/warning:",
         )
     else:
-        tell = _TONES[found.state]
-        tell(escape_markdown(verify_words.headline(found)), icon=_ICONS.get(found.state, ":material/error:"))
-    if found.new:
-        named = ", ".join(f"{one.code} at {one.site or 'an unknown line'}" for one in found.new[:4])
-        more = f" and {len(found.new) - 4} more" if len(found.new) > 4 else ""
-        st.warning(
-            f"{units.plural(len(found.new), 'new warning')}: {escape_markdown(named)}{more}",
-            icon=":material/new_releases:",
-        )
+        # Only to see more is no improvement.
+        unhidden = found.code == OPAQUE and found.state == "gone" and found.uncovered
+        tell = st.info if unhidden else _TONES[found.state]
+        icon = ":material/visibility:" if unhidden else _ICONS.get(found.state, ":material/error:")
+        tell(escape_markdown(verify_words.headline(found)), icon=icon)
+    for words in verify_words.new_told(found):
+        st.warning(escape_markdown(words), icon=":material/new_releases:")
+    if words := verify_words.shown_now(found):
+        st.markdown(words)
+    if found.shown:
+        shown = RunRows.of(after.tables).hops(after.hops, found.shown)
+        table(verify_words.SHOWN_COLUMNS, shown, "shown-now", height=_HEIGHT, label="What shows only now")
     left, right = st.columns([5, 4], gap="large")
     with left:
         table(verify_words.COLUMNS, verify_words.rows(found), "sides", label="Before and after")

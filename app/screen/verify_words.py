@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from app.analysis.finding import Finding
+from app.analysis.opaque import CODE as COMPILED
 from app.analysis.verify import Side, StepTime, Verified
 from app.live.table import Column
+from app.screen.rows import HOP_COLUMNS
 from app.store.sources import shown_lines
 from app.views import units
 
@@ -17,6 +20,9 @@ COLUMNS = (
     Column("after", "After", "number"),
     Column("change", "Change", "number"),
 )
+SHOWN_COLUMNS = tuple(column for column in HOP_COLUMNS if column.name not in ("tensor", "within"))
+"""Of the hop table's columns those that tell what shows only now."""
+_MOST_NAMED = 4
 _SAID = {
     "gone": "is gone",
     "eased": "is a note any more, no warning",
@@ -37,12 +43,53 @@ def headline(verified: Verified) -> str:
     lines = [one.site for one in verified.after.found if one.site and one.site != verified.site]
     if lines:
         moved = f", now at {', '.join(dict.fromkeys(lines))}"
-    return f"{verified.code}{where} {_SAID[verified.state]}{moved}"
+    said = f"{verified.code}{where} {_SAID[verified.state]}{moved}"
+    if verified.code == COMPILED and verified.state == "gone" and verified.uncovered:
+        return f"{said}: this run shows what XLA hid in the one before"
+    return said
+
+
+def shown_now(verified: Verified) -> str:
+    """What to make of transfers that only the run after shows; '' where XLA hid nothing before."""
+    if not verified.uncovered:
+        return ""
+    if not verified.shown:
+        return "In what XLA had compiled nothing crosses that could not be seen before."
+    one = len(verified.shown) == 1
+    several = units.plural(len(verified.shown), "transfer")
+    return (
+        f"{several} inside graphs {'shows' if one else 'show'} only now,"
+        " because in the run before XLA compiled what is there, and nothing in it could be seen."
+        f" {'It' if one else 'Each'} either took place there too or was inside one kernel, where nothing is"
+        f" sent: the records of that run don't tell which. {'Its' if one else 'Their'} bytes are left out of"
+        " the change below."
+    )
+
+
+def new_told(verified: Verified) -> list[str]:
+    """Warnings that only the run after has; those of what XLA hid before are told apart."""
+    shown = set(verified.shown)
+    hidden = [one for one in verified.new if one.hops and shown.issuperset(one.hops)]
+    brought = [one for one in verified.new if one not in hidden]
+    return [
+        f"{units.plural(len(found), noun, several)}: {_named(found)}"
+        for found, noun, several in (
+            (brought, "new warning", ""),
+            (hidden, "warning of what shows only now", "warnings of what shows only now"),
+        )
+        if found
+    ]
+
+
+def _named(found: Sequence[Finding]) -> str:
+    named = ", ".join(f"{one.code} at {one.site or 'an unknown line'}" for one in found[:_MOST_NAMED])
+    more = len(found) - _MOST_NAMED
+    return f"{named} and {more} more" if more > 0 else named
 
 
 def rows(verified: Verified) -> list[dict[str, Any]]:
     """What is compared, a row each; the change is told as a part of what it was."""
-    each = f"each {verified.word}" if verified.by_step else "in the whole run"
+    each = "each step" if verified.by_step else "in the whole run"
     before, after = verified.before, verified.after
 
     def row(name: str, what: str, of: Callable[[Side], float | None], told: Callable[[float], str]) -> Any:
@@ -61,10 +108,22 @@ def rows(verified: Verified) -> list[dict[str, Any]]:
         row("stood", f"Python stood still, {each}", lambda side: side.stood_ns, _time),
         row("warnings", "Warnings and errors", lambda side: side.warnings, lambda value: f"{value:.0f}"),
     ]
+    if verified.bytes_shown != 0:
+        made[1]["cells"]["change"] = _without(verified)
+    if before.bytes_of_finding == 0 == after.bytes_of_finding:
+        del made[0]  # the finding is of no transfer
     made[-1]["cells"]["change"] = {"text": _difference(before.warnings, after.warnings)}
     if before.step or after.step:
         made.insert(3, _steps(before.step, after.step))
     return made
+
+
+def _without(verified: Verified) -> dict[str, Any]:
+    """How the bytes changed besides those that could not be seen before, which are no cost of the change."""
+    was, now, only = verified.before.bytes, verified.after.bytes, verified.bytes_shown
+    if now is None or only is None:
+        return {"text": ""}
+    return {"text": change(was, now - only), "remark": f"without {_size(only)} that shows only now"}
 
 
 def _steps(was: StepTime | None, now: StepTime | None) -> dict[str, Any]:

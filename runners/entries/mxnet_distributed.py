@@ -52,6 +52,7 @@ PROGRAMS: tuple[Program, ...] = (
                 "whether servers wait for all workers, and where a worker of several devices adds up",
                 "dist_sync",
                 ("dist_sync", "dist_device_sync", "dist_async"),
+                concerns=("reduce-on-host",),
             ),
             Option("servers", "processes that keep the weights", 1, type="count"),
             Option("workers", "processes that train, each with devices of its own", 2, type="count"),

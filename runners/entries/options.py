@@ -17,11 +17,21 @@ NETWORK = (
 )
 TRAINING = (
     *NETWORK,
-    Option("log-every", "steps between two losses that are read and printed", 10, type="count"),
+    Option(
+        "log-every",
+        "steps between two losses that are read and printed",
+        10,
+        type="count",
+        concerns=("host-sync",),
+    ),
     SEED,
 )
 PINNED = Option("device", "the device to pin to (default: the last of the devices)", None, type="device")
 REPEATS = Option("repeats", "how often each time is measured; with 1 there is no verdict", 5, type="count")
 JIT_COMPILE = Option(
-    "jit-compile", "compile with XLA, which hides where ops run inside a cluster", "off", ("off", "on")
+    "jit-compile",
+    "compile with XLA, which hides where ops run inside a cluster",
+    "off",
+    ("off", "on"),
+    concerns=("xla-opaque",),
 )

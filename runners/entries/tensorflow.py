@@ -61,7 +61,13 @@ PROGRAMS = (
         options=(
             *_COMMON,
             PINNED,
-            Option("gradients", "where tape.gradient is called", "outside", ("outside", "inside")),
+            Option(
+                "gradients",
+                "where tape.gradient is called",
+                "outside",
+                ("outside", "inside"),
+                concerns=("gradient-outside-scope",),
+            ),
         ),
         min_devices=1,
         max_devices=None,

@@ -20,7 +20,11 @@ def _variables(role: str, rank: int, counts: Counts) -> dict[str, str | None]:
 
 
 _JIT_COMPILE = Option(
-    "jit-compile", "compile with XLA, which hides where ops run inside a cluster", "off", ("off", "on")
+    "jit-compile",
+    "compile with XLA, which hides where ops run inside a cluster",
+    "off",
+    ("off", "on"),
+    concerns=("xla-opaque",),
 )
 _KERAS = Option("keras", "Keras 3, or the legacy Keras 2 of tf_keras", "3", ("3", "2"))
 _LOOP = Option("loop", "a loop of one's own, or Keras fit, which takes keras=2", "custom", ("custom", "fit"))

@@ -117,7 +117,7 @@ def test_a_line_filters_the_other_views_and_stays_in_the_address(
 def test_a_findings_line_leads_to_the_source(server: Server, finished: Run, run_page: RunPage) -> None:
     run_page.open(server, finished.id)
     page = run_page.page
-    page.get_by_text(re.compile(r"^\d+ notes?, nothing to change$")).click()
+    page.get_by_text(re.compile(r"^\d+ notes?(, \d+ with advice)?$")).click()
     finding = page.get_by_test_id("finding").filter(has_text="parts.py:5").first
     finding.locator('[data-action="source"]').click()
     expect(page).to_have_url(re.compile(r"line=parts\.py%3A5.*tab=Source|tab=Source.*line=parts\.py%3A5"))

@@ -79,13 +79,16 @@ def test_the_proposed_copy_is_run_and_the_finding_is_gone(
 
     expect(page.get_by_text("bounce at detour.py:7 is gone")).to_be_visible(timeout=90_000)
     sides = page.get_by_test_id("table-sides")
-    expect(sides.locator("tr", has_text="Bytes of this finding")).to_contain_text("32 KiB")
+    expect(sides.locator("tr", has_text="Bytes of this finding")).to_contain_text("192 KiB")
     expect(sides.locator("tr", has_text="Bytes of this finding")).to_contain_text("all gone")
     expect(page.locator("code", has_text="+    y = h.as_in_context(second)")).to_be_visible()
     assert page.locator('img[src="x"]').count() == 0
     (tried,) = [run for run in registry.runs() if run.spec.get("trial", {}).get("of") == finished.id]
     assert tried.state == "finished"
-    page.get_by_role("link", name=finished.id).click()
+    page.goto(f"{server.url}/runs")
+    line = page.locator(f'[data-testid="table-runs"] tr[data-row="{tried.id}"]')
+    expect(line.locator(".kind")).to_have_text("tries a fix")
+    line.get_by_role("link", name=finished.id).click()
     expect(page).to_have_url(re.compile(rf"run={finished.id}&finding=bounce"))
     page.get_by_test_id("finding").first.get_by_role("link", name=tried.id).click()
     expect(page).to_have_url(re.compile(rf"run={tried.id}$"))

@@ -61,12 +61,13 @@ def test_a_finding_that_is_gone_costs_nothing_any_more() -> None:
     assert found.before.step is None  # nothing tells when the steps were
 
 
-def test_steps_of_one_run_are_not_held_against_rounds_of_another() -> None:
+def test_runs_without_steps_are_compared_as_a_whole() -> None:
+    """What paces them, calls or loops, is told differently once the code changed."""
     stepless = Tables([], {}, [], [pull(3)], [], {})
     without = dataclasses.replace(run(pull(3)), tables=stepless)
     assert not verify("host-sync", "train.py:3", run(pull(3)), without, line_map({})).by_step
-    assert verify("host-sync", "train.py:3", run(pull(3)), run(), line_map({})).word == "step"
-    assert verify("host-sync", "train.py:3", without, without, line_map({})).word == "round"
+    found = verify("host-sync", "train.py:3", without, without, line_map({}))
+    assert not found.by_step and found.before.bytes == 10_000
 
 
 def test_a_finding_that_only_moved_with_its_line_is_still_there() -> None:
@@ -128,3 +129,21 @@ def test_a_step_is_told_with_what_it_varies_by() -> None:
     assert not found.before.step.like(found.after.step)
     assert found.before.step.like(StepTime(205, 190, 211))
     assert verify("host-sync", "t.py:3", stepping(200, 200, 200), run(), line_map({})).before.step is None
+
+
+def inside(key: int, loc: int, tensor: str) -> Key:
+    fields = hop_fields("cpu:1", "cpu:2", bytes=1000, loc=loc, graph=1, per_call=1, tensor=tensor)
+    return Key(key, "hop", fields | {"requested": "cpu:2"}, 10)
+
+
+def test_what_xla_hid_is_told_apart_from_what_the_change_costs() -> None:
+    """WHEN a function is not compiled any more THEN the transfers in it are those that show only now."""
+    opaque = {"function": "step", "ops": 4, "asked": ["cpu:2"], "devices": ["cpu:1"], "how": "jit_compile"}
+    before = run(Key(50, "opaque", opaque | {"loc": 3}, 10), inside(4, 9, "seen:0"), pull(7))
+    after = run(inside(4, 9, "seen:0"), inside(5, 6, "x:0"), pull(7))
+    found = verify("xla-opaque", "train.py:3", before, after, line_map({}))
+    assert (found.state, found.uncovered) == ("gone", True)
+    assert [after.hops[row].site for row in found.shown] == ["train.py:6"]
+    assert (found.before.bytes, found.after.bytes, found.bytes_shown) == (2000, 3000, 1000)
+    still = verify("xla-opaque", "train.py:3", before, before, line_map({}))
+    assert (still.uncovered, still.shown) == (False, ())

@@ -17,6 +17,7 @@ from app.analysis.memory import Memory
 from app.analysis.proof import Proof, Stop, Way
 from app.analysis.proof_facts import Fact, Place
 from app.analysis.repairs.edits import Edit, Repair
+from app.analysis.severity import SEVERITY
 from app.analysis.syncs import Idle, Sync
 from app.analysis.verify import Side, StepTime, Verified
 from app.screen import run_header, run_rows, verify_words
@@ -24,6 +25,7 @@ from app.screen.address import RunAddress
 from app.screen.devices import badges, devices_cell
 from app.screen.finding_rows import evidence_text, finding_rows, fold_title, headline
 from app.screen.focus import finding_id, finding_name, focus_of
+from app.screen.launch_words import concerning
 from app.screen.rows import RunRows, sync_columns
 from app.screen.run_claim import claim_rows
 from app.screen.stage import Stage
@@ -64,6 +66,34 @@ def test_a_run_of_each_state_has_its_buttons() -> None:
     failed = run_rows.run_row(run("failed", reason="exited with status 3"), NOTHING, True, NOW)["cells"]
     assert failed["run"]["note"] == "exited with status 3"
     assert ended["run"]["note"] == "" and ended["run"]["href"] == "/run?run=id"
+
+
+def test_a_pre_flight_and_a_try_are_told_from_the_run_of_their_name() -> None:
+    def told(spec: dict[str, Any], known: set[str]) -> dict[str, Any]:
+        cell: dict[str, Any] = run_rows.run_row(run("finished", spec), NOTHING, True, NOW, known)["cells"][
+            "run"
+        ]
+        return cell
+
+    assert "kind" not in told({}, set()) and "of" not in told({}, set())
+    assert told({"preflight": {"steps": 3}}, set())["kind"] == "pre-flight"
+    trial = {"trial": {"of": "first", "finding": "bounce@train.py:3"}}
+    assert told(trial, {"first"})["kind"] == "tries a fix"
+    href = "/run?run=first&finding=bounce%40train.py%3A3"
+    assert told(trial, {"first"})["of"] == {"lead": "of", "text": "first", "href": href}
+    # A run that was removed can't be shown.
+    assert told(trial, {"other"})["of"]["href"] == ""
+
+
+def test_the_options_that_decide_about_a_finding_are_known() -> None:
+    def of(program: str, code: str) -> list[str]:
+        return [option.name for option in concerning(PROGRAMS[program].options, code)]
+
+    assert of("tf-pin-gradients", "gradient-outside-scope") == ["gradients"]
+    assert of("tf-pin-gradients", "xla-opaque") == ["jit-compile"]
+    assert of("tf-pin-gradients", "bounce") == []
+    concerned = {code for one in PROGRAMS.values() for option in one.options for code in option.concerns}
+    assert concerned <= set(SEVERITY)
 
 
 def test_what_a_lost_run_left_running_can_be_ended() -> None:
@@ -312,7 +342,8 @@ def test_findings_tell_their_evidence() -> None:
     done = Stage("finished", "TensorFlow", 2, True)
     assert headline(found, done) == "1 error, 1 warning"
     assert headline(found[:1], done).startswith("none: ")
-    assert fold_title(found).startswith("1 note") and fold_title([]) == ""
+    assert fold_title(rows) == "1 note, 1 with advice" and fold_title(rows[1:]) == ""
+    assert fold_title([rows[0] | {"fix": ""}]) == "1 note"
     assert evidence_text({"requested": ["gpu:0", "gpu:1"], "partial": True, "none": None}) == (
         "requested: gpu:0, gpu:1\npartial: yes"
     )
@@ -339,6 +370,26 @@ def test_two_runs_side_by_side_say_what_a_change_did() -> None:
         "bounce at train.py:7 is a note any more, no warning, now at train.py:3"
     )
     assert verify_words.change(0.0, 5.0) == "new"
+    assert verify_words.shown_now(found) == ""
+    own = dataclasses.replace(finding("warning", (4,)), site="train.py:9")
+    seen = dataclasses.replace(
+        found,
+        code="xla-opaque",
+        before=dataclasses.replace(was, bytes_of_finding=0),
+        after=dataclasses.replace(now, bytes=8192),
+        new=(finding("warning", (1, 2)), own),
+        shown=(4, 5),
+        bytes_shown=4096,
+        uncovered=True,
+    )
+    assert verify_words.headline(seen).endswith("is gone: this run shows what XLA hid in the one before")
+    assert verify_words.shown_now(seen).startswith("2 transfers inside graphs show only now")
+    bytes_row = verify_words.rows(seen)[0]["cells"]["change"]
+    assert bytes_row == {"text": "none", "remark": "without 4 KiB that shows only now"}
+    assert verify_words.new_told(seen) == [
+        "1 new warning: bounce at train.py:3",
+        "1 warning of what shows only now: bounce at train.py:9",
+    ]
     likely = dataclasses.replace(now, step=StepTime(8e6, 6e6, 9.5e6))
     steps = {row["id"]: row for row in verify_words.rows(dataclasses.replace(found, after=likely))}["step"]
     assert steps["cells"]["change"] == {"text": "\N{MINUS SIGN}20 %", "remark": "within the spread"}

@@ -12,9 +12,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from probes.trace.preflight import KERNELS_VARIABLE
 from runners.catalogue import Value
 from runners.errors import UsageError
 from runners.plan import INJECT, RUN_PLACEHOLDER, Plan
+from runners.plan_preflight import SECONDS, STEPS, as_preflight
 from runners.plan_program import plan_program
 from runners.plan_script import plan_script
 from runners.registry import home
@@ -43,6 +45,7 @@ def plan_trial(
     spec = run.spec
     is_program = spec.get("kind") == "program"
     plan = _program(run, options or {}, origin) if is_program else _script(spec, origin)
+    plan = _as_before(plan, spec)
     trial = Trial(run.id, finding, dict(edits or {}))
     if not edits:
         return dataclasses.replace(plan, trial=trial)
@@ -93,6 +96,21 @@ def _script(spec: Mapping[str, Any], origin: str) -> Plan:
         cwd=spec.get("cwd"),
         origin=origin,
         module=module,
+    )
+
+
+def _as_before(plan: Plan, spec: Mapping[str, Any]) -> Plan:
+    """A pre-flight's trial is one too: else a training would run on to its end."""
+    asked = spec.get("preflight")
+    if not isinstance(asked, Mapping):
+        return plan
+    kernels = (spec.get("env") or {}).get(KERNELS_VARIABLE)
+    return as_preflight(
+        plan,
+        steps=int(asked.get("steps") or STEPS),
+        gpus=int(asked.get("gpus") or 0),
+        seconds=float(asked.get("seconds") or SECONDS),
+        kernels=str(kernels or ""),
     )
 
 

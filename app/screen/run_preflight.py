@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import streamlit as st
 
 from app.analysis.excerpt import excerpt
 from app.analysis.preflight.report import is_preflight, preflight_report
+from app.analysis.preflight.wording import machine_told, shared_rules, shared_trust, steps_told
 from app.live.findings import findings_list
 from app.screen.finding_rows import change_lines
 from app.store.sources import shown_lines
@@ -48,7 +49,15 @@ def draw_preflight(run: Run, text_of: TextOf) -> str:
         made = foreseen_rows(report, text_of)
         quiet = sum(row["quiet"] for row in made)
         fold = f"{units.plural(quiet, 'note')}, nothing to change" if quiet else ""
+        if common := rests_on(report):
+            st.caption(escape_markdown(common))
         event = findings_list(made, (), "foreseen", fold=fold)
+        if report["again"] and any(row["fix"] for row in made):
+            st.markdown(
+                "**Try a fix**: make the change in the script and fly it again, from the Launch page, which"
+                " remembers scripts, or by this command. What the change mends is not foreseen any more."
+            )
+            st.code(report["again"], language="bash", wrap_lines=True)
     else:
         st.success("Nothing would cross that should not.", icon=":material/check:")
     if report["no_kernel"]:
@@ -71,19 +80,28 @@ def _report(path: str) -> dict[str, Any]:
 
 
 def headline(report: Mapping[str, Any]) -> str:
-    """For how many GPUs, by what, and of how many steps."""
-    named = "as the script names" if report["gpus_named"] else "the script names none"
+    """For how many GPUs, from what, and by what."""
     by = report["kernel_table"] or "the contexts that the code names"
-    steps = units.plural(report["steps"], "step") if report["steps"] else "no optimizer step"
-    return f"for {units.plural(report['gpus'], 'GPU')} ({named}), of {steps}, by {by}"
+    return f"{machine_told(report)}, from {steps_told(report)}, by {by}"
+
+
+def rests_on(report: Mapping[str, Any]) -> str:
+    """What all findings have in common, told once; '' for nothing."""
+    rules, trust = shared_rules(report), shared_trust(report)
+    told = [f"Confidence of all: {trust}."] if trust else []
+    told += [f"All rest on this: {rule}." for rule in rules]
+    return " ".join(told)
 
 
 def foreseen_rows(report: Mapping[str, Any], text_of: TextOf) -> list[dict[str, Any]]:
     """What `app.live.findings.findings_list` draws: how far to trust it, the rules it rests on, the lines."""
-    return [_foreseen(row, text_of) for row in report["findings"]]
+    rules, trust = shared_rules(report), shared_trust(report)
+    return [_foreseen(row, text_of, rules, trust) for row in report["findings"]]
 
 
-def _foreseen(row: Mapping[str, Any], text_of: TextOf) -> dict[str, Any]:
+def _foreseen(
+    row: Mapping[str, Any], text_of: TextOf, told_rules: Sequence[str], told_trust: str
+) -> dict[str, Any]:
     quiet, site = not is_alert(row["severity"]), row["site"] or ""
     made = row.get("repair") or {}
     text = None if quiet else text_of(site.rpartition(":")[0])
@@ -97,12 +115,12 @@ def _foreseen(row: Mapping[str, Any], text_of: TextOf) -> dict[str, Any]:
         "quiet": quiet,
         "site": site,
         "summary": row["summary"],
-        "because": f"{trust}.",
+        "because": "" if told_trust else f"{trust}.",
         "excerpt": lines and lines.row() | {"words": python_words(lines.lines)},
         "fix": made.get("words") or row["fix"] or "",
         "change": change_lines(made.get("diff") or ""),
         "proof": None,
-        "evidence": "\n".join(f"rule: {rule}" for rule in row["rules"]),
+        "evidence": "\n".join(f"rule: {rule}" for rule in row["rules"] if rule not in told_rules),
         "href": "",
         "tries": [],
         "show": "",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,14 @@ from app.analysis.preflight.foresee import Foreseen, foresee
 from app.analysis.preflight.machine import Machine
 from app.analysis.preflight.mxnet import foresee_mxnet
 from app.analysis.preflight.report import preflight_report, render_preflight
+from app.analysis.preflight.wording import command_again
 from app.analysis.tables import Tables
 from app.store.totals import KeyTotals
 from probes.trace.rows import Key, Location, Process
 from runners.errors import HopscopeError
 from runners.plan_preflight import plan_preflight
+from runners.run import read_run
+from runners.trials import plan_trial
 
 FLOAT = ["float32", [64, 16]]
 MATMUL = {"T": "float32"}
@@ -524,7 +528,11 @@ def test_more_gpus_than_there_would_be_are_said() -> None:
     tables = _mxnet_tables(played={"cpu:1": "gpu:0", "cpu:2": "gpu:1"}, asked_for_gpus={"3": 3})
     told = {row["what"]: row for row in foresee_mxnet(tables, 1)["unforeseen"]}
     assert "gpu(1)" in told["gpu numbers"]["why"]
-    assert told["the script asks how many GPUs there are"]["site"] == "train.py:3"
+    asks = told["the script asks how many GPUs there are"]
+    assert (asks["site"], asks["why"]) == ("train.py:3", "it was told 1")
+    # That fewer were told than there would be has a reason.
+    unasked = {row["what"]: row for row in foresee_mxnet(tables)["unforeseen"]}
+    assert "with --gpus 2" in unasked["the script asks how many GPUs there are"]["why"]
 
 
 def test_a_table_that_the_code_put_on_the_host_is_what_is_elsewhere_and_no_fix_trains_there() -> None:
@@ -565,3 +573,35 @@ y = tf.matmul(x, x)
 def test_an_op_for_which_tensorflow_prefers_the_host_is_told_as_that() -> None:
     records = [made_on_the_default(), record("OptionalFromValue", 2, [(0, FLOAT)], types={})]
     assert {code for code, *_ in ways(seen(records))} == {"host-memory"}
+
+
+def test_what_keras_loop_does_for_itself_is_no_finding() -> None:
+    records = [made_on_the_default(), record("OptionalFromValue", 2, [(0, FLOAT)], types={})]
+    sites = {"1": ["train.py:1", None], "2": ["train.py:2", "keras/src/trainer.py:step"]}
+    foreseen = seen(records, sites=sites)
+    assert [code for code, *_ in ways(foreseen)] == ["host-memory"]
+    assert foreseen.findings == ()
+
+
+def test_the_report_tells_common_rules_once_and_how_to_try_a_fix(tmp_path: Path) -> None:
+    shuffled = [record("RandomShuffle", line, [(0, FLOAT)], requested="gpu:0") for line in (2, 3)]
+    report = _flown(tmp_path / "20260101-000000-train-0000", [made_on_the_default(), *shuffled])
+    report["again"] = "python3 -m app preflight -- train.py"
+    told = render_preflight(report)
+    common = [line.partition("rule: ")[2] for line in told.splitlines() if "all by the rule" in line]
+    assert common and all(told.count(rule) == 1 for rule in common)
+    assert "To try a fix, make it in the script, then: python3 -m app preflight -- train.py" in told
+
+
+def test_a_preflights_trial_is_one_too(tmp_path: Path, hopscope_home: Path) -> None:
+    (tmp_path / "train.py").write_text("import tensorflow\n")
+    asked = plan_preflight(
+        ["train.py", "--epochs", "3"], gpus=2, steps=5, cwd=tmp_path, python=sys.executable
+    )
+    spec = {"kind": "script", "command": asked.command, "cwd": str(tmp_path), "devices": ["cpu:0"]}
+    folder = _run(tmp_path / "20260101-000000-train-0000", preflight=dict(asked.preflight or {}), **spec)
+    again = plan_trial(read_run(folder), "host-sync@train.py:1")
+    assert (again.preflight, again.time_limit_s) == (asked.preflight, asked.time_limit_s)
+    assert again.env["HOPSCOPE_PREFLIGHT_STEPS"] == "5"
+    told = "python3 -m app preflight --steps 5 --gpus 2 -- train.py --epochs 3"
+    assert command_again(read_run(folder)) == told

@@ -9,11 +9,20 @@ from typing import Any
 import pytest
 
 from app.screen.launch_preflight import plan_of, planned
-from app.screen.run_preflight import foreseen_rows, headline, lacking_rows, library_rows, unforeseen_rows
+from app.screen.run_preflight import (
+    foreseen_rows,
+    headline,
+    lacking_rows,
+    library_rows,
+    rests_on,
+    unforeseen_rows,
+)
 from runners import script_folders
 from runners.own_script import OwnScript
 
 REPORT: dict[str, Any] = {
+    "framework": "tensorflow",
+    "again": "python3 -m app preflight -- train.py",
     "gpus": 2,
     "gpus_named": 2,
     "steps": 3,
@@ -44,14 +53,26 @@ def scripts_allowed(tmp_path: Path) -> Iterator[None]:
     script_folders.allow([])
 
 
-def test_the_headline_says_for_what_and_by_what() -> None:
-    assert headline(REPORT) == (
-        "for 2 GPUs (as the script names), of 3 steps, by the kernel table of TensorFlow 2.21.0, CUDA 12.5.1"
-    )
+def test_the_headline_says_for_what_from_what_and_by_what() -> None:
+    by = "the kernel table of TensorFlow 2.21.0, CUDA 12.5.1"
+    assert headline(REPORT) == f"for 2 GPUs (as the script names), from 3 steps after the first, by {by}"
     unnamed = REPORT | {"gpus": 1, "gpus_named": 0, "steps": None, "kernel_table": ""}
     assert headline(unnamed) == (
-        "for 1 GPU (the script names none), of no optimizer step, by the contexts that the code names"
+        "for 1 GPU (the script names no GPU), from all that ran, which was no optimizer step, by the contexts"
+        " that the code names"
     )
+    assert headline(REPORT | {"gpus": 4}).startswith("for 4 GPUs (the script names 2), ")
+
+
+def test_what_all_findings_rest_on_is_told_once() -> None:
+    one = REPORT["findings"][0]
+    several = REPORT | {"findings": [one, one | {"rules": ["one"]}]}
+    assert rests_on(several) == "Confidence of all: medium: nobody asked. All rest on this: one."
+    rows = foreseen_rows(several, lambda path: None)
+    assert [(row["because"], row["evidence"]) for row in rows] == [("", "rule: two"), ("", "")]
+    unlike = REPORT | {"findings": [one, one | {"rules": ["three"], "confidence": "high"}]}
+    assert rests_on(unlike) == ""
+    assert rests_on(REPORT) == ""
 
 
 def test_every_prediction_stands_with_its_confidence_and_rules() -> None:

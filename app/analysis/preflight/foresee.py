@@ -92,7 +92,7 @@ def foresee_on(
     hops = hop_table(tables)
     same = not version or f"TensorFlow {version}," in machine.table.source
     told = explained(run_findings(tables, hops, sync_table(tables)), tables, hops)
-    found = [_told(one, hops, crossings, same) for one in told]
+    found = [_told(one, hops, crossings, same) for one in told if not _keras_own(one, hops)]
     gpu_count = sum(machine.kind(device) == "GPU" for device in machine.devices)
     return Foreseen(
         pid=flow.pid,
@@ -157,6 +157,8 @@ def _told(one: Explained, hops: Sequence[Hop], crossings: Crossings, same: bool)
     row = one.row()
     if row["code"] == "variable-home" and kept_on_host([hops[index] for index in row["hops"]]):
         row["fix"] = ADVICE
+    if row["code"] == "colocation" and all((hops[at].via or "").startswith("keras/") for at in row["hops"]):
+        row["fix"] = None  # Keras made the pipeline of what it was given
     places = [place for index in row["hops"] for key in hops[index].keys for place in crossings.rules[key]]
     trust, why = confidence(places, same)
     known = [hops[index].bytes_total for index in row["hops"]]
@@ -168,6 +170,18 @@ def _told(one: Explained, hops: Sequence[Hop], crossings: Crossings, same: bool)
         row |= {"severity": "info", "repair": None}
     rules = [RULES[rule] for rule in dict.fromkeys(place.rule for place in places)]
     return row | {"rules": rules, "confidence": trust, "why": why}
+
+
+_HANDS_ON = frozenset({"OptionalFromValue"})
+"""By which Keras' loop hands on what a step returns; its logs are told by themselves."""
+
+
+def _keras_own(one: Explained, hops: Sequence[Hop]) -> bool:
+    """Whether a note is of what Keras' loop does for itself."""
+    part = [hops[index] for index in one.finding.hops]
+    if one.finding.severity != "info" or not part:
+        return False
+    return all(hop.op in _HANDS_ON and (hop.via or "").startswith("keras/") for hop in part)
 
 
 def _each(row: Mapping[str, Any], hops: Sequence[Hop]) -> Iterable[int | None]:

@@ -166,7 +166,10 @@ def _unforeseen(
         asked = process.header.get("asked_for_gpus")
         for number in asked.values() if isinstance(asked, Mapping) else ():
             site = tables.site((process.index << 32) + int(number))
-            say("the script asks how many GPUs there are", f"it was told {gpus or 1}", site)
+            told = f"it was told {gpus or 1}"
+            if not gpus and named > 1:
+                told += f", for it had yet to name {named}: with --gpus {named} it is told {named}"
+            say("the script asks how many GPUs there are", told, site)
     others = [d for d in tables.devices if d.startswith("cpu:") and d != "cpu:0" and d not in played]
     if others:
         say(", ".join(others), "CPU contexts of the script's own; on that machine they are the host's memory")

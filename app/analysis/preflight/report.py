@@ -12,6 +12,14 @@ from app.analysis.preflight.foresee import Foreseen, TextOf, foresee, named_gpus
 from app.analysis.preflight.libraries import of_row
 from app.analysis.preflight.mxnet import foresee_mxnet
 from app.analysis.preflight.together import together, whose
+from app.analysis.preflight.wording import (
+    command_again,
+    machine_told,
+    shared_rules,
+    shared_trust,
+    steps_told,
+    trust_told,
+)
 from app.analysis.tables import tables_of
 from app.store.dataflow import own_kernels, read_dataflow
 from app.store.run import open_run
@@ -108,19 +116,15 @@ def _of_mxnet(run: Run, gpus: int) -> dict[str, Any]:
 
 
 def _head(run: Run) -> dict[str, Any]:
-    facts = {"version": VERSION, "run": run.id, "framework": run.framework}
+    facts = {"version": VERSION, "run": run.id, "framework": run.framework, "again": command_again(run)}
     return facts | {"status": run.state, "exit_code": run.exit_code}
 
 
 def render_preflight(report: Mapping[str, Any]) -> str:
     """The report for a terminal."""
-    steps = units.plural(report["steps"], "step") if report["steps"] else "no optimizer step"
-    if report["steps"] and report["framework"] == "tensorflow":
-        steps += " after the first"
-    named = "as the script names" if report["gpus_named"] else "the script names none"
     lines = [
-        f"{report['run']}  {report['framework']}  {steps}",
-        f"foreseen for {units.plural(report['gpus'], 'GPU')} ({named}), by"
+        f"{report['run']}  {report['framework']}  {steps_told(report)}",
+        f"foreseen {machine_told(report)}, by"
         f" {report['kernel_table'] or 'the contexts that the code names'}; nothing of it was measured on one",
     ]
     shares = (
@@ -162,13 +166,19 @@ def _findings(report: Mapping[str, Any]) -> list[str]:
     if not report["findings"]:
         return ["Findings: none foreseen."]
     lines = ["Findings"]
+    rules, trust = shared_rules(report), shared_trust(report)
+    lines += [f"   all by the rule: {rule}" for rule in rules]
+    lines += [f"   all with confidence {trust}"] if trust else []
     for row in report["findings"]:
+        made = row["repair"] or {}
         lines.append(f"{_MARKS.get(row['severity'], '  ')} {row['code']}: {row['summary']}")
-        lines.append("     confidence " + ": ".join(filter(None, (row["confidence"], row["why"]))))
-        lines += [f"     rule: {rule}" for rule in row["rules"]]
-        if words := (row["repair"] or {}).get("words") or row["fix"]:
+        lines += [] if trust else [f"     confidence {trust_told(row)}"]
+        lines += [f"     rule: {rule}" for rule in row["rules"] if rule not in rules]
+        if words := made.get("words") or row["fix"]:
             lines.append(f"     fix: {words}")
-        lines += [f"       {line}" for line in ((row["repair"] or {}).get("diff") or "").splitlines()]
+        lines += [f"       {line}" for line in (made.get("diff") or "").splitlines()]
+    if report.get("again") and any(row["repair"] or row["fix"] for row in report["findings"]):
+        lines += ["", f"To try a fix, make it in the script, then: {report['again']}"]
     return lines
 
 

@@ -1,0 +1,54 @@
+"""What a pre-flight's report says of itself: for what machine, from what, by which rules, and what next."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from app.views import units
+from runners.plan_preflight import STEPS
+from runners.run import Run
+from runners.trials import EDITED_SCRIPT
+
+
+def machine_told(report: Mapping[str, Any]) -> str:
+    """``for 2 GPUs (as the script names)``."""
+    gpus, named = report["gpus"], report["gpus_named"]
+    how = f"the script names {named}" if named else "the script names no GPU"
+    return f"for {units.plural(gpus, 'GPU')} ({'as the script names' if named == gpus else how})"
+
+
+def steps_told(report: Mapping[str, Any]) -> str:
+    """``3 steps after the first``; of a script without steps, that it is told of all that ran."""
+    if not report["steps"]:
+        return "all that ran, which was no optimizer step"
+    after = " after the first" if report["framework"] == "tensorflow" else ""
+    return units.plural(report["steps"], "step") + after
+
+
+def shared_rules(report: Mapping[str, Any]) -> list[str]:
+    """The rules that all of several findings rest on: they are told once."""
+    first, *others = report["findings"] or [{"rules": []}]
+    return [rule for rule in first["rules"] if all(rule in row["rules"] for row in others)] if others else []
+
+
+def shared_trust(report: Mapping[str, Any]) -> str:
+    """How far to trust all of several findings, where that is the same; else ''."""
+    told = {trust_told(row) for row in report["findings"]}
+    return told.pop() if len(told) == 1 and len(report["findings"]) > 1 else ""
+
+
+def trust_told(row: Mapping[str, Any]) -> str:
+    """``medium: nobody asked for the device``."""
+    return ": ".join(filter(None, (row["confidence"], row["why"])))
+
+
+def command_again(run: Run) -> str:
+    """The command that flies a run's script again, as a shell takes it; '' where none is known."""
+    words = [str(word) for word in run.spec.get("command") or ()][1:]
+    words = words[words[:1] == [str(EDITED_SCRIPT)] :]  # that runs a trial's copy
+    asked = run.spec["preflight"]
+    options = [] if asked.get("steps") in (None, STEPS) else ["--steps", str(asked["steps"])]
+    options += ["--gpus", str(asked["gpus"])] if asked.get("gpus") else []
+    return shlex.join(["python3", "-m", "app", "preflight", *options, "--", *words]) if words else ""

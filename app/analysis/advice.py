@@ -42,6 +42,7 @@ _FIX_OF_SHARED = (
     "Several devices read it: keep a copy on each, as tf.distribute.MirroredStrategy does, or read it once a"
     " step for all of them."
 )
+_FIX_OF_EACH = "Create each variable on the device that reads it: none of them has more than one."
 _FIX_OF_NO_GPU = (
     "The program is shown no such GPU: check the driver, the framework's build and CUDA_VISIBLE_DEVICES."
     " What would cross with GPUs is foreseen by: python3 -m app preflight -- SCRIPT."
@@ -109,7 +110,7 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         for device in _each(evidence.get(name))
     ]
     if code == "variable-home" and len(_each(evidence.get("dst"))) > 1 and not evidence.get("kept_by"):
-        text = _FIX_OF_SHARED
+        text = _FIX_OF_EACH if evidence.get("one_reader_each") else _FIX_OF_SHARED
     if code == "variable-home" and evidence.get("rows"):
         text = _FIX_OF_ROWS
     if evidence.get("result_of"):

@@ -130,6 +130,8 @@ def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], tellin
         evidence["estimated_copying_ns"] = round(sum(hop.seconds_total or 0.0 for hop in part) * 1e9)
     if code == "gradient-outside-scope":
         evidence["forward_at"] = list(dict.fromkeys(hop.forward_site for hop in part if hop.forward_site))
+    if code == "variable-home" and len({hop.dst for hop in part}) > 1 and _read_apart(part):
+        evidence["one_reader_each"] = True
     waits: list[Sync] = []
     if code == "host-sync":
         # A variable that was read to the host first is taken there.
@@ -162,6 +164,14 @@ def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], tellin
         sum(hop.bytes_total or 0 for hop in part),
         cost_ns(part, waits),
     )
+
+
+def _read_apart(hops: Sequence[Hop]) -> bool:
+    """Whether each of the variables is read on one device only."""
+    readers: dict[str, set[str]] = {}
+    for hop in hops:
+        readers.setdefault(str(hop.cause.evidence.get("variable") or hop.tensor), set()).add(hop.dst)
+    return all(len(devices) == 1 for devices in readers.values())
 
 
 def _made(hops: Sequence[Hop]) -> dict[str, Any]:

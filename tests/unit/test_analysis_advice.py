@@ -7,6 +7,13 @@ from typing import Any
 import pytest
 
 from app.analysis import advice
+from app.analysis.findings import findings
+from app.analysis.hops import hop_table
+from app.analysis.tables import Tables
+from probes.trace.rows import Key, Location
+from tests.unit.traces import hop_fields
+
+READERS = ("cpu:1", "cpu:2")
 
 
 @pytest.mark.parametrize(
@@ -24,3 +31,22 @@ def test_a_wait_that_the_code_needs_in_each_step_has_a_fix_of_its_own(
     evidence: dict[str, Any], begins: str
 ) -> None:
     assert (advice.fix("host-sync", evidence) or "").startswith(begins)
+
+
+@pytest.mark.parametrize(
+    ("tensors", "apart"), [(("shard0", "shard1"), True), (("table", "table"), None)], ids=["shards", "shared"]
+)
+def test_variables_with_a_reader_each_are_told_from_one_that_several_read(
+    tensors: tuple[str, str], apart: bool | None
+) -> None:
+    facts = [
+        {"facts": {"variable": name}, "requested": dst} for name, dst in zip(tensors, READERS, strict=True)
+    ]
+    keys = [
+        Key(number, "hop", hop_fields("cpu:0", dst, loc=3, **fields), 20)
+        for number, (dst, fields) in enumerate(zip(READERS, facts, strict=True), 1)
+    ]
+    sites = {3: Location(3, "train.py:3", None, "/train.py", 3, "main")}
+    run = Tables([], sites, [], keys, [])
+    (found,) = findings(hop_table(run), [], [], rounds=20)
+    assert (found.code, found.evidence.get("one_reader_each")) == ("variable-home", apart)

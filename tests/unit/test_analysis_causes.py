@@ -408,6 +408,8 @@ def test_a_functions_result_that_passes_another_device_is_not_by_default() -> No
 def test_a_variable_that_several_devices_read_has_no_home_for_all_of_them() -> None:
     read = fix("variable-home", {"dst": ["gpu:0", "gpu:1"]}) or ""
     assert read.startswith("Several devices read it: keep a copy on each")
+    apart = fix("variable-home", {"dst": ["gpu:0", "gpu:1"], "one_reader_each": True}) or ""
+    assert apart.startswith("Create each variable on the device that reads it")
     rows = fix("variable-home", {"dst": "gpu:0", "rows": True}) or ""
     assert rows == "Create the table on gpu:0, where its rows are used, if it fits into that memory."
     assert fix("default-device", {"result_of_a_call": True, "result_of": "a branch or loop"}) is None

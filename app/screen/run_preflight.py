@@ -12,9 +12,8 @@ from app.analysis.excerpt import excerpt
 from app.analysis.preflight.report import is_preflight, preflight_report
 from app.analysis.preflight.wording import machine_told, shared_rules, shared_trust, steps_told
 from app.live.findings import findings_list
-from app.screen.finding_rows import change_lines
+from app.screen.finding_rows import change_lines, fold_title
 from app.store.sources import shown_lines
-from app.views import units
 from app.views.colors import is_alert
 from app.views.python_words import python_words
 from app.views.text import escape_markdown
@@ -47,11 +46,9 @@ def draw_preflight(run: Run, text_of: TextOf) -> str:
     st.markdown(f"### Foreseen :gray[{escape_markdown(headline(report))}]")
     if report["findings"]:
         made = foreseen_rows(report, text_of)
-        quiet = sum(row["quiet"] for row in made)
-        fold = f"{units.plural(quiet, 'note')}, nothing to change" if quiet else ""
         if common := rests_on(report):
             st.caption(escape_markdown(common))
-        event = findings_list(made, (), "foreseen", fold=fold)
+        event = findings_list(made, (), "foreseen", fold=fold_title(made))
         if report["again"] and any(row["fix"] for row in made):
             st.markdown(
                 "**Try a fix**: make the change in the script and fly it again, from the Launch page, which"

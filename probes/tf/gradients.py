@@ -42,7 +42,8 @@ def _set(location: int, requested: str, op: str) -> None:
 
 
 def _told(op_type: str, name: str) -> str:
-    return f"{op_type} ({name})" if name and name != op_type else op_type
+    says_nothing = set(name.split("/")) <= {op_type, ""}
+    return op_type if says_nothing else f"{op_type} ({name})"
 
 
 def install(recording: Recording) -> None:

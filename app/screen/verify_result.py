@@ -61,7 +61,8 @@ def _head(words: str, of: str, code: str, site: str) -> None:
 def _compared(run: Run, after: Snapshot, before: Snapshot, code: str, site: str) -> None:
     texts = _texts(run, before)
     found = verify(code, site, _judged(before), _judged(after), line_map(texts))
-    if run.exit_code not in (0, None) or run.state != "finished":
+    whole = run.exit_code in (0, None) and run.state == "finished"
+    if not whole:
         st.warning(
             f"This run {escape_markdown(run.state)}, so what follows is of what it did until then.",
             icon=":material/warning:",
@@ -69,9 +70,10 @@ def _compared(run: Run, after: Snapshot, before: Snapshot, code: str, site: str)
     else:
         # Only to see more is no improvement.
         unhidden = found.code == OPAQUE and found.state == "gone" and found.uncovered
-        tell = st.info if unhidden else _TONES[found.state]
+        dearer = verify_words.dearer(found)
+        tell = st.info if unhidden or dearer else _TONES[found.state]
         icon = ":material/visibility:" if unhidden else _ICONS.get(found.state, ":material/error:")
-        tell(escape_markdown(verify_words.headline(found)), icon=icon)
+        tell(escape_markdown(verify_words.headline(found) + dearer), icon=icon)
     for words in verify_words.new_told(found):
         st.warning(escape_markdown(words), icon=":material/new_releases:")
     if words := verify_words.shown_now(found):
@@ -81,7 +83,7 @@ def _compared(run: Run, after: Snapshot, before: Snapshot, code: str, site: str)
         table(verify_words.SHOWN_COLUMNS, shown, "shown-now", height=_HEIGHT, label="What shows only now")
     left, right = st.columns([5, 4], gap="large")
     with left:
-        table(verify_words.COLUMNS, verify_words.rows(found), "sides", label="Before and after")
+        table(verify_words.COLUMNS, verify_words.rows(found, whole), "sides", label="Before and after")
     with right:
         _changes(run, before, texts)
 

@@ -363,6 +363,12 @@ def test_two_runs_side_by_side_say_what_a_change_did() -> None:
         "step": ["10 ms", "5 ms", "\N{MINUS SIGN}50 %"],
         "warnings": ["2", "3", "+1"],
     }
+    assert verify_words.dearer(found) == ""
+    spread = dataclasses.replace(found, after=dataclasses.replace(now, bytes=6144))
+    assert verify_words.dearer(spread) == ", but all in all +50 % of bytes move"
+    assert verify_words.dearer(dataclasses.replace(spread, bytes_shown=2048)) == ""
+    cut_short = verify_words.rows(found, whole=False)
+    assert {row["cells"]["change"]["text"] for row in cut_short} == {""}
     moved = dataclasses.replace(
         found, state="eased", after=dataclasses.replace(now, found=(finding("info"),))
     )

@@ -2,61 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from app.analysis.advice import some_of
+from app.analysis.evidence_facts import Facts
 from app.analysis.finding import Finding
-from app.analysis.openers import purpose
 from probes.trace.hop import DISPATCH, IN_GRAPH
 
 
 def because(finding: Finding) -> str:
     """Why the finding has its code, as a sentence; '' where its summary says all of it."""
     tell = _SENTENCES.get(finding.code)
-    facts = _Facts(finding.evidence)
+    facts = Facts(finding.evidence)
     return tell(facts) if tell else ""
-
-
-class _Facts:
-    """Evidence by name, as words."""
-
-    def __init__(self, evidence: Mapping[str, Any]) -> None:
-        self._evidence = evidence
-
-    def __contains__(self, name: str) -> bool:
-        return bool(self.each(name))
-
-    def each(self, name: str) -> list[str]:
-        """All values of a fact, as texts."""
-        value = self._evidence.get(name)
-        values = value if isinstance(value, list) else [value]
-        # Where several things of different devices are one finding, each has its list: of workers, its own.
-        values = [item for part in values for item in (part if isinstance(part, list) else [part])]
-        return [str(item) for item in values if item not in (None, "", [])]
-
-    def told(self, name: str, what: str = "values", last: str = " and ") -> str:
-        """A fact in words, '' where it is not known."""
-        return some_of(self.each(name), what, last)
-
-    def lists(self, name: str) -> list[list[str]]:
-        """A fact that is a list of each of several things; of one thing alone its list."""
-        value = self._evidence.get(name)
-        nested = isinstance(value, list) and any(isinstance(part, list) for part in value)
-        parts = value if isinstance(value, list) and nested else [value]
-        return [found for part in parts if (found := _Facts({name: part}).each(name))]
-
-    def scope(self, name: str) -> str:
-        """`` (the scope opened at train.py:12)``, '' where no line is known."""
-        lines = self.told(name, "lines")
-        purposes = list(dict.fromkeys(purpose(opener) for opener in self.each(f"{name}_opener")))
-        told = [*([f"the scope opened at {lines}"] if lines else []), *purposes]
-        return f" ({'; '.join(told)})" if told else ""
-
-    @property
-    def called(self) -> str:
-        """``where the function is called, cpu:1``."""
-        return f"where the function is called, {self.told('called_on', 'devices')}"
 
 
 _RESULTS = (
@@ -65,7 +21,7 @@ _RESULTS = (
 )
 
 
-def _result(facts: _Facts) -> str:
+def _result(facts: Facts) -> str:
     if "result_of" in facts:
         of = facts.told("result_of")
         return (
@@ -75,7 +31,7 @@ def _result(facts: _Facts) -> str:
     return f"{_RESULTS}{here}"
 
 
-def _explicit(facts: _Facts) -> str:
+def _explicit(facts: Facts) -> str:
     if "call" in facts:
         return ""  # the summary names it
     asked = facts.told("producer_requested", "devices"), facts.told("requested", "devices")
@@ -87,7 +43,7 @@ def _explicit(facts: _Facts) -> str:
     return f"Requested: {asked[0]}{scopes[0]} for the producer, {asked[1]}{scopes[1]} for the consumer."
 
 
-def _placed_by_call(facts: _Facts) -> str:
+def _placed_by_call(facts: Facts) -> str:
     named, by_call = facts.lists("named")[0], facts.each("placed_by_call")
     ends = []
     for role, device, scope in zip(("producer", "consumer"), named, ("producer_scope", "scope"), strict=True):
@@ -97,7 +53,7 @@ def _placed_by_call(facts: _Facts) -> str:
     return f"{told[0].upper()}{told[1:]}."
 
 
-def _default_device(facts: _Facts) -> str:
+def _default_device(facts: Facts) -> str:
     if "result_of_a_call" in facts:
         return _result(facts)
     if "producer_default_device" in facts:
@@ -114,7 +70,7 @@ def _default_device(facts: _Facts) -> str:
     )
 
 
-def _gradient(facts: _Facts) -> str:
+def _gradient(facts: Facts) -> str:
     wanted = facts.told("forward_requested", "devices") or facts.told("producer_forward_requested", "devices")
     at = facts.told("forward_at", "lines")
     ops = facts.told("forward_op", "ops")
@@ -126,13 +82,13 @@ def _gradient(facts: _Facts) -> str:
     return f"{forward} were requested on {wanted}; {got}."
 
 
-def _no_kernel(facts: _Facts) -> str:
+def _no_kernel(facts: Facts) -> str:
     asked = facts.told("requested", "devices") or facts.told("producer_requested", "devices")
     wanted = f"Requested: {asked}. " if asked else ""
     return f"{wanted}Kernel lookup: {facts.told('kernel')}."
 
 
-def _missing(facts: _Facts) -> str:
+def _missing(facts: Facts) -> str:
     if "asked_at" in facts:
         return (
             "TensorFlow takes another device in silence where one does not exist;"
@@ -144,7 +100,7 @@ def _missing(facts: _Facts) -> str:
     )
 
 
-def _host_memory(facts: _Facts) -> str:
+def _host_memory(facts: Facts) -> str:
     kept = facts.told("kept_in_host_memory")
     dtype = f" of type {facts.told('dtype', 'types')}" if "dtype" in facts else ""
     if "handed_over" in facts:
@@ -157,7 +113,7 @@ def _host_memory(facts: _Facts) -> str:
     return f"The kernel on {facts.told('device', 'devices')} takes this {kept}{dtype} in host memory."
 
 
-def _handed_over(facts: _Facts) -> str:
+def _handed_over(facts: Facts) -> str:
     rule = (
         f"A tf.function takes and returns tensors of type {facts.told('dtype', 'types')} in host memory,"
         " whichever devices made them or use them."
@@ -171,7 +127,7 @@ def _handed_over(facts: _Facts) -> str:
     )
 
 
-def _colocation(facts: _Facts) -> str:
+def _colocation(facts: Facts) -> str:
     for name in ("colocated_with", "producer_colocated_with", "producer_placed_beside"):
         if name in facts:
             asked = facts.told("requested" if name == "colocated_with" else "producer_requested", "devices")
@@ -186,7 +142,7 @@ def _colocation(facts: _Facts) -> str:
     return ""
 
 
-def _variable(facts: _Facts) -> str:
+def _variable(facts: Facts) -> str:
     if "rows" in facts:
         used = facts.told("requested", "devices") or facts.told("dst", "devices")
         home = facts.told("lives_on", "devices")
@@ -203,7 +159,7 @@ def _variable(facts: _Facts) -> str:
     return f"The variable lives on {home}{kept}; what reads it {reads}{facts.scope('scope')}."
 
 
-def _sync(facts: _Facts) -> str:
+def _sync(facts: Facts) -> str:
     if DISPATCH in (facts.told("taken_by"), facts.told("kind")):
         return "Threads of the library, started at this line, hand work to the workers and wait for it."
     made = ""
@@ -219,7 +175,7 @@ def _sync(facts: _Facts) -> str:
     return f"{made}While Python waits for a value it gives out no work{meanwhile}."
 
 
-def _made(facts: _Facts) -> str:
+def _made(facts: Facts) -> str:
     """What made a value, as far as known: a Python function is handed what others made."""
     on = facts.told("src", "devices")
     told = []
@@ -234,14 +190,14 @@ def _made(facts: _Facts) -> str:
     return "".join(told)
 
 
-def _upload(facts: _Facts) -> str:
+def _upload(facts: Facts) -> str:
     runs = facts.told("dst", "devices")
     return (
         f"What takes it runs on {runs}{facts.scope('scope')}; until then it was Python's or numpy's memory."
     )
 
 
-def _bounce(facts: _Facts) -> str:
+def _bounce(facts: Facts) -> str:
     causes = facts.told("causes", "causes")
     scopes = facts.told("scopes", "lines")
     opened = f" Device scopes were opened at {scopes}." if scopes else ""
@@ -250,7 +206,7 @@ def _bounce(facts: _Facts) -> str:
     return f"Nothing changed its values on the way; each hop by itself: {causes}.{opened}"
 
 
-def _collective(facts: _Facts) -> str:
+def _collective(facts: Facts) -> str:
     devices = ", and among ".join(some_of(part, "devices") for part in facts.lists("devices"))
     if not devices:
         return ""
@@ -276,7 +232,7 @@ def _collective(facts: _Facts) -> str:
     return f"Exchanged among {devices} by {algorithm}{summed}{what}."
 
 
-def _mixed(facts: _Facts) -> str:
+def _mixed(facts: Facts) -> str:
     if "inputs_made_by" not in facts:
         return ""
     makers = facts.told("inputs_made_by", "ops").replace("Python", "Python data")
@@ -287,7 +243,7 @@ def _mixed(facts: _Facts) -> str:
     return f"{made} An array that is made without a context lies on the current one, cpu(0) by default."
 
 
-def _redundant(facts: _Facts) -> str:
+def _redundant(facts: Facts) -> str:
     if "same_device" in facts:
         here = facts.told("same_device", "devices")
         return f"The array is on {here} already, and {facts.told('call') or 'the copy'} makes another there."
@@ -300,7 +256,7 @@ def _redundant(facts: _Facts) -> str:
     return ""
 
 
-def _opaque(facts: _Facts) -> str:
+def _opaque(facts: Facts) -> str:
     asked = facts.told("requested_inside", "devices")
     if not asked:
         return ""
@@ -308,7 +264,7 @@ def _opaque(facts: _Facts) -> str:
     return f"Requested inside: {asked}; XLA makes one kernel of it all, which runs on {ran}."
 
 
-def _drift(facts: _Facts) -> str:
+def _drift(facts: Facts) -> str:
     trainer = facts.told("trainer_made_at", "lines")
     made = f" The trainer was made at {trainer}." if trainer else ""
     checks = f"The replicas' parameters were compared {facts.told('checks')} times,"
@@ -328,7 +284,7 @@ def _drift(facts: _Facts) -> str:
     return f"{checks} {when}, and nothing was seen to exchange gradients between them.{made}"
 
 
-def _unknown(facts: _Facts) -> str:
+def _unknown(facts: Facts) -> str:
     asked = facts.told("producer_requested", "devices"), facts.told("requested", "devices")
     told = " and ".join(
         f"{device} for the {role}"

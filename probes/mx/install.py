@@ -16,7 +16,7 @@ from . import (
     executors,
     kvstores,
     memory,
-    ops,
+    op_hooks,
     played,
     replicas,
     roles,
@@ -41,7 +41,7 @@ def install(recording: Recording, module: ModuleType) -> None:
     measured = exact.install(recording, known)
     recorded = tape.install(recording, known, measured)
     scopes.install(recording)
-    eager = ops.install(recording, known, recorded)
+    eager = op_hooks.install(recording, known, recorded)
     syncs.install(recording, known, eager)
     custom_ops.install(known, recording.sites)
     sites = symbols.install(recording)

@@ -7,7 +7,6 @@ is paid on every op, so the common case is look-ups in tables and one increment.
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
@@ -15,26 +14,14 @@ from typing import Any, Optional
 from ..trace.hop import HOST, hop_fields
 from ..trace.pulled import PulledArrays
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
-from ..trace.sites import Sites
 from .arrays import GRADIENT, Arrays, Mark, Moved, Origin, context_name
 from .copied_again import CopiedAgain, writes_inputs
+from .copy_calls import SLICE_ASSIGNMENT, copy_call
 from .op_names import MOVERS, op_names
 from .scopes import scope_line
 from .tape import COPIES, Copy, Forward, Tape
 
-_COPY_CALLS = {
-    "copyto": "copyto",
-    "as_in_context": "as_in_context",
-    "as_in_ctx": "as_in_ctx",
-    "as_in_device": "as_in_ctx",
-    "__setitem__": "slice assignment",
-    "split_and_load": "split_and_load",
-    "copy": "copy",
-    "_init_impl": "Gluon's initialisation",
-    "_load_init": "Gluon's loading of parameters",
-}
-"""Name of the library function that the code called -> how people know that copy."""
-_WANTED = ("copy", "slice assignment")
+_WANTED = ("copy", SLICE_ASSIGNMENT)
 """Copies that are no mistake where they stay on a device."""
 
 
@@ -205,7 +192,7 @@ class Ops:
         inside = getattr(self.arrays.inside, "device", HOST)
         if inside is HOST or device is not HOST or self.names.get(name, name) not in COPIES:
             return device
-        if _copy_call(self.recording.sites, 5)[0] != _COPY_CALLS["__setitem__"]:
+        if copy_call(self.recording.sites, 5)[0] != SLICE_ASSIGNMENT:
             return device
         self.arrays.marks[handle.value] = Mark("?", 0, inside)
         return inside
@@ -262,7 +249,7 @@ class Ops:
         """A copy that the code, or the library for it, asked for by name; what the tape must know of it."""
         mark = self.arrays.mark(source.handle)
         dst = self.arrays.mark(target.handle).device
-        call, for_a_new_one = _copy_call(self.recording.sites)
+        call, for_a_new_one = copy_call(self.recording.sites)
         if mark.device is dst and (dst is HOST or not for_a_new_one or call in _WANTED):
             return None  # a snapshot, an assignment, or what the library needs for something else
         shape = self.arrays.shape(source.handle)
@@ -378,63 +365,3 @@ def _scope() -> Optional[str]:
 
     context = getattr(Context._default_ctx, "value", None)
     return None if context is None or context._old_ctx is None else context_name(context)
-
-
-def _copy_call(sites: Sites, depth: int = 4) -> tuple[str, bool]:
-    """The outermost of the library's frames below the user's that is known to copy.
-
-    And whether the code itself called it to have a new array: then one that is there already would do.
-    """
-    frame: Any = sys._getframe(depth)
-    found, caller = "", None
-    for _ in range(8):
-        if frame is None or sites.is_user(frame.f_code.co_filename):
-            break
-        found = _COPY_CALLS.get(frame.f_code.co_name, found)
-        frame, caller = frame.f_back, frame
-    if caller is None or caller.f_code.co_name not in _COPY_CALLS:
-        return found, False
-    return found, not hasattr(caller.f_locals.get("other"), "handle")
-
-
-def install(recording: Recording, arrays: Arrays, tape: Tape) -> Ops:
-    """Hook both ways in which Python calls an op."""
-    from mxnet._ffi._ctypes import function
-    from mxnet._ffi.function import list_global_func_names
-    from mxnet.base import MXNetError
-    from mxnet.ndarray import register
-
-    ops = Ops(recording, arrays, tape)
-    invoked = ops.hook()
-    guard = recording.guard("operators that raise")
-    original = register._imperative_invoke
-
-    def _imperative_invoke(
-        handle: Any, ndargs: Any, keys: Any, vals: Any, out: Any, is_np_op: Any, output_is_list: Any
-    ) -> Any:
-        try:
-            result = original(handle, ndargs, keys, vals, out, is_np_op, output_is_list)
-        except MXNetError:
-            with guard:
-                ops.refused(handle, ndargs)
-            raise
-        invoked(handle, ndargs, result, out)
-        return result
-
-    register._imperative_invoke = _imperative_invoke
-
-    named = {name.partition(".")[2] for name in list_global_func_names() if name.startswith("_npi.")}
-    base: Any = function.FunctionBase
-    call = base.__call__
-    from mxnet._ctypes.ndarray import NDArrayBase
-
-    def __call__(self: Any, *args: Any) -> Any:
-        result = call(self, *args)
-        name = getattr(self, "__name__", None)
-        if name in named and isinstance(result, NDArrayBase):
-            inputs = [arg for arg in args if isinstance(arg, NDArrayBase)]
-            invoked(f"_npi_{name}", inputs, result, None)
-        return result
-
-    base.__call__ = __call__
-    return ops

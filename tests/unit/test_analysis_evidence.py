@@ -104,8 +104,8 @@ from app.analysis.finding import Finding
         (
             "host-sync",
             {"src": "cpu:1", "made_by": ["_copyto at t.py:3"], "brought_at": ["metric.py:4"]},
-            "It was made on cpu:1 by _copyto at t.py:3. What metric.py:4 copied to the host is taken here, when"
-            " its device has made it. While Python waits for a value it gives out no work.",
+            "It was made on cpu:1 by _copyto at t.py:3. What metric.py:4 copied to the host is taken here,"
+            " when its device has made it. While Python waits for a value it gives out no work.",
         ),
         (
             "host-sync",

@@ -5,7 +5,8 @@ over from the CPU" in each forward pass, "neither of which seem very efficient t
 training step. Alternatively .. you could try CentralStorageStrategy".
 
 An expert: each replica reads the variables away from where they live, where the model is called. That the
-gradients go to the host is what this strategy is.
+gradients go to the host is what this strategy is. So does the one that the step returns, to the update: it is
+computed where ops go that nobody placed, which is where the variables live.
 """
 
 import tensorflow as tf
@@ -36,4 +37,4 @@ x, y = tf.random.normal((16, 64)), tf.random.normal((16, 32))
 dataset = tf.data.Dataset.from_tensors((x, y)).repeat(8)
 for x, y in strategy.experimental_distribute_dataset(dataset):
     grad = train_step(x, y)
-    w.assign_sub(0.01 * grad)
+    w.assign_sub(0.01 * grad)  # may: default-device

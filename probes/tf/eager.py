@@ -104,8 +104,9 @@ class EagerOps:
                     source = getattr(tensor, "_hopscope", None)
                     if source is None:
                         source = self._first_seen(tensor, op_type, location)
-                # Where it lies, not where it was made: a function's result may say the latter of the host.
-                if source[4] is not device and tensor.backing_device != device:
+                if source[4] is not device and (
+                    tensor.device != device or (not source[4] and _lies_elsewhere(tensor, source, device))
+                ):
                     self._crossed(tensor, inputs, source, mark, forward, device)
             if op_type == "VarHandleOp":
                 mark = mark_of(op_type, location, _attribute(attrs, "shared_name"), mark[3], device)
@@ -310,6 +311,18 @@ class EagerOps:
         fields["facts"] |= kernel_facts("producer_", mark[0], mark[3], source, types, default_gpu())
         place = (source, device, on_host, own, index, mark, tensor._datatype_enum(), tensor._shape_tuple())
         return self.recording.key(("copy", *place, forward, beside), "hop", fields)
+
+
+def _lies_elsewhere(tensor: Any, source: Mark, device: str) -> bool:
+    """Whether a function's result lies on another device of the process than it says.
+
+    Called in no scope it says the default device, and may lie where it was made. Of other tensors this tells
+    nothing: what Python's data was made into lies in the host's memory for every CPU device.
+    """
+    if source not in of_calls:
+        return False
+    lies, asked = tensor.backing_device.rpartition("/"), device.rpartition("/")
+    return bool(lies[0] == asked[0] and lies[2] != asked[2])
 
 
 def _resource_among(inputs: Any, full_device: str) -> str:

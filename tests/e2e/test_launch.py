@@ -102,14 +102,22 @@ def test_what_cannot_work_is_said_and_not_launched(server: Server, page: Any) ->
     assert not list((server.home / "runs").glob("*-tf-mirrored-*"))
 
 
+# As ``rgb(..)``, in whichever way a style names them.
+PAINTED = """one => [getComputedStyle(one).color, getComputedStyle(one).backgroundColor].map((color) => {
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.fillStyle = color;
+  pen.fillRect(0, 0, 1, 1);
+  return `rgb(${[...pen.getImageData(0, 0, 1, 1).data.slice(0, 3)].join(", ")})`;
+})"""
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_button_is_read_on_its_colour(server: Server, open_page: Callable[..., Any], scheme: str) -> None:
     page = open_page(color_scheme=scheme)
     open_launch(page, server, "")
     button = page.get_by_role("button", name="Launch", exact=True)
     expect(button).to_be_enabled()
-    styles = "one => [getComputedStyle(one).color, getComputedStyle(one).backgroundColor]"
-    ink, ground = (luminance(color) for color in button.evaluate(styles))
+    ink, ground = (luminance(color) for color in button.evaluate(PAINTED))
     assert (max(ink, ground) + 0.05) / (min(ink, ground) + 0.05) >= 4.5, "WCAG's least contrast of text"
 
 
@@ -278,7 +286,7 @@ def test_a_script_of_ones_own(tmp_path: Path, own_folder: Path, mx_python: Path,
         page.get_by_role("button", name="Pre-flight", exact=True).click()
         page.wait_for_url("**/run?run=*")
         RunPage(page).wait_for_state("finished")
-        expect(page.get_by_text("Foreseen for 2 GPUs (the script names none)")).to_be_visible()
+        expect(page.get_by_text("Foreseen for 2 GPUs (the script names no GPU)")).to_be_visible()
         expect(page.get_by_text(re.compile(r"^Not foreseen: \d+$"))).to_be_visible()
 
 

@@ -113,7 +113,8 @@ def test_pin_replica_gradients_keeps_each_on_its_device() -> None:
         ("cpu:0", name, 4 * n * size) for name, n in zip(devices, parts, strict=True) for size in (1, 64)
     ]
     assert sorted(recorded.hops("src", "dst", "bytes", count=STEPS, cause="host-upload")) == sorted(slices)
-    assert found(recorded) == []
+    # As the program says itself at its end: nothing exchanges the gradients.
+    assert found(recorded) == [("replica-drift", "error")]
     [verdict] = verdicts(recorded)
     assert (verdict.verdict, "; 0 bytes cross because of it and 0 between" in verdict.text) == (HOLDS, True)
     assert re.search(r"weights differ between replicas by up to [1-9][\d.]*%", recorded.log)

@@ -11,11 +11,11 @@ import ctypes
 import functools
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Optional
+from typing import Any
 
-from ..trace import drift
-from ..trace.recording import Recording, clock
-from ..trace.replica_sets import Copy, Parameter, ReplicaSet, due
+from ..trace.recording import Recording
+from ..trace.replica_sets import Copy, Parameter, due
+from ..trace.told_sets import ToldSets
 from . import steps
 from .arrays import Arrays
 from .tape import COPIES
@@ -53,7 +53,7 @@ class Apart:
         self._read = read
         self._lock = threading.RLock()
         self._waiting: dict[tuple[int, str, str], list[Parameter]] = {}
-        self._sets: dict[tuple[int, tuple[str, ...]], ReplicaSet] = {}
+        self._told = ToldSets(recording, _settings)
         self.began: list[Copy] = []
         """Copies whose first values are still to be kept."""
         self.on = False
@@ -140,21 +140,21 @@ class Apart:
         if len(parameter.copies) < 2 or parameter.over or (group is not None and group.over):
             return
         if not update or (group is not None and group.loc != loc):
-            self._assigned(copy, group)
+            self._assigned(copy)
             return
         if 0 not in copy.values and not copy.updates:
             parameter.over = True  # nobody knows how it began
             return
         copy.optimizer = optimizer or copy.optimizer
         with self._lock:
-            group = parameter.replicas or self._join(parameter, loc)
+            group = parameter.replicas or self._told.join(parameter, loc)
             parameter.updated(copy)
         if due(copy.updates):
             copy.keep()
             with self._lock:
                 group.reached(copy.updates)
 
-    def _assigned(self, copy: Copy, group: Optional[ReplicaSet]) -> None:
+    def _assigned(self, copy: Copy) -> None:
         """Something else than its gradients reached a copy."""
         if not copy.updates:
             if copy.values:  # it begins with what it has now
@@ -164,41 +164,7 @@ class Apart:
                 copy.parameter.over |= copy.restarts > _MOST_RESTARTS
                 self.began.append(copy)
             return
-        copy.parameter.over = True
-        if group is not None:
-            group.over = True
-            if group.told:
-                drift.event(self.recording, "assigned", 1, clock(), self._fields(group))
-
-    def _join(self, parameter: Parameter, loc: int) -> ReplicaSet:
-        place = loc, tuple(sorted(parameter.copies))
-        group = self._sets.get(place)
-        if group is None:
-
-            def tell(found: drift.Compared, updates: int) -> None:
-                drift.write(self.recording, found, clock(), self._fields(made), updates)
-
-            group = made = self._sets[place] = ReplicaSet(loc, tell, _alike)
-        group.parameters[id(parameter)] = parameter
-        parameter.replicas = group
-        return group
-
-    def _fields(self, group: ReplicaSet) -> dict[str, Any]:
-        first = next(iter(group.parameters.values()))
-        return {
-            "devices": list(first.copies),
-            "exchange": None,
-            "loc": group.loc,
-            "made_loc": 0,
-            "variables_loc": first.made,
-        }
-
-
-def _alike(first: Any, second: Any) -> bool:
-    """Whether two optimizers, None where none is known, have the same settings."""
-    return first is second or (
-        first is not None and second is not None and _settings(first) == _settings(second)
-    )
+        self._told.leave(copy.parameter)
 
 
 def _settings(optimizer: Any) -> tuple[Any, ...]:

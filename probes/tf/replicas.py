@@ -13,9 +13,9 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Optional
 
-from ..trace import drift
-from ..trace.recording import Recording, clock
-from ..trace.replica_sets import Copy, Parameter, ReplicaSet, due
+from ..trace.recording import Recording
+from ..trace.replica_sets import Copy, Parameter, due
+from ..trace.told_sets import ToldSets
 from . import steps
 from .names import shape_text, short_device
 from .peek import first_elements
@@ -49,7 +49,7 @@ class Replicas:
         self.recording = recording
         self._lock = threading.RLock()
         self._waiting: dict[tuple[int, str, str], list[Parameter]] = {}
-        self._sets: dict[tuple[int, tuple[str, ...]], ReplicaSet] = {}
+        self._told = ToldSets(recording, _settings)
         self._touched: dict[str, Touched] = {}
         self.on = False
         """Some variables may be replicas of each other."""
@@ -59,7 +59,7 @@ class Replicas:
         """Call something of the recorder's; the program's step must not fail by it."""
         try:
             method(*args)
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:  # noqa: BLE001 - the program's step must not fail by it
             self.on, self._failed = False, True
             why = f"they can't be compared: {type(error).__name__}: {error}"
             self.recording.unseen("replicas that grow apart", why)
@@ -125,52 +125,25 @@ class Replicas:
         if parameter.over or (group is not None and group.over):
             return
         if not update or (group is not None and group.loc != loc):
-            self._assigned(copy, group)
+            self._assigned(copy)
             return
         if 0 not in copy.values and not copy.updates:
             parameter.over = True
             return
         with self._lock:
-            group = parameter.replicas or self._join(parameter, loc)
+            group = parameter.replicas or self._told.join(parameter, loc)
             parameter.updated(copy)
         if due(copy.updates):
             copy.keep()
             with self._lock:
                 group.reached(copy.updates)
 
-    def _assigned(self, copy: Copy, group: Optional[ReplicaSet]) -> None:
+    def _assigned(self, copy: Copy) -> None:
         """Something else than its gradients reached a copy."""
         if not copy.updates:
             copy.values.clear()  # it begins with what it has now
             return
-        copy.parameter.over = True
-        if group is not None:
-            group.over = True
-            if group.told:
-                drift.event(self.recording, "assigned", 1, clock(), self._fields(group))
-
-    def _join(self, parameter: Parameter, loc: int) -> ReplicaSet:
-        place = loc, tuple(sorted(parameter.copies))
-        group = self._sets.get(place)
-        if group is None:
-
-            def tell(found: drift.Compared, updates: int) -> None:
-                drift.write(self.recording, found, clock(), self._fields(made), updates)
-
-            group = made = self._sets[place] = ReplicaSet(loc, tell, _alike)
-        group.parameters[id(parameter)] = parameter
-        parameter.replicas = group
-        return group
-
-    def _fields(self, group: ReplicaSet) -> dict[str, Any]:
-        first = next(iter(group.parameters.values()))
-        return {
-            "devices": list(first.copies),
-            "exchange": None,
-            "loc": group.loc,
-            "made_loc": 0,
-            "variables_loc": first.made,
-        }
+        self._told.leave(copy.parameter)
 
 
 def _copies(handles: Iterable[Any]) -> list[Copy]:
@@ -195,13 +168,6 @@ def _reader(handle: Any, dtype: Any, dims: Sequence[Optional[int]]) -> Any:
         return None if variable is None else first_elements(variable, dtype, elements)
 
     return read
-
-
-def _alike(first: Any, second: Any) -> bool:
-    """Whether two optimizers, None where none is known, have the same settings."""
-    return first is second or (
-        first is not None and second is not None and _settings(first) == _settings(second)
-    )
 
 
 def _settings(optimizer: Any) -> tuple[Any, ...]:

@@ -52,7 +52,7 @@ def run_findings(
     """All findings of a run whose hops and syncs are these, and that was launched by this `spec`."""
     more = [*mixed_findings(tables), *drift_findings(tables), *order_findings(spec or {}, tables)]
     more += [*opaque_findings(tables), *balance_findings(spec or {}, tables)]
-    if spec is not None:  # a pre-flight has none, and makes devices up
+    if spec is not None and not spec.get("preflight"):  # which makes devices up, and is told without a launch
         more += absent_findings(tables, hops)
     found = chains(tables, hops)
     return findings(hops, syncs, tables.unseen, tables.rounds, tables.steps, more, tables.span_ns, found)

@@ -54,4 +54,5 @@ def test_nothing_is_told_of_devices_that_exist_or_are_not_known() -> None:
 def test_a_pre_flight_which_makes_devices_up_is_told_nothing_of_it() -> None:
     run = tables(eager(1, "gpu:0", scope_loc=3))
     assert [one.code for one in run_findings(run, [], [])] == []
+    assert [one.code for one in run_findings(run, [], [], {"preflight": {"steps": 3}})] == []
     assert [one.code for one in run_findings(run, [], [], {})] == ["missing-device"]

@@ -165,9 +165,19 @@ class TestOutput:
         assert last_progress(run.path).steps[-1] == 2
         assert run.log.read_bytes().split(b"\r")[1].startswith(b"worker-0 | step 2/3")
 
-    def test_what_it_said_last_stands_before_its_end(self, start: Callable[..., Run]) -> None:
+    def test_what_it_said_last_stands_before_its_end(
+        self, start: Callable[..., Run], tmp_path: Path
+    ) -> None:
+        os.mkfifo(tmp_path / "fifo")
+        # The one waits for the other's words, since its failure ends the other.
         run = ended(
-            start(member("worker-0", "print('no newline', end='')"), member("worker-1", "sys.exit('why')"))
+            start(
+                member(
+                    "worker-0",
+                    f"print('no newline', end='', flush=True); open({str(tmp_path / 'fifo')!r}, 'w')",
+                ),
+                member("worker-1", f"open({str(tmp_path / 'fifo')!r}).read(); sys.exit('why')"),
+            )
         )
         lines = run.log.read_text().splitlines()
         assert "worker-0 | no newline" in lines

@@ -29,6 +29,8 @@ from runners.history import History
 ROOT = Path(__file__).resolve().parents[1]
 SILENT_S = 5.0
 SILENT_TICKS = 5
+FIRST_WORD_S = 30.0
+"""How long a sampler may take to its first message: on a busy machine its start alone takes seconds."""
 AGAIN_AFTER_S = (0.2, 1.0, 3.0, 10.0)
 """How long to wait before the next sampler, after the first, second, .. that failed in a row."""
 _LONGEST_LINE = 1 << 24
@@ -58,6 +60,8 @@ class Monitor:
         self._stop = threading.Event()
         self._child: subprocess.Popen[bytes] | None = None
         self._heard = 0.0
+        self._spoke = False
+        """Whether the present sampler has said anything."""
 
     # -- what there is to know
 
@@ -68,7 +72,8 @@ class Monitor:
             return "stopped"
         if self.snapshot is None:
             return "starting"
-        return "live" if time.monotonic() - self._heard <= self._patience else "stale"
+        heard = self._spoke and time.monotonic() - self._heard <= self._patience
+        return "live" if heard else "stale"
 
     @property
     def hz(self) -> float:
@@ -119,6 +124,10 @@ class Monitor:
 
     @property
     def _patience(self) -> float:
+        return self._usual_patience if self._spoke else max(FIRST_WORD_S, self._usual_patience)
+
+    @property
+    def _usual_patience(self) -> float:
         return max(SILENT_S, SILENT_TICKS / self._hz)
 
     def _run(self) -> None:
@@ -149,7 +158,7 @@ class Monitor:
             return f"the sampler could not be started: {error.strerror or error}"
         with self._guard:
             self._child = child
-        self._heard = time.monotonic()
+        self._heard, self._spoke = time.monotonic(), False
         try:
             return self._read(child)
         finally:
@@ -176,7 +185,12 @@ class Monitor:
                             self._take(line)
                 if child.stdout.fileno() not in selector.get_map() or len(rest) > _LONGEST_LINE:
                     return _how_ended(child, said)
-                if time.monotonic() - self._heard > self._patience:
+                silent_s = time.monotonic() - self._heard
+                if not self._spoke and self.problem is None and silent_s > self._usual_patience:
+                    self._say_problem(
+                        f"the sampler was started {self._usual_patience:g} s ago and has said nothing"
+                    )
+                if silent_s > self._patience:
                     return (
                         f"the sampler said nothing for {self._patience:g} s: a call into the driver may hang"
                     )
@@ -191,7 +205,7 @@ class Monitor:
         except (ValueError, KeyError, TypeError, AttributeError):
             # Not a whole message: the next one that is full sets all right.
             return
-        self._heard = time.monotonic()
+        self._heard, self._spoke = time.monotonic(), True
         if self.problem is not None:
             self.problem = None
             message["sampler"] = snapshot["sampler"] = {"state": "live", "text": ""}

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from probes.nvml.snapshot import is_missing, merge
+from tests.integration.waiting import LONG_S
 from tests.nvml import NvmlDouble
 
 ROOT = Path(__file__).resolve().parents[2]
-LONG_S = 30.0
 Snapshot = dict[str, Any]
 
 LOST = "error GPU_IS_LOST"
@@ -48,6 +48,8 @@ class Sampler:
         self.double = double
         self.snapshot: Snapshot = {}
         self.samples = 0
+        self._missed: list[Snapshot] = []
+        """Those that came since the last one that was waited for, the newest apart."""
         self._more = threading.Condition()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "probes.nvml.sampler", "--hz", "10", *(options or ("--no-host",))],
@@ -76,15 +78,19 @@ class Sampler:
         assert failure or said == ""
 
     def until(self, condition: Callable[[Snapshot], Any]) -> Snapshot:
-        """Wait for a snapshot of which this is true."""
+        """Wait for a snapshot of which this is true, however soon the next one comes."""
+        found: list[Snapshot] = []
+
+        def look() -> bool:
+            missed, self._missed = self._missed, []
+            found.extend(one for one in (self.snapshot, *missed) if one and condition(one))
+            return bool(found) or self.process.poll() is not None
+
         with self._more:
-            reached = self._more.wait_for(
-                lambda: (self.snapshot and condition(self.snapshot)) or self.process.poll() is not None,
-                LONG_S,
-            )
+            reached = self._more.wait_for(look, LONG_S)
             assert reached, f"never so: {json.dumps(self.snapshot)[:4000]}"
             assert self.process.poll() is None, "the sampler ended"
-            return self.snapshot
+            return found[0]
 
     def next(self) -> Snapshot:
         """The first snapshot that was begun after this call."""
@@ -97,6 +103,8 @@ class Sampler:
         for line in self.process.stdout:
             snapshot = merge(snapshot, json.loads(line))
             with self._more:
+                if self.snapshot:
+                    self._missed.append(self.snapshot)
                 self.snapshot = snapshot
                 self.samples += 1
                 self._more.notify_all()

@@ -150,10 +150,16 @@ def test_a_driver_that_hangs_is_told_too(double: NvmlDouble) -> None:
 
 
 def test_watching_into_a_pipe_is_plain_repeated_output(double: NvmlDouble) -> None:
-    done = devices(double, "--watch", "--hz", "10", "--for", "0.5")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "\x1b" not in done.stdout
-    assert done.stdout.count("| Processes:") == done.stdout.count("Which card is which") >= 2
+    text = b""
+    with begin(double, "--watch", "--hz", "10") as watching:
+        assert watching.stdout is not None
+        while text.count(b"Which card is which") < 2:
+            text += watching.stdout.readline()
+        watching.send_signal(signal.SIGINT)
+        rest, said = watching.communicate(timeout=LONG_S)
+    assert (watching.returncode, said) == (0, b"")
+    assert b"\x1b" not in text + rest
+    assert text.count(b"| Processes:") == 2
 
 
 def test_watching_as_json_is_an_object_a_line(double: NvmlDouble) -> None:
@@ -298,18 +304,18 @@ def test_a_recording_is_refused_where_one_is_and_packed_by_its_name(
     double: NvmlDouble, tmp_path: Path
 ) -> None:
     file = tmp_path / "machine.jsonl.gz"
-    done = devices(double, "--record", str(file), "--hz", "10", "--for", "0.5", "--json")
+    done = devices(double, "--record", str(file), "--hz", "10", "--for", "1", "--json")
     assert done.returncode == 0
     told = json.loads(done.stdout)
     content = file.read_bytes()
     assert told["recording"] == str(file) and told["bytes"] == len(content) and content[:2] == b"\x1f\x8b"
-    assert told["samples"] == len(read_recording(file).lines) >= 3
+    assert told["samples"] == len(read_recording(file).lines) >= 2
     again = devices(double, "--record", str(file), "--for", "0.1")
     assert (again.returncode, again.stdout) == (2, "")
     assert again.stderr == f"hopscope: {file} exists; name another file, or add --overwrite\n"
     assert file.read_bytes() == content
-    assert devices(double, "--record", str(file), "--for", "0.1", "--overwrite").returncode == 0
-    assert len(read_recording(file).lines) < told["samples"]
+    assert devices(double, "--record", str(file), "--for", "0", "--overwrite").returncode == 0
+    assert len(read_recording(file).lines) == 1
 
 
 def test_without_gpus_the_host_is_recorded_and_that_is_said(double: NvmlDouble, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from runners import monitor
 from runners.monitor import Monitor
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 SAMPLER = """
 import json, sys, time
 first = sys.argv[sys.argv.index("--seq") + 1] == "0"
@@ -136,11 +136,11 @@ def test_the_real_sampler_and_its_rate(watch: Callable[..., tuple[Monitor, Heard
     assert heard.messages[0]["full"]
     # Before its next sample were due, ten seconds later, it takes the new rate.
     assert watching.set_rate(50) == 10.0
-    heard.until(lambda: len(heard.messages) >= 4)
+    heard.until(lambda: len(heard.messages) >= 12)
     assert watching.snapshot is not None
     assert watching.snapshot["host"]["cpu_cores"] >= 1
     told = watching.history()
-    assert len(told["t"]) >= 4
+    assert len(told["t"]) >= 12
     assert len(told["host"]["memory_used_bytes"]) == len(told["t"])
     watching.stop()
     assert watching.state == "stopped"

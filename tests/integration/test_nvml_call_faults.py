@@ -328,14 +328,15 @@ def test_hanging_call(double: NvmlDouble, monkeypatch: pytest.MonkeyPatch, deaf:
     try:
         until(lambda: watching.state == "live" and watching.snapshot)
         double.hang("nvmlDeviceGetUtilizationRates", gpu=2, deaf=deaf)
-        until(lambda: watching.restarts)
+        told = until(lambda: watching.snapshot and watching.snapshot.get("sampler"))
+        assert told and told["state"] == "stale"
+        assert watching.restarts == 1
         assert watching.problem
         assert "a call into the driver may hang" in watching.problem
-        assert watching.snapshot
-        assert watching.snapshot["sampler"]["state"] == "stale"
         double.release()
-        until(lambda: watching.state == "live" and watching.problem is None)
-        assert watching.snapshot["sampler"]["state"] == "live"
+        until(lambda: watching.snapshot and watching.snapshot["sampler"]["state"] == "live")
+        assert watching.state == "live"
+        assert not watching.problem
     finally:
         double.release()
         watching.stop()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import itertools
 import os
 import signal
 import subprocess
@@ -52,11 +52,14 @@ def test_a_row_a_second_with_the_host_and_the_runs_own_processes(start: Callable
     assert row["host"]["cpu_cores"] == os.cpu_count()
     assert row["unsampled"] is None
     assert row["every"] == 1.0
-    until(lambda: len(rows(run)) >= 4)
+
+    def sampled() -> list[float]:
+        return [row["mono"] for row in rows(run) if row["unsampled"] is None]
+
+    until(lambda: len(sampled()) >= 4)
     registry.stop(run, grace_s=0)
-    seen = rows(run)
-    # Never two in one tick, which would be one of a sampler too many.
-    assert all(after["mono"] - before["mono"] > 0.5 for before, after in itertools.pairwise(seen))
+    # One more than the seconds between them, and one more where the first came late: not twice as many.
+    assert len(sampled()) < sampled()[-1] - sampled()[0] + 2
 
 
 def test_with_the_run_ends_its_sampler(start: Callable[..., Run]) -> None:
@@ -101,10 +104,9 @@ def test_a_sampler_that_was_killed_is_started_again(start: Callable[..., Run]) -
     sampler = sampler_of(companion)
     send(sampler, signal.SIGKILL)
     until(lambda: not is_alive(sampler))
-    before = len(rows(run))
+    before = rows(run)[-1]["mono"]
     assert sampler_of(companion) != sampler
-    until(lambda: len(rows(run)) > before + 1)
-    assert rows(run)[-1]["unsampled"] is None
+    until_row(run, lambda row: row["mono"] > before and row["unsampled"] is None)
     assert run.reload().state == "running"
 
 
@@ -182,11 +184,18 @@ def test_it_holds_neither_input_nor_leases_nor_the_log_open(start: Callable[...,
     companion = companion_of(run)
     sampler = sampler_of(companion)
     until(lambda: rows(run))
-    held = set()
-    for process in (companion, sampler):
-        for entry in (PROC / str(process.pid) / "fd").iterdir():
-            held.add(str(entry.readlink()).partition(":")[0])
-    assert held <= {str(run.path / SAMPLES_NAME), str(run.path / "supervisor.log"), "/dev/null", "pipe"}, held
+    its = {str(run.path / SAMPLES_NAME), str(run.path / "supervisor.log"), "/dev/null", "pipe"}
+
+    def held() -> set[str]:
+        found = set()
+        for process in (companion, sampler):
+            for entry in (PROC / str(process.pid) / "fd").iterdir():
+                # What it reads of the machine is open for a moment.
+                with contextlib.suppress(FileNotFoundError):
+                    found.add(str(entry.readlink()).partition(":")[0])
+        return found - its
+
+    until(lambda: not held())
 
 
 def test_stages_and_members_are_one_runs_samples(start: Callable[..., Run], tmp_path: Path) -> None:
@@ -236,7 +245,7 @@ def test_a_launcher_that_inherits_it_reaps_it(tmp_path: Path) -> None:
         ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)      # as a container's process 1: orphans become its own
         def launch():
             plan = launcher.plan_script([sys.argv[1]], python=sys.executable, record=False)
-            registry.wait(launcher.launch(plan), 30)
+            registry.wait(launcher.launch(plan), 60)
         def zombies():
             stats = [read_stat(int(entry.name)) for entry in PROC.iterdir() if entry.name.isdigit()]
             return {stat.pid for stat in stats if stat and stat.parent == os.getpid() and stat.ended}
@@ -248,5 +257,5 @@ def test_a_launcher_that_inherits_it_reaps_it(tmp_path: Path) -> None:
         """
     (tmp_path / "script.py").touch()
     command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path / "script.py")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=180)
     assert (done.returncode, done.stderr) == (0, "")

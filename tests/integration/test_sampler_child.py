@@ -14,7 +14,7 @@ import pytest
 from runners import sampler_child
 from runners.processes import Identity, identify, is_alive
 from runners.sampler_child import SamplerChild
-from tests.integration.waiting import until
+from tests.integration.waiting import LONG_S, until
 
 TALK = """
 import json, os, sys, time
@@ -82,8 +82,11 @@ sys.stdin.read()
 
 
 def test_one_that_dies_is_started_again_and_what_ended_it_is_known(
-    start: Callable[[str], SamplerChild],
+    start: Callable[[str], SamplerChild], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # However long it takes to end.
+    monkeypatch.setattr(sampler_child, "SILENT_S", LONG_S)
+    monkeypatch.setattr(sampler_child, "KILLED_S", LONG_S)
     child = start("say(); sys.exit(3)")
     first = heard(child)["pid"]
     assert told(child) == "the sampler exited with status 3"
@@ -160,4 +163,4 @@ def test_its_end_ends_it(start: Callable[[str], SamplerChild]) -> None:
     child = start("import signal; signal.signal(15, signal.SIG_IGN); say(); time.sleep(600)")
     process_ = process(heard(child))
     child.end()
-    assert not is_alive(process_)
+    until(lambda: not is_alive(process_))

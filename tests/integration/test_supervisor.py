@@ -18,7 +18,7 @@ from runners.errors import HopscopeError, UsageError
 from runners.plan import ROOT
 from runners.processes import Identity, identify, is_alive, read_stat
 from runners.run import Run
-from tests.integration.waiting import LONG_S, ended, until
+from tests.integration.waiting import ended, until
 
 pytestmark = pytest.mark.usefixtures("hopscope_home")
 
@@ -180,7 +180,7 @@ def test_a_stubborn_program_is_killed_after_the_grace(start: Callable[..., Run])
     until(lambda: run.log.read_text() == "ready\n")
     before = time.monotonic()
     run = registry.stop(run, grace_s=0.5)
-    assert 0.5 <= time.monotonic() - before < 10
+    assert time.monotonic() - before >= 0.5
     assert (run.state, run.signal) == ("stopped", signal.SIGKILL)
     assert run.reason == "stopped on request: it did not end within 0.5 s, so it was killed"
 
@@ -254,8 +254,15 @@ def test_what_an_ended_program_left_behind_is_ended_too(start: Callable[..., Run
 
 
 def test_what_it_left_behind_may_end_by_itself(start: Callable[..., Run]) -> None:
-    run = start("import os, time\nif os.fork() == 0:\n    time.sleep(0.3)\n    print('done')")
-    run = ended(run)
+    text = """
+        import os
+        alive, program = os.pipe()
+        if os.fork() == 0:
+            os.close(program)
+            os.read(alive, 1)            # until the program has ended
+            print("done")
+        """
+    run = ended(start(text))
     assert (run.state, run.reason) == ("finished", None)
     assert run.log.read_text() == "done\n"
 
@@ -371,7 +378,7 @@ def test_a_launcher_that_inherits_orphans_reaps_them(tmp_path: Path) -> None:
         ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)      # as a container's process 1: orphans become its own
         def launch():
             plan = launcher.plan_script([sys.argv[1]], python=sys.executable, record=False)
-            return registry.wait(launcher.launch(plan), 30)
+            return registry.wait(launcher.launch(plan), 60)
         former = launch().supervisor.pid
         while read_stat(former).state != "Z":
             time.sleep(0.01)
@@ -380,7 +387,7 @@ def test_a_launcher_that_inherits_orphans_reaps_them(tmp_path: Path) -> None:
         """
     (tmp_path / "script.py").touch()
     command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path / "script.py")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=LONG_S)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=180)
     assert (done.returncode, done.stderr) == (0, "")
 
 

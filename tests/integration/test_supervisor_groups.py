@@ -165,9 +165,7 @@ class TestOutput:
         assert last_progress(run.path).steps[-1] == 2
         assert run.log.read_bytes().split(b"\r")[1].startswith(b"worker-0 | step 2/3")
 
-    def test_what_it_said_last_stands_before_its_end(
-        self, start: Callable[..., Run], tmp_path: Path
-    ) -> None:
+    def test_what_it_said_last_stands_before_its_end(self, start: Callable[..., Run], tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "fifo")
         # The one waits for the other's words, since its failure ends the other.
         run = ended(
@@ -237,19 +235,35 @@ class TestOneFails:
         assert not started_with("HOPSCOPE_RUN_DIR", str(run.path))
 
 
+def served(folder: Path) -> tuple[Member, str]:
+    """A worker, and what a server does to wait until that is gone: its end was seen then."""
+    os.mkfifo(folder / "pid")
+    worker = f"pid = open({str(folder / 'pid')!r}, 'w')\nprint(os.getpid(), file=pid)"
+    gone = f"""
+import time
+pid = int(open({str(folder / "pid")!r}).read())
+while os.path.exists(f"/proc/{{pid}}"):
+    time.sleep(0.01)
+"""
+    return member("worker-0", worker), gone
+
+
 class TestServing:
-    def test_who_serves_may_end_by_itself_when_the_others_have(self, start: Callable[..., Run]) -> None:
-        run = start(
-            member("server-0", "import time; time.sleep(0.5); print('bye')", serves=True),
-            member("worker-0", "pass"),
-        )
+    def test_who_serves_may_end_by_itself_when_the_others_have(
+        self, start: Callable[..., Run], tmp_path: Path
+    ) -> None:
+        worker, gone = served(tmp_path)
+        run = start(member("server-0", f"{gone}print('bye')", serves=True), worker)
         run = ended(run)
         assert (run.state, run.exit_code, run.reason) == ("finished", 0, None)
         assert run.log.read_text() == "server-0 | bye\n"
 
-    def test_who_serves_on_is_ended(self, start: Callable[..., Run]) -> None:
-        run = start(member("server-0", WAIT, serves=True), member("worker-0", "pass"))
+    def test_who_serves_on_is_ended(self, start: Callable[..., Run], tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "fifo")
+        worker = member("worker-0", f"open({str(tmp_path / 'fifo')!r}).read()")
+        run = start(member("server-0", WAIT, serves=True), worker)
         processes = printed(run, 1)
+        (tmp_path / "fifo").write_text("it serves")
         run = ended(run)
         assert (run.state, run.exit_code, run.reason) == ("finished", 0, None)
         assert alive(processes) == []
@@ -284,12 +298,11 @@ class TestServing:
         assert f"hopscope: {told}; the other process is ended\n" in run.log.read_text()
         assert alive(processes) == []
 
-    def test_a_server_that_fails_at_the_very_end_is_told(self, start: Callable[..., Run]) -> None:
-        run = start(
-            member("server-0", "import time; time.sleep(0.5); os.abort()", serves=True),
-            member("worker-0", ""),
-        )
-        run = ended(run)
+    def test_a_server_that_fails_at_the_very_end_is_told(
+        self, start: Callable[..., Run], tmp_path: Path
+    ) -> None:
+        worker, gone = served(tmp_path)
+        run = ended(start(member("server-0", f"{gone}os.abort()", serves=True), worker))
         assert (run.state, run.exit_code) == ("finished", 0)
         assert run.reason is not None
         assert run.reason.startswith("server-0 was killed by signal 6 (SIGABRT)")
@@ -306,19 +319,21 @@ class TestEnded:
         assert alive(processes) == []
 
     def test_a_time_limit_ends_it(self, start: Callable[..., Run]) -> None:
-        run = start(member("server-0", WAIT, serves=True), member("worker-0", WAIT), limit_s=0.5)
-        processes = printed(run, 2)
-        run = ended(run)
+        # However far they have come by then.
+        run = ended(start(member("server-0", WAIT, serves=True), member("worker-0", WAIT), limit_s=0.5))
         assert run.state == "failed"
         assert run.reason == "the time limit of 0.5 s ended it"
         assert "hopscope: the time limit of 0.5 s is over, so it is ended\n" in run.log.read_text()
-        assert alive(processes) == []
+        assert [told["signal"] for told in run.status["members"]] == [signal.SIGTERM, signal.SIGTERM]
+        assert not started_with("HOPSCOPE_RUN_DIR", str(run.path))
 
     def test_a_time_limit_holds_for_a_single_command_too(self, start: Callable[..., Run]) -> None:
-        run = ended(start(member("program", "print('half', end='')\nsignal.pause()"), limit_s=0.5))
+        # A shell is there at once, where Python takes its time.
+        program = Member("program", ["/bin/sh", "-c", "printf half; exec sleep 1000"])
+        run = ended(start(program, limit_s=1.0))
         assert run.state == "failed"
-        assert run.reason == "the time limit of 0.5 s ended it"
-        assert run.log.read_text() == "half\nhopscope: the time limit of 0.5 s is over, so it is ended\n"
+        assert run.reason == "the time limit of 1 s ended it"
+        assert run.log.read_text() == "half\nhopscope: the time limit of 1 s is over, so it is ended\n"
 
     def test_a_killed_supervisor_takes_its_members_along(self, start: Callable[..., Run]) -> None:
         run = start(member("server-0", WAIT, serves=True), member("worker-0", WAIT), member("worker-1", WAIT))
@@ -353,9 +368,14 @@ class TestEnded:
         supervisor = run.supervisor
         assert supervisor is not None
         until(lambda: run.reload().status["members"][0]["exit_code"] == 0)
-        pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-        stats = [stat for pid in pids if (stat := read_stat(pid)) and stat.parent == supervisor.pid]
-        assert [stat.state for stat in stats] == ["S"]
+        number = supervisor.pid
+
+        def children() -> list[str]:
+            pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+            return [stat.state for pid in pids if (stat := read_stat(pid)) and stat.parent == number]
+
+        # What has just printed may still be on its way to sleep.
+        until(lambda: children() == ["S"])
         registry.stop(run)
         until(lambda: read_stat(supervisor.pid) is None)
 
@@ -401,6 +421,8 @@ class TestStages:
         assert run.stage is None
 
     def test_what_a_stage_left_behind_is_gone_before_the_next(self, tmp_path: Path) -> None:
+        # The second stage waits for what is written here.
+        os.mkfifo(tmp_path / "pid")
         left = "if os.fork() == 0:\n    print(os.getpid())\n    while True: signal.pause()"
         run = launch(
             tmp_path,
@@ -414,7 +436,7 @@ class TestStages:
                 ),
             ),
         )
-        (pid,) = until(lambda: run.log.read_text().splitlines()[1:])
+        (pid,) = until(lambda: run.log.read_text().splitlines()[1:2])
         (tmp_path / "pid").write_text(pid)
         run = ended(run)
         assert run.state == "finished"

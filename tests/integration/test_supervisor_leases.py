@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from runners.errors import UsageError
 from runners.gpus import Gpu, Gpus
 from runners.plan import Plan
 from runners.run import Run
+from tests.integration.waiting import until
 
 CARD = Gpu(0, "GPU-aaaa", "00000000:01:00.0", "Card X", (9, 0))
 OTHER = Gpu(1, "GPU-bbbb", "00000000:02:00.0", "Card X", (9, 0))
@@ -47,10 +47,7 @@ def plan(tmp_path: Path) -> Callable[..., Plan]:
 
 
 def lines(run: Run) -> str:
-    deadline = time.monotonic() + 30
-    while not run.log.read_text().endswith("\n"):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: run.log.read_text().endswith("\n"))
     return run.log.read_text()
 
 
@@ -85,11 +82,9 @@ def test_a_killed_supervisor_holds_no_card(home: Path, plan: Callable[..., Plan]
     supervisor = run.supervisor
     assert supervisor is not None
     os.kill(supervisor.pid, signal.SIGKILL)
-    deadline = time.monotonic() + 30
-    while leases.holders(home, "GPU-aaaa"):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    assert run.reload().state == "lost"
+    until(lambda: not leases.holders(home, "GPU-aaaa"))
+    # What it held is let go of before the process is gone.
+    until(lambda: run.reload().state == "lost")
 
 
 def test_the_program_itself_holds_no_lease(home: Path, plan: Callable[..., Plan]) -> None:

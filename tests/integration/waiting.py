@@ -11,7 +11,8 @@ from runners.run import Run
 
 T = TypeVar("T")
 
-LONG_S = 30.0
+LONG_S = 60.0
+"""More than a noisy machine takes; what comes true is not waited for."""
 
 
 def until(read: Callable[[], T], timeout_s: float = LONG_S) -> T:

@@ -11,6 +11,7 @@ from app.analysis.basis import weakest
 from app.analysis.causes import Cause, judge
 from app.analysis.devices import is_host
 from app.analysis.hand_sums import hand_sums
+from app.analysis.recurrence import Own
 from app.analysis.seen_copies import confirmed
 from app.analysis.tables import Tables
 from app.analysis.transfer import Context, Reduction, Sent, sent
@@ -55,8 +56,8 @@ class Hop:
     """Their placed graphs; 0 for eager."""
     each: float | None = None
     """How often it happens in every step (or call), 0 for less; None where only the count tells."""
-    own_rounds: int | None = None
-    """Rounds of its own loop, which `each` is of where neither steps nor calls pace it."""
+    own: Own | None = None
+    """Its own loop, which `each` is of where it is not of every step or call of the run."""
     per_call: int | None = None
     """Transfers in one call of its graph; None for eager ones and inside loops and branches."""
     took_ns: int | None = None
@@ -214,7 +215,7 @@ def _hop(tables: Tables, context: Context, key: Key, count: int | None) -> Hop:
         keys=(key.id,),
         graphs=(fields.get("graph") or 0,),
         each=each,
-        own_rounds=tables.own_rounds((key.id,), key.count),
+        own=tables.own((key.id,), key.count),
         per_call=fields.get("per_call"),
         took_ns=_took_ns(tables, key),
     )
@@ -277,7 +278,7 @@ def _merged(tables: Tables, first: Hop, more: Hop, context: Context, key: Key) -
         basis=weakest(bases),
         keys=keys,
         each=each,
-        own_rounds=tables.own_rounds(keys, count),
+        own=tables.own(keys, count),
         graphs=tuple(dict.fromkeys(first.graphs + more.graphs)),
         per_call=first.per_call if first.per_call == more.per_call else None,
         took_ns=None if None in (first.took_ns, more.took_ns) else (first.took_ns or 0) + (more.took_ns or 0),

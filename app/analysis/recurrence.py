@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from app.analysis.loops import KINDS, loops
 from app.analysis.rounds import LEAST_ROUNDS, Happened, Line, Loop, line_of, taken_by
@@ -22,6 +23,16 @@ _PETTY_BYTES = 4096
 """In a whole run: nothing that a few calls do has to be changed for it."""
 _MOST_EVENTS = 20_000
 """Of a run's single executions that are looked at for loops."""
+
+
+class Own(NamedTuple):
+    """How often something happens in a loop of its own, where it is not of every step of the run."""
+
+    each: float
+    rounds: int
+    """How often the program went round in that loop."""
+    word: str
+    """What a round is: a step where an optimizer is applied in each, else round."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,25 +63,32 @@ class Recurrence:
         if count is None or self.rounds <= 1:
             return None
         marked = self._by_marks(keys, count)
-        if marked or self._judged_by_marks(marked):
+        if marked:
             return marked
-        rounds = self.own_rounds(keys, count)
-        if rounds:
-            return float(count // rounds) if count >= rounds else count / rounds
+        own = self.own(keys, count)
+        if own is not None:
+            return own.each
+        if self._judged_by_marks(marked):
+            return marked
         # Where calls pace the run, what other threads do beside them is told by its count.
         return 0.0 if not self._paced_calls and self._seen_singly.intersection(keys) else marked
 
-    def own_rounds(self, keys: Sequence[int], count: int | None) -> int | None:
-        """Rounds of the loop of its own in which something recurs that no mark paces; None for all else."""
-        marked = None if count is None else self._by_marks(keys, count)
-        if marked or self._judged_by_marks(marked):
+    def own(self, keys: Sequence[int], count: int | None) -> Own | None:
+        """The loop of its own in which something recurs that is not of every step; None for all else."""
+        if count is None:
+            return None
+        marked = self._by_marks(keys, count)
+        if marked:
             return None
         found = [self._key_by_id[key] for key in keys if key in self._key_by_id]
+        if self._judged_by_marks(marked):
+            return self._of_loop_of_steps(found)
         lines = {line for key in found for line in self._lines_of(key)}
         known = [self._loops[line].rounds for line in lines if line in self._loops]
-        if known and len(known) == len(lines):
-            return max(known)
-        return self._of_few_calls(found)
+        rounds = max(known) if known and len(known) == len(lines) else self._of_few_calls(found)
+        if not rounds:
+            return None
+        return Own(float(count // rounds) if count >= rounds else count / rounds, rounds, "round")
 
     @functools.cached_property
     def _recorded(self) -> int:
@@ -107,6 +125,15 @@ class Recurrence:
     def _of_kind(self, kind: str) -> list[Key]:
         return [key for key in self.keys if key.kind == kind]
 
+    def _of_loop_of_steps(self, keys: Sequence[Key]) -> Own | None:
+        """By the steps of one of several loops that train: a pretraining's, or another network's."""
+        for mark, paces in self.paces.of_loops:
+            pace = self._paced(keys, paces)
+            each = pace.times(pace.early + pace.within, pace.seen + 1) if pace else 0.0
+            if each:
+                return Own(each, mark.count or 0, "step")
+        return None
+
     def _of_few_calls(self, keys: Sequence[Key]) -> int | None:
         """Calls of a function whose work this is, where it is called most, if not often enough for a pace."""
         graphs = {key.fields.get("graph") for key in keys}
@@ -137,7 +164,7 @@ class Recurrence:
     def _by_marks(self, keys: Sequence[int], count: int) -> float | None:
         found = [self._key_by_id[key] for key in keys if key in self._key_by_id]
         by_calls = not self.steps and not self._recorded
-        pace = None if by_calls and not self._paced_calls else self._paced(found)
+        pace = None if by_calls and not self._paced_calls else self._paced(found, self.paces)
         if pace is None or self.rounds <= 1:
             return None
         if by_calls and self.rounds < LEAST_ROUNDS and all(map(_petty, found)):
@@ -145,10 +172,10 @@ class Recurrence:
         each = pace.times(count, self.rounds) or self._in_turn(keys, pace, count)
         return each or self._by_turns(found, pace, count)
 
-    def _paced(self, keys: Sequence[Key]) -> Pace | None:
-        paces = [self._pace(key) for key in keys]
-        known = [pace for pace in paces if pace is not None]
-        return functools.reduce(Pace.and_, known) if paces and len(known) == len(paces) else None
+    def _paced(self, keys: Sequence[Key], paces: Paces) -> Pace | None:
+        of_keys = [self._pace(key, paces) for key in keys]
+        known = [pace for pace in of_keys if pace is not None]
+        return functools.reduce(Pace.and_, known) if of_keys and len(known) == len(of_keys) else None
 
     def _by_turns(self, keys: Sequence[Key], pace: Pace, count: int) -> float:
         """The same where a line does it in each step, each time with another device or shape."""
@@ -164,7 +191,7 @@ class Recurrence:
         """How often an eager line does it, whatever the devices and shapes, and whether in each step."""
         if line not in self._together:
             keys = self._of_line[line]
-            pace, executions = self._paced(keys), sum(key.count or 0 for key in keys)
+            pace, executions = self._paced(keys, self.paces), sum(key.count or 0 for key in keys)
             self._together[line] = executions, pace is not None and pace.times(executions, self.rounds) > 0
         return self._together[line]
 
@@ -205,23 +232,24 @@ class Recurrence:
     def _key_by_id(self) -> dict[int, Key]:
         return {key.id: key for key in self.keys}
 
-    def _pace(self, key: Key) -> Pace | None:
+    def _pace(self, key: Key, paces: Paces) -> Pace | None:
         """A key's own; of what happens a fixed number of times in each call of a graph, the calls'."""
         graph, per_call = key.fields.get("graph") or 0, key.fields.get("per_call")
         if not graph or per_call is None:
-            return self.paces.of(key)
-        calls = self._calls.get(graph)
-        if calls is None:
-            return self.paces.by_process.get(key.id >> 32)
-        return dataclasses.replace(calls, early=calls.early * per_call, within=calls.within * per_call)
+            return paces.of(key)
+        calls = [pace for call in self._calls.get(graph, ()) if (pace := paces.of(call)) is not None]
+        if not calls:
+            return paces.by_process.get(key.id >> 32)
+        together = functools.reduce(Pace.and_, calls)
+        return dataclasses.replace(
+            together, early=together.early * per_call, within=together.within * per_call
+        )
 
     @functools.cached_property
-    def _calls(self) -> dict[int, Pace]:
-        found: dict[int, Pace] = {}
+    def _calls(self) -> dict[int, list[Key]]:
+        found: dict[int, list[Key]] = {}
         for key in self._of_kind("call"):
-            graph, pace = key.fields.get("graph") or 0, self.paces.of(key)
-            if pace is not None:
-                found[graph] = found[graph].and_(pace) if graph in found else pace
+            found.setdefault(key.fields.get("graph") or 0, []).append(key)
         return found
 
 

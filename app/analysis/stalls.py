@@ -43,7 +43,7 @@ def _a_step(sync: Sync, rounds: int) -> int | None:
     """Standing still in each step; None for a wait that is not of every step."""
     if sync.stood_ns is None or rounds < 2:
         return None
-    rounds = sync.own_rounds or rounds
+    rounds = sync.own.rounds if sync.own else rounds
     if not (sync.count >= rounds if sync.each is None else sync.each):
         return None
     return round(sync.stood_ns / rounds)
@@ -84,11 +84,15 @@ def _host_copy_ns_a_byte(tables: Tables) -> float | None:
 
 
 def _idle(tables: Tables) -> dict[tuple[str, str, str | None], tuple[Idle, ...]]:
-    """Share of the looked-at standstill during which each other device had nothing to do, by sync row."""
+    """Share of the looked-at standstill during which each other device had nothing to do, by sync row.
+
+    A device that the program gives nothing at all misses nothing.
+    """
     keys = {key.id: key for key in tables.keys if key.kind in _KINDS}
     placed: dict[int, frozenset[str]] = {}
     devices = [device for device in tables.devices if not is_host(device)]
     busy: set[str] = set()
+    used: set[str] = set()
     stood: dict[tuple[str, str, str | None], int] = {}
     nothing: dict[tuple[str, str, str | None], dict[str, int]] = {}
     for number, dur in tables.first_events(_KINDS, _MOST_EVENTS):
@@ -96,7 +100,9 @@ def _idle(tables: Tables) -> dict[tuple[str, str, str | None], tuple[Idle, ...]]
         if key is None:
             continue
         if key.kind != "sync":
-            busy.update(_given(key, tables, placed))
+            given = frozenset(_given(key, tables, placed))
+            busy |= given
+            used |= given
             continue
         device = str(key.fields.get("device") or "")
         row = device, str(key.fields.get("kind") or ""), tables.site(key.fields.get("loc"))
@@ -107,7 +113,7 @@ def _idle(tables: Tables) -> dict[tuple[str, str, str | None], tuple[Idle, ...]]
                 shares[other] = shares.get(other, 0) + dur
         busy = busy - {device} if device else set()
     return {
-        row: tuple(Idle(device, taken / stood[row]) for device, taken in shares.items())
+        row: tuple(Idle(device, taken / stood[row]) for device, taken in shares.items() if device in used)
         for row, shares in nothing.items()
     }
 

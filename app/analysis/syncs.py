@@ -7,6 +7,7 @@ from typing import Any
 
 from app.analysis.devices import is_host
 from app.analysis.matrix import total
+from app.analysis.recurrence import Own
 from app.analysis.tables import Tables
 from probes.trace.rows import Key
 
@@ -51,8 +52,8 @@ class Sync:
     """Other devices that had nothing to do meanwhile; inferred."""
     each: float | None = None
     """How often in every step (or call), 0 for less; None where only the count tells."""
-    own_rounds: int | None = None
-    """Rounds of its own loop, which `each` is of where neither steps nor calls pace it."""
+    own: Own | None = None
+    """Its own loop, which `each` is of where it is not of every step or call of the run."""
     brought_at: tuple[str, ...] = ()
     """Lines that copied to the host what is taken there and waited for: its device had yet to make it."""
 
@@ -69,7 +70,7 @@ class Sync:
     def row(self) -> dict[str, Any]:
         """The row as the report has it."""
         row = dataclasses.asdict(self)
-        del row["takes"], row["bytes_total"], row["each"], row["own_rounds"]
+        del row["takes"], row["bytes_total"], row["each"], row["own"]
         row["brought_at"] = list(self.brought_at)
         row["idle"] = [{"device": one.device, "share": round(one.share, 3)} for one in self.idle]
         return row
@@ -118,18 +119,16 @@ def _sync(tables: Tables, identity: tuple[str, str, str | None], keys: list[Key]
         basis = "estimated"
     count = sum(key.count or 0 for key in keys)
     ids = [key.id for key in keys]
-    each, own = tables.each(ids, count), tables.own_rounds(ids, count)
+    each, own = tables.each(ids, count), tables.own(ids, count)
     takes = any(key.fields.get("bytes") != 0 for key in keys)
     taken = total(_bytes(key) for key in keys)
     if not known:
-        return Sync(
-            *identity, count, None, None, "unknown", takes, bytes_total=taken, each=each, own_rounds=own
-        )
+        return Sync(*identity, count, None, None, "unknown", takes, bytes_total=taken, each=each, own=own)
     stood = sum(time.stood or 0 for time in known)
     copied = total(time.copied for time in known)
     split = "" if copied is None else basis
     waited = stood - (copied or 0)
-    return Sync(*identity, count, waited, copied, basis, takes, split, taken, each=each, own_rounds=own)
+    return Sync(*identity, count, waited, copied, basis, takes, split, taken, each=each, own=own)
 
 
 def _bytes(key: Key) -> int | None:

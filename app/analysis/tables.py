@@ -7,7 +7,8 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 
 from app.analysis.devices import in_order
-from app.analysis.recurrence import Recurrence
+from app.analysis.recurrence import Own, Recurrence
+from app.store.courses import courses, step_marks
 from app.store.device_names import qualified, role_prefix
 from app.store.paces import Paces
 from app.store.run import RunStore
@@ -130,24 +131,14 @@ class Tables:
     def steps(self) -> int | None:
         """Optimizer applications in the run; None when it has none.
 
-        Of several processes the most, and of several lines: optimizers that take turns make a step together.
-        At one line those that follow each other add up.
+        Of several processes the most. Optimizers that take turns make a step together; those of loops that
+        follow each other add up.
         """
-        lines: dict[tuple[int, int], list[Key]] = {}
-        for key in self.of_kind("mark"):
-            if key.fields.get("name") == "step":
-                lines.setdefault((key.id >> 32, key.fields.get("loc") or 0), []).append(key)
-        return max(map(self._steps_of_line, lines.values()), default=0) or None
-
-    def _steps_of_line(self, keys: list[Key]) -> int:
-        """Steps of the optimizers that a line applies: of those that overlap the most, and the next ones'."""
-        steps, most, end = 0, 0, -1
-        spans = [self.totals.get(key.id, KeyTotals()) for key in keys]
-        for span, key in sorted(zip(spans, keys, strict=True), key=lambda pair: pair[0].first_ns):
-            if span.first_ns > end:
-                steps, most = steps + most, 0
-            most, end = max(most, key.count or 0), max(end, span.end_ns)
-        return steps + most
+        of_processes = (
+            sum(course.steps for course in courses(marks, self.totals, self.paces.in_turn))
+            for marks in step_marks(self.keys).values()
+        )
+        return max(of_processes, default=0) or None
 
     @functools.cached_property
     def span_ns(self) -> int:
@@ -168,9 +159,9 @@ class Tables:
         """
         return self._recurrence.each(keys, count)
 
-    def own_rounds(self, keys: Sequence[int], count: int | None) -> int | None:
-        """Rounds of the loop of its own in which something recurs that no mark paces; None for all else."""
-        return self._recurrence.own_rounds(keys, count)
+    def own(self, keys: Sequence[int], count: int | None) -> Own | None:
+        """The loop of its own in which something recurs that is not of every step; None for all else."""
+        return self._recurrence.own(keys, count)
 
     @functools.cached_property
     def _recurrence(self) -> Recurrence:

@@ -43,13 +43,16 @@ class Telling:
 
     def word_of(self, recurring: Sequence[Hop]) -> str:
         """step, call, or round: of their own loop, where all that recurs has one."""
-        if not all(hop.own_rounds for hop in recurring):
-            return self.word
+        words = {hop.own.word if hop.own else self.word for hop in recurring}
+        if words != {"round"}:
+            return "step" if words == {"step"} else self.word
         return "round" if any(hop.per_call is None for hop in recurring) else "call"
 
     def _besides(self, hop: Hop) -> float:
         """Executions of a transfer that are not of every step."""
-        return max(0.0, (hop.count or 0) - self.times_a_step(hop) * (hop.own_rounds or self.rounds))
+        return max(
+            0.0, (hop.count or 0) - self.times_a_step(hop) * (hop.own.rounds if hop.own else self.rounds)
+        )
 
     def waits_every_step(self, syncs: Sequence[Sync]) -> bool:
         """Whether Python waits so in every step; for several devices in turn perhaps."""

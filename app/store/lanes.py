@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from app.views.timeline_data import Lane
@@ -51,6 +51,35 @@ def bar_label(key: Key, node_name: str | None = None) -> str:
     if key.kind == "node":
         return node_name or f"node {fields.get('node')}"
     return str(fields.get("op") or fields.get("function") or fields.get("name") or key.kind)
+
+
+class LaneTable:
+    """The lanes of a run's keys while it grows."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Lane, int] = {}
+        self.of_key: dict[int, Lane] = {}
+        """By key id; keys that are drawn elsewhere have none."""
+
+    @property
+    def lanes(self) -> tuple[Lane, ...]:
+        """All of them, each at the place that is its number."""
+        return tuple(self._numbers)
+
+    def numbers(self) -> dict[int, int]:
+        """Key id -> its lane's number."""
+        return {key: self._numbers[lane] for key, lane in self.of_key.items()}
+
+    def add(self, keys: Iterable[Key], graphs: Mapping[int, Graph], processes: Mapping[int, str]) -> None:
+        """Take in a run's keys as they are now; `processes` are the names by index, where they are told."""
+        of_key = {}
+        for key in keys:
+            lane = lane_of(key.kind, key.fields, graphs, processes.get(key.id >> 32, ""))
+            if lane is not None:
+                # A lane keeps its number for good: another thread's question may be under way.
+                self._numbers.setdefault(lane, len(self._numbers))
+                of_key[key.id] = lane
+        self.of_key = of_key
 
 
 def lane_order(lane: Lane) -> tuple[int, str, int, str]:

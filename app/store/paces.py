@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
+from app.store.courses import Course
 from app.store.database import Database
 from probes.trace.recording import SINGLE_EVENTS
 from probes.trace.rows import Key
@@ -85,6 +86,10 @@ class Paces:
     by_key: Mapping[int, Pace] = dataclasses.field(default_factory=dict)
     by_process: Mapping[int, Pace] = dataclasses.field(default_factory=dict)
     """Process index -> the pace of what did not happen in it; processes without steps or calls have none."""
+    in_turn: Mapping[int, int] = dataclasses.field(default_factory=dict)
+    """How often the mark of an optimizer came after another's, where several are applied."""
+    of_loops: tuple[tuple[Key, Paces], ...] = ()
+    """The marks of loops that share a process's steps, and the paces by the steps of each, the most first."""
 
     def of(self, key: Key) -> Pace | None:
         """None where the key's process has no steps, and where its thread has not."""
@@ -123,15 +128,14 @@ def read_paces(database: Database, marks: Sequence[Key]) -> Paces:
     return Paces(paces, seen)
 
 
-def marks_of(keys: Iterable[Key]) -> list[Key]:
-    """Of each process the key that marks its steps; without steps what autograd records, or calls."""
+def marks_of(keys: Iterable[Key], of_steps: Mapping[int, Sequence[Course]]) -> list[Key]:
+    """The keys that mark each process's steps; without steps what autograd records most often, or calls."""
+    if of_steps:
+        return [course.lines[0] for courses in of_steps.values() for course in courses]
     keys = list(keys)
-    marks = [key for key in keys if key.kind == "mark"]
-    steps = [key for key in marks if key.fields.get("name") == "step"]
-    recorded = [key for key in marks if key.fields.get("name") == "record"]
-    found = steps or recorded or [key for key in keys if key.kind == "call"]
+    recorded = [key for key in keys if key.kind == "mark" and key.fields.get("name") == "record"]
     best: dict[int, Key] = {}
-    for key in found:
+    for key in recorded or [key for key in keys if key.kind == "call"]:
         known = best.get(key.id >> 32)
         if key.count and (known is None or key.count > (known.count or 0)):
             best[key.id >> 32] = key

@@ -16,15 +16,16 @@ from app.store.coarse import BINS, overview_table
 from app.store.database import Database
 from app.store.device_names import process_names
 from app.store.ended import has_ended, read_json
-from app.store.lanes import lane_of
+from app.store.lanes import LaneTable
 from app.store.live import LiveRun
-from app.store.paces import MOST, Paces, marks_of, read_paces
+from app.store.pace_reader import PaceReader
+from app.store.paces import Paces
 from app.store.sample_parsing import Numbers, SampleTable
 from app.store.samples import PARQUET_NAME, SampleReader, positions, read_samples, samples_table
 from app.store.sealed import SealedRun
 from app.store.totals import EventTotals, KeyTotals
 from app.views.memory_data import MemorySeries
-from app.views.timeline_data import Lane, Overview, Window
+from app.views.timeline_data import Overview, Window
 from probes.trace.rows import Edge, Event, Graph, Key, Location, Node, Process, Unseen
 from runners.errors import HopscopeError
 from runners.run import SPEC_NAME
@@ -77,9 +78,9 @@ class RunStore:
         self._totals = EventTotals()
         self._cache: dict[str, tuple[Any, Any]] = {}
         self._graph_rows: dict[tuple[str, int], list[Any]] = {}
+        self._paces = PaceReader(self._database)
+        self._lanes = LaneTable()
         self._lanes_at: Any = None
-        self._lanes: dict[Lane, int] = {}
-        self._lane_of_key: dict[int, Lane] = {}
         self._synced = -1
         self._no_seal_before = 0.0
         self._samples = SampleReader(path)
@@ -189,10 +190,7 @@ class RunStore:
 
     def paces(self) -> Paces:
         """In which of its first steps each transfer, wait and call happened."""
-        marks = marks_of(self.keys())
-        # Only the first so many steps are looked at, and only those that are over.
-        stamp = [(key.id, min(key.count or 0, MOST + 1)) for key in marks]
-        return self._cached("paces", stamp, lambda: read_paces(self._database, marks))
+        return self._cached("paces", self.generation, lambda: self._paces.read(self.keys(), self.totals()))
 
     def events_of(self, kind: str) -> list[Event]:
         """The events of one kind by time; for kinds that have few of them."""
@@ -322,30 +320,18 @@ class RunStore:
             keys = self.keys()
             graphs = self._graphs()
             if self._lanes_at != (self.sealed, self._rows.definitions):
-                self._make_lanes(keys, graphs)
+                self._lanes.add(keys, graphs, process_names(self.processes()))
+                self._database.put("key_lanes", schemas.lanes_table(self._lanes.numbers()))
+                self._lanes_at = (self.sealed, self._rows.definitions)
             return timeline.Context(
                 self._database,
-                tuple(self._lanes),
-                self._lane_of_key,
+                self._lanes.lanes,
+                self._lanes.of_key,
                 self._cached("key_by_id", self.generation, lambda: {key.id: key for key in keys}),
                 graphs,
                 self.locations(),
                 self._totals.end_ns,
             )
-
-    def _make_lanes(self, keys: list[Key], graphs: dict[int, Graph]) -> None:
-        names = process_names(self.processes())
-        lane_of_key = {}
-        numbers = {}
-        for key in keys:
-            lane = lane_of(key.kind, key.fields, graphs, names.get(key.id >> 32, ""))
-            if lane is not None:
-                # A lane keeps its number for good: another thread's question may be under way.
-                numbers[key.id] = self._lanes.setdefault(lane, len(self._lanes))
-                lane_of_key[key.id] = lane
-        self._lane_of_key = lane_of_key
-        self._database.put("key_lanes", schemas.lanes_table(numbers))
-        self._lanes_at = (self.sealed, self._rows.definitions)
 
     def _small_tables(self) -> dict[str, pa.Table]:
         return {

@@ -85,7 +85,7 @@ class PackageIndex:
             file = self.folder / parts[1]
             if parts[1].partition("-")[0] in self.held:
                 self._wanted.set()
-                self._open.wait(60)
+                self._open.wait(240)
             self._send(request, 200, file.read_bytes(), "application/octet-stream")
         else:
             self._send(request, 404, b"", "text/plain")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from runners.ports import free_ports
 from tests.integration.recording import record, written
 
 LOOKS_AROUND = """
@@ -25,12 +26,9 @@ print("LOOKED", json.dumps({
 """
 
 MULTI_WORKER = """
-import json, os, socket
-with socket.socket() as probe:
-    probe.bind(("127.0.0.1", 0))
-    port = probe.getsockname()[1]
+import json, os, sys
 os.environ["TF_CONFIG"] = json.dumps(
-    {"cluster": {"worker": [f"127.0.0.1:{port}"]}, "task": {"type": "worker", "index": 0}}
+    {"cluster": {"worker": [f"127.0.0.1:{sys.argv[1]}"]}, "task": {"type": "worker", "index": 0}}
 )
 import tensorflow as tf
 
@@ -60,7 +58,8 @@ def test_a_strategy_that_must_come_first_still_can(
     tf_python: Path, hopscope_home: Path, tmp_path: Path
 ) -> None:
     """MultiWorkerMirroredStrategy refuses to start once the eager context is up."""
-    recorded = record(tf_python, written(tmp_path, MULTI_WORKER))
+    port = free_ports(["worker"])["worker"]
+    recorded = record(tf_python, written(tmp_path, MULTI_WORKER), str(port))
     assert recorded.run.state == "finished", recorded.log[-2000:]
     assert "REPLICAS 1" in recorded.log
 

@@ -12,6 +12,7 @@ from app.store.run import open_run
 from runners import launcher, registry
 from runners.plan_script import plan_script
 from tests.integration.recording import LIMIT_S, record, written
+from tests.integration.waiting import until
 
 HOLDS_THE_INTERPRETER = """
 import os, re, sys
@@ -53,9 +54,7 @@ def test_a_kill_inside_a_call_that_holds_the_interpreter_loses_nothing(
         plan_script([str(script), str(ready)], framework="tensorflow", python=str(tf_python))
     )
     try:
-        for _ in range(LIMIT_S * 20):
-            if ready.exists() or registry.wait(run, 0.05).ended:
-                break
+        until(lambda: ready.exists() or run.reload().ended, LIMIT_S)
         assert ready.exists(), run.log.read_text()[-2000:]
         pid = run.reload().status["pid"]
         os.kill(pid, signal.SIGKILL)

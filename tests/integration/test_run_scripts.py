@@ -21,7 +21,7 @@ from runners import registry
 from runners.plan import ROOT
 from runners.run import Run
 
-LONG_S = 60.0
+LONG_S = 120.0
 
 
 @pytest.fixture(autouse=True)

@@ -93,11 +93,9 @@ def test_first_start_installs_and_second_only_runs(bare_clone: Path, index: Pack
     assert "Preparing" in err and "ready" in err
 
     requests = len(index.asked)
-    began = time.monotonic()
     code, out, err = start(bare_clone, index, "runs")
     assert (code, out, err) == (7, "ran 1.0 runs\n", "")
     assert len(index.asked) == requests
-    assert time.monotonic() - began < 3
 
 
 def test_new_requirements_are_installed_at_the_next_start(clone: Path, index: PackageIndex) -> None:
@@ -126,9 +124,9 @@ def test_interrupted_install_is_finished_by_the_next_start(
 ) -> None:
     index.held = {"right"}
     first = begin(clone, index)
-    assert index.wait_wanted(60)
+    assert index.wait_wanted(120)
     os.killpg(first.pid, number)
-    first.communicate(timeout=30)
+    first.communicate(timeout=120)
     assert first.returncode == (-number if number == signal.SIGKILL else 130)
     index.let_go()
     assert start(clone, index)[:2] == (7, "ran 1.0\n")
@@ -136,9 +134,9 @@ def test_interrupted_install_is_finished_by_the_next_start(
 
 def test_half_made_environment_is_made_again(bare_clone: Path, index: PackageIndex) -> None:
     first = begin(bare_clone, index)
-    wait_until((bare_clone / ".venv" / "pyvenv.cfg").exists, 30)
+    wait_until((bare_clone / ".venv" / "pyvenv.cfg").exists, 120)
     os.killpg(first.pid, signal.SIGKILL)
-    first.communicate(timeout=30)
+    first.communicate(timeout=120)
     assert not list((bare_clone / ".venv").glob("lib/python*/site-packages/pip-*.dist-info/RECORD"))
     assert start(bare_clone, index)[:2] == (7, "ran 1.0\n")
 
@@ -155,25 +153,25 @@ def test_half_installed_package_is_installed_again(clone: Path, index: PackageIn
 def test_start_killed_alone_leaves_pip_to_finish_and_the_next_waits(clone: Path, index: PackageIndex) -> None:
     index.held = {"right"}
     first = begin(clone, index)
-    assert index.wait_wanted(60)
+    assert index.wait_wanted(120)
     first.kill()
     second = begin(clone, index)
     assert second.stderr is not None
     lines = iter(second.stderr.readline, "")
     assert any("waiting for another start" in line for line in lines)
     index.let_go()
-    out, err = second.communicate(timeout=60)
+    out, err = second.communicate(timeout=120)
     assert (second.returncode, out) == (7, "ran 1.0\n")
     assert "ready" in err
-    first.communicate(timeout=10)
+    first.communicate(timeout=60)
 
 
 def test_two_starts_at_once_install_once(clone: Path, index: PackageIndex) -> None:
     index.held = {"right"}
     both = [begin(clone, index, "first"), begin(clone, index, "second")]
-    assert index.wait_wanted(60)
+    assert index.wait_wanted(120)
     index.let_go()
-    outputs = [process.communicate(timeout=60) for process in both]
+    outputs = [process.communicate(timeout=120) for process in both]
     assert [out for out, _ in outputs] == ["ran 1.0 first\n", "ran 1.0 second\n"]
     assert sum("/files/right" in path for path in index.asked) == 1
 

@@ -56,7 +56,7 @@ def replayed(
             socket.ask(**wish)
         messages = await socket.received(until)
         socket.wishes.put_nowait(None)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await serving
         return messages
 
@@ -141,17 +141,21 @@ def test_it_is_held_and_goes_on_from_there(recording: recordings.Recording) -> N
         # Ten samples' time.
         await asyncio.sleep(0.5)
         assert len(socket.texts) == held
+        begun = time.monotonic()
         socket.ask(paused=False)
         messages = await socket.received(held + 3)
+        took.append(time.monotonic() - begun)
         socket.wishes.put_nowait(None)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await serving
         return messages[held - 1 :]
 
+    took: list[float] = []
     at, label, *others = in_loop(main)
     assert at["recording"]["paused"] is True and label["recording"]["paused"] is False
     assert at["position"] == 1.0
-    assert others[0]["position"] <= 1.25
+    # From there, not from where it would be by now.
+    assert others[0]["position"] <= 1.1 + took[0]
 
 
 def test_one_that_was_held_before_the_connection_was_lost_is_held_from_the_start(

@@ -23,7 +23,7 @@ def nothing_open(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-def wait_for(condition: object, seconds: float = 20) -> None:
+def wait_for(condition: object, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not condition():  # type: ignore[operator]
         assert time.monotonic() < deadline

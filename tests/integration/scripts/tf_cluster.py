@@ -1,12 +1,13 @@
 """Trains over local processes that it starts itself: `workers` (mirrored) or `servers` (parameter servers).
 
-Nothing random is in it, and no worker ever waits for input, so that two runs of it do the same.
+Nothing random is in its steps, and no worker ever waits for input, so that two runs of it do the same.
 """
 
 # mypy: allow-untyped-decorators
 
 import json
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -17,12 +18,21 @@ INPUTS, OUTPUTS, BATCH = 8, 4, 16
 ROLES = {"workers": {"worker": 2}, "servers": {"ps": 2, "worker": 2, "chief": 1}}
 
 
+def free_port() -> socket.socket:
+    """A port that is held; below those of outgoing connections, which could take it before its process."""
+    while True:
+        held = socket.socket()
+        try:
+            held.bind(("127.0.0.1", random.randrange(20000, 32768)))
+        except OSError:
+            held.close()
+        else:
+            return held
+
+
 def start_all(kind: str) -> None:
     """Start a process a task, the chief last; the run is over when those that train are."""
-    holders = {role: [socket.socket() for _ in range(number)] for role, number in ROLES[kind].items()}
-    for held in holders.values():
-        for one in held:
-            one.bind(("127.0.0.1", 0))
+    holders = {role: [free_port() for _ in range(number)] for role, number in ROLES[kind].items()}
     cluster = {role: [f"127.0.0.1:{one.getsockname()[1]}" for one in held] for role, held in holders.items()}
     for held in holders.values():
         for one in held:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from probes.trace.preflight import KERNELS_VARIABLE
 from runners.catalogue import Value
 from runners.errors import UsageError
+from runners.frameworks import FRAMEWORKS
 from runners.plan import INJECT, RUN_PLACEHOLDER, Plan
 from runners.plan_preflight import SECONDS, STEPS, as_preflight
 from runners.plan_program import plan_program
@@ -24,6 +25,7 @@ from runners.run import Run
 from runners.trial import EDITS_NAME, FOLDER, VARIABLE, Trial
 
 EDITED_SCRIPT = INJECT / "edited_script.py"
+_SHARED = frozenset({"PYTHONPATH", "PYTHONUNBUFFERED"})
 
 
 def plan_trial(
@@ -46,7 +48,8 @@ def plan_trial(
     is_program = spec.get("kind") == "program"
     plan = _program(run, options or {}, origin) if is_program else _script(spec, origin)
     plan = _as_before(plan, spec)
-    trial = Trial(run.id, finding, dict(edits or {}))
+    edits = edited_texts(run) | dict(edits or {})  # a run of edited copies is tried with what it had
+    trial = Trial(run.id, finding, edits)
     if not edits:
         return dataclasses.replace(plan, trial=trial)
     problems = [*plan.problems, *_edit_problems(plan, edits)]
@@ -88,15 +91,36 @@ def _script(spec: Mapping[str, Any], origin: str) -> Plan:
     if words[:1] == [str(EDITED_SCRIPT)]:
         words = words[1:]
     module = words[:1] == ["-m"]
-    return plan_script(
-        words[1:] if module else words,
-        framework=spec.get("framework"),
-        devices=spec.get("devices"),
-        python=python,
-        cwd=spec.get("cwd"),
-        origin=origin,
-        module=module,
-    )
+    had = {name: value for name, value in (spec.get("env") or {}).items() if isinstance(value, str)}
+    known = FRAMEWORKS.get(str(spec.get("framework")))
+    exact = known is not None and bool(known.exact_lines) and known.exact_lines.items() <= had.items()
+
+    def plan(variables: Mapping[str, str]) -> Plan:
+        return plan_script(
+            words[1:] if module else words,
+            framework=spec.get("framework"),
+            devices=spec.get("devices"),
+            python=python,
+            cwd=spec.get("cwd"),
+            origin=origin,
+            module=module,
+            exact_lines=exact,
+            variables=variables,
+        )
+
+    return plan(_own_variables(had, plan({}).env.keys()))
+
+
+def _own_variables(had: Mapping[str, str], planned: Collection[str]) -> dict[str, str]:
+    """The user's own of a run's variables: besides what is `planned` anew, and what is Hopscope's.
+
+    Of those that a plan adds to or leaves to the user it takes what was.
+    """
+    return {
+        name: value
+        for name, value in had.items()
+        if name in _SHARED or (name not in planned and not name.startswith("HOPSCOPE_"))
+    }
 
 
 def _as_before(plan: Plan, spec: Mapping[str, Any]) -> Plan:

@@ -43,7 +43,7 @@ class Explained:
             "because": self.because,
             "proof": self.proof.lines(),
             "source": self.excerpt.row() if self.excerpt else None,
-            "repair": {"words": self.repair.words, "diff": self.change} if self.repair else None,
+            "repair": self.repair.row() | {"diff": self.change} if self.repair else None,
         }
 
 

@@ -73,6 +73,8 @@ class Verified:
     """Bytes that these move in each step, likewise; None where not known."""
     uncovered: bool = False
     """The run after can show what XLA had compiled in the run before."""
+    timed: bool = True
+    """Times are compared."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,32 +87,59 @@ class Judged:
     findings: Sequence[Finding]
 
 
+@dataclasses.dataclass(frozen=True)
+class Held:
+    """The findings of two runs held against each other, as to one of them."""
+
+    was: tuple[Finding, ...]
+    """That one, in the run before."""
+    still: tuple[Finding, ...]
+    """What the run after has of it."""
+    new: tuple[Finding, ...]
+    """Warnings and errors that only the run after has."""
+
+    @property
+    def state(self) -> State:
+        """What became of it."""
+        if not self.still:
+            return "gone"
+        return "eased" if any(map(loud, self.was)) and not any(map(loud, self.still)) else "still there"
+
+
 LineMap = Callable[[str], frozenset[str]]
 """The lines of the run after that a site of the run before has become; none where it was removed."""
 
 
+def loud(finding: Finding) -> bool:
+    """Whether it is a warning or an error."""
+    return RANK.get(finding.severity, 9) < RANK["info"]
+
+
+def hold(code: str, site: str, before: Sequence[Finding], after: Sequence[Finding], became: LineMap) -> Held:
+    """Hold the findings `after` against those `before`, as to that of this code and line."""
+    lines = became(site)
+    known = {(one.code, new) for one in before for new in became(one.site or "")}
+    return Held(
+        tuple(one for one in before if (one.code, one.site or "") == (code, site)),
+        tuple(one for one in after if one.code == code and (one.site or "") in lines),
+        tuple(one for one in after if loud(one) and (one.code, one.site or "") not in known),
+    )
+
+
 def verify(code: str, site: str, before: Judged, after: Judged, became: LineMap) -> Verified:
     """Hold `after` against `before`: is the finding of this code and line gone?"""
-    lines = became(site)
-    was = tuple(one for one in before.findings if (one.code, one.site or "") == (code, site))
-    still = tuple(one for one in after.findings if one.code == code and (one.site or "") in lines)
+    held = hold(code, site, before.findings, after.findings, became)
     # What paces runs without steps, calls or loops, is seldom the same in both once the code changed.
     by_step = all((side.tables.steps or 0) > 1 for side in (before, after))
-    known = {(one.code, new) for one in before.findings for new in became(one.site or "")}
-    new = tuple(
-        one
-        for one in after.findings
-        if RANK.get(one.severity, 9) < RANK["info"] and (one.code, one.site or "") not in known
-    )
     uncovered = bool(_compiled(before.tables) - _compiled(after.tables))
     shown = _only_now(before, after, became) if uncovered else ()
     return Verified(
         code,
         site,
-        _state(was, still),
-        _side(was, before, by_step),
-        _side(still, after, by_step),
-        new,
+        held.state,
+        _side(held.was, before, by_step),
+        _side(held.still, after, by_step),
+        held.new,
         by_step,
         shown,
         _moved([after.hops[row] for row in shown], after.tables.rounds if by_step else 1),
@@ -138,13 +167,6 @@ def _only_now(before: Judged, after: Judged, became: LineMap) -> tuple[int, ...]
     )
 
 
-def _state(was: Sequence[Finding], still: Sequence[Finding]) -> State:
-    if not still:
-        return "gone"
-    loud = [any(RANK.get(one.severity, 9) < RANK["info"] for one in found) for found in (was, still)]
-    return "eased" if loud == [True, False] else "still there"
-
-
 def _side(found: tuple[Finding, ...], run: Judged, by_step: bool) -> Side:
     times = run.tables.rounds if by_step else 1
     own = [run.hops[row] for one in found for row in one.hops if row < len(run.hops)]
@@ -156,7 +178,7 @@ def _side(found: tuple[Finding, ...], run: Judged, by_step: bool) -> Side:
         _moved(across, times),
         None if None in waits else sum(wait or 0 for wait in waits) / times,
         _step_time(run.tables),
-        sum(RANK.get(one.severity, 9) < RANK["info"] for one in run.findings),
+        sum(map(loud, run.findings)),
     )
 
 

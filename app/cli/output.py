@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import json
 import sys
 from collections.abc import Sequence
 from typing import Any
 
+from runners.purpose import is_preflight, tried
 from runners.run import Run
 
 
@@ -34,11 +36,13 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def describe_run(run: Run) -> dict[str, Any]:
     """Return what `runs --json` says of a run. Times are epoch seconds."""
     state, reason = run.judge()
+    trial = tried(run)
     return {
         "run": run.id,
         "name": run.name,
         "kind": run.spec.get("kind"),
-        "preflight": run.spec.get("preflight") is not None,
+        "preflight": is_preflight(run),
+        "tries": None if trial is None else dataclasses.asdict(trial),
         "framework": run.framework,
         "state": state,
         "reason": reason,

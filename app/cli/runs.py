@@ -7,6 +7,7 @@ import time
 from app.cli.output import clock, describe_run, duration, print_json, table
 from app.cli.parser import Parser, add_json
 from runners import registry
+from runners.purpose import purpose, tried
 from runners.run import Run
 
 SUMMARY = "list the runs, newest first"
@@ -24,19 +25,28 @@ def execute(arguments: list[str], parser: Parser) -> int:
     if as_json:
         print_json({"runs": [describe_run(run) for run in found]})
     elif found:
-        print(table(("RUN", "STATE", "LAUNCHED", "TOOK", "DEVICES", "WHY"), [_row(run) for run in found]))
+        # Most lists have no run that is for anything: then the column would only take room.
+        told = any(map(purpose, found))
+        head = ("RUN", "STATE", "LAUNCHED", "TOOK", "DEVICES", *(("FOR",) if told else ()), "WHY")
+        print(table(head, [_row(run, told) for run in found]))
     else:
         print(f"no runs in {registry.runs_folder()} yet; python3 -m app demo tf-model-parallel makes one")
     return 0
 
 
-def _row(run: Run) -> tuple[str, ...]:
+def _row(run: Run, told: bool) -> tuple[str, ...]:
     state, reason = run.judge()
     seconds = run.took_s(time.time())
     took = "" if seconds is None else duration(seconds)
     devices = run.spec.get("devices")
     shown = ",".join(map(str, devices)) if isinstance(devices, list) else ""
-    if run.spec.get("preflight") is not None:
-        shown = "pre-flight"
     stage = run.stage
-    return run.id, f"{state} ({stage})" if stage else state, clock(run.created), took, shown, reason or ""
+    state = f"{state} ({stage})" if stage else state
+    made_for = (_purpose(run),) if told else ()
+    return run.id, state, clock(run.created), took, shown, *made_for, reason or ""
+
+
+def _purpose(run: Run) -> str:
+    """``tries a fix of RUN``: as the Runs page marks it."""
+    trial = tried(run)
+    return purpose(run) + (f" of {trial.of}" if trial else "")

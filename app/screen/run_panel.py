@@ -5,31 +5,32 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
 from app import access
-from app.analysis.preflight.report import is_preflight
 from app.live.findings import findings_list
 from app.screen import places, rows, run_header
 from app.screen.address import RunAddress
 from app.screen.finding_rows import finding_rows, fold_title, headline
-from app.screen.focus import finding_id, focus_of, picked_finding
+from app.screen.focus import finding_id, finding_name, focus_of, picked_finding
 from app.screen.launching import launch_once
 from app.screen.open_runs import OpenRun, Snapshot, opened
 from app.screen.run_claim import draw_claim
 from app.screen.run_page import Page
-from app.screen.run_preflight import draw_preflight
+from app.screen.run_preflight import draw_preflight, foreseen_names, subject_of
 from app.screen.run_views import SOURCE, VIEWS
 from app.screen.stage import stage_of
 from app.screen.tries import tries_of
-from app.screen.verify_form import verify_dialog
+from app.screen.verify_form import Subject, verify_dialog
 from app.screen.verify_result import verify_result
 from app.views.text import escape_markdown
 from runners import registry
 from runners.errors import HopscopeError, UsageError
 from runners.launcher import plan_program
+from runners.purpose import is_preflight
 from runners.run import Run
 
 _POLL_S = 1.5
@@ -95,7 +96,7 @@ def _panel(run: Run, ended: bool) -> None:
         return
     snapshot = open_run.look(run.ended)
     address = read_address()
-    _head(run, open_run, snapshot)
+    _head(run, open_run, snapshot, address)
     diagram = snapshot.diagram(address.graphs, address.opened)
     focus = focus_of(address, snapshot.hops, diagram, snapshot.findings, snapshot.line)
     _findings(run, snapshot, address)
@@ -118,7 +119,7 @@ def _panel(run: Run, ended: bool) -> None:
                 view(page)
 
 
-def _head(run: Run, open_run: OpenRun, snapshot: Snapshot) -> None:
+def _head(run: Run, open_run: OpenRun, snapshot: Snapshot, address: RunAddress) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
         st.title(escape_markdown(run_header.title_of(run)), width="content")
         st.caption(escape_markdown(run.id), width="stretch")
@@ -133,10 +134,17 @@ def _head(run: Run, open_run: OpenRun, snapshot: Snapshot) -> None:
     with st.container():
         draw_claim(run, open_run.verdicts())
     with st.container():
-        if site := draw_preflight(run, snapshot.tables.text_of):
-            _show_line(site)
-    with st.container():
         verify_result(run, snapshot)
+    with st.container():
+        event = draw_preflight(
+            run,
+            snapshot.tables.text_of,
+            _verify_label(),
+            picked=address.finding,
+            link=lambda name: address.with_filter(finding=name).link(),
+            tries=_tries(run.id) if is_preflight(run) else None,
+        )
+        _follow(event, address)
     with st.container():
         if message := st.session_state.pop("run-message", None):
             st.error(escape_markdown(message), icon=":material/block:")
@@ -195,23 +203,46 @@ def _findings(run: Run, snapshot: Snapshot, address: RunAddress) -> None:
     found = snapshot.findings
     picked = picked_finding(address.finding, found)
     title = "Findings of these steps here" if is_preflight(run) else "Findings"
+    above = foreseen_names(run)
     st.markdown(f"### {title} :gray[{escape_markdown(headline(found, stage_of(run, snapshot.tables)))}]")
     cards = finding_rows(
         snapshot.explained,
-        "Fix and verify" if access.role() == "operator" else "",
+        _verify_label(),
         badge=functools.partial(rows.RunRows.of(snapshot.tables).badge, remark=False),
         link=lambda name: address.with_filter(finding=name).link(),
         tries=_tries(run.id),
     )
+    # What is foreseen too is tried, and was, above: there it is told of the machine that is meant.
+    cards = [card | {"verify": "", "tries": []} if card["name"] in above else card for card in cards]
     event = findings_list(
         cards,
         [{"what": one.summary, "why": one.fix or ""} for one in snapshot.unseen],
         "findings",
-        selected=finding_id(picked) if picked else "",
+        selected=finding_id(picked) if picked and address.finding not in above else "",
         fold=fold_title(cards),
     )
     if address.verify and access.role() == "operator":
-        verify_dialog(run, snapshot, address.verify, _leave_verify)
+        verify_dialog(run, snapshot, address.verify, _subject(run, snapshot, address.verify), _leave_verify)
+    _follow(event, address)
+
+
+def _verify_label() -> str:
+    """The text of the button at findings, '' for those who may not run anything."""
+    return "Fix and verify" if access.role() == "operator" else ""
+
+
+def _subject(run: Run, snapshot: Snapshot, name: str) -> Subject | None:
+    """The finding of this name, foreseen or found; None where there is none."""
+    found = (
+        Subject(one.finding.code, one.finding.site, one.finding.fix, one.repair)
+        for one in snapshot.explained
+        if finding_name(one.finding) == name
+    )
+    return subject_of(run, name) or next(found, None)
+
+
+def _follow(event: Mapping[str, Any] | None, address: RunAddress) -> None:
+    """Do what was picked in a list of findings."""
     if event and event["type"] == "verify":
         show(dataclasses.replace(address, verify=event["name"]))
     elif event and event["type"] == "open":

@@ -3,59 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from app.analysis.excerpt import excerpt
-from app.analysis.preflight.report import is_preflight, preflight_report
+from app.analysis.preflight.compared import named
 from app.analysis.preflight.wording import machine_told, shared_rules, shared_trust, steps_told
+from app.analysis.repairs.edits import Repair
 from app.live.findings import findings_list
 from app.screen.finding_rows import change_lines, fold_title
+from app.screen.preflight_report import foreseen
+from app.screen.verify_form import Subject
 from app.store.sources import shown_lines
 from app.views.colors import is_alert
 from app.views.python_words import python_words
 from app.views.text import escape_markdown
 from runners.errors import HopscopeError
+from runners.purpose import is_preflight
 from runners.run import Run
 
 TextOf = Callable[[str], str | None]
 """Gives the text of a file by its name in sites."""
+Tries = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
-def draw_preflight(run: Run, text_of: TextOf) -> str:
+def draw_preflight(
+    run: Run,
+    text_of: TextOf,
+    verify: str = "",
+    *,
+    picked: str = "",
+    link: Callable[[str], str] = lambda name: "",
+    tries: Tries | None = None,
+) -> dict[str, Any] | None:
     """Draws the prediction; nothing for a run that is no pre-flight. `text_of` gives the files' texts.
 
-    Gives the line of the source that was picked, '' for none.
+    `verify` is the text of the button that leads to trying a fix, '' where nothing can be tried; `picked` is
+    the finding that the address names, `link` makes such an address; `tries` are the runs that tried a fix,
+    by the finding's name. Gives what `findings_list` does.
     """
     if not is_preflight(run):
-        return ""
+        return None
     if not run.ended:
         st.info(
             "A pre-flight: it ends after some steps; then here stands what it foresees.",
             icon=":material/flight:",
         )
-        return ""
+        return None
     try:
-        report = _report(str(run.path))
+        report = foreseen(run)
     except HopscopeError as error:
         st.warning(escape_markdown(error), icon=":material/flight:")
-        return ""
+        return None
     event = None
     st.markdown(f"### Foreseen :gray[{escape_markdown(headline(report))}]")
     if report["findings"]:
-        made = foreseen_rows(report, text_of)
+        made = foreseen_rows(report, text_of, verify, link=link, tries=tries)
         if common := rests_on(report):
             st.caption(escape_markdown(common))
-        event = findings_list(made, (), "foreseen", fold=fold_title(made))
-        if report["again"] and any(row["fix"] for row in made):
-            st.markdown(
-                "**Try a fix**: make the change in the script and fly it again, from the Launch page, which"
-                " remembers scripts, or by this command. What the change mends is not foreseen any more."
-            )
-            st.code(report["again"], language="bash", wrap_lines=True)
+        shown = picked if any(row["id"] == picked for row in made) else ""
+        event = findings_list(made, (), "foreseen", selected=shown, fold=fold_title(made))
     else:
+        st.space("small")
         st.success("Nothing would cross that should not.", icon=":material/check:")
     if report["no_kernel"]:
         with st.expander(f"Without a GPU kernel: {len(report['no_kernel'])}"):
@@ -67,13 +77,35 @@ def draw_preflight(run: Run, text_of: TextOf) -> str:
     if report["unforeseen"]:
         with st.expander(f"Not foreseen: {len(report['unforeseen'])}"):
             st.dataframe(unforeseen_rows(report), hide_index=True, width="stretch", key="unforeseen")
+    if report["again"] and report["findings"]:
+        with st.expander("Fly it again by a command"):
+            st.caption("Make the change in the script itself; what that mends is not foreseen any more.")
+            st.code(report["again"], language="bash", wrap_lines=True)
     st.caption("Nothing of this was measured on a GPU. Below stands what the run did here.")
-    return str(event["site"]) if event and event["type"] == "site" else ""
+    return event
 
 
-@st.cache_data(max_entries=8, show_spinner=False)
-def _report(path: str) -> dict[str, Any]:
-    return preflight_report(Path(path))
+def subject_of(run: Run, name: str) -> Subject | None:
+    """The foreseen finding of this name, ``code@site``, whose fix can be tried; None for none."""
+    row = next((row for row in _findings(run) if named(row) == name), None)
+    if row is None:
+        return None
+    made = row.get("repair")
+    return Subject(row["code"], row["site"], row["fix"], Repair.read(made) if made else None)
+
+
+def foreseen_names(run: Run) -> set[str]:
+    """The names of all that a run foresees; none for one that foresees nothing."""
+    return set(map(named, _findings(run)))
+
+
+def _findings(run: Run) -> Sequence[Mapping[str, Any]]:
+    if not is_preflight(run) or not run.ended:
+        return ()
+    try:
+        return list(foreseen(run)["findings"])
+    except HopscopeError:
+        return ()
 
 
 def headline(report: Mapping[str, Any]) -> str:
@@ -90,10 +122,22 @@ def rests_on(report: Mapping[str, Any]) -> str:
     return " ".join(told)
 
 
-def foreseen_rows(report: Mapping[str, Any], text_of: TextOf) -> list[dict[str, Any]]:
+def foreseen_rows(
+    report: Mapping[str, Any],
+    text_of: TextOf,
+    verify: str = "",
+    *,
+    link: Callable[[str], str] = lambda name: "",
+    tries: Tries | None = None,
+) -> list[dict[str, Any]]:
     """What `app.live.findings.findings_list` draws: how far to trust it, the rules it rests on, the lines."""
     rules, trust = shared_rules(report), shared_trust(report)
-    return [_foreseen(row, text_of, rules, trust) for row in report["findings"]]
+    rows = [_foreseen(row, text_of, rules, trust) for row in report["findings"]]
+    for row in rows:
+        row["href"] = link(row["name"])
+        row["tries"] = list((tries or {}).get(row["name"], ()))
+        row["verify"] = "" if row["quiet"] or not row["site"] else verify
+    return rows
 
 
 def _foreseen(
@@ -105,8 +149,8 @@ def _foreseen(
     lines = excerpt(site, shown_lines(text)) if text is not None else None
     trust = ", ".join(filter(None, (f"Confidence: {row['confidence']}", row["why"])))
     return {
-        "id": "",
-        "name": f"{row['code']}@{site}",
+        "id": named(row),
+        "name": named(row),
         "code": row["code"],
         "severity": row["severity"],
         "quiet": quiet,
@@ -118,10 +162,7 @@ def _foreseen(
         "change": change_lines(made.get("diff") or ""),
         "proof": None,
         "evidence": "\n".join(f"rule: {rule}" for rule in row["rules"] if rule not in told_rules),
-        "href": "",
-        "tries": [],
         "show": "",
-        "verify": "",
     }
 
 

@@ -7,7 +7,6 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from app.analysis.preflight.report import is_preflight
 from app.live.table import Column
 from app.screen.address import RunAddress
 from app.screen.devices import devices_cell, recorded_devices
@@ -16,6 +15,7 @@ from app.screen.places import run_link
 from app.views import units
 from app.views.progress_data import RECENT_LINES, Progress
 from runners.processes import describe_signal
+from runners.purpose import purpose, tried
 from runners.resuming import last_checkpoint, resumable, saves_itself
 from runners.run import Run
 from runners.status import LIVE_STATES
@@ -38,7 +38,6 @@ BROKEN_COLUMNS = (
     Column("reason", "What is wrong", "text"),
     Column("actions", "", "actions"),
 )
-PREFLIGHT, TRIES_A_FIX = "pre-flight", "tries a fix"
 TONES = {
     "starting": "busy",
     "running": "busy",
@@ -108,21 +107,18 @@ def run_row(
 
 def _purpose(run: Run, known: Collection[str]) -> dict[str, Any]:
     """What it is beside a run of its name: a pre-flight, or one that tries a fix of another."""
-    if is_preflight(run):
-        return {"kind": PREFLIGHT}
+    kind = purpose(run)
     before = run_before(run)
     if before is None:
-        return {}
+        return {"kind": kind} if kind else {}
     of = {"lead": "of", "text": before.run, "href": before.link() if before.run in known else ""}
-    return {"kind": TRIES_A_FIX, "of": of}
+    return {"kind": kind, "of": of}
 
 
 def run_before(run: Run) -> RunAddress | None:
     """Where the finding is whose fix a run tries; None for all other runs."""
-    trial = run.spec.get("trial")
-    if not isinstance(trial, Mapping) or not trial.get("of"):
-        return None
-    return RunAddress(run=str(trial["of"]), finding=str(trial.get("finding") or ""))
+    trial = tried(run)
+    return None if trial is None else RunAddress(run=trial.of, finding=trial.finding)
 
 
 def state_cell(run: Run, state: str) -> dict[str, Any]:

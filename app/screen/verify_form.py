@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from app.analysis.explained import Explained
 from app.analysis.lines import split_site
-from app.analysis.repairs.edits import applied
+from app.analysis.repairs.edits import Repair, applied
 from app.screen import places
-from app.screen.focus import finding_name
 from app.screen.launch_words import concerning, option_help, option_label
 from app.screen.launching import launch_once
 from app.screen.open_runs import Snapshot
@@ -19,35 +18,57 @@ from app.screen.verify_words import changed_lines
 from app.views.text import escape_markdown
 from runners.catalogue import PROGRAMS, Option, Value
 from runners.errors import HopscopeError, UsageError
+from runners.purpose import is_preflight
 from runners.run import Run
 from runners.trials import plan_trial, unrepeatable
 
 COPY, OPTION = "Edit a copy", "Switch an option"
+_RUN = (
+    "What you change here is run again as a run of its own; your files stay as they are. When it has ended,"
+    " its page says whether the finding is gone, and what both runs cost."
+)
+_FLY = (
+    "What you change here is flown as a pre-flight of its own, with the same arguments and for the same"
+    " machine; your files stay as they are. When it has ended, its page says whether the finding is still"
+    " foreseen, and how the foreseen bytes changed."
+)
 _HEIGHT = 300
 _MONOSPACE = (
     "<style>.st-key-edited textarea { font-family: var(--st-code-font, monospace); font-size: 13px; }</style>"
 )
 
 
-def verify_dialog(run: Run, snapshot: Snapshot, name: str, close: Callable[[], None]) -> None:
-    """Opens it for the finding of this name, ``code@site``; `close` is called when the reader leaves it."""
+@dataclasses.dataclass(frozen=True)
+class Subject:
+    """A finding whose fix can be tried, of a run or of what a pre-flight foresees."""
+
+    code: str
+    site: str | None
+    fix: str | None
+    repair: Repair | None
+    """The proposed change; None where there is none."""
+
+
+def verify_dialog(
+    run: Run, snapshot: Snapshot, name: str, subject: Subject | None, close: Callable[[], None]
+) -> None:
+    """Opens it for the finding of this name, ``code@site``; `close` is called when the reader leaves it.
+
+    `subject` is None where the run has no such finding.
+    """
     title = f"Fix and verify: {name.replace('@', ' at ')}"
     dialog = st.dialog(escape_markdown(title), width="large", icon=":material/build:", on_dismiss=close)
-    dialog(_form)(run, snapshot, name)
+    dialog(_form)(run, snapshot, name, subject)
 
 
-def _form(run: Run, snapshot: Snapshot, name: str) -> None:
-    one = next((one for one in snapshot.explained if finding_name(one.finding) == name), None)
+def _form(run: Run, snapshot: Snapshot, name: str, one: Subject | None) -> None:
     if one is None:
         st.caption("This run has no such finding (any more).")
         return
     if reason := unrepeatable(run):
         st.caption(escape_markdown(reason))
         return
-    st.caption(
-        "What you change here is run again as a run of its own; your files stay as they are. When it has"
-        " ended, its page says whether the finding is gone, and what both runs cost."
-    )
+    st.caption(_FLY if is_preflight(run) else _RUN)
     program = PROGRAMS.get(run.name) if run.spec.get("kind") == "program" else None
     several = bool(run.spec.get("stages"))
     ways = [OPTION] * bool(program and program.options) + [COPY] * (not several)
@@ -64,15 +85,15 @@ def _form(run: Run, snapshot: Snapshot, name: str) -> None:
     edits: dict[str, str] = {}
     options: dict[str, Value] = {}
     if way == COPY:
-        edits = _edited(run, snapshot, one)
+        edits = _edited(run, snapshot, name, one)
     elif program:
-        options = _options(program.options, run.spec.get("options") or {}, one.finding.code)
+        options = _options(program.options, run.spec.get("options") or {}, one.code)
     _launch(run, name, edits, options)
 
 
-def _edited(run: Run, snapshot: Snapshot, one: Explained) -> dict[str, str]:
+def _edited(run: Run, snapshot: Snapshot, name: str, one: Subject) -> dict[str, str]:
     """New texts of the files that differ from what ran, by absolute path."""
-    place = split_site(one.finding.site)
+    place = split_site(one.site)
     paths = list(dict.fromkeys([*(edit.file for edit in one.repair.edits)] if one.repair else []))
     if place and place[0] not in paths:
         paths.insert(0, place[0])
@@ -80,7 +101,7 @@ def _edited(run: Run, snapshot: Snapshot, one: Explained) -> dict[str, str]:
     if one.repair:
         st.markdown(escape_markdown(f"Proposed: {one.repair.words}"))
     else:
-        st.markdown(escape_markdown(one.finding.fix or "No change is proposed for this line: make your own."))
+        st.markdown(escape_markdown(one.fix or "No change is proposed for this line: make your own."))
     with st.container(key="edited"):
         st.html(_MONOSPACE)
         for path in paths:
@@ -91,7 +112,7 @@ def _edited(run: Run, snapshot: Snapshot, one: Explained) -> dict[str, str]:
             edits = [edit for edit in one.repair.edits if edit.file == path] if one.repair else []
             line = place[1] if place and place[0] == path else None
             label = f"A copy of {path}" + (f", the finding at line {line}" if line else "")
-            key = f"copy-{run.id}-{finding_name(one.finding)}-{path}"
+            key = f"copy-{run.id}-{name}-{path}"
             new = st.text_area(escape_markdown(label), applied(text, edits), height=_HEIGHT, key=key)
             if new != text:
                 changed[file] = new
@@ -140,8 +161,10 @@ def _fields(options: Sequence[Option], given: Mapping[str, Value | None]) -> dic
 
 
 def _launch(run: Run, name: str, edits: Mapping[str, str], options: Mapping[str, Value]) -> None:
+    again = ("Pre-flight again", "flight_takeoff") if is_preflight(run) else ("Run again", "play_arrow")
+    label, icon = again[0], f":material/{again[1]}:"
     if not edits and not options:
-        st.button("Run again", icon=":material/play_arrow:", type="primary", key="try", disabled=True)
+        st.button(label, icon=icon, type="primary", key="try", disabled=True)
         st.caption("Change something first.")
         return
     try:
@@ -151,10 +174,7 @@ def _launch(run: Run, name: str, edits: Mapping[str, str], options: Mapping[str,
         return
     for problem in plan.problems:
         st.error(escape_markdown(problem), icon=":material/block:")
-    pressed = st.button(
-        "Run again", icon=":material/play_arrow:", type="primary", key="try", disabled=bool(plan.problems)
-    )
-    if pressed:
+    if st.button(label, icon=icon, type="primary", key="try", disabled=bool(plan.problems)):
         try:
             made = launch_once(plan, st.session_state)
         except HopscopeError as error:

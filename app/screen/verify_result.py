@@ -2,36 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
 from app.analysis.opaque import CODE as OPAQUE
+from app.analysis.preflight.compared import compare, named
 from app.analysis.verify import Judged, line_map, verify
 from app.live.facts import Fact, facts
 from app.live.table import table
-from app.screen import places, verify_words
+from app.screen import flown_words, places, verify_words
 from app.screen.address import RunAddress
 from app.screen.open_runs import Snapshot, opened
+from app.screen.preflight_report import foreseen
 from app.screen.rows import RunRows
 from app.views.text import escape_markdown
 from runners import registry
 from runners.errors import HopscopeError
+from runners.purpose import is_preflight, tried
 from runners.run import Run
 from runners.trials import edited_texts
 
-_TONES = {"gone": st.success, "eased": st.info, "still there": st.warning}
+_TONES: Mapping[str, Callable[..., object]] = {
+    "gone": st.success,
+    "eased": st.info,
+    "still there": st.warning,
+}
 _HEIGHT = 260
 _ICONS = {"gone": ":material/check_circle:", "eased": ":material/trending_down:"}
 
 
 def verify_result(run: Run, snapshot: Snapshot) -> None:
     """Draws it for a run that tries a change; nothing for any other."""
-    trial = run.spec.get("trial")
-    if not isinstance(trial, Mapping):
+    trial = tried(run)
+    if trial is None:
         return
-    code, _, site = str(trial.get("finding", "")).partition("@")
-    of = str(trial.get("of", ""))
+    code, _, site = trial.finding.partition("@")
+    of = trial.of
     with st.container(border=True, key="verified"):
         if not run.ended:
             _head("looked for again when this run has ended", of, code, site)
@@ -39,20 +47,26 @@ def verify_result(run: Run, snapshot: Snapshot) -> None:
         try:
             earlier = registry.find(of)
             before = opened(earlier).look(True)
+            report = foreseen(earlier) if is_preflight(earlier) and is_preflight(run) else None
         except HopscopeError as error:
             st.markdown(f"**Fix and verify** :gray[nothing to hold it against: {escape_markdown(error)}]")
+            return
+        if report is not None and trial.finding in map(named, report["findings"]):
+            told = "what both pre-flights foresee, side by side"
+            _head(told, of, code, site, "In the pre-flight before")
+            _flown(run, before, report, code, site)
             return
         _head("both runs side by side", of, code, site)
         _compared(run, snapshot, before, code, site)
 
 
-def _head(words: str, of: str, code: str, site: str) -> None:
+def _head(words: str, of: str, code: str, site: str, where: str = "In the run before") -> None:
     """What this is, and the way to the finding in the run before."""
     st.markdown(f"**Fix and verify** :gray[{words}]")
     before = RunAddress(run=of, finding=f"{code}@{site}")
     values = [
         Fact("finding", "Finding", "text", {"text": f"{code} at {site}" if site else code}),
-        Fact("before", "In the run before", "link", {"text": of, "href": before.link()}),
+        Fact("before", where, "link", {"text": of, "href": before.link()}),
     ]
     if facts(values, "verified-head"):
         st.switch_page(places.RUN, query_params=before.query())
@@ -61,29 +75,79 @@ def _head(words: str, of: str, code: str, site: str) -> None:
 def _compared(run: Run, after: Snapshot, before: Snapshot, code: str, site: str) -> None:
     texts = _texts(run, before)
     found = verify(code, site, _judged(before), _judged(after), line_map(texts))
+    whole = _whole(run)
+    if whole:
+        # Only to see more is no improvement.
+        unhidden = found.code == OPAQUE and found.state == "gone" and found.uncovered
+        dearer = verify_words.dearer(found)
+        icon = ":material/visibility:" if unhidden else ""
+        _tell(found.state, verify_words.headline(found) + dearer, mixed=bool(unhidden or dearer), icon=icon)
+    _tell_new(verify_words.new_told(found))
+    if words := verify_words.shown_now(found):
+        st.markdown(words)
+    if found.shown:
+        shown = RunRows.of(after.tables).hops(after.hops, found.shown)
+        table(verify_words.SHOWN_COLUMNS, shown, "shown-now", height=_HEIGHT, label="What shows only now")
+    _sides(verify_words.rows(found, whole), run, before, texts)
+
+
+def _flown(run: Run, before: Snapshot, earlier: Mapping[str, Any], code: str, site: str) -> None:
+    """As `_compared`, of pre-flights: what both foresee; `earlier` is the report of the one before."""
+    texts = _texts(run, before)
+    try:
+        report = foreseen(run)
+    except HopscopeError as error:
+        st.warning(f"Nothing to hold against it: {escape_markdown(error)}", icon=":material/warning:")
+        _sides([], run, before, texts)
+        return
+    found = compare(code, site, earlier, report, line_map(texts))
+    whole = _whole(run)
+    if whole:
+        state = found.verified.state
+        mixed = state != "still there" and bool(flown_words.elsewhere(found) or found.unforeseen)
+        _tell(state, flown_words.verdict(found), mixed=mixed)
+    _tell_new([*verify_words.new_told(found.verified), *flown_words.libraries_told(found)])
+    for words in filter(None, (flown_words.other_machine(found), flown_words.less_foreseen(found))):
+        st.caption(escape_markdown(words))
+    _sides(flown_words.flown_rows(found, whole), run, before, texts, flown_words.NO_TIMES)
+
+
+def _whole(run: Run) -> bool:
+    """Whether the run went to its end; tells it where it did not."""
     whole = run.exit_code in (0, None) and run.state == "finished"
     if not whole:
         st.warning(
             f"This run {escape_markdown(run.state)}, so what follows is of what it did until then.",
             icon=":material/warning:",
         )
-    else:
-        # Only to see more is no improvement.
-        unhidden = found.code == OPAQUE and found.state == "gone" and found.uncovered
-        dearer = verify_words.dearer(found)
-        tell = st.info if unhidden or dearer else _TONES[found.state]
-        icon = ":material/visibility:" if unhidden else _ICONS.get(found.state, ":material/error:")
-        tell(escape_markdown(verify_words.headline(found) + dearer), icon=icon)
-    for words in verify_words.new_told(found):
+    return whole
+
+
+def _tell(state: str, words: str, *, mixed: bool, icon: str = "") -> None:
+    """What became of the finding; `mixed`: that is not all of it."""
+    tell = st.info if mixed else _TONES[state]
+    tell(escape_markdown(words), icon=icon or _ICONS.get(state, ":material/error:"))
+
+
+def _tell_new(told: Sequence[str]) -> None:
+    for words in told:
         st.warning(escape_markdown(words), icon=":material/new_releases:")
-    if words := verify_words.shown_now(found):
-        st.markdown(words)
-    if found.shown:
-        shown = RunRows.of(after.tables).hops(after.hops, found.shown)
-        table(verify_words.SHOWN_COLUMNS, shown, "shown-now", height=_HEIGHT, label="What shows only now")
+
+
+def _sides(
+    rows: list[dict[str, Any]],
+    run: Run,
+    before: Snapshot,
+    texts: Mapping[str, tuple[str, str]],
+    remark: str = "",
+) -> None:
+    """The figures of both runs, and what was changed beside them."""
     left, right = st.columns([5, 4], gap="large")
     with left:
-        table(verify_words.COLUMNS, verify_words.rows(found, whole), "sides", label="Before and after")
+        if rows:
+            table(verify_words.COLUMNS, rows, "sides", label="Before and after")
+        if remark:
+            st.caption(remark)
     with right:
         _changes(run, before, texts)
 
@@ -99,7 +163,7 @@ def _texts(run: Run, before: Snapshot) -> dict[str, tuple[str, str]]:
     for location in before.tables.locations.values():
         path = location.site.rpartition(":")[0]
         text = before.tables.text_of(path) if location.file in edited and path not in found else None
-        if text is not None:
+        if text is not None and text != edited[location.file]:
             found[path] = text, edited[location.file]
     return found
 

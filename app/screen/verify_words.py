@@ -8,7 +8,7 @@ from typing import Any
 
 from app.analysis.finding import Finding
 from app.analysis.opaque import CODE as COMPILED
-from app.analysis.verify import Side, StepTime, Verified
+from app.analysis.verify import StepTime, Verified
 from app.live.table import Column
 from app.screen.rows import HOP_COLUMNS
 from app.store.sources import shown_lines
@@ -28,6 +28,11 @@ _SAID = {
     "eased": "is a note any more, no warning",
     "still there": "is still there",
 }
+_FORESEEN = {
+    "gone": "is gone: it is not foreseen any more",
+    "eased": "is foreseen as a note only, no warning",
+    "still there": "is still foreseen",
+}
 
 
 _DEARER = 1.1
@@ -40,14 +45,14 @@ def changed_lines(path: str, was: str, now: str) -> str:
     return "\n".join(lines) or "No line differs."
 
 
-def headline(verified: Verified) -> str:
-    """``bounce at train.py:7 is gone``."""
+def headline(verified: Verified, foreseen: bool = False) -> str:
+    """``bounce at train.py:7 is gone``; `foreseen`: of two pre-flights."""
     where = f" at {verified.site}" if verified.site else ""
     moved = ""
     lines = [one.site for one in verified.after.found if one.site and one.site != verified.site]
     if lines:
         moved = f", now at {', '.join(dict.fromkeys(lines))}"
-    said = f"{verified.code}{where} {_SAID[verified.state]}{moved}"
+    said = f"{verified.code}{where} {(_FORESEEN if foreseen else _SAID)[verified.state]}{moved}"
     if verified.code == COMPILED and verified.state == "gone" and verified.uncovered:
         return f"{said}: this run shows what XLA hid in the one before"
     return said
@@ -100,44 +105,54 @@ def dearer(verified: Verified) -> str:
     return f", but all in all {change(was, more)} of bytes move" if more > _DEARER * was else ""
 
 
-def rows(verified: Verified, whole: bool = True) -> list[dict[str, Any]]:
+def rows(verified: Verified, whole: bool = True, each: str = "") -> list[dict[str, Any]]:
     """What is compared, a row each; the change is told as a part of what it was.
 
-    `whole`: the later run went to its end; else it did less, and no change is told.
+    `whole`: the later run went to its end; else it did less, and no change is told. `each` says what the
+    figures are of, '' for a step or the whole run.
     """
-    made = _rows(verified)
+    made = _rows(verified, each or ("each step" if verified.by_step else "in the whole run"))
     for one in () if whole else made:
         one["cells"]["change"] = {"text": "", "remark": "not held against"}
     return made
 
 
-def _rows(verified: Verified) -> list[dict[str, Any]]:
-    each = "each step" if verified.by_step else "in the whole run"
+def amount_row(
+    name: str, what: str, was: float | None, now: float | None, told: Callable[[float], str]
+) -> dict[str, Any]:
+    """A row of `COLUMNS` about an amount, which changes by a part of it."""
+    cells = {
+        "what": {"text": what},
+        "before": _number(was, told),
+        "after": _number(now, told),
+        "change": {"text": change(was, now)},
+    }
+    return {"id": name, "cells": cells}
+
+
+def count_row(name: str, what: str, was: int, now: int) -> dict[str, Any]:
+    """A row of `COLUMNS` about a few things, which change by so many."""
+    made = amount_row(name, what, was, now, lambda value: f"{value:.0f}")
+    made["cells"]["change"] = {"text": _difference(was, now)}
+    return made
+
+
+def _rows(verified: Verified, each: str) -> list[dict[str, Any]]:
     before, after = verified.before, verified.after
-
-    def row(name: str, what: str, of: Callable[[Side], float | None], told: Callable[[float], str]) -> Any:
-        was, now = of(before), of(after)
-        cells = {
-            "what": {"text": what},
-            "before": _number(was, told),
-            "after": _number(now, told),
-            "change": {"text": change(was, now)},
-        }
-        return {"id": name, "cells": cells}
-
     made = [
-        row("finding", f"Bytes of this finding, {each}", lambda side: side.bytes_of_finding, _size),
-        row("bytes", f"All bytes between devices, {each}", lambda side: side.bytes, _size),
-        row("stood", f"Python stood still, {each}", lambda side: side.stood_ns, _time),
-        row("warnings", "Warnings and errors", lambda side: side.warnings, lambda value: f"{value:.0f}"),
+        amount_row("bytes", f"All bytes between devices, {each}", before.bytes, after.bytes, size_told),
+        count_row("warnings", "Warnings and errors", before.warnings, after.warnings),
     ]
+    if verified.timed:
+        what = f"Python stood still, {each}"
+        made.insert(1, amount_row("stood", what, before.stood_ns, after.stood_ns, _time))
+        if before.step or after.step:
+            made.insert(2, _steps(before.step, after.step))
     if verified.bytes_shown != 0:
-        made[1]["cells"]["change"] = _without(verified)
-    if before.bytes_of_finding == 0 == after.bytes_of_finding:
-        del made[0]  # the finding is of no transfer
-    made[-1]["cells"]["change"] = {"text": _difference(before.warnings, after.warnings)}
-    if before.step or after.step:
-        made.insert(3, _steps(before.step, after.step))
+        made[0]["cells"]["change"] = _without(verified)
+    was, now = before.bytes_of_finding, after.bytes_of_finding
+    if not was == 0 == now:  # else the finding is of no transfer
+        made.insert(0, amount_row("finding", f"Bytes of this finding, {each}", was, now, size_told))
     return made
 
 
@@ -146,7 +161,7 @@ def _without(verified: Verified) -> dict[str, Any]:
     was, now, only = verified.before.bytes, verified.after.bytes, verified.bytes_shown
     if now is None or only is None:
         return {"text": ""}
-    return {"text": change(was, now - only), "remark": f"without {_size(only)} that shows only now"}
+    return {"text": change(was, now - only), "remark": f"without {size_told(only)} that shows only now"}
 
 
 def _steps(was: StepTime | None, now: StepTime | None) -> dict[str, Any]:
@@ -194,7 +209,8 @@ def _number(value: float | None, told: Callable[[float], str]) -> dict[str, Any]
     return {"text": units.UNKNOWN if value is None else told(value), "sort": value}
 
 
-def _size(value: float) -> str:
+def size_told(value: float) -> str:
+    """``4 KiB``."""
     return units.size(round(value))
 
 

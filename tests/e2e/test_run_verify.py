@@ -10,6 +10,7 @@ import pytest
 
 from runners import registry
 from runners.launcher import launch, plan_script
+from runners.plan_preflight import as_preflight
 from runners.registry import Run
 from tests.e2e.conftest import Server
 from tests.e2e.run_page import RunPage, expect, write_script
@@ -19,6 +20,17 @@ import mxnet as mx
 first, second = mx.cpu(1), mx.cpu(2)
 x = mx.nd.ones((64, 64), ctx=first)  # <img src=x onerror=alert(1)>
 for step in range(6):
+    h = mx.nd.dot(x, x)
+    y = mx.nd.array(h.asnumpy(), ctx=second)
+mx.nd.waitall()
+"""
+
+FLOWN = """
+import os
+import mxnet as mx
+first, second = mx.gpu(0), mx.gpu(1)
+x = mx.nd.ones((64, 64), ctx=first)
+for step in range(int(os.environ["ROUNDS"])):
     h = mx.nd.dot(x, x)
     y = mx.nd.array(h.asnumpy(), ctx=second)
 mx.nd.waitall()
@@ -102,3 +114,35 @@ def test_closing_leaves_the_address_as_it_was(server: Server, finished: Run, run
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page).not_to_have_url(re.compile("verify="))
+
+
+def test_a_preflights_finding_is_gone_in_the_preflight_of_the_proposed_copy(
+    server: Server, mx_python: Path, tmp_path: Path, run_page: RunPage
+) -> None:
+    """WHEN a foreseen finding's fix is tried THEN what both pre-flights foresee stands side by side."""
+    script, more = write_script(tmp_path, "flown", FLOWN), {"ROUNDS": "6"}
+    plan = plan_script(
+        [str(script)], framework="mxnet", devices=["cpu:0"], python=str(mx_python), variables=more
+    )
+    flown = registry.wait(launch(as_preflight(plan, gpus=2)), 120)
+    assert flown.state == "finished", flown.log.read_text()
+    page = run_page.page
+    run_page.open(server, flown.id)
+    card = page.get_by_test_id("finding").first
+    expect(card).to_have_attribute("data-code", "bounce")
+    expect(page.get_by_role("button", name="Fix and verify")).to_have_count(1)  # not of the host's steps too
+    card.get_by_role("button", name="Fix and verify").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("textbox")).to_have_value(re.compile("as_in_context"))
+    dialog.get_by_role("button", name="Pre-flight again").click()
+
+    gone = page.get_by_text("bounce at flown.py:8 is gone: it is not foreseen any more")
+    expect(gone).to_be_visible(timeout=90_000)
+    sides = page.get_by_test_id("table-sides")
+    expect(sides.locator("tr", has_text="of them gpu:0 → cpu:0")).to_contain_text("all gone")
+    expect(sides.locator("tr", has_text="of them gpu:0 → gpu:1")).to_contain_text("new")
+    expect(sides.locator("tr", has_text="Python stood still")).to_have_count(0)
+    expect(page.get_by_text("No times are compared")).to_be_visible()
+    (tried,) = [run for run in registry.runs() if run.spec.get("trial", {}).get("of") == flown.id]
+    assert (tried.spec["preflight"], tried.spec["env"]["ROUNDS"]) == (flown.spec["preflight"], "6")
+    assert script.read_text() == FLOWN

@@ -195,6 +195,23 @@ class TestRuns:
         assert "4.2 s" in row
         assert row.endswith("cpu:1,cpu:2  exited with status 3")
 
+    def test_preflights_and_tries_are_marked(self, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        trial = {"of": "one", "finding": "bounce@train.py:3", "edited": []}
+        finished_run(home, "one", devices=["cpu:0"])
+        finished_run(home, "two", devices=["cpu:0"], trial=trial)
+        finished_run(home, "three", devices=["cpu:0"], trial=trial, preflight={"steps": 3})
+        assert cli.main(["runs"]) == 0
+        head, *rows = capsys.readouterr().out.splitlines()
+        assert head.split()[-2:] == ["FOR", "WHY"]
+        said = {row.split()[0]: row[head.index("FOR") : head.index("WHY")].strip() for row in rows}
+        both = "pre-flight, tries a fix of one"
+        assert said == {"one": "", "two": "tries a fix of one", "three": both}
+        assert cli.main(["runs", "--json"]) == 0
+        told = {row["run"]: row for row in json.loads(capsys.readouterr().out)["runs"]}
+        assert [told[name]["preflight"] for name in ("one", "two", "three")] == [False, False, True]
+        assert told["one"]["tries"] is None
+        assert told["three"]["tries"] == {"of": "one", "finding": "bounce@train.py:3"}
+
 
 class TestRemoving:
     def test_all_named_are_deleted(self, home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -88,6 +88,12 @@ def test_every_prediction_stands_with_its_confidence_and_rules() -> None:
     diff = "@@ a.py:2 @@\n x = 1\n-y = unique(x)\n+y = near(x)"
     [row] = foreseen_rows(REPORT | {"findings": [at[0] | {"repair": {"words": "Near.", "diff": diff}}]}, str)
     assert (row["fix"], [line["kind"] for line in row["change"]]) == ("Near.", ["kept", "removed", "added"])
+    assert (row["id"], row["verify"], row["href"], row["tries"]) == ("no-kernel@a.py:2", "", "", [])
+    loud, quiet = at[0], at[0] | {"severity": "info"}
+    tried = {"no-kernel@a.py:2": [{"text": "later"}]}
+    rows = foreseen_rows(REPORT | {"findings": [loud, quiet]}, str, "Try", link="#{}".format, tries=tried)
+    assert [row["verify"] for row in rows] == ["Try", ""]
+    assert (rows[0]["href"], rows[0]["tries"]) == ("#no-kernel@a.py:2", [{"text": "later"}])
     assert lacking_rows(REPORT)[0]["confidence"] == "high"
     assert unforeseen_rows(REPORT) == [{"what": "steps", "line": "", "why": "there were none"}]
 

@@ -13,6 +13,7 @@ from app.analysis.preflight.crossings import Crossings, lacking
 from app.analysis.preflight.flow import Flow
 from app.analysis.preflight.libraries import predicted
 from app.analysis.preflight.machine import Machine
+from app.analysis.preflight.moved import moved_rows
 from app.analysis.preflight.placing import Placing
 from app.analysis.preflight.trust import RULES, confidence
 from app.analysis.preflight.unsure import unforeseen
@@ -58,11 +59,9 @@ class Foreseen:
             "gpus": self.gpus,
             "gpus_named": self.asked,
             "kernel_table": self.table,
-            "steps": self.tables.steps,
+            **moved_rows(self.tables, self.hops, sync_table(self.tables)),
             "placement": list(self.placement),
             "no_kernel": list(self.lacking),
-            "hops": [hop.row() for hop in self.hops],
-            "syncs": [sync.row() for sync in sync_table(self.tables)],
             "findings": list(self.findings),
             "libraries": list(self.predicted),
             "unforeseen": list(self.unforeseen),

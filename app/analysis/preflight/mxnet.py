@@ -15,6 +15,7 @@ from app.analysis.findings import run_findings
 from app.analysis.hops import Hop, hop_table
 from app.analysis.kernels.mxnet_table import host_only
 from app.analysis.placement import op_table, placement
+from app.analysis.preflight.moved import moved_rows
 from app.analysis.preflight.trust import HIGH, MEDIUM
 from app.analysis.syncs import sync_table
 from app.analysis.tables import Tables
@@ -48,11 +49,9 @@ def foresee_mxnet(tables: Tables, gpus: int = 0) -> dict[str, Any]:
         "gpus_named": named,
         "kernel_table": "",
         "processes": [],
-        "steps": there.steps,
+        **moved_rows(there, hops, syncs),
         "placement": [row | {"nobody_asked": 0} for row in placement(there)],
         "no_kernel": lacking,
-        "hops": [hop.row() for hop in hops],
-        "syncs": [sync.row() for sync in syncs],
         "findings": [*map(_raised, lacking), *found],
         "libraries": [],
         "unforeseen": list(_unforeseen(tables, there, played, gpus, named)),

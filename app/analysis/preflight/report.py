@@ -26,15 +26,11 @@ from app.store.run import open_run
 from app.views import units
 from probes.trace.rows import Process
 from runners.errors import HopscopeError
+from runners.purpose import is_preflight
 from runners.run import Run, read_run
 
 VERSION = 1
 _MARKS = {"error": "!!", "warning": "! ", "info": "  "}
-
-
-def is_preflight(run: Run) -> bool:
-    """Whether a run was made to foresee another."""
-    return isinstance(run.spec.get("preflight"), Mapping)
 
 
 def preflight_report(path: Path) -> dict[str, Any]:

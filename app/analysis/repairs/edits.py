@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self
 
 _ENDS = re.compile(r"(\r\n|\r|\n)")  # what Python takes for the end of a line; a form feed is none
 _BOM = "\ufeff"
@@ -30,6 +31,16 @@ class Repair:
     words: str
     """What the change does, and what to check by hand."""
     edits: tuple[Edit, ...]
+
+    def row(self) -> dict[str, Any]:
+        """As the report has it, so that a program can make the change."""
+        return {"words": self.words, "edits": [dataclasses.asdict(edit) for edit in self.edits]}
+
+    @classmethod
+    def read(cls, row: Mapping[str, Any]) -> Self:
+        """From `row`, as the report has it."""
+        edits = (Edit(**one | {"new": tuple(one["new"])}) for one in row["edits"])
+        return cls(row["words"], tuple(edits))
 
     def code(self, text_of: Callable[[str], str | None], context: int = 1) -> str:
         """The changed lines like a unified diff, `context` lines around them; '' where a text is gone."""

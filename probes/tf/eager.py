@@ -9,32 +9,29 @@ from __future__ import annotations
 import sys
 from typing import Any, Callable, Optional
 
-from ..trace.hop import hop_fields, is_host, memory_of
+from ..trace.hop import is_host, memory_of
 from ..trace.pulled import Pulled, PulledArrays
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
+from .crossings import Crossings, crossing_fields, resource_among
 from .direct_reads import mark_direct_reads
 from .functions import Functions
 from .gradients import Forward, forward_ops
 from .gradients import current as gradient
-from .hosts import on_host as reads_on_host
-from .kernels import default_gpu, kernel_facts, types_of_input, types_of_output
 from .live import SMALL_ELEMENTS, LiveBytes
-from .marks import KEPT_ON_HOST, Mark, of_calls, openers
+from .marks import Mark, of_calls, openers
 from .marks import mark as mark_of
-from .names import short_device, tensor_bytes
+from .names import short_device
 from .scopes import current as current_scope
-from .variables import kept_by
 
 Entry = tuple[int, Mark, Forward, bool, str]
 """Of an op at a line: its key, its outputs' mark, what the tape gets to know of it, whether its outputs
 take memory of their own, and the device's full name as the one object that marks hold."""
+_HANDING_ON = frozenset({"Identity", "Reshape", "Transpose", "ExpandDims", "Squeeze", "StopGradient"})
+"""Ops whose output holds the values of their input and nothing else."""
 _SHARING = ("ReadVariableOp", "Identity", "Reshape")
 """Ops whose output is their input's memory again."""
 
 _HANDLES = ("resource", "variant", "string")
-_RESOURCE = 20
-_HANDLE_TYPES = (_RESOURCE, 21)
-"""DataType of resource and variant handles."""
 
 
 class EagerOps:
@@ -56,9 +53,8 @@ class EagerOps:
         self._ops: dict[tuple[str, str, int, int], Entry] = {}
         self._data: dict[Any, tuple[Mark, Optional[int]]] = {}
         self._values: dict[tuple[int, int], Mark] = {}
-        self._crossings: dict[Any, int] = {}
-        self._works_on: dict[Mark, str] = {}
-        """Of ops that work on a variable, a table or the like: its name, by the mark of their outputs."""
+        self._crossings = Crossings(recording, context.context)
+        self._crossed = self._crossings.crossed
         self._large: set[int] = set()
         """Ops that made a tensor worth counting as memory; the others are no longer asked after a while."""
 
@@ -108,11 +104,15 @@ class EagerOps:
                     tensor.device != device or (not source[4] and _lies_elsewhere(tensor, source, device))
                 ):
                     self._crossed(tensor, inputs, source, mark, forward, device)
-            if op_type == "VarHandleOp":
-                mark = mark_of(op_type, location, _attribute(attrs, "shared_name"), mark[3], device)
-                outputs[0]._hopscope_live = self.live.variable(attrs, device)
+            if op_type in _HANDING_ON:
+                moved = _moved(inputs[0], device, location)
+                if moved is not None:
+                    outputs[0]._hopscope_moved = moved
             elif op_type == "ReadVariableOp":
                 mark = self._value_of(inputs[0]._hopscope, mark)
+            elif op_type == "VarHandleOp":
+                mark = mark_of(op_type, location, _attribute(attrs, "shared_name"), mark[3], device)
+                outputs[0]._hopscope_live = self.live.variable(attrs, device)
             for output in outputs:
                 output._hopscope = mark
                 if keeps:
@@ -149,9 +149,9 @@ class EagerOps:
         mark = mark_of(op_type, location, "", requested, full_device)
         if made.opener:
             openers[mark] = made.opener
-        beside = _resource_among(inputs, full_device)
+        beside = resource_among(inputs, full_device)
         if beside:
-            self._works_on[mark] = beside
+            self._crossings.works_on[mark] = beside
         return key, mark, (location, scope, ""), op_type not in _SHARING, full_device
 
     def _value_of(self, handle: Mark, mark: Mark) -> Mark:
@@ -216,7 +216,7 @@ class EagerOps:
         identity = ("copied", source, device, location, id(mark), tensor._datatype_enum(), shape, call)
         key = self.recording.known_key(identity)
         if key is None:
-            fields = _hop_fields(source, device, tensor, "Copy", location, mark)
+            fields = crossing_fields(source, device, tensor, "Copy", location, mark)
             fields["facts"]["copy_call"] = call
             key = self.recording.key(identity, "hop", fields)
         self.recording.happened(key, "hop")
@@ -233,7 +233,9 @@ class EagerOps:
         key = self.recording.known_key(identity)
         if key is None:
             on_host = is_host(short_device(tensor.backing_device))
-            fields = _hop_fields("cpu:0", device, tensor, op_type, location, ("Python", location, "", "", ""))
+            fields = crossing_fields(
+                "cpu:0", device, tensor, op_type, location, ("Python", location, "", "", "")
+            )
             fields.update(kind="upload", dst_memory=memory_of(device, on_host))
             if pulled is not None:
                 fields["producer_loc"] = pulled.loc
@@ -241,76 +243,19 @@ class EagerOps:
             key = self.recording.key(identity, "hop", fields)
         return key
 
-    def _crossed(
-        self, tensor: Any, inputs: Any, mark: Mark, own: Mark, forward: int, full_device: str
-    ) -> None:
-        """An input lives elsewhere: TensorFlow copies it once and keeps the copy beside the tensor."""
-        dtype = tensor._datatype_enum()
-        if dtype in _HANDLE_TYPES:
-            return
-        mirrors = getattr(tensor, "_hopscope_mirrors", None)
-        if mirrors is None:
-            tensor._hopscope_mirrors = [full_device]
-        elif full_device in mirrors:
-            return
-        else:
-            mirrors.append(full_device)
-        index = 0
-        while inputs[index] is not tensor:
-            index += 1
-        beside = _resource_among(inputs[:index], full_device) if index else ""
-        identity = (id(own), id(mark), index, dtype, tensor._shape_tuple(), full_device, forward, beside)
-        key = self._crossings.get(identity)
-        if key is None:
-            key = self._crossing(tensor, index, mark, own, forward, full_device, beside)
-            self._crossings[identity] = key
-            self._counts = self.recording.counts
-        if key:
-            counts = self._counts
-            count = counts[key] + 1
-            counts[key] = count
-            if count <= SINGLE_EVENTS:
-                self.recording.event("hop", clock(), 0, key)
 
-    def _crossing(
-        self, tensor: Any, index: int, mark: Mark, own: Mark, forward: int, full_device: str, beside: str
-    ) -> int:
-        """The key of a hop, or 0 where nothing is copied: the kernel takes this input on the host."""
-        op_type, location = own[0], own[1]
-        device, source = short_device(full_device), short_device(tensor.backing_device)
-        on_host = reads_on_host(op_type, index, tensor.dtype, device)
-        if source == device or (on_host and is_host(source)):
-            return 0
-        fields = _hop_fields(source, device, tensor, op_type, location, mark)
-        # An op of one line may run in several scopes on one device: its mark only has the first.
-        requested = short_device(self._context().device_name or "")
-        fields.update(dst_memory=memory_of(device, on_host), forward_loc=forward, requested=requested)
-        if requested:
-            made = current_scope()
-            fields["scope_loc"] = made.line
-            if made.opener:
-                fields["facts"]["scope_opener"] = made.opener
-        if mark in openers:
-            fields["facts"]["producer_scope_opener"] = openers[mark]
-        if tensor.dtype.name in KEPT_ON_HOST and is_host(source) and mark in of_calls:
-            fields["facts"]["result_of_function"] = True
-        if forward:
-            fields["facts"]["forward_requested"] = short_device(gradient.forward_requested)
-            fields["facts"]["forward_op"] = gradient.forward_op
-        if mark[0] == "ReadVariableOp" and mark[2]:
-            fields["facts"]["variable"] = mark[2]
-            if strategy := kept_by(mark[2]):
-                fields["facts"]["kept_by"] = strategy
-        if beside:
-            fields["facts"]["works_on"] = beside
-        if mark in self._works_on:
-            fields["facts"]["producer_works_on"] = self._works_on[mark]
-        types = types_of_input(op_type, index, tensor.dtype.name)
-        fields["facts"] |= kernel_facts("", op_type, own[3], device, types, default_gpu())
-        types = types_of_output(mark[0], tensor.dtype.name)
-        fields["facts"] |= kernel_facts("producer_", mark[0], mark[3], source, types, default_gpu())
-        place = (source, device, on_host, own, index, mark, tensor._datatype_enum(), tensor._shape_tuple())
-        return self.recording.key(("copy", *place, forward, beside), "hop", fields)
+def _moved(tensor: Any, device: str, location: int) -> Optional[tuple[str, int]]:
+    """Where the values came from that an op on `device` hands on unchanged, and the line of that copy.
+
+    Also where the op read the copy that TensorFlow kept of an earlier transfer.
+    """
+    source: Mark = tensor._hopscope
+    if source[4] is device or (
+        tensor.device == device and (source[4] or not _lies_elsewhere(tensor, source, device))
+    ):
+        moved: Optional[tuple[str, int]] = getattr(tensor, "_hopscope_moved", None)
+        return moved
+    return short_device(tensor.backing_device), location
 
 
 def _lies_elsewhere(tensor: Any, source: Mark, device: str) -> bool:
@@ -323,37 +268,6 @@ def _lies_elsewhere(tensor: Any, source: Mark, device: str) -> bool:
         return False
     lies, asked = tensor.backing_device.rpartition("/"), device.rpartition("/")
     return bool(lies[0] == asked[0] and lies[2] != asked[2])
-
-
-def _resource_among(inputs: Any, full_device: str) -> str:
-    """The variable, table or other resource of this device among an op's inputs; '' where there is none.
-
-    An op on a resource runs where that lives, whatever device was asked for.
-    """
-    for tensor in inputs:
-        if tensor._datatype_enum() == _RESOURCE and tensor.device == full_device:
-            mark = getattr(tensor, "_hopscope", None)
-            return str((mark and (mark[2] or mark[0])) or "a resource")
-    return ""
-
-
-def _hop_fields(
-    source: str, device: str, tensor: Any, op_type: str, location: int, mark: Mark
-) -> dict[str, Any]:
-    return hop_fields(
-        source,
-        device,
-        op=op_type,
-        loc=location,
-        producer=mark[2],
-        producer_op=mark[0],
-        producer_loc=mark[1],
-        size=tensor_bytes(tensor),
-        dtype=tensor.dtype.name,
-        shape=tensor.shape,
-        kind="copy",
-        producer_requested=mark[3],
-    )
 
 
 def _holds_function(attrs: Any) -> bool:

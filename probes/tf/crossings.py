@@ -1,0 +1,151 @@
+"""Inputs of eager ops that lie on another device than the op: TensorFlow copies them, once each.
+
+The copy is kept beside the tensor, so that what takes the tensor there once more reads that one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..trace.hop import hop_fields, is_host, memory_of
+from ..trace.recording import SINGLE_EVENTS, Recording, clock
+from .gradients import current as gradient
+from .hosts import on_host as reads_on_host
+from .kernels import default_gpu, kernel_facts, types_of_input, types_of_output
+from .marks import KEPT_ON_HOST, Mark, of_calls, openers
+from .names import short_device, tensor_bytes
+from .scopes import current as current_scope
+from .variables import kept_by
+
+_RESOURCE = 20
+_HANDLE_TYPES = (_RESOURCE, 21)
+"""DataType of resource and variant handles."""
+
+
+class Crossings:
+    """The transfers of eager ops' inputs."""
+
+    def __init__(self, recording: Recording, context: Any) -> None:
+        """`context` gives TensorFlow's eager context."""
+        self.recording = recording
+        self.works_on: dict[Mark, str] = {}
+        """Of ops that work on a variable, a table or the like: its name, by the mark of their outputs."""
+        self._context = context
+        self._known: dict[Any, int] = {}
+
+    def crossed(
+        self, tensor: Any, inputs: Any, mark: Mark, own: Mark, forward: int, full_device: str
+    ) -> None:
+        """An input of the op with the mark `own` lives elsewhere; `full_device` is the op's."""
+        dtype = tensor._datatype_enum()
+        if dtype in _HANDLE_TYPES:
+            return
+        mirrors = getattr(tensor, "_hopscope_mirrors", None)
+        if mirrors is None:
+            tensor._hopscope_mirrors = [full_device]
+        elif full_device in mirrors:
+            return
+        else:
+            mirrors.append(full_device)
+        index = 0
+        while inputs[index] is not tensor:
+            index += 1
+        beside = resource_among(inputs[:index], full_device) if index else ""
+        moved = getattr(tensor, "_hopscope_moved", None)
+        identity = (
+            id(own),
+            id(mark),
+            index,
+            dtype,
+            tensor._shape_tuple(),
+            full_device,
+            forward,
+            beside,
+            moved,
+        )
+        key = self._known.get(identity)
+        if key is None:
+            key = self._known[identity] = self._crossing(
+                tensor, index, mark, own, forward, full_device, beside
+            )
+        if key:
+            counts = self.recording.counts
+            count = counts[key] + 1
+            counts[key] = count
+            if count <= SINGLE_EVENTS:
+                self.recording.event("hop", clock(), 0, key)
+
+    def _crossing(
+        self, tensor: Any, index: int, mark: Mark, own: Mark, forward: int, full_device: str, beside: str
+    ) -> int:
+        """The key of a hop, or 0 where nothing is copied: the kernel takes this input on the host."""
+        op_type, location = own[0], own[1]
+        device, source = short_device(full_device), short_device(tensor.backing_device)
+        on_host = reads_on_host(op_type, index, tensor.dtype, device)
+        if source == device or (on_host and is_host(source)):
+            return 0
+        fields = crossing_fields(source, device, tensor, op_type, location, mark)
+        # An op of one line may run in several scopes on one device: its mark only has the first.
+        requested = short_device(self._context().device_name or "")
+        fields.update(dst_memory=memory_of(device, on_host), forward_loc=forward, requested=requested)
+        if requested:
+            made = current_scope()
+            fields["scope_loc"] = made.line
+            if made.opener:
+                fields["facts"]["scope_opener"] = made.opener
+        if mark in openers:
+            fields["facts"]["producer_scope_opener"] = openers[mark]
+        moved = getattr(tensor, "_hopscope_moved", None)
+        if moved is not None:
+            fields["copied_from"], fields["copy_loc"] = moved
+        if tensor.dtype.name in KEPT_ON_HOST and is_host(source) and mark in of_calls:
+            fields["facts"]["result_of_function"] = True
+        if forward:
+            fields["facts"]["forward_requested"] = short_device(gradient.forward_requested)
+            fields["facts"]["forward_op"] = gradient.forward_op
+        if mark[0] == "ReadVariableOp" and mark[2]:
+            fields["facts"]["variable"] = mark[2]
+            if strategy := kept_by(mark[2]):
+                fields["facts"]["kept_by"] = strategy
+        if beside:
+            fields["facts"]["works_on"] = beside
+        if mark in self.works_on:
+            fields["facts"]["producer_works_on"] = self.works_on[mark]
+        types = types_of_input(op_type, index, tensor.dtype.name)
+        fields["facts"] |= kernel_facts("", op_type, own[3], device, types, default_gpu())
+        types = types_of_output(mark[0], tensor.dtype.name)
+        fields["facts"] |= kernel_facts("producer_", mark[0], mark[3], source, types, default_gpu())
+        place = (source, device, on_host, own, index, mark, tensor._datatype_enum(), tensor._shape_tuple())
+        return self.recording.key(("copy", *place, forward, beside, moved), "hop", fields)
+
+
+def resource_among(inputs: Any, full_device: str) -> str:
+    """The variable, table or other resource of this device among an op's inputs; '' where there is none.
+
+    An op on a resource runs where that lives, whatever device was asked for.
+    """
+    for tensor in inputs:
+        if tensor._datatype_enum() == _RESOURCE and tensor.device == full_device:
+            mark = getattr(tensor, "_hopscope", None)
+            return str((mark and (mark[2] or mark[0])) or "a resource")
+    return ""
+
+
+def crossing_fields(
+    source: str, device: str, tensor: Any, op_type: str, location: int, mark: Mark
+) -> dict[str, Any]:
+    """What a hop's key holds of a tensor with this mark that goes to an op of the code."""
+    return hop_fields(
+        source,
+        device,
+        op=op_type,
+        loc=location,
+        producer=mark[2],
+        producer_op=mark[0],
+        producer_loc=mark[1],
+        size=tensor_bytes(tensor),
+        dtype=tensor.dtype.name,
+        shape=tensor.shape,
+        kind="copy",
+        producer_requested=mark[3],
+    )

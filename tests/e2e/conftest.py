@@ -9,7 +9,6 @@ import contextlib
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -22,13 +21,14 @@ from typing import Any
 
 import pytest
 
+from runners.ports import free_ports
 from tests.conftest import stop_runs
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 ROOT = Path(__file__).resolve().parents[2]
-_START_S = 60.0
-_STOP_S = 15.0
+_START_S = 120.0
+_STOP_S = 60.0
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -61,9 +61,8 @@ class Server:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port that no outgoing connection takes before its server does."""
+    return free_ports(["server"])["server"]
 
 
 @contextlib.contextmanager
@@ -166,7 +165,7 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
             viewport={"width": width, "height": height}, color_scheme=color_scheme, reduced_motion="reduce"
         )
         page = context.new_page()
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(60_000)
         page.errors = []
         page.outside = []
         page.on("pageerror", lambda error: page.errors.append(str(error)))

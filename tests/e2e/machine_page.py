@@ -8,7 +8,7 @@ from tests.e2e.conftest import Server, playwright, settled
 
 expect = playwright.expect
 # A busy machine takes its time; a condition that holds is not waited for.
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=60_000)
 
 _WIDER = """() => {
   const wide = [];

@@ -60,7 +60,7 @@ def test_server_that_stops_ends_the_install_and_the_next_goes_on(
 ) -> None:
     assert state() == "missing"
     with start_server(tmp_path, tmp_path, "--build", "cpu", environment=variables):
-        assert index.wait_wanted(60)
+        assert index.wait_wanted(120)
         found = environments.environment("tensorflow")
         assert (found.state, found.build) == ("installing", "cpu")
         assert found.step and found.log.exists()
@@ -72,8 +72,8 @@ def test_server_that_stops_ends_the_install_and_the_next_goes_on(
 
     index.let_go()
     with start_server(tmp_path, tmp_path, "--build", "cpu", environment=variables):
-        wait_until(lambda: state() == "ready", 60, found.log.read_text)
-        wait_until(lambda: state("mxnet") in ENDED, 60, environments.environment("mxnet").log.read_text)
+        wait_until(lambda: state() == "ready", 120, found.log.read_text)
+        wait_until(lambda: state("mxnet") in ENDED, 120, environments.environment("mxnet").log.read_text)
     assert state("mxnet") == ("ready" if FITS else "failed")
     found = environments.environment("tensorflow")
     assert (found.build, found.progress, found.step) == ("cpu", None, None)
@@ -85,11 +85,11 @@ def test_killed_server_does_not_end_the_install(
     tmp_path: Path, index: PackageIndex, variables: dict[str, str]
 ) -> None:
     with start_server(tmp_path, tmp_path, "--build", "cpu", environment=variables) as server:
-        assert index.wait_wanted(60)
+        assert index.wait_wanted(120)
         server.kill()
     assert state() == "installing"
     with start_server(tmp_path, tmp_path, "--build", "cpu", environment=variables):
         assert state() == "installing"
         index.let_go()
-        wait_until(lambda: state() == "ready", 60, environments.environment("tensorflow").log.read_text)
+        wait_until(lambda: state() == "ready", 120, environments.environment("tensorflow").log.read_text)
     assert sum("/files/tf_keras" in path for path in index.asked) == 1

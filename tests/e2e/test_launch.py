@@ -204,7 +204,7 @@ def test_each_framework_has_its_programs_and_its_environment(
 
 def test_viewers_only_look(tf_python: Path, tmp_path: Path, page: Any) -> None:
     with start_server(tmp_path, tmp_path, "--listen", "0.0.0.0") as server:
-        wait_until(lambda: server.printed().count("?token=") == 2, 10, server.printed)
+        wait_until(lambda: server.printed().count("?token=") == 2, 60, server.printed)
         (token,) = re.findall(r"\?token=(\S+)  \(viewer", server.printed())
         open_launch(page, server, f"?token={token}")
         expect(page.get_by_text("launching takes the operator's address")).to_be_visible()
@@ -300,7 +300,7 @@ def test_without_a_named_folder_no_own_script_is_offered(server: Server, page: A
 def test_viewers_see_nothing_of_own_scripts(tmp_path: Path, own_folder: Path, page: Any) -> None:
     scripts = ("--scripts", str(own_folder))
     with start_server(tmp_path / "home", tmp_path, "--listen", "0.0.0.0", *scripts) as server:
-        wait_until(lambda: server.printed().count("?token=") == 2, 10, server.printed)
+        wait_until(lambda: server.printed().count("?token=") == 2, 60, server.printed)
         (token,) = re.findall(r"\?token=(\S+)  \(viewer", server.printed())
         open_launch(page, server, f"?token={token}")
         open_launch(page, server, "?own=script")

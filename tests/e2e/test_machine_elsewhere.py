@@ -143,7 +143,7 @@ def shared(
     """A server that others reach, so that it asks for a token."""
     folder = tmp_path_factory.mktemp("shared")
     with start_server(folder, folder, "--listen", "0.0.0.0", environment=bare) as running:
-        wait_until(lambda: running.printed().count("?token=") == 2, 10, running.printed)
+        wait_until(lambda: running.printed().count("?token=") == 2, 60, running.printed)
         yield running
 
 
@@ -160,7 +160,7 @@ def connect(server: Server, origin: str | None = None, *, name: str = "127.0.0.1
         sock=socket.create_connection(("127.0.0.1", port)),
         origin=origin,
         additional_headers={"Cookie": cookie} if cookie else {},
-        open_timeout=10,
+        open_timeout=30,
         proxy=None,
     )
 
@@ -177,7 +177,7 @@ def refused(server: Server, origin: str | None = None, *, name: str = "127.0.0.1
 
 def test_the_stream_refuses_other_sites_and_other_names(server: Server) -> None:
     with connect(server, server.url) as stream:
-        assert json.loads(stream.recv(10))["live"] is True
+        assert json.loads(stream.recv(30))["live"] is True
     assert refused(server, "http://evil.example")
     assert refused(server, server.url.replace("127.0.0.1", "127.0.0.2"))
     assert refused(server, name="evil.example")
@@ -194,10 +194,10 @@ def test_the_stream_wants_a_token_and_an_operator_for_changes(shared: Server) ->
     def rate_after_asking(cookie: str) -> float:
         with connect(shared, cookie=cookie) as stream:
             stream.send(asked)
-            while "span" not in json.loads(stream.recv(10)):
+            while "span" not in json.loads(stream.recv(30)):
                 continue
         with connect(shared, cookie=cookie) as stream:
-            return float(json.loads(stream.recv(10))["hz"])
+            return float(json.loads(stream.recv(30))["hz"])
 
     assert rate_after_asking(viewer) == 1
     assert rate_after_asking(operator) == 10

@@ -121,12 +121,12 @@ def test_while_a_run_goes_on_its_samples_come_in(server: Server, run_page: RunPa
         page = run_page.page
         page.wait_for_function(
             f"() => Object.keys(({_FIGURE})('overview')?.lines ?? {{}}).includes('run memory used')",
-            timeout=30_000,
+            timeout=60_000,
         )
         first = points(figure(page)["lines"]["run memory used"])
         wait_until(
             lambda: points(figure(page)["lines"]["run memory used"]) >= first + 3,
-            30,
+            60,
             lambda: "no sample came in",
         )
     finally:
@@ -149,7 +149,7 @@ def test_cards_have_the_hues_of_the_runs_own_numbers(
         try:
             wait_until(
                 lambda: ((run_report(run.path)["samples"] or {}).get("count") or 0) >= 3,
-                30,
+                60,
                 lambda: "no sample came",
             )
         finally:

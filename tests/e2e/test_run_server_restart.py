@@ -44,9 +44,9 @@ def test_it_goes_on_and_is_found_again_and_leaves_nothing(
         page.wait_for_url("**/run?run=*")
         run = registry.find(parse_qs(urlsplit(page.url).query)["run"][0])
         goes_on(run)
-        before = all_processes(run)
         # A server, a worker and the chief; what watches them, what samples them, and its sampler.
-        assert len(before) == 6
+        wait_until(lambda: len(all_processes(run)) == 6, LONG_S, lambda: str(all_processes(run)))
+        before = all_processes(run)
         first.stop()  # SIGTERM
     page.goto("about:blank")
     goes_on(run)

@@ -102,7 +102,7 @@ def test_opens_a_run_in_the_same_session(server: Server, page: Any, tmp_path: Pa
 def test_viewers_get_no_buttons(tf_python: Path, server: Server, page: Any, tmp_path: Path) -> None:
     run = registry.wait(start(tmp_path, "failing", FAILING), 60)
     with start_server(server.home, tmp_path, "--listen", "0.0.0.0") as shared:
-        wait_until(lambda: shared.printed().count("?token=") == 2, 10, shared.printed)
+        wait_until(lambda: shared.printed().count("?token=") == 2, 60, shared.printed)
         (token,) = re.findall(r"\?token=(\S+)  \(viewer", shared.printed())
         page.goto(f"{shared.url}/runs?token={token}")
         expect(row(page, run).locator('[data-badge="failed"]')).to_be_visible()

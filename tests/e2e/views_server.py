@@ -38,11 +38,11 @@ def harness_server(log: Path, *arguments: str) -> Iterator[str]:
             return False
 
     try:
-        wait_until(answers, 60, lambda: f"no answer:\n{log.read_text()}")
+        wait_until(answers, 120, lambda: f"no answer:\n{log.read_text()}")
         yield url
     finally:
         os.killpg(process.pid, signal.SIGTERM)
-        process.wait(20)
+        process.wait(60)
 
 
 EVENTS = """window.hopscopeEvents = () => {

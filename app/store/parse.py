@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import csv
 
+from app.store.field_types import check_fields, identifier, integer, mapping, text
 from probes.trace.rows import VERSION, Edge, Graph, Location, Node
 
 EVENT_SCHEMA = pa.schema(
@@ -49,58 +50,6 @@ EVENT_KINDS = frozenset(
 
 UNREADABLE = ("trace lines", "not readable as a record")
 _LENGTHS = {"H": 3, "I": 3, "S": 3, "L": 7, "K": 4, "G": 3, "N": 9, "E": 9, "U": 4, "e": 9}
-_MAX_ID = 1 << 32
-_INTS = frozenset(
-    {
-        "loc",
-        "forward_loc",
-        "producer_loc",
-        "scope_loc",
-        "producer_scope_loc",
-        "copy_loc",
-        "made_loc",
-        "origin_loc",
-        "variables_loc",
-        "graph",
-        "node",
-        "bytes",
-        "per_call",
-        "payload_bytes",
-        "wire_bytes",
-        "parameters",
-        "members",
-    }
-)
-_TEXTS = frozenset(
-    {
-        "op",
-        "device",
-        "copied_from",
-        "requested",
-        "assigned",
-        "producer_requested",
-        "src",
-        "dst",
-        "src_memory",
-        "dst_memory",
-    }
-    | {
-        "tensor",
-        "producer",
-        "producer_op",
-        "dtype",
-        "shape",
-        "kind",
-        "basis",
-        "in",
-        "function",
-        "name",
-        "what",
-    }
-    | {"why", "algorithm", "group", "outcome", "parameter", "exchange", "within"}
-)
-_LISTS = frozenset({"consumers", "devices", "reads"})
-
 Reasons = collections.Counter[tuple[str, str]]
 
 
@@ -176,13 +125,13 @@ class ProcessTrace:
 
     def _fast_events(self, lines: list[bytes]) -> pa.Table | None:
         """All lines at once as comma-separated values; None when one of them needs the slow way."""
-        text = b"\n".join(lines) + b"\n"
-        if text.count(b"]\n") != len(lines) or b", " in text or b"\\" in text:
+        rows = b"\n".join(lines) + b"\n"
+        if rows.count(b"]\n") != len(lines) or b", " in rows or b"\\" in rows:
             return None
-        text = text.replace(EVENT_PREFIX, b"").replace(b"]\n", b"\n")
+        rows = rows.replace(EVENT_PREFIX, b"").replace(b"]\n", b"\n")
         try:
             table = csv.read_csv(
-                io.BytesIO(text),
+                io.BytesIO(rows),
                 read_options=csv.ReadOptions(column_names=EVENT_SCHEMA.names, use_threads=False),
                 convert_options=csv.ConvertOptions(
                     column_types=EVENT_SCHEMA, null_values=["null"], strings_can_be_null=False
@@ -261,115 +210,73 @@ class ProcessTrace:
         self.unseen[(f"fields of {tag} records", "written by a newer recorder")] += count
 
     def _header(self, row: list[Any]) -> None:
-        header = _dict(row[-1])
+        header = mapping(row[-1])
         version = row[1] if len(row) > 2 else header.get("version")
         if version != VERSION:
             why = f"this Hopscope reads version {VERSION}"
             self.unseen[(f"trace version {_shown(str(version))}", why)] += 1
-        _int(header["mono_ns"])
-        _int(header["wall_ns"])
+        integer(header["mono_ns"])
+        integer(header["wall_ns"])
         # Facts may have come before the header when a process was forked mid-way.
         self.header = {**header, **(self.header or {})}
 
     def _facts(self, row: list[Any]) -> None:
-        self.header = {**(self.header or {}), **_dict(row[2])}
+        self.header = {**(self.header or {}), **mapping(row[2])}
 
     def _string(self, row: list[Any]) -> None:
-        self.strings[_id(row[1])] = _text(row[2])
+        self.strings[identifier(row[1])] = text(row[2])
 
     def _location(self, row: list[Any]) -> None:
-        loc = _id(row[1])
+        loc = identifier(row[1])
         site = self._string_of(row[2]) or "?"
         via = self._string_of(row[3]) or None
         self.locations[loc] = Location(
-            loc, site, via, self._string_of(row[4]), _int(row[5]), self._string_of(row[6])
+            loc, site, via, self._string_of(row[4]), integer(row[5]), self._string_of(row[6])
         )
 
     def _key(self, row: list[Any]) -> None:
-        key, kind, fields = _id(row[1]), _text(row[2]), _dict(row[3])
-        _check_fields(fields)
+        key, kind, fields = identifier(row[1]), text(row[2]), mapping(row[3])
+        check_fields(fields)
         if kind not in EVENT_KINDS:
             self.unseen[(f"keys of kind {_shown(kind)}", "written by a newer recorder")] += 1
             return
         self.keys[key] = RawKey(key, kind, fields)
 
     def _graph(self, row: list[Any]) -> None:
-        graph, fields = _id(row[1]), _dict(row[2])
+        graph, fields = identifier(row[1]), mapping(row[2])
         partial = fields.get("partial")
         self.graphs[graph] = Graph(
             graph,
-            _text(fields.get("name") or ""),
-            _text(fields.get("function") or ""),
-            _int(fields.get("loc") or 0),
-            _int(fields.get("step_marks") or 0),
-            None if partial is None else _text(partial),
+            text(fields.get("name") or ""),
+            text(fields.get("function") or ""),
+            integer(fields.get("loc") or 0),
+            integer(fields.get("step_marks") or 0),
+            None if partial is None else text(partial),
         )
 
     def _node(self, row: list[Any]) -> None:
-        graph, node = _id(row[1]), _int(row[2])
+        graph, node = identifier(row[1]), integer(row[2])
         texts = [self._string_of(part) for part in row[3:7]]
         self.nodes.setdefault(graph, {})[node] = Node(
-            graph, node, texts[0], texts[1], texts[2], texts[3], _int(row[7] or 0), _int(row[8] or 0)
+            graph, node, texts[0], texts[1], texts[2], texts[3], integer(row[7] or 0), integer(row[8] or 0)
         )
 
     def _edge(self, row: list[Any]) -> None:
-        graph = _id(row[1])
-        src, src_slot, dst, dst_slot = (_int(part) for part in row[2:6])
-        size = None if row[6] is None else _int(row[6])
+        graph = identifier(row[1])
+        src, src_slot, dst, dst_slot = (integer(part) for part in row[2:6])
+        size = None if row[6] is None else integer(row[6])
         edge = Edge(
             graph, src, src_slot, dst, dst_slot, size, self._string_of(row[7]), self._string_of(row[8])
         )
         self.edges.setdefault(graph, []).append(edge)
 
     def _unseen(self, row: list[Any]) -> None:
-        self.unseen[(_text(row[1]), _text(row[3]))] += _int(row[2])
+        self.unseen[(text(row[1]), text(row[3]))] += integer(row[2])
 
     def _string_of(self, number: Any) -> str:
-        number = _int(number or 0)
+        number = integer(number or 0)
         return self.strings.get(number, "?") if number else ""
 
 
-def _int(value: Any) -> int:
-    if type(value) is not int:
-        raise ValueError(value)
-    return value
-
-
-def _id(value: Any) -> int:
-    if not 0 < _int(value) < _MAX_ID:
-        raise ValueError(value)
-    return int(value)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError(value)
-    return value
-
-
-def _dict(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError(value)
-    return value
-
-
-def _check_fields(fields: dict[str, Any]) -> None:
-    """Raise ValueError where a field that readers rely on is of another type; None is always allowed."""
-    for name, value in fields.items():
-        if value is None:
-            continue
-        if name in _INTS:
-            _int(value)
-        elif name in _TEXTS:
-            _text(value)
-        elif name == "facts":
-            _dict(value)
-        elif name in _LISTS:
-            if not isinstance(value, list):
-                raise ValueError(value)
-            for part in value:
-                _text(part)
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= 40 else text[:40] + "..")
+def _shown(name: str) -> str:
+    return repr(name if len(name) <= 40 else name[:40] + "..")

@@ -1,0 +1,105 @@
+"""What the fields of a trace's records may hold: readers rely on it, whatever wrote or damaged the trace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.store.ids import LOW
+
+_INTEGERS = frozenset(
+    {
+        "loc",
+        "forward_loc",
+        "producer_loc",
+        "scope_loc",
+        "producer_scope_loc",
+        "copy_loc",
+        "made_loc",
+        "origin_loc",
+        "variables_loc",
+        "graph",
+        "node",
+        "bytes",
+        "per_call",
+        "payload_bytes",
+        "wire_bytes",
+        "parameters",
+        "members",
+    }
+)
+_TEXTS = frozenset(
+    {
+        "op",
+        "device",
+        "copied_from",
+        "requested",
+        "assigned",
+        "producer_requested",
+        "src",
+        "dst",
+        "src_memory",
+        "dst_memory",
+    }
+    | {
+        "tensor",
+        "producer",
+        "producer_op",
+        "dtype",
+        "shape",
+        "kind",
+        "basis",
+        "in",
+        "function",
+        "name",
+        "what",
+    }
+    | {"why", "algorithm", "group", "outcome", "parameter", "exchange", "within"}
+)
+_LISTS_OF_TEXTS = frozenset({"consumers", "devices", "reads"})
+_MAPPING = "facts"
+
+
+def integer(value: Any) -> int:
+    """The value; ValueError where it is no integer. True and False are none either."""
+    if type(value) is not int:
+        raise ValueError(value)
+    return value
+
+
+def identifier(value: Any) -> int:
+    """A process's own id; ValueError where it is none: 0, or too large for its half of the run's ids."""
+    if not 0 < integer(value) <= LOW:
+        raise ValueError(value)
+    return int(value)
+
+
+def text(value: Any) -> str:
+    """The value; ValueError where it is no text."""
+    if not isinstance(value, str):
+        raise ValueError(value)
+    return value
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """The value; ValueError where it is no JSON object."""
+    if not isinstance(value, dict):
+        raise ValueError(value)
+    return value
+
+
+def check_fields(fields: dict[str, Any]) -> None:
+    """Raise ValueError where a field that readers rely on is of another type; None is always allowed."""
+    for name, value in fields.items():
+        if value is None:
+            continue
+        if name in _INTEGERS:
+            integer(value)
+        elif name in _TEXTS:
+            text(value)
+        elif name == _MAPPING:
+            mapping(value)
+        elif name in _LISTS_OF_TEXTS:
+            if not isinstance(value, list):
+                raise ValueError(value)
+            for part in value:
+                text(part)

@@ -9,8 +9,10 @@ from typing import Any
 from app.analysis.explained import Explained, explained
 from app.analysis.findings import run_findings
 from app.analysis.hops import Hop, hop_table
-from app.analysis.preflight.crossings import Crossings, lacking
+from app.analysis.preflight.crossings import crossings
 from app.analysis.preflight.flow import Flow
+from app.analysis.preflight.keys import Keys
+from app.analysis.preflight.lacking import lacking_rows
 from app.analysis.preflight.libraries import predicted
 from app.analysis.preflight.machine import Machine
 from app.analysis.preflight.moved import moved_rows
@@ -86,12 +88,12 @@ def foresee_on(
 ) -> Foreseen:
     """Foresee a process's run on a machine."""
     placing = Placing(flow, machine)
-    crossings = Crossings(placing)
-    tables = _tables(flow, machine, crossings.keys, text_of)
+    keys = crossings(placing)
+    tables = _tables(flow, machine, keys.all, text_of)
     hops = hop_table(tables)
     same = not version or f"TensorFlow {version}," in machine.table.source
     told = explained(run_findings(tables, hops, sync_table(tables)), tables, hops)
-    found = [_told(one, hops, crossings, same) for one in told if not _keras_own(one, hops)]
+    found = [_told(one, hops, keys, same) for one in told if not _keras_own(one, hops)]
     gpu_count = sum(machine.kind(device) == "GPU" for device in machine.devices)
     return Foreseen(
         pid=flow.pid,
@@ -101,7 +103,7 @@ def foresee_on(
         tables=tables,
         hops=tuple(hops),
         findings=tuple(found),
-        lacking=tuple(_lacking(placing, same)),
+        lacking=tuple(lacking_rows(placing, same)),
         placement=tuple(_placement(tables)),
         predicted=tuple(predicted(flow, placing, gpu_count, same)),
         unforeseen=tuple(unforeseen(flow, placing, same)),
@@ -151,14 +153,14 @@ def _tables(flow: Flow, machine: Machine, keys: Sequence[Key], text_of: TextOf) 
     return Tables([process], locations, rounds, list(keys), [], text_of=text_of)
 
 
-def _told(one: Explained, hops: Sequence[Hop], crossings: Crossings, same: bool) -> dict[str, Any]:
+def _told(one: Explained, hops: Sequence[Hop], noted: Keys, same: bool) -> dict[str, Any]:
     """A finding with the rules that foresee it, and how far to trust them."""
     row = one.row()
     if row["code"] == "variable-home" and kept_on_host([hops[index] for index in row["hops"]]):
         row["fix"] = ADVICE
     if row["code"] == "colocation" and all((hops[at].via or "").startswith("keras/") for at in row["hops"]):
         row["fix"] = None  # Keras made the pipeline of what it was given
-    places = [place for index in row["hops"] for key in hops[index].keys for place in crossings.rules[key]]
+    places = [place for index in row["hops"] for key in hops[index].keys for place in noted.rules[key]]
     trust, why = confidence(places, same)
     known = [hops[index].bytes_total for index in row["hops"]]
     if (
@@ -185,29 +187,6 @@ def _keras_own(one: Explained, hops: Sequence[Hop]) -> bool:
 
 def _each(row: Mapping[str, Any], hops: Sequence[Hop]) -> Iterable[int | None]:
     return [hops[index].bytes for index in row["hops"]]
-
-
-def _lacking(placing: Placing, same: bool) -> Iterable[dict[str, Any]]:
-    """The ops that no GPU has a kernel for, by type and line."""
-    sites = placing.flow.sites
-    rows: dict[tuple[str, int, str], dict[str, Any]] = {}
-    for op, loc, place in lacking(placing):
-        words = place.lacking.words if place.lacking else ""
-        identity = (op, loc, words)
-        if identity not in rows:
-            trust, why = confidence([place], same)
-            rows[identity] = {
-                "op": op,
-                "site": sites[loc][0] if loc in sites else None,
-                "runs_on": place.device,
-                "kernel": words,
-                "from": placing.machine.table.source,
-                "confidence": trust,
-                "why": why,
-                "ops": 0,
-            }
-        rows[identity]["ops"] += 1
-    return rows.values()
 
 
 def _placement(tables: Tables) -> Iterable[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from app.analysis.preflight.crossings import IN_PYTHON
+from app.analysis.preflight.calls import IN_PYTHON
 from app.analysis.preflight.flow import Flow
 from app.analysis.preflight.placing import Placing
 

@@ -1,4 +1,4 @@
-"""What an array's handle tells, and what is remembered of it: who made it, where, and how large it is.
+"""The table of all living arrays: what an array's handle tells, and what is remembered of it.
 
 NDArray has neither a dictionary nor weak references, so what is remembered stands in a table by the
 address of its C handle, and goes when the handle is freed. Asking MXNet costs one to three microseconds
@@ -8,20 +8,17 @@ a question, so the hot path looks into the table and asks only what it does not 
 from __future__ import annotations
 
 import ctypes
-import functools
-import sys
 import threading
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, Optional
 
-from ..trace.hop import HOST
 from ..trace.recording import Recording
 from ..trace.replica_sets import Copy
+from .contexts import device_name
+from .marks import GRADIENT, Mark
 
 if TYPE_CHECKING:
     from .replicas_apart import Apart
 
-_KINDS = {1: "cpu", 2: "gpu", 3: "host", 5: "host"}
-"""Context types: cpu_pinned and cpu_shared are the host's memory, allocated in another way."""
 _DTYPES = {
     0: ("float32", 4),
     1: ("float64", 8),
@@ -34,113 +31,6 @@ _DTYPES = {
     12: ("bfloat16", 2),
 }
 """Type code (mshadow/base.h) -> name and bytes an element."""
-_names: dict[tuple[int, int], str] = {}
-
-
-GRADIENT = "gradient"
-"""What made the values of an array that MXNet hands out as another one's gradient."""
-
-Origin = tuple[str, int]
-"""(device, location of the copy) of what came to the host from a device by a copy that the code called."""
-Moved = tuple[str, int]
-"""(device, location of the copy) of what is, unchanged, what a copy brought from another device."""
-
-
-class Mark:
-    """Who made an array, where it lives, and what it holds; one for all arrays that are alike in that."""
-
-    __slots__ = (
-        "_view",
-        "base",
-        "bytes",
-        "device",
-        "filled",
-        "loc",
-        "moved",
-        "op",
-        "origin",
-        "requested",
-        "sent",
-        "total",
-    )
-
-    def __init__(
-        self,
-        op: str,
-        loc: int,
-        device: str,
-        requested: str = "",
-        size: int = 0,
-        total: Optional[Any] = None,
-        origin: Optional[Origin] = None,
-        moved: Optional[Moved] = None,
-    ) -> None:
-        """`total` is the [in use, peak] of the device that `size` bytes are counted in."""
-        self.op = op
-        self.loc = loc
-        self.device = device
-        self.requested = requested
-        self.bytes = size
-        self.total: list[int] = total if total is not None else [0, 0]
-        self.origin = origin
-        """For an array of the host: whose value it waits for, because it was copied from there."""
-        self.moved = moved
-        """For what a copy brought, or only another shape of that: where from."""
-        self.filled = False
-        """One of them got new values in its place, or may get them without being seen."""
-        self.sent: Optional[dict[Any, Any]] = None
-        """For the mark of one array alone: what is known of its copies to other devices."""
-        self._view: Optional[Mark] = None
-        self.base: Optional[Mark] = None
-        """For a view: the mark of what it is a view of."""
-
-    def view(self) -> Mark:
-        """The same for an array that shares the memory: it holds nothing itself."""
-        if self._view is None:
-            self._view = Mark(
-                self.op, self.loc, self.device, self.requested, 0, None, self.origin, self.moved
-            )
-            self._view.base = self.base or self
-        return self._view
-
-    def of_one(self) -> Mark:
-        """The same for one array alone, until it gets new values."""
-        mark = Mark(
-            self.op, self.loc, self.device, self.requested, self.bytes, self.total, self.origin, self.moved
-        )
-        mark.base, mark.sent = self.base, {}
-        if self._view is not None:
-            mark.view()  # one of those views may be of it
-        return mark
-
-    def shared(self) -> bool:
-        """Whether arrays like it share their memory with others: it is a view, or has some."""
-        return self.base is not None or self._view is not None
-
-    def overwritten(self) -> None:
-        """One of them got new values: those that share its memory, which nobody knows, got them too."""
-        for mark in (self.base, self.base and self.base._view, self, self._view):
-            if mark is not None:
-                mark.moved = None
-                mark.filled = True
-
-
-def device_name(kind: int, number: int) -> str:
-    """``cpu:1`` for a context's type and number; host memory of any sort is ``cpu:0``.
-
-    Always the same object for one device, so that devices compare by identity.
-    """
-    known = _names.get((kind, number))
-    if known is None:
-        word = _KINDS.get(kind, "cpu")
-        host = word == "host" or (word, number) == ("cpu", 0)
-        known = _names[(kind, number)] = HOST if host else sys.intern(f"{word}:{number}")
-    return known
-
-
-def context_name(context: Any) -> str:
-    """``gpu:1`` for a Context."""
-    return device_name(context.device_typeid, context.device_id)
 
 
 class Arrays:
@@ -311,70 +201,3 @@ class Arrays:
         known = self.marks.get(of.value)
         if known is not None:
             self.marks[handle.value] = known.view()
-
-
-def install(recording: Recording) -> Arrays:
-    """Forget arrays when they are freed, and let views inherit what is known of their base."""
-    from mxnet._ctypes import ndarray as ctypes_ndarray
-    from mxnet.base import _LIB, check_call
-    from mxnet.ndarray import ndarray
-    from mxnet.numpy import multiarray
-
-    arrays = Arrays.of(recording)
-    marks, wanted, gradients = arrays.marks, arrays.wanted, arrays.gradients
-    base: Any = ctypes_ndarray.NDArrayBase
-    free: Callable[[Any], int] = _LIB.MXNDArrayFree
-
-    def __del__(self: Any) -> None:
-        handle = self.handle
-        if handle is not None:
-            address = handle.value
-            mark = marks.pop(address, None)
-            if mark is not None and mark.bytes:
-                if address in gradients:
-                    arrays.gradient_freed(address, mark)
-                else:
-                    mark.total[0] -= mark.bytes
-            if address in wanted:
-                wanted.discard(address)
-                arrays.copies.pop(address, None)
-                arrays.gradient_let_go(address)
-        check_call(free(handle))  # all that the method did
-
-    base.__del__ = __del__
-    for name in ("_slice", "_at", "reshape", "detach", "as_np_ndarray", "as_nd_ndarray"):
-        for owner in (ndarray.NDArray, multiarray.ndarray):
-            _pass_on(arrays, owner, name)
-    for owner in (ndarray.NDArray, multiarray.ndarray):
-        if isinstance(vars(owner).get("grad"), property):
-            _hand_out_gradients(arrays, owner)
-    return arrays
-
-
-def _hand_out_gradients(arrays: Arrays, owner: Any) -> None:
-    hand_out = owner.grad.fget
-
-    @functools.wraps(hand_out)
-    def grad(self: Any) -> Any:
-        gradient = hand_out(self)
-        if gradient is not None:
-            arrays.handed_gradient(self.handle, gradient.handle)
-        return gradient
-
-    owner.grad = property(grad, owner.grad.fset)
-
-
-def _pass_on(arrays: Arrays, owner: Any, name: str) -> None:
-    original = vars(owner).get(name)
-    if original is None:
-        return
-
-    @functools.wraps(original)
-    def viewed(self: Any, *args: Any, **kwargs: Any) -> Any:
-        result = original(self, *args, **kwargs)
-        handle = getattr(result, "handle", None)
-        if handle is not None and handle.value not in arrays.marks:
-            arrays.view(handle, self.handle)
-        return result
-
-    setattr(owner, name, viewed)

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..trace.recording import Recording, clock
-from .arrays import Arrays, Mark
+from .arrays import Arrays
 from .graphs import ARGUMENT, Op, PlacedGraph, internal_shapes
+from .marks import Mark
 from .ops import Ops
 from .symbols import SymbolSites
 from .tape import Forward, Tape

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..trace.recording import Recording
-from .arrays import Arrays, Mark
+from .arrays import Arrays
+from .marks import Mark
 
 _FIELDS = ("graph", "tensor", "src", "dst", "loc", "producer_loc", "shape", "dtype")
 

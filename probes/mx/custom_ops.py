@@ -14,7 +14,9 @@ from typing import Any
 
 from ..trace.hop import HOST
 from ..trace.sites import Sites
-from .arrays import Arrays, Mark, context_name
+from .arrays import Arrays
+from .contexts import context_name
+from .marks import Mark
 
 _MADE_BY = "Custom"
 

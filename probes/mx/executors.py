@@ -12,9 +12,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Optional
 
 from ..trace.recording import Recording, clock
-from .arrays import Arrays, Mark, context_name
+from .arrays import Arrays
 from .bound_text import COPY, Written, places, read_debug_text
+from .contexts import context_name
 from .graphs import ARGUMENT, Op, PlacedGraph, Shape, internal_shapes
+from .marks import Mark
 from .symbols import SymbolSites
 
 _SUMS = frozenset({"_sum", "add_n", "ElementWiseSum", "_grad_add", "elemwise_add", "_copy", "identity"})

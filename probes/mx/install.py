@@ -8,7 +8,7 @@ from typing import Any
 from ..trace.hop import HOST
 from ..trace.recording import Recording
 from . import (
-    arrays,
+    array_hooks,
     cached_ops,
     custom_ops,
     devices,
@@ -35,7 +35,7 @@ def install(recording: Recording, module: ModuleType) -> None:
     recording.sites.watch_threads()
     played.install(recording)
     roles.install(recording)
-    known = arrays.install(recording)
+    known = array_hooks.install(recording)
     drift = replicas.install(recording, known)
     devices.install(recording, known)
     measured = exact.install(recording, known)

@@ -14,9 +14,10 @@ from typing import Any, Optional
 from ..trace.hop import hop_fields
 from ..trace.recording import Recording
 from . import steps
-from .arrays import GRADIENT, Arrays, Mark
+from .arrays import Arrays
 from .exact import ExactLines
 from .exchange import Move, Store
+from .marks import GRADIENT, Mark
 from .ops import Ops
 
 _ON_THIS_MACHINE = frozenset({"summed_on", "within"})

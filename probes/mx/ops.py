@@ -14,9 +14,11 @@ from typing import Any, Optional
 from ..trace.hop import HOST, hop_fields
 from ..trace.pulled import PulledArrays
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
-from .arrays import GRADIENT, Arrays, Mark, Moved, Origin, context_name
+from .arrays import Arrays
+from .contexts import context_name
 from .copied_again import CopiedAgain, writes_inputs
 from .copy_calls import SLICE_ASSIGNMENT, copy_call
+from .marks import GRADIENT, Mark, Moved, Origin
 from .op_names import MOVERS, op_names
 from .scopes import scope_line
 from .tape import COPIES, Copy, Forward, Tape

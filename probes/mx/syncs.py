@@ -13,7 +13,8 @@ from typing import Any, Optional
 
 from ..trace.hop import HOST, hop_fields
 from ..trace.recording import Recording, clock
-from .arrays import Arrays, Origin
+from .arrays import Arrays
+from .marks import Origin
 from .ops import Ops
 
 _KINDS = {

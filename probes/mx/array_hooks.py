@@ -1,0 +1,76 @@
+"""Where the table of arrays learns that one is freed, is a view of another, or is another's gradient."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Callable
+
+from ..trace.recording import Recording
+from .arrays import Arrays
+
+
+def install(recording: Recording) -> Arrays:
+    """Forget arrays when they are freed, and let views inherit what is known of their base."""
+    from mxnet._ctypes import ndarray as ctypes_ndarray
+    from mxnet.base import _LIB, check_call
+    from mxnet.ndarray import ndarray
+    from mxnet.numpy import multiarray
+
+    arrays = Arrays.of(recording)
+    marks, wanted, gradients = arrays.marks, arrays.wanted, arrays.gradients
+    base: Any = ctypes_ndarray.NDArrayBase
+    free: Callable[[Any], int] = _LIB.MXNDArrayFree
+
+    def __del__(self: Any) -> None:
+        handle = self.handle
+        if handle is not None:
+            address = handle.value
+            mark = marks.pop(address, None)
+            if mark is not None and mark.bytes:
+                if address in gradients:
+                    arrays.gradient_freed(address, mark)
+                else:
+                    mark.total[0] -= mark.bytes
+            if address in wanted:
+                wanted.discard(address)
+                arrays.copies.pop(address, None)
+                arrays.gradient_let_go(address)
+        check_call(free(handle))  # all that the method did
+
+    base.__del__ = __del__
+    for name in ("_slice", "_at", "reshape", "detach", "as_np_ndarray", "as_nd_ndarray"):
+        for owner in (ndarray.NDArray, multiarray.ndarray):
+            _pass_on(arrays, owner, name)
+    for owner in (ndarray.NDArray, multiarray.ndarray):
+        if isinstance(vars(owner).get("grad"), property):
+            _hand_out_gradients(arrays, owner)
+    return arrays
+
+
+def _hand_out_gradients(arrays: Arrays, owner: Any) -> None:
+    hand_out = owner.grad.fget
+
+    @functools.wraps(hand_out)
+    def grad(self: Any) -> Any:
+        gradient = hand_out(self)
+        if gradient is not None:
+            arrays.handed_gradient(self.handle, gradient.handle)
+        return gradient
+
+    owner.grad = property(grad, owner.grad.fset)
+
+
+def _pass_on(arrays: Arrays, owner: Any, name: str) -> None:
+    original = vars(owner).get(name)
+    if original is None:
+        return
+
+    @functools.wraps(original)
+    def viewed(self: Any, *args: Any, **kwargs: Any) -> Any:
+        result = original(self, *args, **kwargs)
+        handle = getattr(result, "handle", None)
+        if handle is not None and handle.value not in arrays.marks:
+            arrays.view(handle, self.handle)
+        return result
+
+    setattr(owner, name, viewed)

@@ -1,0 +1,92 @@
+"""What is known of an array: who made it, where, how large it is, and whose value it still is."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+GRADIENT = "gradient"
+"""What made the values of an array that MXNet hands out as another one's gradient."""
+
+Origin = tuple[str, int]
+"""(device, location of the copy) of what came to the host from a device by a copy that the code called."""
+Moved = tuple[str, int]
+"""(device, location of the copy) of what is, unchanged, what a copy brought from another device."""
+
+
+class Mark:
+    """Who made an array, where it lives, and what it holds; one for all arrays that are alike in that."""
+
+    __slots__ = (
+        "_view",
+        "base",
+        "bytes",
+        "device",
+        "filled",
+        "loc",
+        "moved",
+        "op",
+        "origin",
+        "requested",
+        "sent",
+        "total",
+    )
+
+    def __init__(
+        self,
+        op: str,
+        loc: int,
+        device: str,
+        requested: str = "",
+        size: int = 0,
+        total: Optional[Any] = None,
+        origin: Optional[Origin] = None,
+        moved: Optional[Moved] = None,
+    ) -> None:
+        """`total` is the [in use, peak] of the device that `size` bytes are counted in."""
+        self.op = op
+        self.loc = loc
+        self.device = device
+        self.requested = requested
+        self.bytes = size
+        self.total: list[int] = total if total is not None else [0, 0]
+        self.origin = origin
+        """For an array of the host: whose value it waits for, because it was copied from there."""
+        self.moved = moved
+        """For what a copy brought, or only another shape of that: where from."""
+        self.filled = False
+        """One of them got new values in its place, or may get them without being seen."""
+        self.sent: Optional[dict[Any, Any]] = None
+        """For the mark of one array alone: what is known of its copies to other devices."""
+        self._view: Optional[Mark] = None
+        self.base: Optional[Mark] = None
+        """For a view: the mark of what it is a view of."""
+
+    def view(self) -> Mark:
+        """The same for an array that shares the memory: it holds nothing itself."""
+        if self._view is None:
+            self._view = Mark(
+                self.op, self.loc, self.device, self.requested, 0, None, self.origin, self.moved
+            )
+            self._view.base = self.base or self
+        return self._view
+
+    def of_one(self) -> Mark:
+        """The same for one array alone, until it gets new values."""
+        mark = Mark(
+            self.op, self.loc, self.device, self.requested, self.bytes, self.total, self.origin, self.moved
+        )
+        mark.base, mark.sent = self.base, {}
+        if self._view is not None:
+            mark.view()  # one of those views may be of it
+        return mark
+
+    def shared(self) -> bool:
+        """Whether arrays like it share their memory with others: it is a view, or has some."""
+        return self.base is not None or self._view is not None
+
+    def overwritten(self) -> None:
+        """One of them got new values: those that share its memory, which nobody knows, got them too."""
+        for mark in (self.base, self.base and self.base._view, self, self._view):
+            if mark is not None:
+                mark.moved = None
+                mark.filled = True

@@ -233,6 +233,13 @@ def _collective(facts: Facts) -> str:
 
 
 def _mixed(facts: Facts) -> str:
+    if "made_on_default_at" in facts:
+        makers = facts.told("made_on_default", "ops").replace("Python", "Python data")
+        at = facts.told("made_on_default_at", "lines")
+        return (
+            f"The input on cpu:0 was made by {makers} at {at}, or comes from that. An array that is made"
+            " without a context lies on the current one, cpu(0) by default."
+        )
     if "inputs_made_by" not in facts:
         return ""
     makers = facts.told("inputs_made_by", "ops").replace("Python", "Python data")

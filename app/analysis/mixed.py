@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from app.analysis import advice
 from app.analysis.devices import in_order
@@ -19,15 +20,34 @@ _NOT_EVERYWHERE = "on devices with memory of their own this fails"
 
 
 def mixed_findings(tables: Tables) -> list[Finding]:
-    """One finding a line; the lines in the order in which they were met."""
+    """One finding a line, in the order in which they were met; what one array has mixed is one mistake."""
     lines: dict[str | None, list[Key]] = {}
     for key in tables.of_kind("mixed"):
         if key.count:
             lines.setdefault(tables.site(key.fields.get("loc")), []).append(key)
-    return [_finding(site, keys, tables) for site, keys in lines.items()]
+    met: dict[frozenset[str], str | None] = {}
+    also: dict[str | None, list[str | None]] = {}
+    for site, keys in lines.items():
+        makers = _without_context(keys, tables)
+        first = next((line for known, line in met.items() if makers and makers <= known), None)
+        if makers and first is not None:
+            also[first].append(site)
+        else:
+            met.setdefault(makers, site)
+            also[site] = []
+    return [_finding(site, lines[site], tables, further) for site, further in also.items()]
 
 
-def _finding(site: str | None, keys: Sequence[Key], tables: Tables) -> Finding:
+def _without_context(keys: Sequence[Key], tables: Tables) -> frozenset[str]:
+    """The lines that made, without a context, the inputs on the host; none where one is not known."""
+    sites = [tables.site(key.fields.get("without_context_loc")) for key in keys]
+    return frozenset() if None in sites else frozenset(site for site in sites if site)
+
+
+def _finding(
+    site: str | None, keys: Sequence[Key], tables: Tables, also: Sequence[str | None] = ()
+) -> Finding:
+    """Of the ops of one line; `also` are lines at which the same arrays, or what was made of them, mix."""
     read = [key for key in keys if key.fields.get("outcome") != _RAISED]
     raised = [key for key in keys if key.fields.get("outcome") == _RAISED]
     evidence = {
@@ -38,13 +58,22 @@ def _finding(site: str | None, keys: Sequence[Key], tables: Tables) -> Finding:
         "raised": _times(raised),
         "bytes": sum((key.fields.get("bytes") or 0) * (key.count or 0) for key in read),
     } | _made(keys, tables)
-    told = " ".join(part for part in (_read(site, read), _refused(site, raised)) if part)
+    if also:
+        evidence["also_at"] = [line for line in also if line]
+    told = " ".join(part for part in (_read(site, read), _refused(site, raised), _also(evidence)) if part)
     often = tables.rounds > 1 and _times(read) >= tables.rounds
     return Finding(CODE, SEVERITY[CODE], site, told, evidence, advice.fix(CODE, evidence), (), often)
 
 
 def _made(keys: Sequence[Key], tables: Tables) -> dict[str, list[str]]:
-    """What made the inputs that lie elsewhere, and at which lines."""
+    """What made the inputs that are to blame, or else those that lie elsewhere, and at which lines.
+
+    To blame are those on the host that nobody gave a context, whether the op ran with them or with others.
+    """
+    makers = _without_context(keys, tables)
+    if makers:
+        names = [key.fields.get("without_context_op") or "?" for key in keys]
+        return {"made_on_default": list(dict.fromkeys(names)), "made_on_default_at": sorted(makers)}
     known = [key.fields for key in keys if key.fields.get("producer_op") not in (None, "?")]
     lines = [tables.site(fields.get("producer_loc")) for fields in known]
     if not known:
@@ -53,6 +82,11 @@ def _made(keys: Sequence[Key], tables: Tables) -> dict[str, list[str]]:
         "inputs_made_by": list(dict.fromkeys(fields["producer_op"] for fields in known)),
         "inputs_made_at": list(dict.fromkeys(line for line in lines if line)),
     }
+
+
+def _also(evidence: Mapping[str, Any]) -> str:
+    lines = advice.some_of(evidence.get("also_at") or (), "lines")
+    return f"So do ops at {lines}, with the same array or what became of it." if lines else ""
 
 
 def _read(site: str | None, keys: Sequence[Key]) -> str:

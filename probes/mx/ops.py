@@ -22,6 +22,7 @@ from .marks import GRADIENT, Mark, Moved, Origin
 from .op_names import MOVERS, op_names
 from .scopes import scope_line
 from .tape import COPIES, Copy, Forward, Tape
+from .without_context import WithoutContext
 
 _WANTED = ("copy", SLICE_ASSIGNMENT)
 """Copies that are no mistake where they stay on a device."""
@@ -69,6 +70,7 @@ class Ops:
         self.sending = threading.local()
         """`source`: the numpy array that is being written into an array by this thread."""
         self.again = CopiedAgain(recording, arrays)
+        self.without_context = WithoutContext(arrays)
         self._entries: dict[Any, _Entry] = {}
         self._hops: dict[Any, int] = {}
         self._mixed: dict[Any, int] = {}
@@ -152,6 +154,8 @@ class Ops:
         entry = self._entries.get(identity)
         if entry is None:
             entry = self._entries[identity] = self._define(name, location, device, inputs)
+            taken = inputs if out is None else (*inputs, *group)
+            self.without_context.ran(entry.name, location, device, taken)
         self.recording.happened(entry.key, "op")
         copy = None
         if entry.copies:
@@ -300,7 +304,8 @@ class Ops:
         others = [a for a in inputs if self.arrays.mark(a.handle).device is not device]
         reads = sorted({self.arrays.mark(a.handle).device for a in others})
         made = self.arrays.mark(others[0].handle)
-        identity = (name, location, device, tuple(reads), made.op, made.loc, outcome)
+        at_home = self.without_context.made(inputs)
+        identity = (name, location, device, tuple(reads), made.op, made.loc, at_home, outcome)
         key = self._mixed.get(identity)
         if key is None:
             fields = {
@@ -315,6 +320,8 @@ class Ops:
                 "elsewhere": _ELSEWHERE,
                 "basis": "measured",
             }
+            if at_home is not None:
+                fields["without_context_op"], fields["without_context_loc"] = at_home
             key = self._mixed[identity] = self.recording.key(("mixed", *identity), "mixed", fields)
         self.recording.happened(key, "mixed")
 
@@ -355,6 +362,7 @@ class Ops:
                 )
                 key = self.recording.key(identity, "hop", fields)
             known = self._entries[identity] = _Entry("Python", key, mark)
+            self.without_context.sent(location, device, handle)
         if known.key:
             self.recording.happened(known.key, "hop", dur)
         self.arrays.made(handle, known.mark)

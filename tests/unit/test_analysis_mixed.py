@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.analysis.evidence import because
 from app.analysis.findings import run_findings
 from app.analysis.mixed import mixed_findings
 from app.analysis.syncs import Sync
 from app.analysis.tables import Tables
 from probes.trace.rows import Key, Location
 
-SITES = {n: Location(n, f"mix.py:{n}", None, "/mix.py", n, "main") for n in (7, 9)}
+SITES = {n: Location(n, f"mix.py:{n}", None, "/mix.py", n, "main") for n in (3, 5, 7, 9, 11)}
 
 
 def mixed(number: int, op: str, device: str, reads: list[str], count: int, **fields: Any) -> Key:
@@ -84,6 +85,43 @@ def test_what_made_the_inputs_that_lie_elsewhere_is_told() -> None:
     (found,) = mixed_findings(tables(mixed(1, "dot", "cpu:1", ["cpu:0"], 1, **made)))
     assert found.evidence["inputs_made_by"] == ["_random_normal"]
     assert found.evidence["inputs_made_at"] == ["mix.py:9"]
+
+
+def test_of_two_inputs_that_which_nobody_gave_a_context_is_to_blame_wherever_the_op_ran() -> None:
+    label = {"producer_op": "argmax", "producer_loc": 9}
+    home = {"without_context_op": "Python", "without_context_loc": 3}
+    (found,) = mixed_findings(tables(mixed(1, "take", "cpu:0", ["cpu:1"], 8, **label, **home)))
+    assert found.evidence["made_on_default"] == ["Python"]
+    assert found.evidence["made_on_default_at"] == ["mix.py:3"]
+    assert because(found) == (
+        "The input on cpu:0 was made by Python data at mix.py:3, or comes from that. An array that is made"
+        " without a context lies on the current one, cpu(0) by default."
+    )
+
+
+def test_what_came_of_the_same_array_is_the_same_mistake() -> None:
+    weights = {"without_context_op": "Python", "without_context_loc": 3}
+    other = {"without_context_op": "_zeros", "without_context_loc": 5}
+    first, second = mixed_findings(
+        tables(
+            mixed(1, "take", "cpu:0", ["cpu:1"], 8, **weights),
+            mixed(2, "broadcast_mul", "cpu:1", ["cpu:0"], 8, loc=9, **weights),
+            mixed(3, "dot", "cpu:1", ["cpu:0"], 8, loc=11, **other),
+        )
+    )
+    assert (first.site, first.evidence["also_at"]) == ("mix.py:7", ["mix.py:9"])
+    assert first.summary.endswith("So do ops at mix.py:9, with the same array or what became of it.")
+    assert (second.site, "also_at" in second.evidence) == ("mix.py:11", False)
+
+
+def test_lines_of_which_one_has_arrays_of_unknown_origin_stay_apart() -> None:
+    weights = {"without_context_op": "Python", "without_context_loc": 3}
+    run = tables(
+        mixed(1, "take", "cpu:0", ["cpu:1"], 8, **weights),
+        mixed(2, "dot", "cpu:1", ["cpu:0"], 8, loc=9, **weights),
+        mixed(3, "dot", "cpu:1", ["cpu:2"], 8, loc=9),
+    )
+    assert [finding.site for finding in mixed_findings(run)] == ["mix.py:7", "mix.py:9"]
 
 
 def test_errors_are_told_before_warnings() -> None:

@@ -100,11 +100,11 @@ def sync_table(tables: Tables) -> list[Sync]:
 
 
 def _copied_to_host(tables: Tables) -> dict[tuple[str, int], int]:
-    """(device, location) -> how often a copy that was called there brought something from it to the host."""
+    """(device, location) -> how often something was copied there from the device to the host."""
     found: dict[tuple[str, int], int] = {}
     for key in tables.of_kind("hop"):
         fields = key.fields
-        if fields.get("kind") == "copy" and not fields.get("graph") and is_host(fields.get("dst") or ""):
+        if fields.get("kind") == "copy" and is_host(fields.get("dst") or ""):
             place = fields.get("src") or "", fields.get("loc") or 0
             found[place] = found.get(place, 0) + (key.count or 0)
     return found

@@ -12,6 +12,7 @@ from typing import Any, Callable, Optional
 from ..trace.hop import is_host, memory_of
 from ..trace.pulled import Pulled, PulledArrays
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
+from .awaiting import brought
 from .crossings import Crossings, crossing_fields, resource_among
 from .direct_reads import mark_direct_reads
 from .functions import Functions
@@ -23,9 +24,10 @@ from .marks import mark as mark_of
 from .names import short_device
 from .scopes import current as current_scope
 
-Entry = tuple[int, Mark, Forward, bool, str]
+Entry = tuple[int, Mark, Forward, bool, str, bool]
 """Of an op at a line: its key, its outputs' mark, what the tape gets to know of it, whether its outputs
-take memory of their own, and the device's full name as the one object that marks hold."""
+take memory of their own, the device's full name as the one object that marks hold, and whether it is the
+host's."""
 _HANDING_ON = frozenset({"Identity", "Reshape", "Transpose", "ExpandDims", "Squeeze", "StopGradient"})
 """Ops whose output holds the values of their input and nothing else."""
 _SHARING = ("ReadVariableOp", "Identity", "Reshape")
@@ -83,14 +85,14 @@ class EagerOps:
             entry = self._ops.get(identity)
             if entry is None:
                 entry = self._ops[identity] = self._define(op_type, attrs, device, location, forward, inputs)
-            key, mark, origin, keeps, device = entry
+            key, mark, origin, keeps, device, on_host = entry
             counts = self._counts
             count = counts[key] + 1
             counts[key] = count
             if count <= SINGLE_EVENTS:
                 self.recording.event("op", clock(), 0, key)
                 if count == SINGLE_EVENTS and key not in self._large:
-                    self._ops[identity] = (key, mark, origin, False, device)
+                    self._ops[identity] = (key, mark, origin, False, device, on_host)
             if attrs and not forward:
                 forward_ops[id(attrs)] = origin
             for tensor in inputs:
@@ -104,6 +106,8 @@ class EagerOps:
                     tensor.device != device or (not source[4] and _lies_elsewhere(tensor, source, device))
                 ):
                     self._crossed(tensor, inputs, source, mark, forward, device)
+            if on_host:
+                self._awaits(inputs, outputs, device, location)
             if op_type in _HANDING_ON:
                 moved = _moved(inputs[0], device, location)
                 if moved is not None:
@@ -152,7 +156,20 @@ class EagerOps:
         beside = resource_among(inputs, full_device)
         if beside:
             self._crossings.works_on[mark] = beside
-        return key, mark, (location, scope, ""), op_type not in _SHARING, full_device
+        on_host = is_host(device) and op_type != "ReadVariableOp"
+        return key, mark, (location, scope, ""), op_type not in _SHARING, full_device, on_host
+
+    def _awaits(self, inputs: Any, outputs: Any, device: str, location: int) -> None:
+        """Note on what the host makes of an input from elsewhere that it waits for that device."""
+        for tensor in inputs:
+            if _elsewhere(tensor, tensor._hopscope, device):
+                awaited = brought(tensor, location)
+            else:
+                awaited = getattr(tensor, "_hopscope_awaits", None)
+            if awaited is not None:
+                for output in outputs:
+                    output._hopscope_awaits = awaited
+                return
 
     def _value_of(self, handle: Mark, mark: Mark) -> Mark:
         """The mark of a variable's value: it has the variable's name."""
@@ -249,13 +266,17 @@ def _moved(tensor: Any, device: str, location: int) -> Optional[tuple[str, int]]
 
     Also where the op read the copy that TensorFlow kept of an earlier transfer.
     """
-    source: Mark = tensor._hopscope
-    if source[4] is device or (
-        tensor.device == device and (source[4] or not _lies_elsewhere(tensor, source, device))
-    ):
-        moved: Optional[tuple[str, int]] = getattr(tensor, "_hopscope_moved", None)
-        return moved
-    return short_device(tensor.backing_device), location
+    if _elsewhere(tensor, tensor._hopscope, device):
+        return short_device(tensor.backing_device), location
+    moved: Optional[tuple[str, int]] = getattr(tensor, "_hopscope_moved", None)
+    return moved
+
+
+def _elsewhere(tensor: Any, source: Mark, device: str) -> bool:
+    """Whether a tensor with this mark lies on another device than this."""
+    if source[4] is device:
+        return False
+    return bool(tensor.device != device or (not source[4] and _lies_elsewhere(tensor, source, device)))
 
 
 def _lies_elsewhere(tensor: Any, source: Mark, device: str) -> bool:

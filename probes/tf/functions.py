@@ -14,6 +14,7 @@ from typing import Any, Callable, NamedTuple, Optional
 from ..trace.recording import Recording, clock
 from ..trace.rows import RUNTIMES_GRAPHS
 from .awaited import Awaited
+from .awaiting import mark_results
 from .definitions import made_at
 from .exported import exported
 from .gradients import current as gradient
@@ -171,6 +172,8 @@ class Functions:
         if outputs:
             mark = mark_of(note.label if note else name, location, "", "")
             of_calls.add(mark)
+            if graph is not None and graph.awaited:
+                mark_results(outputs, graph.awaited)
             for output in outputs:
                 output._hopscope = mark
                 # Asking for the size of what another process will make would wait for it.

@@ -13,6 +13,7 @@ from collections import Counter
 from typing import Any, NamedTuple, Optional
 
 from ..trace.recording import Recording
+from .awaiting import Awaited, AwaitedResults
 from .control_flow import ControlFlow
 from .names import shape_text, short_device
 from .opaque import CLUSTERS, cluster, compiled_inside
@@ -41,6 +42,8 @@ class PlacedGraph:
     sent: list[tuple[int, int, int]]
     """Arguments that cross in each call: (index, key that counts how often the same tensor does, and how many
     arguments the caller gives beside those that the function captured; 0 for a captured one)."""
+    awaited: dict[int, Awaited] = dataclasses.field(default_factory=dict)
+    """Results in the host's memory that are made of what crosses to it, by their places."""
 
 
 class Watched(NamedTuple):
@@ -100,6 +103,7 @@ class _Reader:
         self.shapes = infer_shapes(graph.post_optimization_graph, arguments)
         self.hops = PlacedHops(self.nodes, arguments, self.made_by_optimizer, self._tensor, called)
         self.called = called
+        self.awaited = AwaitedResults(self.nodes)
 
     # -- nodes -------------------------------------------------------------------------------------
 
@@ -163,7 +167,8 @@ class _Reader:
         observe, exact = self._edges(number)
         self._collectives(number, location)
         names = {name: (node.number, node.device) for name, node in self.nodes.items()}
-        return PlacedGraph(number, None, observe, exact, names, self.sent_arguments)
+        awaited = self.awaited.by_index()
+        return PlacedGraph(number, None, observe, exact, names, self.sent_arguments, awaited)
 
     def _locate_the_rest(self) -> None:
         """Ops that no line made, the optimizer's and control flow's, get the line they serve."""
@@ -195,6 +200,7 @@ class _Reader:
                         taken.setdefault(name, []).append((consumer, slot))
                     elif name in self.nodes:
                         self._edge(number, self.nodes[name], output, consumer, slot)
+                        self.awaited.edge(name, node.name)
             for name, receivers in taken.items():
                 pair = pair_of(received[name])
                 send = self.sends.get(pair)
@@ -242,6 +248,8 @@ class _Reader:
         fields = self.hops.fields(number, send, recv, producer, output, receivers, where)
         if fields is None:
             return None, None, False
+        for consumer, _ in receivers:
+            self.awaited.hop(consumer.proto.name, fields)
         key = self.recording.key(("hop", number, *pair_of(send)), "hop", fields)
         if fields["kind"] == "arg" and where is None and self.arguments is not None:
             same = {name: fields[name] for name in ("graph", "tensor", "src", "dst")}

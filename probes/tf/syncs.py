@@ -13,6 +13,7 @@ from ..trace.hop import DISPATCH, END_OF_DATA, HOST, LOGS, OWN_THREAD, hop_field
 from ..trace.pulled import PulledArrays
 from ..trace.recording import Recording, clock
 from . import buffers
+from .awaiting import awaited_by
 from .names import elsewhere, short_device, tensor_bytes
 
 _KINDS = {
@@ -53,15 +54,16 @@ def install(recording: Recording) -> None:
             device = getattr(tensor, "_hopscope_home", None) or short_device(tensor.backing_device)
             location = recording.sites.current(2)
             kind = purpose_of(recording, sys._getframe(2)) or kind
-            identity = ("sync", device, kind, location, tensor._datatype_enum(), tensor._shape_tuple())
+            awaited = awaited_by(tensor) if is_host(device) else None
+            shape = tensor._shape_tuple()
+            identity = ("sync", device, kind, location, tensor._datatype_enum(), shape, awaited)
             key = known.get(identity)
             if key is None:
                 size = tensor_bytes(tensor)
-                key = known[identity] = recording.key(
-                    identity,
-                    "sync",
-                    {"device": device, "kind": kind, "loc": location, "bytes": size, "basis": "measured"},
-                )
+                fields = {"device": device, "kind": kind, "loc": location, "bytes": size, "basis": "measured"}
+                if awaited is not None:
+                    fields["copied_from"], fields["copy_loc"] = awaited
+                key = known[identity] = recording.key(identity, "sync", fields)
             recording.happened(key, "sync", dur)
             if not is_host(device) or elsewhere(device):
                 _pull(recording, tensor, device, kind, location, dur)

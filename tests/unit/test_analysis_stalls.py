@@ -189,9 +189,12 @@ def test_sending_data_to_an_array_in_use_is_one_finding_with_its_wait(
     assert finding.evidence["wait_ns"] == waited
 
 
-def test_a_value_that_was_copied_to_the_host_each_time_is_waited_for_on_its_device() -> None:
+@pytest.mark.parametrize("graph", [0, 7])
+def test_a_value_that_was_copied_to_the_host_each_time_is_waited_for_on_its_device(graph: int) -> None:
+    """By the code itself, or within a function whose result the host makes of it."""
+
     def taken(copies: int) -> Sync:
-        copy = Key(1, "hop", hop_fields("cpu:1", "cpu:0", op="_copyto", loc=2), copies)
+        copy = Key(1, "hop", hop_fields("cpu:1", "cpu:0", op="_copyto", loc=2, graph=graph), copies)
         (row,) = sync_table(tables(copy, sync(2, "cpu:0", copied_from="cpu:1", copy_loc=2)))
         return row
 

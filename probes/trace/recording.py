@@ -7,20 +7,18 @@ executions are events of their own, and from then on a tick writes the increase 
 from __future__ import annotations
 
 import os
-import platform
-import socket
-import sys
 import threading
 import time
 from collections.abc import Hashable
 from typing import Any, Callable, Optional
 
 from .guard import Guard, failed
+from .header import header, trace_name
 from .idle import IdleWriter
 from .root import script_folder
 from .sites import Sites
 from .sources import Sources
-from .writer import NoWriter, TraceWriter, is_definition
+from .writer import NoWriter, TraceWriter, definitions_in
 
 TICK_S = 0.25
 SINGLE_EVENTS = 200
@@ -56,8 +54,8 @@ class Recording:
         self._written_counts: list[int] = []
         self._next = {"L": 1, "K": 1, "G": 1}
         self.ending = False
-        self._ticker_guard = self.guard("what is looked at four times a second")
         """The process is saying goodbye: the last tick runs."""
+        self._ticker_guard = self.guard("what is looked at four times a second")
         self._ended = False
         self._facts: dict[str, Any] = {}
         self._ticking: Optional[threading.Thread] = None
@@ -301,27 +299,9 @@ class Recording:
             hook()
 
     def _open(self) -> TraceWriter:
-        header = {
-            "run": os.path.basename(os.path.dirname(self.folder)),
-            "host": socket.gethostname(),
-            "pid": self.pid,
-            "ppid": os.getppid(),
-            "process": self.process,
-            "role": os.environ.get("HOPSCOPE_ROLE") or None,
-            "rank": _rank(),
-            "framework": self.framework,
-            "python": platform.python_version(),
-            "argv": list(getattr(sys, "argv", [])),
-            "root": self.root,
-            "wall_ns": time.time_ns() - (clock() - self.mono),
-            "mono_ns": self.mono,
-        }
+        facts = header(self.folder, self.pid, self.process, self.framework, self.root, self.mono)
         os.makedirs(self.folder, exist_ok=True)
-        name = f"{self.pid}-{_start_ticks()}"
-        # A process that uses two frameworks has a trace of each.
-        if os.path.exists(os.path.join(self.folder, f"{name}.jsonl")):
-            name = f"{name}-{self.framework}"
-        return TraceWriter(self.folder, name, header)
+        return TraceWriter(self.folder, trace_name(self.folder, self.pid, self.framework), facts)
 
     def _forked(self) -> None:
         """In a forked child: a trace of its own, with the parent's definitions, never the parent's file."""
@@ -345,26 +325,7 @@ class Recording:
         if len(self.counts) > len(self.writer.counts):
             self.writer.grow_counts(len(self.counts))
         self.counts = self.writer.counts
-        with open(parent, "rb") as lines:
-            for line in lines:
-                if line[:1] != b"[" or not line.endswith(b"\n"):
-                    break
-                if is_definition(line):
-                    self.writer.append_bytes(line)
+        for line in definitions_in(parent):
+            self.writer.append_bytes(line)
         self.fact(dict(self._facts))
         self.start_ticking()
-
-
-def _rank() -> Optional[int]:
-    """Its number among the processes of its role, where the launcher gave it one."""
-    text = os.environ.get("HOPSCOPE_RANK", "")
-    return int(text) if text.isdecimal() else None
-
-
-def _start_ticks() -> str:
-    """The process's start in clock ticks: with the pid it names a process for good (Linux)."""
-    try:
-        with open("/proc/self/stat") as stat:
-            return stat.read().rsplit(")", 1)[1].split()[19]
-    except OSError:
-        return str(time.time_ns())

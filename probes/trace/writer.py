@@ -10,7 +10,7 @@ so its tail is NUL bytes; a reader stops at the first NUL or at a line without i
 ====  ==============================================================================================
 tag   items after it
 ====  ==============================================================================================
-H     version, facts of the process (see `header`)
+H     version, facts of the process (see header.py)
 I     ts, facts that became known later, merged over the header
 S     id, text: an interned string
 L     id, site, via, file, line, function: a source location (strings by id)
@@ -75,6 +75,7 @@ import json
 import mmap
 import os
 import threading
+from collections.abc import Iterator
 from typing import Any, Optional
 
 from .rows import FORMAT, VERSION
@@ -87,6 +88,16 @@ _dumps = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, check_circul
 def is_definition(line: bytes) -> bool:
     """Whether a line of a trace defines what others refer to by number."""
     return line[2:3] in b"SLKGNE"
+
+
+def definitions_in(path: str) -> Iterator[bytes]:
+    """Those lines of a trace that another process may be writing on; OSError where it can't be read."""
+    with open(path, "rb") as lines:
+        for line in lines:
+            if line[:1] != b"[" or not line.endswith(b"\n"):
+                break
+            if is_definition(line):
+                yield line
 
 
 class TraceWriter:

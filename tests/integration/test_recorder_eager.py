@@ -58,8 +58,8 @@ def test_a_hop_between_scopes_names_both_lines(eager: Recorded) -> None:
 @pytest.mark.parametrize(
     ("line", "kind", "device"),
     [
-        (19, "float", "cpu:0"),
-        (20, "bool", "cpu:0"),
+        (19, "float", "cpu:1"),  # the host adds up what cpu:1 made
+        (20, "bool", "cpu:0"),  # of the copy that line 19 left there
         (21, "numpy", "cpu:2"),
         (22, "array", "cpu:1"),
         (23, "array", "cpu:1"),

@@ -53,8 +53,10 @@ def install(recording: Recording) -> None:
         with guard:
             device = getattr(tensor, "_hopscope_home", None) or short_device(tensor.backing_device)
             location = recording.sites.current(2)
-            kind = purpose_of(recording, sys._getframe(2)) or kind
-            awaited = awaited_by(tensor) if is_host(device) else None
+            purpose = purpose_of(recording, sys._getframe(2))
+            kind = purpose or kind
+            # What a library takes for itself, its own transfers tell.
+            awaited = awaited_by(tensor) if is_host(device) and not purpose else None
             shape = tensor._shape_tuple()
             identity = ("sync", device, kind, location, tensor._datatype_enum(), shape, awaited)
             key = known.get(identity)

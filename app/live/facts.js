@@ -2,6 +2,14 @@
 
 const strips = new WeakMap();
 
+// Streamlit leaves a reader who follows a link as far down as the last page was scrolled.
+function arrive(page, top) {
+  const before = window.hopscopePage;
+  window.hopscopePage = page;
+  if (before === undefined || before === page || !top) return;
+  document.querySelector('[data-testid="stMain"]')?.scrollTo({ top: 0 });
+}
+
 class Facts {
   constructor(root) {
     this.root = root;
@@ -11,6 +19,7 @@ class Facts {
   update(data, send) {
     applyPalette(this.root);
     this.root.dataset.testid = data.testid;
+    if (data.page) arrive(data.page, data.top);
     const kept = new Set(data.facts.map((fact) => fact.name));
     for (const [name, item] of this.items) {
       if (kept.has(name)) continue;

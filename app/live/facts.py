@@ -31,9 +31,18 @@ class Fact:
     """It takes what room there is."""
 
 
-def facts(values: Sequence[Fact], key: str) -> dict[str, Any] | None:
-    """Draws the values; gives ``{"type": "action", "action"}`` when a button was pressed, else None."""
-    data = {"facts": [dataclasses.asdict(fact) for fact in values], "testid": f"facts-{key}"}
+def facts(values: Sequence[Fact], key: str, *, page: str = "", top: bool = True) -> dict[str, Any] | None:
+    """Draws the values; gives ``{"type": "action", "action"}`` when a button was pressed, else None.
+
+    `page` is what the values are of, where they stand at a page's head: when another is shown, it is from its
+    top on, unless `top` says that something further down is meant.
+    """
+    data = {
+        "facts": [dataclasses.asdict(fact) for fact in values],
+        "testid": f"facts-{key}",
+        "page": page,
+        "top": top,
+    }
     result = _component(key=key, data=data, on_event_change=_ignore)
     event = result.get("event")
     return dict(event) if event else None

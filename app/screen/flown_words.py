@@ -65,7 +65,7 @@ def flown_rows(compared: Compared, whole: bool = True) -> list[dict[str, Any]]:
     *bytes_rows, warnings = rows(compared.verified, whole, each)
     made = _ways(was, now)
     if was.waits or now.waits:
-        what = f"Python waits for a value, {each}"
+        what = f"Waits for a GPU's value, {each}"
         made.append(amount_row("waits", what, was.waits, now.waits, lambda value: f"{value:.3g}"))
     if was.lacking or now.lacking:
         made.append(count_row("lacking", "Ops without a GPU kernel", was.lacking, now.lacking))

@@ -69,8 +69,13 @@ def title_of(run: Run) -> str:
     return program.title if program else run.name
 
 
-def run_facts(run: Run, progress: Progress, tables: Tables, operator: bool) -> dict[str, Any] | None:
-    """Draws state, progress and devices in one line; gives the button or the link that was used, if any."""
+def run_facts(
+    run: Run, progress: Progress, tables: Tables, operator: bool, *, top: bool = True
+) -> dict[str, Any] | None:
+    """Draws state, progress and devices in one line; gives the button or the link that was used, if any.
+
+    `top`: the page is meant to be seen from its top on.
+    """
     state, _ = run.judge()
     now = time.time()
     took = run.took_s(now)
@@ -110,7 +115,7 @@ def run_facts(run: Run, progress: Progress, tables: Tables, operator: bool) -> d
         values.append(Fact(f"note-{note.label}", "Note", "badge", cell))
     if operator:
         values.append(Fact("actions", "", "actions", {"actions": page_buttons(run, state)}))
-    return facts(values, "run")
+    return facts(values, "run", page=run.id, top=top)
 
 
 def steps_cell(progress: Progress, applied: int | None, state: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from app.screen.launching import launch_once
 from app.screen.open_runs import OpenRun, Snapshot, opened
 from app.screen.run_claim import draw_claim
 from app.screen.run_page import Page
-from app.screen.run_preflight import draw_preflight, foreseen_names, subject_of
+from app.screen.run_preflight import FORESEEN_TOO, draw_preflight, foreseen_names, subject_of
 from app.screen.run_views import SOURCE, VIEWS
 from app.screen.stage import stage_of
 from app.screen.tries import tries_of
@@ -126,10 +126,11 @@ def _head(run: Run, open_run: OpenRun, snapshot: Snapshot, address: RunAddress) 
         with st.popover("Share", icon=":material/link:"):
             st.caption("This address shows the same view to everybody who may look at this server.")
             st.code(_shared(), language=None, wrap_lines=True)
-    event = run_header.run_facts(run, open_run.progress(), snapshot.tables, access.role() == "operator")
+    operator = access.role() == "operator"
+    event = run_header.run_facts(run, open_run.progress(), snapshot.tables, operator, top=not address.finding)
     if event and event["type"] == "open":
         st.switch_page(places.RUN, query_params={"run": str(run.spec.get("resumed_from"))})
-    if event and access.role() == "operator":
+    if event and operator:
         _act(run, event["action"])
     with st.container():
         draw_claim(run, open_run.verdicts())
@@ -212,8 +213,9 @@ def _findings(run: Run, snapshot: Snapshot, address: RunAddress) -> None:
         link=lambda name: address.with_filter(finding=name).link(),
         tries=_tries(run.id),
     )
-    # What is foreseen too is tried, and was, above: there it is told of the machine that is meant.
-    cards = [card | {"verify": "", "tries": []} if card["name"] in above else card for card in cards]
+    cards = [
+        {**card, **FORESEEN_TOO} if card["name"] in above and not card["quiet"] else card for card in cards
+    ]
     event = findings_list(
         cards,
         [{"what": one.summary, "why": one.fix or ""} for one in snapshot.unseen],

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app.analysis.excerpt import excerpt
-from app.analysis.preflight.compared import named
+from app.analysis.preflight.compared import named, to_mend
 from app.analysis.preflight.wording import machine_told, shared_rules, shared_trust, steps_told
 from app.analysis.repairs.edits import Repair
 from app.live.findings import findings_list
@@ -26,6 +26,15 @@ from runners.run import Run
 TextOf = Callable[[str], str | None]
 """Gives the text of a file by its name in sites."""
 Tries = Mapping[str, Sequence[Mapping[str, Any]]]
+FORESEEN_TOO: Mapping[str, Any] = {
+    "because": "It is foreseen too: its lines and the fix stand above, told of the machine that is meant.",
+    "excerpt": None,
+    "fix": "",
+    "change": [],
+    "verify": "",
+    "tries": [],
+}
+"""What differs in a finding of a pre-flight's own steps that is among those foreseen."""
 
 
 def draw_preflight(
@@ -87,7 +96,7 @@ def draw_preflight(
 
 def subject_of(run: Run, name: str) -> Subject | None:
     """The foreseen finding of this name, ``code@site``, whose fix can be tried; None for none."""
-    row = next((row for row in _findings(run) if named(row) == name), None)
+    row = _to_mend(run).get(name)
     if row is None:
         return None
     made = row.get("repair")
@@ -95,17 +104,17 @@ def subject_of(run: Run, name: str) -> Subject | None:
 
 
 def foreseen_names(run: Run) -> set[str]:
-    """The names of all that a run foresees; none for one that foresees nothing."""
-    return set(map(named, _findings(run)))
+    """The names of the warnings and errors that a run foresees; none for one that foresees nothing."""
+    return set(_to_mend(run))
 
 
-def _findings(run: Run) -> Sequence[Mapping[str, Any]]:
+def _to_mend(run: Run) -> Mapping[str, Mapping[str, Any]]:
     if not is_preflight(run) or not run.ended:
-        return ()
+        return {}
     try:
-        return list(foreseen(run)["findings"])
+        return to_mend(foreseen(run))
     except HopscopeError:
-        return ()
+        return {}
 
 
 def headline(report: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app.analysis.opaque import CODE as OPAQUE
-from app.analysis.preflight.compared import compare, named
+from app.analysis.preflight.compared import compare, to_mend
 from app.analysis.verify import Judged, line_map, verify
 from app.live.facts import Fact, facts
 from app.live.table import table
@@ -39,34 +39,38 @@ def verify_result(run: Run, snapshot: Snapshot) -> None:
     if trial is None:
         return
     code, _, site = trial.finding.partition("@")
-    of = trial.of
+    of, flown = trial.of, is_preflight(run)
     with st.container(border=True, key="verified"):
         if not run.ended:
-            _head("looked for again when this run has ended", of, code, site)
+            _head("looked for again when this run has ended", of, code, site, flown)
             return
         try:
             earlier = registry.find(of)
             before = opened(earlier).look(True)
-            report = foreseen(earlier) if is_preflight(earlier) and is_preflight(run) else None
+            report = foreseen(earlier) if is_preflight(earlier) and flown else None
         except HopscopeError as error:
             st.markdown(f"**Fix and verify** :gray[nothing to hold it against: {escape_markdown(error)}]")
             return
-        if report is not None and trial.finding in map(named, report["findings"]):
-            told = "what both pre-flights foresee, side by side"
-            _head(told, of, code, site, "In the pre-flight before")
+        if report is not None and trial.finding in to_mend(report):
+            _head("what both pre-flights foresee, side by side", of, code, site, flown)
             _flown(run, before, report, code, site)
             return
-        _head("both runs side by side", of, code, site)
+        _head("both runs side by side", of, code, site, flown)
         _compared(run, snapshot, before, code, site)
 
 
-def _head(words: str, of: str, code: str, site: str, where: str = "In the run before") -> None:
+def _head(words: str, of: str, code: str, site: str, flown: bool) -> None:
     """What this is, and the way to the finding in the run before."""
     st.markdown(f"**Fix and verify** :gray[{words}]")
     before = RunAddress(run=of, finding=f"{code}@{site}")
     values = [
         Fact("finding", "Finding", "text", {"text": f"{code} at {site}" if site else code}),
-        Fact("before", where, "link", {"text": of, "href": before.link()}),
+        Fact(
+            "before",
+            f"In the {'pre-flight' if flown else 'run'} before",
+            "link",
+            {"text": of, "href": before.link()},
+        ),
     ]
     if facts(values, "verified-head"):
         st.switch_page(places.RUN, query_params=before.query())
@@ -96,9 +100,12 @@ def _flown(run: Run, before: Snapshot, earlier: Mapping[str, Any], code: str, si
     texts = _texts(run, before)
     try:
         report = foreseen(run)
-    except HopscopeError as error:
-        st.warning(f"Nothing to hold against it: {escape_markdown(error)}", icon=":material/warning:")
-        _sides([], run, before, texts)
+    except HopscopeError:  # why not stands below, where it would be foreseen
+        st.warning(
+            "Nothing is foreseen of this copy, so nothing can be held against the one before.",
+            icon=":material/warning:",
+        )
+        _changes(run, before, texts)
         return
     found = compare(code, site, earlier, report, line_map(texts))
     whole = _whole(run)
@@ -144,8 +151,7 @@ def _sides(
     """The figures of both runs, and what was changed beside them."""
     left, right = st.columns([5, 4], gap="large")
     with left:
-        if rows:
-            table(verify_words.COLUMNS, rows, "sides", label="Before and after")
+        table(verify_words.COLUMNS, rows, "sides", label="Before and after")
         if remark:
             st.caption(remark)
     with right:

@@ -127,6 +127,7 @@ def test_a_preflights_finding_is_gone_in_the_preflight_of_the_proposed_copy(
     flown = registry.wait(launch(as_preflight(plan, gpus=2)), 120)
     assert flown.state == "finished", flown.log.read_text()
     page = run_page.page
+    page.set_viewport_size({"width": 1280, "height": 420})
     run_page.open(server, flown.id)
     card = page.get_by_test_id("finding").first
     expect(card).to_have_attribute("data-code", "bounce")
@@ -138,6 +139,8 @@ def test_a_preflights_finding_is_gone_in_the_preflight_of_the_proposed_copy(
 
     gone = page.get_by_text("bounce at flown.py:8 is gone: it is not foreseen any more")
     expect(gone).to_be_visible(timeout=90_000)
+    # However far down the button was.
+    expect(page.get_by_text("Fix and verify what both")).to_be_in_viewport()
     sides = page.get_by_test_id("table-sides")
     expect(sides.locator("tr", has_text="of them gpu:0 → cpu:0")).to_contain_text("all gone")
     expect(sides.locator("tr", has_text="of them gpu:0 → gpu:1")).to_contain_text("new")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.analysis.preflight.compared import Compared, Row, compare
+from app.analysis.preflight.compared import Compared, Row, compare, to_mend
 from app.analysis.verify import line_map
 from app.screen import flown_words
 from app.views import units
@@ -44,9 +44,9 @@ def told(compared: Compared, whole: bool = True) -> dict[str, list[str]]:
 
 
 def test_two_preflights_say_what_a_change_did_to_what_is_foreseen_and_tell_no_times() -> None:
-    wait = {"count": 3, "each": 1.0}
+    wait: Row = {"device": "gpu:0", "count": 3, "each": 1.0}
     before = flown(hop("gpu:0", "cpu:0"), hop("cpu:0", "gpu:0"), hop("cpu:0", "gpu:1", 0.0), findings=[FOUND],
-                   no_kernel=[{"ops": 2}], syncs=[wait])  # fmt: skip
+                   no_kernel=[{"ops": 2}], syncs=[wait, {**wait, "device": "cpu:0"}])  # fmt: skip
     found = held(before, flown(hop("gpu:0", "gpu:1", size=512)))
     assert flown_words.verdict(found) == "no-kernel at a.py:2 is gone: it is not foreseen any more"
     minus = "\N{MINUS SIGN}"
@@ -56,7 +56,7 @@ def test_two_preflights_say_what_a_change_did_to_what_is_foreseen_and_tell_no_ti
         "of them cpu:0 → gpu:0": ["1 KiB", "0 B", "all gone"],
         "of them gpu:0 → cpu:0": ["1 KiB", "0 B", "all gone"],
         "of them gpu:0 → gpu:1": ["0 B", "512 B", "new"],
-        "Python waits for a value, each step": ["1", "0", "all gone"],
+        "Waits for a GPU's value, each step": ["1", "0", "all gone"],
         "Ops without a GPU kernel": ["2", "0", f"{minus}2"],
         "Warnings and errors": ["1", "0", f"{minus}1"],
     }
@@ -116,3 +116,8 @@ def test_without_steps_all_that_ran_is_held_against_and_unknown_sizes_stay_unkno
     assert rows["All bytes between devices, in all that ran"] == ["3 KiB", units.UNKNOWN, ""]
     nothing_tells = flown(hop("gpu:0", "cpu:0", None), findings=[FOUND])
     assert told(held(nothing_tells, flown()))["All bytes between devices, each step"][0] == "1 KiB"
+
+
+def test_a_fix_can_be_tried_of_warnings_and_errors() -> None:
+    report = flown(findings=[FOUND, ("explicit", "info", "a.py:1", []), ("mixed-context", "error", None, [])])
+    assert list(to_mend(report)) == ["mixed-context@", "no-kernel@a.py:2"]

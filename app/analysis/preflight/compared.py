@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from app.analysis.devices import is_gpu
 from app.analysis.finding import Finding
 from app.analysis.severity import RANK
 from app.analysis.verify import LineMap, Side, Verified, hold
@@ -25,7 +26,7 @@ class Flown:
     ways: Mapping[tuple[str, str], float | None]
     """Bytes by (source, destination)."""
     waits: float | None
-    """How often Python waits for a value."""
+    """How often Python waits for a value that a GPU has."""
     lacking: int
     """Ops that have no GPU kernel."""
 
@@ -47,6 +48,11 @@ class Compared:
 def named(row: Row) -> str:
     """What a foreseen finding is known by between runs: ``code@site``."""
     return f"{row['code']}@{row['site'] or ''}"
+
+
+def to_mend(report: Row) -> dict[str, Row]:
+    """The foreseen warnings and errors by what they are known by; a fix can be tried of these."""
+    return {named(row): row for row in reversed(report["findings"]) if _is_loud(row)}
 
 
 def compare(code: str, site: str, before: Row, after: Row, became: LineMap) -> Compared:
@@ -91,7 +97,7 @@ def _flown(report: Row, by_step: bool) -> Flown:
     return Flown(
         gpus=report["gpus"],
         ways={way: _moved(hops, report, by_step) for way, hops in ways.items()},
-        waits=_sum([_times(row, report, by_step) for row in report["syncs"]]),
+        waits=_sum([_times(row, report, by_step) for row in report["syncs"] if is_gpu(row["device"])]),
         lacking=sum(row["ops"] for row in report["no_kernel"]),
     )
 

@@ -42,6 +42,7 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
     ("default-device", "consumer", placed.default_placed),
     ("variable-home", "consumer", placed.variable_home),
     ("default-device", "consumer", placed.result_by_default),
+    ("explicit", "consumer", placed.takes_a_result),
     ("default-device", "producer", placed.default_producer),
     ("explicit", "consumer", placed.explicit),
     ("explicit", "consumer", placed.called_elsewhere),

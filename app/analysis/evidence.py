@@ -35,6 +35,9 @@ def _explicit(facts: Facts) -> str:
     if "call" in facts:
         return ""  # the summary names it
     asked = facts.told("producer_requested", "devices"), facts.told("requested", "devices")
+    if "result_on" in facts:
+        lies = facts.told("result_on", "devices")
+        return f"Requested: {asked[1]}{facts.scope('scope')}; a function made what is taken there on {lies}."
     if "placed_by_call" in facts:
         return _placed_by_call(facts)
     if not all(asked):
@@ -256,9 +259,10 @@ def _redundant(facts: Facts) -> str:
         return f"The array is on {here} already, and {facts.told('call') or 'the copy'} makes another there."
     if "sent_again" in facts:
         lies, taken = facts.told("src", "devices"), facts.told("dst", "devices")
+        runs = "was requested on" if "requested" in facts else "runs on"
         return (
             f"The tensor, the same in each call, lies on {lies}{facts.scope('producer_scope')}; what takes it"
-            f" was requested on {taken}{facts.scope('scope')}, and a copy lasts for one call only."
+            f" {runs} {taken}{facts.scope('scope')}, and a copy lasts for one call only."
         )
     return ""
 

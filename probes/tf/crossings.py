@@ -98,8 +98,9 @@ class Crossings:
         moved = getattr(tensor, "_hopscope_moved", None)
         if moved is not None:
             fields["copied_from"], fields["copy_loc"] = moved
-        if tensor.dtype.name in KEPT_ON_HOST and is_host(source) and mark in of_calls:
-            fields["facts"]["result_of_function"] = True
+        if mark in of_calls:
+            kept = tensor.dtype.name in KEPT_ON_HOST and is_host(source)
+            fields["facts"]["result_of_function" if kept else "made_by_function"] = True
         if forward:
             fields["facts"]["forward_requested"] = short_device(gradient.forward_requested)
             fields["facts"]["forward_op"] = gradient.forward_op

@@ -20,6 +20,8 @@ _DEEP = 100
 """Switches and such that a handle passes on its way into branches and loops, at most."""
 _INSIDE = re.compile(r"(?:^|/)(?:then|else|body|cond|branch\d+)/_\d+/")
 """In the name of an op that was lowered with the branch or loop that it stands in."""
+_STORED = ("Const", "ReadVariableOp", "ResourceGather", "VarHandleOp")
+"""Ops that give what is there already, wherever that is."""
 _RESOURCE = 20
 """DataType of resource handles."""
 Tensor = tuple[Optional[int], str, str]
@@ -90,6 +92,10 @@ class PlacedHops:
         if behind is not None:
             facts["through"] = producer.proto.name
             producer_loc, producer_requested = behind.loc, behind.requested
+        maker = self._handed_on(producer) if behind is None and source.result else None
+        if maker is not None:
+            producer_loc, producer_op = maker.note.loc, op_type(maker)
+            facts |= {"through": producer.proto.name, **_of_gradient("producer_", maker.note)}
         variable = self._variable(producer.proto)
         if variable:
             facts["variable"] = variable
@@ -104,7 +110,7 @@ class PlacedHops:
             facts["returned"] = True
         if note.result:
             facts["result"] = _handed_out(consumer)
-        if source.result or (producer.proto.op == "Merge" and not producer_requested):
+        if (source.result and maker is None) or (producer.proto.op == "Merge" and not producer_requested):
             facts["producer_result"] = _handed_out(producer)
         scope = self._scope(consumer, note.requested)
         producer_scope = (
@@ -191,6 +197,18 @@ class PlacedHops:
                 else:
                     found[node.note.requested] = node.note
         return next(iter(found.values())) if list(found) == [producer.device] else None
+
+    def _handed_on(self, result: Node) -> Optional[Node]:
+        """The op, on the same device and asked for on none, whose value a function's result hands on."""
+        node: Optional[Node] = result
+        while node is not None and node.note.result and node.device == result.device:
+            if node.note.requested or not node.proto.input:
+                return None
+            node = self.nodes.get(split_input(node.proto.input[0])[0])
+        if node is None or node.device != result.device or not node.note.loc or node.note.requested:
+            return None
+        unlike = {*ARGUMENTS, *RESULTS, *PLUMBING, *_STORED}
+        return None if op_type(node) in unlike or node.proto.name in self.made_by_optimizer else node
 
     @functools.cached_property
     def _default_gpu(self) -> str:

@@ -10,7 +10,7 @@ import pytest
 from app.analysis.advice import fix, some_of
 from app.analysis.causes import RULES, judge
 from app.analysis.severity import SEVERITY
-from app.analysis.transfer import Context, Reduction
+from app.analysis.transfer import Context, Reduction, sent
 from tests.unit.traces import hop_fields
 
 STAND_INS = Context(frozenset({"cpu:0", "cpu:1", "cpu:2"}), rounds=30)
@@ -41,6 +41,7 @@ PYTHONS = {"producer_op": "Python"}
 BOTH_NAMED = {"requested": "cpu:2", "producer_requested": "cpu:1"}
 CALLED = {"called_on": "cpu:2"}
 MADE_BY_CALLED = {"producer_called_on": "cpu:2"}
+MADE_BY_FUNCTION = {"made_by_function": True}
 GRADIENT_CALLED = {"forward_loc": 5, "facts": {"forward_requested": "cpu:1"} | CALLED}
 RETURNED = {"result_of_function": True}
 SHAPE = {"op": "Reshape", "dtype": "int32", "kind": "arg", "producer_op": "_Arg", "requested": "cpu:1"} | {
@@ -64,6 +65,12 @@ MADE_BY_GRADIENT = {"forward_loc": 5, "facts": {"producer_forward_requested": "c
         ("cpu:1", "cpu:0", {"producer_requested": "cpu:1", "facts": CALLED}, STAND_INS, "unknown"),
         ("cpu:1", "cpu:2", {"facts": CALLED | {"variable": "w"}}, STAND_INS, "variable-home"),
         ("cpu:1", "cpu:2", GRADIENT_CALLED, STAND_INS, "gradient-outside-scope"),
+        # What a function returned lies where its ops put it; who takes it asked for a device.
+        ("cpu:1", "cpu:0", {"requested": "cpu:0", "facts": MADE_BY_FUNCTION}, STAND_INS, "explicit"),
+        ("gpu:0", "cpu:0", {"requested": "cpu:0", "facts": MADE_BY_FUNCTION}, GPUS, "explicit"),
+        ("cpu:0", "cpu:1", {"requested": "cpu:1", "facts": MADE_BY_FUNCTION}, STAND_INS, "default-device"),
+        ("cpu:1", "cpu:2", {"requested": "cpu:0", "facts": MADE_BY_FUNCTION}, STAND_INS, "unknown"),
+        ("cpu:1", "cpu:2", {"facts": MADE_BY_FUNCTION}, STAND_INS, "unknown"),
         # Functions take and return int32 on the host, and a GPU's kernels some arguments.
         ("cpu:0", "cpu:1", {"kind": "arg", "facts": {"argument_lay_on": "cpu:1"}}, STAND_INS, "host-memory"),
         ("cpu:0", "cpu:2", {"requested": "cpu:2", "facts": RETURNED}, STAND_INS, "host-memory"),
@@ -314,6 +321,13 @@ def test_facts_that_are_missing_decide_nothing() -> None:
 def test_how_bad_it_is(fields: dict[str, Any], count: int | None, severity: str) -> None:
     """What happens less often than every step is no warning; a misplaced gradient always is."""
     assert judge(hop_fields("cpu:1", "cpu:0", **fields), STAND_INS, count).severity == severity
+
+
+def test_a_captured_tensor_that_goes_to_a_misplaced_gradient_is_no_needless_copy() -> None:
+    captured = hop_fields("cpu:1", "cpu:0", kind="arg", producer_requested="cpu:1", bytes=4096)
+    again = dataclasses.replace(STAND_INS, repeated=frozenset({sent(captured)}))
+    assert judge(captured, again, 30).code == "redundant-copy"
+    assert judge(captured | GRADIENT, again, 30).code == "gradient-outside-scope"
 
 
 def test_evidence_says_what_was_judged_by() -> None:

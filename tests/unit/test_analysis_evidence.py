@@ -144,9 +144,21 @@ from app.analysis.finding import Finding
         ),
         (
             "redundant-copy",
-            {"sent_again": "in each call", "src": "cpu:1", "dst": "cpu:2", "producer_scope": "t.py:4"},
+            {"sent_again": "in each call", "src": "cpu:1", "dst": "cpu:2", "producer_scope": "t.py:4"}
+            | {"requested": "cpu:2"},
             "The tensor, the same in each call, lies on cpu:1 (the scope opened at t.py:4); what takes it was"
             " requested on cpu:2, and a copy lasts for one call only.",
+        ),
+        (
+            "redundant-copy",
+            {"sent_again": "in each call", "src": "cpu:1", "dst": "cpu:0", "requested": ""},
+            "The tensor, the same in each call, lies on cpu:1; what takes it runs on cpu:0, and a copy lasts"
+            " for one call only.",
+        ),
+        (
+            "explicit",
+            {"requested": "cpu:0", "scope": "t.py:4", "result_on": "cpu:1"},
+            "Requested: cpu:0 (the scope opened at t.py:4); a function made what is taken there on cpu:1.",
         ),
         (
             "xla-opaque",

@@ -6,6 +6,7 @@ from typing import Any
 
 from app.analysis.devices import is_gpu, is_host
 from app.analysis.kernels.host_results import kept_on_host
+from app.analysis.rules.gradients import made_for_gradient
 from app.analysis.rules.placed import explicit
 from app.analysis.transfer import Transfer, sent
 
@@ -78,6 +79,8 @@ def _sent_again(transfer: Transfer) -> bool:
     """The function captured the tensor, and it lies where somebody put it, not merely by default."""
     if transfer.kind != "arg" or sent(transfer.fields) not in transfer.context.repeated or transfer.tiny:
         return False
+    if made_for_gradient(transfer) is not None:
+        return False  # the gradient is in the wrong place, not the tensor
     return bool(transfer.producer_requested) or not is_host(transfer.src)
 
 

@@ -248,6 +248,20 @@ def explicit(transfer: Transfer) -> dict[str, Any] | None:
     return None
 
 
+def takes_a_result(transfer: Transfer) -> dict[str, Any] | None:
+    """The code named the consumer's device, and what it takes was made by a function's ops elsewhere.
+
+    Of what a function put on the default device by default that op's own place is the question; but for
+    the host: who asks for that wants the value there.
+    """
+    if not transfer.facts.get("made_by_function") or transfer.producer_requested:
+        return None
+    by_default = transfer.src == transfer.context.default(transfer.src) and not is_host(transfer.dst)
+    if transfer.requested != transfer.dst or transfer.src == transfer.dst or by_default:
+        return None
+    return {"result_on": transfer.src} | _by_libraries(transfer)
+
+
 def called_elsewhere(transfer: Transfer) -> dict[str, Any] | None:
     """One end, or both, were placed by the scope that their function was called in."""
     called = transfer.producer_called_on, transfer.called_on

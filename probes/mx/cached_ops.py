@@ -11,7 +11,7 @@ from ..trace.recording import Recording, clock
 from .arrays import Arrays
 from .graphs import ARGUMENT, Op, PlacedGraph, internal_shapes
 from .marks import Mark
-from .ops import Ops
+from .mixed_inputs import MixedInputs
 from .symbols import SymbolSites
 from .tape import Forward, Tape
 
@@ -32,13 +32,13 @@ class CachedOps:
     """The hook and its tables."""
 
     def __init__(
-        self, recording: Recording, arrays: Arrays, tape: Tape, ops: Ops, sites: SymbolSites
+        self, recording: Recording, arrays: Arrays, tape: Tape, mixed: MixedInputs, sites: SymbolSites
     ) -> None:
         """`sites` knows the lines of the symbols that blocks are traced into."""
         self._recording = recording
         self._arrays = arrays
         self._tape = tape
-        self._ops = ops
+        self._mixed = mixed
         self._sites = sites
         self._cached: dict[int, _Cached] = {}
 
@@ -86,7 +86,7 @@ class CachedOps:
         """The call raised: with inputs on several contexts it always does."""
         known = self._cached.get(handle)
         if known is not None and inputs:
-            self._ops.refused(known.symbol.name or "a hybridized block", inputs)
+            self._mixed.refused(known.symbol.name or "a hybridized block", inputs)
 
     def _graph(self, known: _Cached, identity: Any, inputs: Sequence[Any], loc: int) -> PlacedGraph:
         if len(known.graphs) >= MOST_GRAPHS:
@@ -122,12 +122,12 @@ class CachedOps:
         return ops
 
 
-def install(recording: Recording, arrays: Arrays, tape: Tape, ops: Ops, sites: SymbolSites) -> None:
+def install(recording: Recording, arrays: Arrays, tape: Tape, mixed: MixedInputs, sites: SymbolSites) -> None:
     """Hook the class whose instances are hybridized blocks' graphs."""
     from mxnet._ctypes.ndarray import CachedOp
     from mxnet.base import MXNetError
 
-    cached = CachedOps(recording, arrays, tape, ops, sites)
+    cached = CachedOps(recording, arrays, tape, mixed, sites)
     guard = recording.guard("calls of hybridized blocks")
     owner: Any = CachedOp
     init: Callable[..., None] = owner.__init__

@@ -42,11 +42,12 @@ def install(recording: Recording, module: ModuleType) -> None:
     recorded = tape.install(recording, known, measured)
     scopes.install(recording)
     eager = op_hooks.install(recording, known, recorded)
-    syncs.install(recording, known, eager)
+    mixed = eager.mixed
+    syncs.install(recording, known, eager.uploads)
     custom_ops.install(known, recording.sites)
     sites = symbols.install(recording)
     executors.install(recording, known, sites)
-    cached_ops.install(recording, known, recorded, eager, sites)
-    drift.exchanged = kvstores.install(recording, known, eager, measured).summed
+    cached_ops.install(recording, known, recorded, mixed, sites)
+    drift.exchanged = kvstores.install(recording, known, mixed, measured).summed
     memory.install(recording, known, measured)
-    steps.install(recording, drift.stepped, drift.apart.stepped, lambda: eager.updating > 0)
+    steps.install(recording, drift.stepped, drift.apart.stepped, lambda: mixed.updating > 0)

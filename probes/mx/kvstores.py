@@ -18,7 +18,7 @@ from .arrays import Arrays
 from .exact import ExactLines
 from .exchange import Move, Store
 from .marks import GRADIENT, Mark
-from .ops import Ops
+from .mixed_inputs import MixedInputs
 
 _ON_THIS_MACHINE = frozenset({"summed_on", "within"})
 """Facts that do not hold for what goes over the network."""
@@ -37,12 +37,11 @@ class _Plan:
 class Kvstores:
     """The hooks and their tables."""
 
-    def __init__(self, recording: Recording, arrays: Arrays, ops: Ops, exact: Optional[ExactLines]) -> None:
+    def __init__(self, recording: Recording, arrays: Arrays, exact: Optional[ExactLines]) -> None:
         """Nothing was exchanged yet; `exact` counts the copies that are made, where it runs."""
         self._recording = recording
         self._exact = exact
         self._arrays = arrays
-        self._ops = ops
         self._stores: dict[int, Store] = {}
 
     def store(self, kvstore: Any) -> Store:
@@ -221,12 +220,14 @@ def _pairs(keys: Any, values: Any) -> list[tuple[Any, list[Any]]]:
     return [(key, list(values[i * each : (i + 1) * each])) for i, key in enumerate(keys)]
 
 
-def install(recording: Recording, arrays: Arrays, ops: Ops, exact: Optional[ExactLines]) -> Kvstores:
+def install(
+    recording: Recording, arrays: Arrays, mixed: MixedInputs, exact: Optional[ExactLines]
+) -> Kvstores:
     """Wrap the kvstore class of MXNet itself; other kinds of store are told as unseen."""
     from mxnet.kvstore import kvstore
 
     owner: Any = kvstore.KVStore
-    stores = Kvstores(recording, arrays, ops, exact)
+    stores = Kvstores(recording, arrays, exact)
     guard = recording.guard("what kvstores exchange")
 
     def wrap(name: str, after: Callable[..., None]) -> None:
@@ -275,11 +276,11 @@ def install(recording: Recording, arrays: Arrays, ops: Ops, exact: Optional[Exac
         def seen(key: Any, merged: Any, stored: Any) -> None:
             with guard:
                 stores.updated(self, key, merged, stored)
-            ops.updating += 1
+            mixed.updating += 1
             try:
                 updater(key, merged, stored)
             finally:
-                ops.updating -= 1
+                mixed.updating -= 1
 
         return set_updater(self, seen)
 

@@ -29,7 +29,7 @@ def install(recording: Recording, arrays: Arrays, tape: Tape) -> Ops:
             result = original(handle, ndargs, keys, vals, out, is_np_op, output_is_list)
         except MXNetError:
             with guard:
-                ops.refused(handle, ndargs)
+                ops.mixed.refused(handle, ndargs)
             raise
         invoked(handle, ndargs, result, out)
         return result

@@ -1,4 +1,4 @@
-"""Records every eager op: where it ran, its line, the copies it makes, and inputs on other contexts.
+"""Records every eager op: where it ran, its line, and whose values the host makes something of.
 
 All generated functions of `mx.nd` and `mx.np` go through one Python function; the few that take
 MXNet's newer call interface (`mx.np.zeros`, `mx.np.tensordot`) go through one method. What this costs
@@ -7,56 +7,27 @@ is paid on every op, so the common case is look-ups in tables and one increment.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
-from ..trace.hop import HOST, hop_fields
-from ..trace.pulled import PulledArrays
+from ..trace.hop import HOST
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from .arrays import Arrays
-from .contexts import context_name
-from .copied_again import CopiedAgain, writes_inputs
+from .copied_again import CopiedAgain
+from .copies import Copies
 from .copy_calls import SLICE_ASSIGNMENT, copy_call
-from .marks import GRADIENT, Mark, Moved, Origin
-from .op_names import MOVERS, op_names
-from .scopes import scope_line
-from .tape import COPIES, Copy, Forward, Tape
+from .marks import Mark, Moved, Origin
+from .mixed_inputs import MixedInputs
+from .op_entries import Entry
+from .op_names import op_names
+from .scopes import scope_device, scope_line
+from .tape import COPIES, Tape
+from .uploads import Uploads
 from .without_context import WithoutContext
-
-_WANTED = ("copy", SLICE_ASSIGNMENT)
-"""Copies that are no mistake where they stay on a device."""
-
-
-# GetContext in src/imperative/imperative_utils.h compares the kinds of devices, not the devices.
-_ELSEWHERE = (
-    "between a CPU and a GPU this raises, and between two GPUs it is not even checked, so that one reads the "
-    "other's memory or fails"
-)
-
-
-class _Entry:
-    """What is constant for an op at a line on a device."""
-
-    __slots__ = ("apart", "copies", "forward", "key", "made_from", "mark", "marks", "moves", "name", "writes")
-
-    def __init__(self, name: str, key: int, mark: Mark) -> None:
-        self.name = name
-        self.key = key
-        self.mark = mark
-        self.copies = name in COPIES
-        self.moves = name in MOVERS
-        self.writes = writes_inputs(name)
-        self.apart = self.copies or self.writes
-        self.forward = Forward(name, mark.loc, mark.device)
-        self.marks: dict[tuple[int, str, Optional[Origin], Optional[Moved]], Mark] = {}
-        """By size in bytes, device, origin and what was only moved."""
-        self.made_from: dict[Mark, Mark] = {}
-        """What it made of an input; asking for the size each time would cost more than the op's record."""
 
 
 class Ops:
-    """The hooks and their tables."""
+    """What is known of the ops that ran, and what to call after each."""
 
     def __init__(self, recording: Recording, arrays: Arrays, tape: Tape) -> None:
         """`tape` follows what autograd records."""
@@ -64,16 +35,13 @@ class Ops:
         self.arrays = arrays
         self.tape = tape
         self.names = op_names()
-        self.updating = 0
-        """Not 0 while a kvstore's updater runs: its inputs' contexts are the kvstore's doing."""
-        self.pulled = PulledArrays.of(recording)
-        self.sending = threading.local()
-        """`source`: the numpy array that is being written into an array by this thread."""
         self.again = CopiedAgain(recording, arrays)
         self.without_context = WithoutContext(arrays)
-        self._entries: dict[Any, _Entry] = {}
-        self._hops: dict[Any, int] = {}
-        self._mixed: dict[Any, int] = {}
+        self.mixed = MixedInputs(recording, arrays, self.names, self.without_context)
+        self.uploads = Uploads(recording, arrays, self.without_context)
+        self._copied = Copies(recording, arrays, self.again).copied
+        self._mixed_inputs = self.mixed.taken
+        self._entries: dict[Any, Entry] = {}
 
     def hook(self) -> Callable[[Any, Sequence[Any], Any, Any], None]:
         """What to call after an op: (C handle or name, inputs, what it returned, what it was given as out).
@@ -203,12 +171,12 @@ class Ops:
         self.arrays.marks[handle.value] = Mark("?", 0, inside)
         return inside
 
-    def _sized(self, entry: _Entry, handle: Any, origin: Optional[Origin], moved: Optional[Moved]) -> Mark:
+    def _sized(self, entry: Entry, handle: Any, origin: Optional[Origin], moved: Optional[Moved]) -> Mark:
         """The mark of what an op made anew."""
         return self._marked(entry, self.arrays.size(handle), entry.mark.device, origin, moved)
 
     def _marked(
-        self, entry: _Entry, size: int, device: str, origin: Optional[Origin], moved: Optional[Moved]
+        self, entry: Entry, size: int, device: str, origin: Optional[Origin], moved: Optional[Moved]
     ) -> Mark:
         mark = entry.marks.get((size, device, origin, moved))
         if mark is None:
@@ -217,9 +185,9 @@ class Ops:
             entry.marks[(size, device, origin, moved)] = mark
         return mark
 
-    def _define(self, name: Any, location: int, device: str, inputs: Sequence[Any]) -> _Entry:
+    def _define(self, name: Any, location: int, device: str, inputs: Sequence[Any]) -> Entry:
         text = self.names.get(name, name) if isinstance(name, int) else name
-        scope = _scope()
+        scope = scope_device()
         requested = device if not inputs and (scope == device or device != HOST) else ""
         fields = {
             "op": text,
@@ -230,7 +198,7 @@ class Ops:
             "scope_loc": scope_line() if requested else 0,
         }
         key = self.recording.key(("op", text, device, location), "op", fields)
-        return _Entry(
+        return Entry(
             str(text), key, Mark(str(text), location, device, requested, 0, self.arrays.totals[device])
         )
 
@@ -248,130 +216,3 @@ class Ops:
                 fields = {"loc": copied, "device": source, "made_loc": location}
                 self.recording.key(("together", copied, source, location), "together", fields, counted=False)
         return origins[0] if origins else None
-
-    # -- transfers ---------------------------------------------------------------------------------
-
-    def _copied(self, source: Any, target: Any, entry: _Entry, location: int) -> Optional[Copy]:
-        """A copy that the code, or the library for it, asked for by name; what the tape must know of it."""
-        mark = self.arrays.mark(source.handle)
-        dst = self.arrays.mark(target.handle).device
-        call, for_a_new_one = copy_call(self.recording.sites)
-        if mark.device is dst and (dst is HOST or not for_a_new_one or call in _WANTED):
-            return None  # a snapshot, an assignment, or what the library needs for something else
-        shape = self.arrays.shape(source.handle)
-        dtype = self.arrays.dtype(source.handle)
-        moved = mark.moved if self.arrays.told_of(source.handle) else None
-        gradient = mark.op == GRADIENT or source.handle.value in self.arrays.gradients
-        kind = (gradient, mark.origin)
-        identity = (mark.op, mark.loc, mark.device, dst, location, shape, dtype, call, moved, kind)
-        key = self._hops.get(identity)
-        if key is None:
-            sparse = self.arrays.sparse(source.handle)
-            fields = hop_fields(
-                mark.device,
-                dst,
-                op=entry.name,
-                loc=location,
-                producer_op=mark.op,
-                producer_loc=mark.loc,
-                size=None if sparse else self.arrays.size(source.handle),
-                basis="unknown" if sparse else "estimated",
-                dtype=dtype[0],
-                shape=shape,
-                kind="copy",
-                requested=dst,
-                producer_requested=mark.requested,
-                facts={"copy_call": call} if call else {"copy_call": entry.name},
-            )
-            if gradient:
-                fields["facts"]["gradient"] = True
-            if mark.origin is not None:
-                fields["origin_loc"] = mark.origin[1]
-            if moved is not None:
-                fields["copied_from"], fields["copy_loc"] = moved
-            key = self._hops[identity] = self.recording.key(("copy", *identity), "hop", fields)
-            self.again.define(key, fields)
-        self.recording.happened(key, "hop")
-        if mark.device is not dst:
-            self.again.copied(source.handle, key, entry.marks.values())
-        return (mark.device, dst, shape, dtype, mark.op) if mark.device is not dst else None
-
-    def _mixed_inputs(
-        self, name: str, inputs: Sequence[Any], device: str, location: int, outcome: str
-    ) -> None:
-        if self.updating:
-            return
-        others = [a for a in inputs if self.arrays.mark(a.handle).device is not device]
-        reads = sorted({self.arrays.mark(a.handle).device for a in others})
-        made = self.arrays.mark(others[0].handle)
-        at_home = self.without_context.made(inputs)
-        identity = (name, location, device, tuple(reads), made.op, made.loc, at_home, outcome)
-        key = self._mixed.get(identity)
-        if key is None:
-            fields = {
-                "op": name,
-                "device": device,
-                "reads": reads,
-                "bytes": sum(self.arrays.size(a.handle) for a in others),
-                "loc": location,
-                "producer_op": made.op,
-                "producer_loc": made.loc,
-                "outcome": outcome,
-                "elsewhere": _ELSEWHERE,
-                "basis": "measured",
-            }
-            if at_home is not None:
-                fields["without_context_op"], fields["without_context_loc"] = at_home
-            key = self._mixed[identity] = self.recording.key(("mixed", *identity), "mixed", fields)
-        self.recording.happened(key, "mixed")
-
-    def refused(self, name: Any, inputs: Sequence[Any]) -> None:
-        """An op raised: if its inputs lie on different contexts that is why, or worth knowing at least."""
-        devices = {self.arrays.mark(array.handle).device for array in inputs}
-        if len(devices) > 1:
-            text = str(self.names.get(name, name))
-            first = self.arrays.mark(inputs[0].handle).device
-            self._mixed_inputs(text, inputs, first, self.recording.sites.current(2), "raised")
-
-    def uploaded(self, handle: Any, elements: int, dur: int) -> None:
-        """Python or numpy data was written into an array."""
-        device = self.arrays.device(handle)
-        location = self.recording.sites.current(2)
-        pulled = None if device is HOST else self.pulled.origin(getattr(self.sending, "source", None))
-        identity = ("upload", device, location, elements, pulled)
-        known = self._entries.get(identity)
-        if known is None:
-            dtype, shape = self.arrays.dtype(handle), self.arrays.shape(handle)
-            size = self.arrays.size(handle)
-            mark = Mark("Python", location, device, "", size, self.arrays.totals[device])
-            key = 0
-            if device is not HOST:
-                fields = hop_fields(
-                    HOST,
-                    device,
-                    op="Python",
-                    loc=location,
-                    producer_op="Python",
-                    producer_loc=location if pulled is None else pulled.loc,
-                    size=size,
-                    dtype=dtype[0],
-                    shape=shape,
-                    kind="upload",
-                    requested=device,
-                    facts=None if pulled is None else {"pulled_from": pulled.device},
-                )
-                key = self.recording.key(identity, "hop", fields)
-            known = self._entries[identity] = _Entry("Python", key, mark)
-            self.without_context.sent(location, device, handle)
-        if known.key:
-            self.recording.happened(known.key, "hop", dur)
-        self.arrays.made(handle, known.mark)
-        self.arrays.overwritten(handle)
-
-
-def _scope() -> Optional[str]:
-    """The device of the innermost `with mx.gpu(1):`; None where there is none."""
-    from mxnet.context import Context
-
-    context = getattr(Context._default_ctx, "value", None)
-    return None if context is None or context._old_ctx is None else context_name(context)

@@ -1,11 +1,12 @@
-"""Which line opened the context that an array is made on: ``with mx.gpu(1):``."""
+"""On which context arrays are made that name none, and which line opened it: ``with mx.gpu(1):``."""
 
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Any, Optional
 
 from ..trace.recording import Recording
+from .contexts import context_name
 
 
 class _Scopes(threading.local):
@@ -21,6 +22,14 @@ def scope_line() -> int:
     """Location of the line that opened the innermost context of this thread; 0 where none is open."""
     lines = _scopes.lines
     return lines[-1] if lines else 0
+
+
+def scope_device() -> Optional[str]:
+    """The device of the innermost open context of this thread; None where none is open."""
+    from mxnet.context import Context
+
+    context = getattr(Context._default_ctx, "value", None)
+    return None if context is None or context._old_ctx is None else context_name(context)
 
 
 def install(recording: Recording) -> None:

@@ -15,7 +15,7 @@ from ..trace.hop import HOST, hop_fields
 from ..trace.recording import Recording, clock
 from .arrays import Arrays
 from .marks import Origin
-from .ops import Ops
+from .uploads import Uploads
 
 _KINDS = {
     "asscalar": "asscalar",
@@ -122,7 +122,7 @@ def _kind(frame: Any, plain: str) -> str:
     return found
 
 
-def install(recording: Recording, arrays: Arrays, ops: Ops) -> None:
+def install(recording: Recording, arrays: Arrays, uploads: Uploads) -> None:
     """Replace the C functions through which values go to Python and come from it."""
     from mxnet.base import _LIB
 
@@ -170,7 +170,7 @@ def install(recording: Recording, arrays: Arrays, ops: Ops) -> None:
         status = copy_in(handle, data, size)
         copied = clock() - ready
         with guard:
-            ops.uploaded(handle, getattr(size, "value", size), copied)
+            uploads.uploaded(handle, getattr(size, "value", size), copied)
             if reused:
                 syncs.waited(arrays.device(handle), "upload", ready - start, copied)
         return status
@@ -213,10 +213,10 @@ def install(recording: Recording, arrays: Arrays, ops: Ops) -> None:
         MXNDArraySaveRawBytes,
     ):
         setattr(lib, function.__name__, function)
-    _follow_values(recording, arrays, ops)
+    _follow_values(recording, arrays, uploads)
 
 
-def _follow_values(recording: Recording, arrays: Arrays, ops: Ops) -> None:
+def _follow_values(recording: Recording, arrays: Arrays, uploads: Uploads) -> None:
     """Arrays that Python took are known when they are sent to a device again."""
     from mxnet.ndarray.ndarray import NDArray
 
@@ -228,16 +228,16 @@ def _follow_values(recording: Recording, arrays: Arrays, ops: Ops) -> None:
         values = take(self)
         device = arrays.device(self.handle)
         if device is not HOST:
-            ops.pulled.took(values, device, recording.sites.current())
+            uploads.pulled.took(values, device, recording.sites.current())
         return values
 
     @functools.wraps(send)
     def _sync_copyfrom(self: Any, source_array: Any) -> Any:
-        ops.sending.source = source_array
+        uploads.sending.source = source_array
         try:
             return send(self, source_array)
         finally:
-            ops.sending.source = None
+            uploads.sending.source = None
 
     NDArray.asnumpy = asnumpy
     NDArray._sync_copyfrom = _sync_copyfrom

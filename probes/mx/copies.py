@@ -1,0 +1,76 @@
+"""Copies between contexts: the code, or the library for it, asks for each of them by name."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from ..trace.hop import HOST, hop_fields
+from ..trace.recording import Recording
+from .arrays import Arrays
+from .copied_again import CopiedAgain
+from .copy_calls import SLICE_ASSIGNMENT, copy_call
+from .marks import GRADIENT
+from .op_entries import Entry
+from .tape import Copy
+
+_WANTED = ("copy", SLICE_ASSIGNMENT)
+"""Copies that are no mistake where they stay on a device."""
+
+
+class Copies:
+    """The transfers that ops which copy make."""
+
+    def __init__(self, recording: Recording, arrays: Arrays, again: CopiedAgain) -> None:
+        """`again` gets to know of each array that goes to another device."""
+        self.recording = recording
+        self.arrays = arrays
+        self.again = again
+        self._hops: dict[Any, int] = {}
+
+    def copied(self, source: Any, target: Any, entry: Entry, location: int) -> Optional[Copy]:
+        """An op at `location` copied one array into another; what the tape must know of it.
+
+        To be called right from where an op is taken apart: the calls that led to it tell who asked.
+        """
+        mark = self.arrays.mark(source.handle)
+        dst = self.arrays.mark(target.handle).device
+        call, for_a_new_one = copy_call(self.recording.sites)
+        if mark.device is dst and (dst is HOST or not for_a_new_one or call in _WANTED):
+            return None  # a snapshot, an assignment, or what the library needs for something else
+        shape = self.arrays.shape(source.handle)
+        dtype = self.arrays.dtype(source.handle)
+        moved = mark.moved if self.arrays.told_of(source.handle) else None
+        gradient = mark.op == GRADIENT or source.handle.value in self.arrays.gradients
+        kind = (gradient, mark.origin)
+        identity = (mark.op, mark.loc, mark.device, dst, location, shape, dtype, call, moved, kind)
+        key = self._hops.get(identity)
+        if key is None:
+            sparse = self.arrays.sparse(source.handle)
+            fields = hop_fields(
+                mark.device,
+                dst,
+                op=entry.name,
+                loc=location,
+                producer_op=mark.op,
+                producer_loc=mark.loc,
+                size=None if sparse else self.arrays.size(source.handle),
+                basis="unknown" if sparse else "estimated",
+                dtype=dtype[0],
+                shape=shape,
+                kind="copy",
+                requested=dst,
+                producer_requested=mark.requested,
+                facts={"copy_call": call} if call else {"copy_call": entry.name},
+            )
+            if gradient:
+                fields["facts"]["gradient"] = True
+            if mark.origin is not None:
+                fields["origin_loc"] = mark.origin[1]
+            if moved is not None:
+                fields["copied_from"], fields["copy_loc"] = moved
+            key = self._hops[identity] = self.recording.key(("copy", *identity), "hop", fields)
+            self.again.define(key, fields)
+        self.recording.happened(key, "hop")
+        if mark.device is not dst:
+            self.again.copied(source.handle, key, entry.marks.values())
+        return (mark.device, dst, shape, dtype, mark.op) if mark.device is not dst else None

@@ -12,6 +12,7 @@ from app.analysis.finding import Finding
 from app.analysis.hops import Hop
 from app.analysis.matrix import total
 from app.analysis.severity import SEVERITY
+from app.analysis.shares import share
 from app.analysis.syncs import Sync
 from app.analysis.telling import Telling, cost_ns, standstill, waited
 from app.analysis.transfer import TINY, happened_often
@@ -29,7 +30,10 @@ _OPS_NAMED = 3
 def bounces(
     found: Sequence[Chain], hops: Sequence[Hop], syncs: Sequence[Sync], telling: Telling
 ) -> list[Finding]:
-    """One finding for all chains that leave and come by the same lines; its `hops` are those of them all."""
+    """One finding for all chains that leave and come by the same lines; its `hops` are those of them all.
+
+    Of a row that went that way at times only, as many transfers as did are the finding's.
+    """
     groups: dict[tuple[str | None, ...], list[Chain]] = {}
     for chain in found:
         if all(hops[row].cause.code in _EXPLAINED for row in chain.rows) and not _of_more(chain, hops):
@@ -52,13 +56,14 @@ def _of_more(chain: Chain, hops: Sequence[Hop]) -> bool:
 def _finding(
     chains: Sequence[Chain], hops: Sequence[Hop], syncs: Sequence[Sync], telling: Telling
 ) -> Finding:
-    rows = tuple(dict.fromkeys(row for chain in chains for row in chain.rows))
-    part = [hops[row] for row in rows]
+    shares = _shares(chains, hops)
+    rows = tuple(shares)
+    part = list(shares.values())
     first, last = hops[chains[0].rows[0]], hops[chains[0].rows[-1]]
     stations = chains[0].stations
     taken = {(hop.src, hop.site) for hop in part if hop.kind == "pull"}
     waits = [sync for sync in syncs if (sync.device, sync.site) in taken]
-    ops = [hop.op for hop in part if hop is not last]
+    ops = [hop.op for row, hop in shares.items() if row != chains[0].rows[-1]]
     evidence: dict[str, Any] = {
         "stations": list(stations),
         "lines": [hops[row].site for row in chains[0].rows],
@@ -94,7 +99,22 @@ def _finding(
         recurs,
         sum(hop.bytes_total or 0 for hop in part),
         cost_ns(part, waits),
+        shares={
+            row: hop.count
+            for row, hop in shares.items()
+            if hop.count is not None and hop.count != hops[row].count
+        },
     )
+
+
+def _shares(chains: Sequence[Chain], hops: Sequence[Hop]) -> dict[int, Hop]:
+    """The rows of chains, each with the count, and the pace, of what took their way."""
+    found: dict[int, Hop] = {}
+    for chain in chains:
+        for place, (row, count) in enumerate(zip(chain.rows, chain.counts, strict=True)):
+            then = hops[chain.rows[min(place + 1, len(chain.rows) - 1)]]
+            found.setdefault(row, hops[row] if count is None else share(hops[row], count, then))
+    return found
 
 
 def _told(chains: Sequence[Chain], first: Hop, last: Hop) -> str:

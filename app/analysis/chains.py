@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from app.analysis.devices import is_host
 from app.analysis.hops import Hop
+from app.analysis.matrix import total
 from app.analysis.tables import Tables
 from app.analysis.transfer import TINY
 from probes.trace.rows import Edge, Key, Node
@@ -53,6 +55,8 @@ class Chain:
     """Rows of the hop table, in the order in which it takes them."""
     stations: tuple[str, ...]
     """The devices that it is on: one more than hops."""
+    counts: tuple[int | None, ...]
+    """How many of each row's transfers took this way; None where nothing could observe how many it has."""
 
 
 def chains(tables: Tables, hops: Sequence[Hop]) -> list[Chain]:
@@ -60,6 +64,7 @@ def chains(tables: Tables, hops: Sequence[Hop]) -> list[Chain]:
     row_of = {key: row for row, hop in enumerate(hops) for key in hop.keys}
     keys = [key for key in tables.of_kind("hop") if key.count != 0 and key.id in row_of]
     after: dict[int, int] = {}
+    came: dict[int, dict[int, int | None]] = {}
     for first, second in [
         *_in_graphs(tables, keys),
         *_of_eager_ops(tables, keys),
@@ -67,18 +72,29 @@ def chains(tables: Tables, hops: Sequence[Hop]) -> list[Chain]:
         *_moved_on(keys),
     ]:
         row, then = row_of[first.id], row_of[second.id]
-        if row != then and _worth_telling(hops[row], hops[then]):
-            after.setdefault(row, then)
-    followers = set(after.values())
+        if row != then and _worth_telling(hops[row], hops[then]) and after.setdefault(row, then) == then:
+            came.setdefault(then, {})[second.id] = second.count
+    followers = {then: _times(hops[then], total(of_keys.values())) for then, of_keys in came.items()}
+    left = dict(followers)
     found = []
-    for row in sorted(after):
-        if row in followers:
+    # What went out more often than it came back, or was sent on, went that way so many times only.
+    for row in sorted(after, key=lambda row: (-(hops[row].count or 0), row)):
+        times = _times(hops[row], left[after[row]])
+        if row in followers or times == 0:
             continue
+        if (known := left[after[row]]) is not None and times is not None:
+            left[after[row]] = known - times
         way = [row]
         while way[-1] in after and after[way[-1]] not in way:
             way.append(after[way[-1]])
-        found.append(Chain(tuple(way), (hops[row].src, *(hops[one].dst for one in way))))
-    return found
+        stations = hops[row].src, *(hops[one].dst for one in way)
+        found.append(Chain(tuple(way), stations, (times, *(followers[one] for one in way[1:]))))
+    return sorted(found, key=lambda chain: chain.rows)
+
+
+def _times(hop: Hop, most: int | None) -> int | None:
+    """How many of a row's transfers there are, at most so many; None where that is not known."""
+    return hop.count if hop.count is None or most is None else min(hop.count, most)
 
 
 def _worth_telling(first: Hop, second: Hop) -> bool:
@@ -181,6 +197,8 @@ def _data(keys: Iterable[Key]) -> list[Key]:
 
 
 def _over_python(tables: Tables, keys: Sequence[Key]) -> Iterable[tuple[Key, Key]]:
+    # Where it was changed at times, it may have gone there to be changed, and came back as it was by chance.
+    changed = {_over(tables, key) for key in keys if _facts(key).get("changed_from")}
     # By line: the frames of the library below it are others where the array is met a second time.
     taken: dict[tuple[str, str | None, object], list[Key]] = {}
     for key in keys:
@@ -188,12 +206,25 @@ def _over_python(tables: Tables, keys: Sequence[Key]) -> Iterable[tuple[Key, Key
             place = _text(key, "src"), tables.site(key.fields.get("loc")), key.fields.get("bytes")
             taken.setdefault(place, []).append(key)
     for second in keys:
-        facts = second.fields.get("facts")
-        pulled = facts.get("pulled_from") if isinstance(facts, Mapping) else None
-        if _text(second, "kind") == "upload" and isinstance(pulled, str):
+        pulled = _facts(second).get("pulled_from")
+        if (
+            _text(second, "kind") == "upload"
+            and isinstance(pulled, str)
+            and _over(tables, second) not in changed
+        ):
             place = pulled, tables.site(second.fields.get("producer_loc")), second.fields.get("bytes")
             for first in taken.get(place, ()):
                 yield first, second
+
+
+def _facts(key: Key) -> Mapping[str, Any]:
+    facts = key.fields.get("facts")
+    return facts if isinstance(facts, Mapping) else {}
+
+
+def _over(tables: Tables, key: Key) -> tuple[str | None, str | None]:
+    """The lines by which an array came to Python and left it."""
+    return tables.site(key.fields.get("producer_loc")), tables.site(key.fields.get("loc"))
 
 
 def _moved_on(keys: Sequence[Key]) -> Iterable[tuple[Key, Key]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -26,6 +27,8 @@ class Finding:
     """What findings are ranked by: time that Python stood still, and that copying takes."""
     unseen: bool = False
     """It tells what could not be seen, not what happened."""
+    shares: Mapping[int, int] = dataclasses.field(default_factory=dict)
+    """Row -> how many of its transfers are this finding's, where others are not."""
 
     def row(self) -> dict[str, Any]:
         """The row as the report has it."""

@@ -15,10 +15,12 @@ from app.analysis.devices import in_order, is_host
 from app.analysis.drift import drift_findings
 from app.analysis.finding import Finding
 from app.analysis.hops import Hop
+from app.analysis.lines import split_site
 from app.analysis.matrix import total
 from app.analysis.mixed import mixed_findings
 from app.analysis.opaque import by_xla, inside, opaque_findings
 from app.analysis.severity import RANK, SEVERITY
+from app.analysis.shares import untold
 from app.analysis.syncs import Sync
 from app.analysis.tables import Tables
 from app.analysis.telling import Telling, cost_ns, standstill, waited
@@ -76,12 +78,13 @@ def findings(
     """
     telling = Telling(rounds, "step" if steps else "call", span_ns)
     found = bounces(detours, hops, syncs, telling)
-    told = {row for finding in found for row in finding.hops}
+    over = untold(found, hops)
     groups: dict[tuple[Any, ...], list[int]] = {}
-    for index, hop in enumerate(hops):
-        if hop.count != 0 and index not in told:
-            groups.setdefault((hop.cause.code, hop.blamed_site, *_act(hop)), []).append(index)
-    found += [_of_hops(rows, hops, syncs, telling) for rows in groups.values()]
+    for index, hop in enumerate(over):
+        if hop.count != 0:
+            at = _made_together(hop) or (hop.blamed_site,)
+            groups.setdefault((hop.cause.code, *at, *_act(hop)), []).append(index)
+    found += [_of_hops(_line_first(rows, over), over, hops, syncs, telling) for rows in groups.values()]
     told_of = {(hop.src, hop.site, False) for hop in hops if hop.kind == "pull" and hop.count != 0}
     told_of |= {(hop.dst, hop.site, True) for hop in hops if hop.kind == "upload" and hop.count != 0}
     waits: dict[tuple[Any, ...], list[Sync]] = {}
@@ -102,6 +105,27 @@ def _at(sync: Sync) -> tuple[str, str | None, bool]:
     return sync.device, sync.site, sync.kind == "upload"
 
 
+def _made_together(hop: Hop) -> tuple[str, ...]:
+    """What variables have in common that one object was given where it was made, and that one device reads.
+
+    The object was made in the wrong scope, whichever lines read them.
+    """
+    made = hop.cause.evidence.get("object_made_at")
+    return ("object", str(made), hop.src, hop.dst) if made else ()
+
+
+def _line_first(rows: list[int], hops: Sequence[Hop]) -> list[int]:
+    """Of rows of several lines those of the line first that moves most, and of equals of the upper one."""
+    moved: dict[str | None, int] = {}
+    for row in rows:
+        site = hops[row].blamed_site
+        moved[site] = moved.get(site, 0) + (hops[row].bytes_total or 0)
+    if len(moved) < 2:
+        return rows
+    first = min(moved, key=lambda site: (-moved[site], split_site(site or "") or ("", 0)))
+    return sorted(rows, key=lambda row: hops[row].blamed_site != first)
+
+
 def _act(hop: Hop) -> tuple[str, ...]:
     """What makes several transfers of one line one finding, beside their cause."""
     if hop.cause.code in _BY_LINE:
@@ -118,8 +142,11 @@ def _order(finding: Finding) -> tuple[int, bool, bool, int]:
     return RANK.get(finding.severity, 9), not opaque, not finding.recurs, -finding.cost_ns
 
 
-def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], telling: Telling) -> Finding:
-    part = [hops[index] for index in rows]
+def _of_hops(
+    rows: list[int], over: Sequence[Hop], hops: Sequence[Hop], syncs: Sequence[Sync], telling: Telling
+) -> Finding:
+    """`over` is what chains leave of the rows of `hops`."""
+    part = [over[index] for index in rows]
     first = part[0]
     code = first.cause.code
     severity = min((hop.cause.severity for hop in part), key=lambda name: RANK.get(name, 9))
@@ -144,6 +171,10 @@ def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], tellin
         evidence |= waited(waits) if waits else {}
     pairs = list(dict.fromkeys((hop.src, hop.dst) for hop in part))
     summary = advice.summary(code, first, _named(part), pairs, evidence)
+    further = dict.fromkeys(hop.blamed_site for hop in part if hop.blamed_site != first.blamed_site)
+    if further:
+        evidence["also_at"] = [site for site in further if site]
+        summary += f", and at {advice.some_of(evidence['also_at'], 'lines')}"
     recurs = bool(telling.recurring(part))
     waits = [sync for sync in waits if sync.kind not in LIBRARYS_OWN]
     share = telling.costly(waits) or (telling.stalling(part) if code == "host-upload" else "")
@@ -163,6 +194,7 @@ def _of_hops(rows: list[int], hops: Sequence[Hop], syncs: Sequence[Sync], tellin
         recurs,
         sum(hop.bytes_total or 0 for hop in part),
         cost_ns(part, waits),
+        shares={row: over[row].count or 0 for row in rows if over[row].count != hops[row].count},
     )
 
 

@@ -14,6 +14,7 @@ from app.analysis.hops import Hop
 from app.analysis.matrix import total
 from app.analysis.openers import purpose
 from app.analysis.proof_facts import Fact, Place, facts_of
+from app.analysis.shares import part_of
 from app.views import units
 
 MOST_WAYS = 3
@@ -86,7 +87,7 @@ def proof(finding: Finding, hops: Sequence[Hop], code_of: Callable[[str], str]) 
     def place_of(site: str | None) -> Place | None:
         return Place(site, code_of(site)) if site else None
 
-    part = [hops[row] for row in finding.hops]
+    part = part_of(finding, hops)
     chained = isinstance(finding.evidence.get("stations"), list)
     ways = _chain(finding.evidence, part, place_of) if chained else _ways(part, place_of)
     return Proof(
@@ -123,7 +124,9 @@ def _chain(evidence: Mapping[str, Any], part: Sequence[Hop], place_of: PlaceOf) 
         taken = _taken(leg[0], place_of)
         last = number == len(legs)
         stops.append(taken if last else dataclasses.replace(taken, role="Handed on by"))
-    return [Way(tuple(stops), f"{_moved(legs[0])} on each leg")]
+    out, back = _moved(legs[0]), _moved(legs[-1])
+    moved = f"{out} on each leg" if out == back else f"{out} on the first leg, {back} on the last"
+    return [Way(tuple(stops), moved)]
 
 
 def _made(hop: Hop, place_of: PlaceOf) -> Stop:

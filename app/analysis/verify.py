@@ -14,6 +14,7 @@ from app.analysis.finding import Finding
 from app.analysis.hops import Hop
 from app.analysis.lines import split_site
 from app.analysis.severity import RANK
+from app.analysis.shares import part_of
 from app.analysis.syncs import Sync
 from app.analysis.tables import Tables
 
@@ -169,7 +170,7 @@ def _only_now(before: Judged, after: Judged, became: LineMap) -> tuple[int, ...]
 
 def _side(found: tuple[Finding, ...], run: Judged, by_step: bool) -> Side:
     times = run.tables.rounds if by_step else 1
-    own = [run.hops[row] for one in found for row in one.hops if row < len(run.hops)]
+    own = [hop for one in found for hop in part_of(one, run.hops)]
     across = [hop for hop in run.hops if hop.count != 0]
     waits = [sync.stood_ns for sync in run.syncs if sync.count]
     return Side(

@@ -256,7 +256,7 @@ class EagerOps:
             fields.update(kind="upload", dst_memory=memory_of(device, on_host))
             if pulled is not None:
                 fields["producer_loc"] = pulled.loc
-                fields["facts"]["pulled_from"] = pulled.device
+                fields["facts"].update(pulled.facts)
             key = self.recording.key(identity, "hop", fields)
         return key
 

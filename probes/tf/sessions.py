@@ -180,7 +180,7 @@ class Sessions:
             dtype=dtype,
             shape=shape,
             kind="upload",
-            facts={"pulled_from": pulled.device} if pulled is not None else None,
+            facts=pulled.facts if pulled is not None else None,
         )
         self.recording.happened(self.recording.key(identity, "hop", fields), "hop")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -9,8 +10,10 @@ import pytest
 from app.analysis.chains import chains
 from app.analysis.findings import findings, run_findings
 from app.analysis.hops import hop_table
+from app.analysis.proof import proof
 from app.analysis.syncs import sync_table
 from app.analysis.tables import Tables
+from app.views import units
 from probes.trace.rows import Edge, Graph, Key, Location, Node, Process
 from tests.unit.traces import hop_fields
 
@@ -124,6 +127,65 @@ def test_an_array_that_python_took_and_sent_again_went_over_the_host() -> None:
     assert found(python_detour()) == [("cpu:1", "cpu:0", "cpu:2")]
     assert found(python_detour(pulled_from="cpu:3")) == []
     assert found(python_detour(bytes=50)) == []
+
+
+def test_an_array_that_was_changed_at_times_came_back_the_same_by_chance() -> None:
+    run = python_detour()
+    facts = {"changed_from": "cpu:1"}
+    upload: dict[str, Any] = {"kind": "upload", "op": "Python", "producer_op": "Python", "producer_loc": 4}
+    changed = hop(7, "cpu:0", "cpu:2", count=1, loc=4, facts=facts, **upload)
+    elsewhere = hop(8, "cpu:0", "cpu:2", count=1, loc=2, facts=facts, **upload)
+    assert found(Tables(**{**vars(run), "keys": [*run.keys, elsewhere]})) == [("cpu:1", "cpu:0", "cpu:2")]
+    both = Tables(**{**vars(run), "keys": [*run.keys, changed]})
+    assert [one.code for one in run_findings(both, hop_table(both), [])] == ["host-sync", "host-upload"]
+
+
+def counted(out: int, back: int) -> Tables:
+    """The detour over Python where its transfers were so many."""
+    run = python_detour()
+    counts = {1: out, 2: back}
+    keys = [dataclasses.replace(key, count=counts.get(key.id, key.count)) for key in run.keys]
+    return Tables(**{**vars(run), "keys": keys})
+
+
+def test_what_went_out_more_often_than_it_came_back_is_told_apart() -> None:
+    """Bug: three values taken of which one was sent on were a detour of four transfers."""
+    run = counted(out=3, back=1)
+    hops = hop_table(run)
+    assert [chain.counts for chain in chains(run, hops)] == [(1, 1)]
+    detour, taken = sorted(run_findings(run, hops, []), key=lambda one: one.code)
+    assert (detour.code, detour.evidence["transfers"], detour.evidence["bytes"]) == ("bounce", 2, 200)
+    assert (taken.code, taken.evidence["transfers"], taken.evidence["bytes"]) == ("host-sync", 2, 200)
+    assert (detour.hops, taken.hops) == ((0, 1), (0,))
+    ways = [way.moved for one in (detour, taken) for way in proof(one, hops, str).ways]
+    assert ways == [f"100 B {units.TIMES} 1 on each leg", f"100 B {units.TIMES} 2"]
+
+
+@pytest.mark.parametrize(("back", "recurs"), [(2, "host-sync"), (7, "bounce")])
+def test_of_what_is_taken_each_step_the_larger_part_is_a_warning(back: int, recurs: str) -> None:
+    run = counted(out=8, back=back)
+    told = {one.code: one.severity for one in run_findings(run, hop_table(run), [])}
+    assert told == {"host-sync": "info", "bounce": "info", recurs: "warning"}
+
+
+def test_what_is_taken_once_and_sent_each_step_went_out_once() -> None:
+    run = counted(out=1, back=8)
+    hops = hop_table(run)
+    assert [chain.counts for chain in chains(run, hops)] == [(1, 8)]
+    (finding,) = run_findings(run, hops, [])
+    assert finding.evidence["transfers"] == 9
+    (way,) = proof(finding, hops, str).ways
+    assert way.moved == f"100 B {units.TIMES} 1 on the first leg, 100 B {units.TIMES} 8 on the last"
+
+
+def test_what_comes_back_is_of_as_many_as_it_is() -> None:
+    """GIVEN two tensors that one line takes, and one that is sent on each time THEN one was for nothing."""
+    run = python_detour()
+    other = hop(7, "cpu:1", "cpu:0", kind="pull", op="Python", producer_op="relu", loc=1, producer_loc=3)
+    both = Tables(**{**vars(run), "keys": [*run.keys, other]})
+    hops = hop_table(both)
+    assert [chain.counts for chain in chains(both, hops)] == [(8, 8)]
+    assert [one.code for one in run_findings(both, hops, [])] == ["bounce", "host-sync"]
 
 
 def test_what_python_sends_and_takes_again_is_no_detour_of_its_own() -> None:

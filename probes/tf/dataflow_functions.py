@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from .functions import _truth
+from .function_notes import label_of, must_compile
 from .kernels import types_of_node
 from .names import short_device
 from .op_notes import FUNCTION_ATTRIBUTES
@@ -44,12 +44,10 @@ class TracedFunctions:
                     "beside": _beside(op),
                 }
             )
-        compiled = bool(attrs and "_XlaMustCompile" in attrs and _truth(attrs["_XlaMustCompile"]))
-        label = graph.name.decode() if isinstance(graph.name, bytes) else str(graph.name)
         with self._lock:
             self.found[name] = {
-                "label": label,
-                "compiled": compiled,
+                "label": label_of(graph),
+                "compiled": must_compile(attrs),
                 "nodes": nodes,
                 "arguments": [number.get(tensor.op.name, -1) for tensor in graph.inputs],
                 "results": [[number.get(t.op.name, -1), t.value_index] for t in graph.outputs],

@@ -10,7 +10,7 @@ from typing import Any, Optional
 
 from ..trace.preflight import limit_steps, wanted
 from ..trace.recording import Recording
-from . import buffers, dataflow_keras, functions
+from . import buffers, dataflow_keras, function_graphs
 from .dataflow import Dataflow
 from .direct_reads import mark_direct_reads
 from .eager import EagerOps
@@ -115,7 +115,7 @@ def _beside(flow: Dataflow, made: Any, device: str, maker: int) -> Iterator[None
 
 def _wrap_functions(flow: Dataflow) -> None:
     kept: Any = Functions
-    module: Any = functions
+    module: Any = function_graphs
     traced, ran, read = kept.traced, kept.ran, module.read_placed
 
     def function_traced(self: Any, name: str, graph: Any, attrs: Any) -> None:

@@ -19,7 +19,7 @@ from . import (
     definitions,
     devices,
     eager_hooks,
-    functions,
+    function_hooks,
     gradients,
     memory,
     merges,
@@ -43,7 +43,7 @@ def install(recording: Recording, module: ModuleType) -> None:
     dataflow_hooks.install(recording)
     autograph.install(recording)
     definitions.install(recording)
-    graphs = functions.install(recording)
+    graphs = function_hooks.install(recording)
     scopes.install(recording)
     eager_hooks.install(recording, graphs)
     gradients.install(recording)

@@ -126,4 +126,4 @@ def install(recording: Recording, functions: Functions) -> None:
         return call(self, token, device, args)
 
     script_ops.FuncRegistry.__call__ = call_recorded
-    functions.on_placed.append(python_ops.placed)
+    functions.graphs.on_placed.append(python_ops.placed)

@@ -15,7 +15,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Optional
 
 from ..trace.recording import Recording
-from .functions import FunctionNote, Functions
+from .function_notes import FunctionNote
+from .functions import Functions
 from .names import short_device
 from .op_notes import called_by, op_notes
 from .origins import Calling

@@ -1,0 +1,147 @@
+"""The placed graphs of traced functions: told apart and read when the runtime exports them, found at calls.
+
+The runtime makes one for each set of devices that a function's arguments come from, and does not say of
+which function it is.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Callable, Optional
+
+from ..trace.recording import Recording
+from ..trace.rows import RUNTIMES_GRAPHS
+from .awaited import Awaited
+from .exported import exported
+from .function_notes import FunctionNote
+from .names import short_device
+from .origins import NOT_KNOWN, Calling
+from .placed import PlacedGraph, read_placed
+from .placed_nodes import ARGUMENTS, RESULTS
+from .scopes import current as current_scope
+
+Tell = Callable[[str, dict[str, FunctionNote], Any], None]
+"""Called with the function that a placed graph is of, what is known of all functions, and the graph."""
+
+
+class FunctionGraphs:
+    """The placed graphs of the functions traced in this process."""
+
+    def __init__(self, recording: Recording, notes: dict[str, FunctionNote]) -> None:
+        """`notes` are the functions' by their runtime names."""
+        self.recording = recording
+        self.notes = notes
+        self.placed: dict[str, list[PlacedGraph]] = {}
+        """By the function's runtime name, in the order in which they came."""
+        self.on_placed: list[Tell] = []
+        """Called with each graph that was read."""
+        self._awaited = Awaited(recording, notes)
+        self._lock = threading.RLock()
+
+    def find(self, name: str, inputs: Any) -> Optional[PlacedGraph]:
+        """The one that a call on these inputs ran; None where none was read yet."""
+        graphs = self.placed.get(name)
+        if not graphs:
+            return None
+        if len(graphs) == 1:
+            return graphs[0]
+        where = _devices(inputs)
+        for graph in reversed(graphs):
+            if graph.input_devices == where:
+                return graph
+        return graphs[-1]
+
+    def find_or_await(self, name: str, inputs: Any, location: int) -> tuple[Optional[PlacedGraph], int]:
+        """The same, or the number that it will have when it comes."""
+        with self._lock:  # it may be read at this moment, by another thread that runs the same
+            graph = self.find(name, inputs)
+            return graph, self._awaited.called(name, location) if graph is None else 0
+
+    def read(self, name: str, metadata: bytes, inputs: Any, location: int, ctx: Any) -> None:
+        """Read what the runtime exported at a call of `name`."""
+        from tensorflow.core.protobuf import config_pb2
+
+        with self._lock:
+            for merged in config_pb2.RunMetadata.FromString(metadata).function_graphs:
+                for function_graph, apart in exported(merged, name, self.notes):
+                    self._read_one(name, function_graph, apart, inputs, location, ctx)
+
+    def _read_one(
+        self, name: str, function_graph: Any, apart: bool, inputs: Any, location: int, ctx: Any
+    ) -> None:
+        """Read one function's graph; `apart`: out of several that were made at a time."""
+        if _one_op(function_graph):
+            return
+        owner = self._owner(name, function_graph, len(inputs))
+        if owner is None:
+            why = "made by the runtime itself, of no function that was traced here"
+            self.recording.unseen(RUNTIMES_GRAPHS, why)
+            return
+        if apart and owner in self.placed:
+            return  # another thread's making of the same
+        arguments = inputs if owner == name else None
+        called = _calling(ctx) if owner == name else NOT_KNOWN
+        number = self._awaited.arrived(owner)
+        try:
+            graph = read_placed(
+                self.recording, function_graph, owner, self.notes, arguments, location, number, called=called
+            )
+        except Exception as error:  # noqa: BLE001 - the program's call must not fail by it
+            what = f"ops inside {self.notes[owner].label}"
+            why = f"its placed graph can't be read: {type(error).__name__}: {error}"
+            self.recording.unseen(what, why, len(self.notes[owner].ops))
+            return
+        graph.input_devices = _devices(inputs) if owner == name else None
+        for tell in self.on_placed:
+            tell(owner, self.notes, function_graph)
+        self.placed.setdefault(owner, []).append(graph)
+
+    def _owner(self, name: str, function_graph: Any, inputs: int) -> Optional[str]:
+        """Whose graph it is: the caller's, or of another function that ran inside (map, py_function).
+
+        A graph does not say. Its ops' names do, unless the runtime inlined everything at once; then a
+        graph with the caller's number of arguments is the caller's.
+        """
+        nodes = function_graph.pre_optimization_graph.node
+        found = {node.name for node in nodes}
+        best, best_score = None, 0.5
+        candidates = [name, *(other for other in reversed(list(self.notes)) if other != name)]
+        for candidate in candidates:
+            note = self.notes.get(candidate)
+            if note is None or not found:
+                continue
+            score = len(found & note.ops.keys()) / max(len(found), len(note.ops))
+            if score > best_score:
+                best, best_score = candidate, score
+            if score > 0.95:
+                break
+        arguments = sum(node.op in ARGUMENTS for node in nodes)
+        if best is None and arguments == inputs and name in self.notes and name not in self.placed:
+            return name
+        return best
+
+
+def export(ctx: Any) -> bytes:
+    """Placed graphs collected since the last export; b'' (the common case) costs some microseconds."""
+    from tensorflow.python import pywrap_tfe
+    from tensorflow.python.client import pywrap_tf_session
+    from tensorflow.python.framework import c_api_util
+
+    with c_api_util.tf_buffer() as buffer:
+        pywrap_tfe.TFE_ContextExportRunMetadata(ctx._context_handle, buffer)
+        return bytes(pywrap_tf_session.TF_GetBuffer(buffer))
+
+
+def _calling(ctx: Any) -> Calling:
+    device = short_device(ctx.device_name or "")
+    return Calling(device, current_scope()) if device else NOT_KNOWN
+
+
+def _one_op(function_graph: Any) -> bool:
+    """The runtime's wrapper around a single eager op, which the op callback has seen."""
+    edge = ("NoOp", *ARGUMENTS, *RESULTS)
+    return sum(node.op not in edge for node in function_graph.pre_optimization_graph.node) <= 1
+
+
+def _devices(inputs: Any) -> tuple[str, ...]:
+    return tuple(tensor.device for tensor in inputs)

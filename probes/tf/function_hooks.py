@@ -1,0 +1,67 @@
+"""Where the recorder of traced functions is called from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..trace.recording import Recording, clock
+from .functions import Functions
+from .gradients import current as gradient
+from .scopes import current as current_scope
+
+
+def install(recording: Recording) -> Functions:
+    """Hook op creation in graphs, the making of functions and their calls."""
+    from tensorflow.python.eager import context
+    from tensorflow.python.eager.polymorphic_function import atomic_function
+    from tensorflow.python.framework import ops
+
+    functions = Functions(recording)
+
+    create = ops.Graph._create_op_internal
+    making, calling = recording.guard("the making of graphs"), recording.guard("calls of functions")
+
+    def _create_op_internal(self: Any, *args: Any, **kwargs: Any) -> Any:
+        op = create(self, *args, **kwargs)
+        with making:
+            places = getattr(self, "_hopscope_ops", None)
+            if places is None:
+                places = self._hopscope_ops = {}
+            forward = gradient.forward_loc, gradient.forward_requested
+            places[op.name] = (recording.sites.current(), *forward, current_scope(), gradient.forward_op)
+        return op
+
+    ops.Graph._create_op_internal = _create_op_internal
+
+    from_graph = atomic_function.from_func_graph
+
+    def from_func_graph(name: Any, graph: Any, attrs: Any, *args: Any, **kwargs: Any) -> Any:
+        made = from_graph(name, graph, attrs, *args, **kwargs)
+        with making:
+            functions.traced(made.name.decode(), graph, attrs)
+        return made
+
+    atomic_function.from_func_graph = from_func_graph
+
+    call = context.Context.call_function
+
+    def call_function(self: Any, name: Any, tensor_inputs: Any, num_outputs: Any) -> Any:
+        text = name.decode() if isinstance(name, bytes) else name
+        task, observing, window, outputs = "", None, None, None
+        with calling:
+            task = functions.remote.task(self)
+            observing = functions.begins(text) if not task else None
+            functions.called.add(text)
+            if functions.windows:
+                window = functions.windows.begin(text, functions.last_duration(text))
+        start = clock()
+        try:
+            outputs = call(self, name, tensor_inputs, num_outputs)
+        finally:
+            dur = clock() - start
+            with calling:
+                functions.ran(self, text, tensor_inputs, outputs, start, dur, observing, window, task)
+        return outputs
+
+    context.Context.call_function = call_function
+    return functions

@@ -52,7 +52,7 @@ class Uploads:
                     shape=shape,
                     kind="upload",
                     requested=device,
-                    facts=None if pulled is None else {"pulled_from": pulled.device},
+                    facts=None if pulled is None else pulled.facts,
                 )
                 key = self.recording.key(identity, "hop", fields)
             known = self._known[identity] = (key, mark)

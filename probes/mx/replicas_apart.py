@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..trace.recording import Recording
-from ..trace.replica_sets import Copy, Parameter, due
-from ..trace.told_sets import ToldSets
+from ..trace.replica_sets import Copy
+from ..trace.towers import Towers
 from . import steps
 from .arrays import Arrays
 from .tape import COPIES
 
 Reader = Callable[[Any, str, Sequence[int]], Any]
 """Gives the first elements of the array of a handle, of a type and shape, unseen by the recorder."""
-_MOST_WAITING = 512
 _MOST_RESTARTS = 2
 _BY_DIFFERENCE = frozenset({"broadcast_sub", "elemwise_sub", "_sub", "_minus", "_npi_subtract"})
 _BY_SUM = frozenset({"broadcast_add", "elemwise_add", "_add", "_plus", "_npi_add"})
@@ -51,9 +49,9 @@ class Apart:
         self.recording = recording
         self._arrays = arrays
         self._read = read
-        self._lock = threading.RLock()
-        self._waiting: dict[tuple[int, str, str], list[Parameter]] = {}
-        self._told = ToldSets(recording, _settings)
+        self._towers = Towers(recording, _settings)
+        self.together = self._towers.together
+        """To be told the devices that one loss depends on."""
         self.began: list[Copy] = []
         """Copies whose first values are still to be kept."""
         self.on = False
@@ -70,24 +68,18 @@ class Apart:
         if not dtype.startswith("float") or self._arrays.sparse(handle) or not shape:
             return
         device, extents = self._arrays.device(handle), "x".join(map(str, shape))
-        place = self.recording.sites.current(2), extents, dtype
-        with self._lock:
-            waiting = self._waiting.setdefault(place, [])
-            parameter = next((one for one in waiting if one.takes(device)), None)
-            if parameter is None:
-                parameter = Parameter(place[0], extents)
-                waiting.append(parameter)
-                del waiting[:-_MOST_WAITING]
+        loc = self.recording.sites.current(2)
 
-            def read() -> Any:
-                there = self._arrays.copies.get(address) is copy
-                return self._read(handle, dtype, shape) if there else None
+        def read() -> Any:
+            there = self._arrays.copies.get(address) is copy
+            return self._read(handle, dtype, shape) if there else None
 
-            copy = Copy(device, "", parameter, read)
-            parameter.copies[device] = copy
+        with self._towers.lock:
+            copy = self._towers.made(loc, extents, dtype, device, "", read)
             self._arrays.copies[address] = copy
-            if len(parameter.copies) > 1:
-                self.began += parameter.copies.values() if len(parameter.copies) == 2 else [copy]
+            copies = copy.parameter.copies
+            if len(copies) > 1:
+                self.began += copies.values() if len(copies) == 2 else [copy]
                 self.on = True
 
     def differentiated(self) -> None:
@@ -96,12 +88,6 @@ class Apart:
         for copy in began:
             if not copy.updates and not copy.parameter.over:
                 copy.keep()
-
-    def together(self, devices: frozenset[str]) -> None:
-        """One loss depends on what these devices computed: what they have are parts of one model."""
-        for waiting in self._waiting.values():
-            for parameter in waiting:
-                parameter.over |= len(devices & parameter.copies.keys()) > 1
 
     # -- what is written ---------------------------------------------------------------------------
 
@@ -135,36 +121,11 @@ class Apart:
                 copy.parameter.over = True
 
     def _written(self, copy: Copy, update: bool, loc: int, optimizer: Any) -> None:
-        parameter = copy.parameter
-        group = parameter.replicas
-        if len(parameter.copies) < 2 or parameter.over or (group is not None and group.over):
-            return
-        if not update or (group is not None and group.loc != loc):
-            self._assigned(copy)
-            return
-        if 0 not in copy.values and not copy.updates:
-            parameter.over = True  # nobody knows how it began
-            return
-        copy.optimizer = optimizer or copy.optimizer
-        with self._lock:
-            group = parameter.replicas or self._told.join(parameter, loc)
-            parameter.updated(copy)
-        if due(copy.updates):
-            copy.keep()
-            with self._lock:
-                group.reached(copy.updates)
-
-    def _assigned(self, copy: Copy) -> None:
-        """Something else than its gradients reached a copy."""
-        if not copy.updates:
-            if copy.values:  # it begins with what it has now
-                copy.values.clear()
-                copy.restarts += 1
-                # Each is a wait for its values: what is assigned in every step is no copy that learns.
-                copy.parameter.over |= copy.restarts > _MOST_RESTARTS
-                self.began.append(copy)
-            return
-        self._told.leave(copy.parameter)
+        if self._towers.wrote(copy, update, loc, optimizer):
+            copy.restarts += 1
+            # Each is a wait for its values: what is assigned in every step is no copy that learns.
+            copy.parameter.over |= copy.restarts > _MOST_RESTARTS
+            self.began.append(copy)
 
 
 def _settings(optimizer: Any) -> tuple[Any, ...]:

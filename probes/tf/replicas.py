@@ -8,21 +8,19 @@ Everything here costs something only where a line made variables of one shape on
 from __future__ import annotations
 
 import functools
-import threading
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Optional
 
 from ..trace.recording import Recording
-from ..trace.replica_sets import Copy, Parameter, due
-from ..trace.told_sets import ToldSets
+from ..trace.replica_sets import Copy
+from ..trace.towers import Towers
 from . import steps
 from .names import shape_text, short_device
 from .peek import first_elements
 from .returned import ReturnedGradients
 from .writes import Touched, is_update, is_write, touched
 
-_MOST_WAITING = 512
 _SETTINGS = (
     "momentum",
     "nesterov",
@@ -47,9 +45,7 @@ class Replicas:
     def __init__(self, recording: Recording) -> None:
         """No variable was made yet."""
         self.recording = recording
-        self._lock = threading.RLock()
-        self._waiting: dict[tuple[int, str, str], list[Parameter]] = {}
-        self._told = ToldSets(recording, _settings)
+        self._towers = Towers(recording, _settings)
         self._touched: dict[str, Touched] = {}
         self.on = False
         """Some variables may be replicas of each other."""
@@ -68,18 +64,10 @@ class Replicas:
 
     def made(self, handle: Any, name: str, dims: Sequence[Optional[int]], dtype: Any) -> None:
         """A variable was made, eagerly."""
-        device, shape = short_device(handle.device), shape_text(dims)
-        place = self.recording.sites.current(), shape, dtype.name
-        with self._lock:
-            waiting = self._waiting.setdefault(place, [])
-            parameter = next((one for one in waiting if one.takes(device)), None)
-            if parameter is None:
-                parameter = Parameter(place[0], shape)
-                waiting.append(parameter)
-                del waiting[:-_MOST_WAITING]
-            copy = Copy(device, name, parameter, _reader(handle, dtype, dims))
-            parameter.copies[device] = copy
-            self.on = self.on or (len(parameter.copies) > 1 and not self._failed)
+        place = self.recording.sites.current(), shape_text(dims), dtype.name
+        device, read = short_device(handle.device), _reader(handle, dtype, dims)
+        copy = self._towers.made(*place, device, name, read)
+        self.on = self.on or (len(copy.parameter.copies) > 1 and not self._failed)
         setattr(handle, _COPY, copy)
 
     def traced(self, name: str, graph: Any) -> None:
@@ -118,32 +106,8 @@ class Replicas:
     def wrote(self, handle: Any, update: bool, loc: int) -> None:
         """A variable got new values: by an update at `loc`, or any others."""
         copy = getattr(handle, _COPY, None)
-        if copy is None or len(copy.parameter.copies) < 2 or not copy.trained:
-            return
-        parameter = copy.parameter
-        group = parameter.replicas
-        if parameter.over or (group is not None and group.over):
-            return
-        if not update or (group is not None and group.loc != loc):
-            self._assigned(copy)
-            return
-        if 0 not in copy.values and not copy.updates:
-            parameter.over = True
-            return
-        with self._lock:
-            group = parameter.replicas or self._told.join(parameter, loc)
-            parameter.updated(copy)
-        if due(copy.updates):
-            copy.keep()
-            with self._lock:
-                group.reached(copy.updates)
-
-    def _assigned(self, copy: Copy) -> None:
-        """Something else than its gradients reached a copy."""
-        if not copy.updates:
-            copy.values.clear()  # it begins with what it has now
-            return
-        self._told.leave(copy.parameter)
+        if copy is not None and copy.trained:
+            self._towers.wrote(copy, update, loc)
 
 
 def _copies(handles: Iterable[Any]) -> list[Copy]:

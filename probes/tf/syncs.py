@@ -31,6 +31,7 @@ _KINDS = {
     "__len__": "len",
     "__reduce__": "pickle",
 }
+_KERAS = f"{os.sep}keras{os.sep}"
 _DISTRIBUTE = os.path.join("tensorflow", "python", "distribute")
 _ASK_FOR_MORE = (os.path.join(_DISTRIBUTE, "input_lib.py"), os.path.join("engine", "data_adapter.py"))
 """Where TensorFlow, and Keras 2, look whether there is another element, or another step to make."""
@@ -55,8 +56,9 @@ def install(recording: Recording) -> None:
             location = recording.sites.current(2)
             purpose = purpose_of(recording, sys._getframe(2))
             kind = purpose or kind
-            # What a library takes for itself, its own transfers tell.
             awaited = awaited_by(tensor) if is_host(device) and not purpose else None
+            if awaited is not None and _by_keras(recording, sys._getframe(2)):
+                awaited = None
             shape = tensor._shape_tuple()
             identity = ("sync", device, kind, location, tensor._datatype_enum(), shape, awaited)
             key = known.get(identity)
@@ -112,6 +114,15 @@ def purpose_of(recording: Recording, frame: Optional[FrameType]) -> str:
             return LOGS
         frame = frame.f_back
     return "" if purpose == OWN_THREAD and frame is not None else purpose
+
+
+def _by_keras(recording: Recording, frame: Optional[FrameType]) -> bool:
+    """Whether Keras takes it, for itself: whether a step had data, say, which its own transfers tell."""
+    while frame is not None and not recording.sites.is_user(frame.f_code.co_filename):
+        if _KERAS in frame.f_code.co_filename:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _pull(recording: Recording, tensor: Any, device: str, kind: str, location: int, dur: int) -> None:

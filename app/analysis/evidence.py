@@ -152,13 +152,18 @@ def _variable(facts: Facts) -> str:
         return f"The table lives on {home}, so its rows are looked up there; what uses them runs on {used}."
     kept = f", where {facts.told('kept_by')} keeps it" if "kept_by" in facts else ""
     if "created_at" in facts:
-        kept += f", created at {facts.told('created_at', 'lines')} in a scope of"
-        kept += f" {facts.told('created_in', 'devices')}"
+        kept += f", created at {facts.told('created_at', 'lines')}"
+        if "created_in" in facts:
+            kept += f" in a scope of {facts.told('created_in', 'devices')}"
+        if "object_made_at" in facts:
+            kept += f", when {facts.told('object_made_at', 'lines')} makes the object"
     asked, runs = facts.told("requested", "devices"), facts.told("dst", "devices")
     reads = f"was requested on {asked}" if asked else f"was requested nowhere and runs on {runs}"
     if not asked and not runs:
         reads = "runs elsewhere"
     home = facts.told("lives_on", "devices")
+    if len(facts.each("variable")) > 1:
+        return f"The variables live on {home}{kept}; what reads them {reads}{facts.scope('scope')}."
     return f"The variable lives on {home}{kept}; what reads it {reads}{facts.scope('scope')}."
 
 

@@ -122,8 +122,13 @@ def _line_first(rows: list[int], hops: Sequence[Hop]) -> list[int]:
         moved[site] = moved.get(site, 0) + (hops[row].bytes_total or 0)
     if len(moved) < 2:
         return rows
-    first = min(moved, key=lambda site: (-moved[site], split_site(site or "") or ("", 0)))
+    first = min(moved, key=lambda site: (-moved[site], split_site(site) or ("", 0)))
     return sorted(rows, key=lambda row: hops[row].blamed_site != first)
+
+
+def _in_order(sites: Iterable[str]) -> list[str]:
+    """Sites by file and line."""
+    return sorted(sites, key=lambda site: split_site(site) or (site, 0))
 
 
 def _act(hop: Hop) -> tuple[str, ...]:
@@ -171,9 +176,9 @@ def _of_hops(
         evidence |= waited(waits) if waits else {}
     pairs = list(dict.fromkeys((hop.src, hop.dst) for hop in part))
     summary = advice.summary(code, first, _named(part), pairs, evidence)
-    further = dict.fromkeys(hop.blamed_site for hop in part if hop.blamed_site != first.blamed_site)
+    further = {hop.blamed_site for hop in part if hop.blamed_site and hop.blamed_site != first.blamed_site}
     if further:
-        evidence["also_at"] = [site for site in further if site]
+        evidence["also_at"] = _in_order(further)
         summary += f", and at {advice.some_of(evidence['also_at'], 'lines')}"
     recurs = bool(telling.recurring(part))
     waits = [sync for sync in waits if sync.kind not in LIBRARYS_OWN]

@@ -9,6 +9,7 @@ from typing import Any
 
 from app.analysis.basis import weakest
 from app.analysis.causes import Cause, judge
+from app.analysis.created import with_creation
 from app.analysis.devices import is_host
 from app.analysis.hand_sums import hand_sums
 from app.analysis.recurrence import Own
@@ -206,7 +207,7 @@ def _hop(tables: Tables, context: Context, key: Key, count: int | None) -> Hop:
         producer_site=tables.site(fields.get("producer_loc")),
         forward_site=tables.site(fields.get("forward_loc")),
         via=tables.via(loc),
-        cause=_with_scopes(judge(fields, context, count, each), key, tables),
+        cause=_judged(fields, context, count, each, key, tables),
         basis=basis,
         kind=text("kind") or "copy",
         producer_op=text("producer_op"),
@@ -239,6 +240,13 @@ def _took_ns(tables: Tables, key: Key) -> int | None:
     if sums is None or not sums.timed or not key.count:
         return None
     return round(sums.dur_ns * key.count / sums.timed)
+
+
+def _judged(
+    fields: dict[str, Any], context: Context, count: int | None, each: float | None, key: Key, tables: Tables
+) -> Cause:
+    """The cause, with the lines that belong to it."""
+    return with_creation(_with_scopes(judge(fields, context, count, each), key, tables), key.fields, tables)
 
 
 def _with_scopes(cause: Cause, key: Key, tables: Tables) -> Cause:
@@ -274,7 +282,7 @@ def _merged(tables: Tables, first: Hop, more: Hop, context: Context, key: Key) -
     return dataclasses.replace(
         first,
         count=count,
-        cause=_with_scopes(judge(_with_gradient(key.fields, tables), context, count, each), key, tables),
+        cause=_judged(_with_gradient(key.fields, tables), context, count, each, key, tables),
         basis=weakest(bases),
         keys=keys,
         each=each,

@@ -17,6 +17,9 @@ _INTEGERS = frozenset(
         "made_loc",
         "origin_loc",
         "variables_loc",
+        "variable_loc",
+        "variable_call_loc",
+        "without_context_loc",
         "graph",
         "node",
         "bytes",
@@ -53,7 +56,7 @@ _TEXTS = frozenset(
         "name",
         "what",
     }
-    | {"why", "algorithm", "group", "outcome", "parameter", "exchange", "within"}
+    | {"without_context_op", "why", "algorithm", "group", "outcome", "parameter", "exchange", "within"}
 )
 _LISTS_OF_TEXTS = frozenset({"consumers", "devices", "reads"})
 _MAPPING = "facts"

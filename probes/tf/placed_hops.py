@@ -14,7 +14,7 @@ from .names import short_device
 from .origins import PLUMBING, Calling, OpNote, split_input
 from .placed_nodes import ARGUMENTS, RESULTS, Node, op_type
 from .scopes import NO_SCOPE, Scope
-from .variables import kept_by
+from .variables import creation, kept_by
 
 _DEEP = 100
 """Switches and such that a handle passes on its way into branches and loops, at most."""
@@ -158,6 +158,7 @@ class PlacedHops:
             "scope_loc": scope.line,
             "producer_scope_loc": producer_scope.line,
             "facts": facts,
+            **(creation(self._handle_mark(producer.proto)) if variable else {}),
         }
 
     def _scope(self, node: Node, requested: str) -> Scope:
@@ -232,17 +233,31 @@ class PlacedHops:
     def _variable(self, node: Any) -> str:
         if node.op not in ("ReadVariableOp", "ResourceGather") or not node.input:
             return ""
-        handle = self.nodes.get(split_input(node.input[0])[0])
+        handle = self._handle(node)
         if handle is None:
             return str(node.name)
+        mark = self._handle_mark(node)
+        return str((mark[2] if mark else "") or handle.proto.name)
+
+    def _handle_mark(self, read: Any) -> Any:
+        """What is known of the handle that is read, which the call was given; None where nothing is."""
+        handle = self._handle(read)
+        if handle is None or handle.proto.op not in ARGUMENTS:
+            return None
+        return self._argument_mark(handle.proto)
+
+    def _handle(self, read: Any) -> Optional[Node]:
+        """The op that the handle comes from which is read, through branches and loops."""
+        handle = self.nodes.get(split_input(read.input[0])[0])
         passed = 0
+        if handle is None:
+            return None
         while handle.proto.op in PLUMBING and handle.proto.input and passed < _DEEP:
             behind = self.nodes.get(split_input(handle.proto.input[0])[0])
             if behind is None:
                 break
             handle, passed = behind, passed + 1
-        mark = self._argument_mark(handle.proto) if handle.proto.op in ARGUMENTS else None
-        return str((mark[2] if mark else "") or handle.proto.name)
+        return handle
 
     def _resource_beside(self, consumer: Node) -> str:
         """The variable or other resource on its device that an op works on: that decides where it runs."""

@@ -1,18 +1,24 @@
 """Names variables' handles: the runtime knows eager ones only by a random number.
 
-Notes too which variables a strategy keeps in one place for all its replicas: where they are made is its
+Notes too by which call in the user's code each was made, as an object's `__init__` makes several, and which
+variables a strategy keeps in one place for all its replicas: where they are made is its
 choice, not that of a device scope.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from types import FrameType
+from typing import Any, Optional
 
 from ..trace.recording import Recording
+from ..trace.sites import Sites
+from .marks import Mark
 from .marks import mark as mark_of
 
 _CENTRAL = ("CentralStorageStrategy", "ParameterServerStrategy")
 _kept_by: dict[str, str] = {}
+_calls: dict[Mark, int] = {}
 
 
 def kept_by(name: str) -> str:
@@ -20,11 +26,43 @@ def kept_by(name: str) -> str:
     return _kept_by.get(name, "")
 
 
+def creation(handle: Optional[Mark]) -> dict[str, int]:
+    """The fields that tell at which line the variable of a handle was made, and by a call at which."""
+    if handle is None or handle not in _calls:
+        return {}
+    return {"variable_loc": handle[1], "variable_call_loc": _calls[handle]}
+
+
+def _call_of(sites: Sites) -> int:
+    """The location that called the innermost function of the user's, or made the object that it sets up.
+
+    0 where there is none.
+    """
+    frame: Optional[FrameType] = sys._getframe(1)
+    depth, inside, made = 1, False, None
+    while frame is not None:
+        if sites.is_user(frame.f_code.co_filename):
+            set_up = _set_up(frame)
+            if inside and (made is None or set_up is not made):
+                return sites.current(depth)
+            inside, made = True, set_up
+        frame, depth = frame.f_back, depth + 1
+    return 0
+
+
+def _set_up(frame: FrameType) -> Any:
+    """The object whose `__init__` runs in a frame; None for other functions."""
+    code = frame.f_code
+    itself = code.co_varnames[0] if code.co_name == "__init__" and code.co_argcount else ""
+    return frame.f_locals.get(itself)
+
+
 def install(recording: Recording) -> None:
     """Wrap the function that makes every resource variable's handle."""
     from tensorflow.python.distribute import distribute_lib
     from tensorflow.python.ops import resource_variable_ops
 
+    guard = recording.guard("variables")
     make = resource_variable_ops._variable_handle_from_shape_and_dtype
 
     def make_named(shape: Any, dtype: Any, shared_name: Any, name: Any, *args: Any, **kwargs: Any) -> Any:
@@ -38,7 +76,12 @@ def install(recording: Recording) -> None:
             if _kept_by.setdefault(plain, central) != central:
                 _kept_by[plain] = ""
         if mark is not None and name:
-            handle._hopscope = mark_of(mark[0], mark[1], str(name).rstrip("/"), *mark[3:])
+            known = handle._hopscope = mark_of(mark[0], mark[1], str(name).rstrip("/"), *mark[3:])
+            with guard:
+                call = _call_of(recording.sites)
+                # Several that were made at one line by calls of different lines have no one call.
+                if _calls.setdefault(known, call) != call:
+                    _calls[known] = 0
         return handle
 
     resource_variable_ops._variable_handle_from_shape_and_dtype = make_named

@@ -131,6 +131,13 @@ from app.analysis.finding import Finding
             " nowhere and runs on cpu:1.",
         ),
         (
+            "variable-home",
+            {"lives_on": "cpu:0", "requested": "cpu:1", "dst": "cpu:1", "variable": ["mean", "Variable"]}
+            | {"created_at": ["r.py:8", "r.py:9"], "object_made_at": "t.py:13"},
+            "The variables live on cpu:0, created at r.py:8 and r.py:9, when t.py:13 makes the object; what"
+            " reads them was requested on cpu:1.",
+        ),
+        (
             "mixed-context",
             {"inputs_also_on": ["cpu:0"], "inputs_made_by": ["Python"], "inputs_made_at": ["t.py:3"]},
             "Inputs on cpu:0 were made by Python data at t.py:3. An array that is made without a context lies"

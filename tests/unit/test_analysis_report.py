@@ -55,6 +55,51 @@ def hop(number: int, src: str, dst: str, count: int | None, **fields: Any) -> Ke
     return Key(number, "hop", hop_fields(src, dst, **fields), count)
 
 
+def read(number: int, line: int, made: int, call: int, dst: str = "cpu:1", size: int = 1024) -> Key:
+    """An object's variable, made at a line when another makes the object, is read at a third each step."""
+    fields = {"facts": {"variable": "Variable"}, "producer_op": "ReadVariableOp", "graph": 1, "per_call": 1}
+    fields |= {"loc": line, "bytes": size, "requested": dst, "tensor": f"read_{number}:0"}
+    return hop(number, "cpu:0", dst, 30, **fields, variable_loc=made, variable_call_loc=call)
+
+
+def test_variables_of_one_object_that_one_device_reads_are_one_finding_at_the_line_that_reads_most() -> None:
+    inside = {n: Location(n, f"stats.py:{n}", None, "/src/stats.py", n, "__init__") for n in (108, 109)}
+    run = tables(
+        read(1, 16, 108, 13),
+        read(2, 23, 109, 13),
+        read(3, 23, 108, 13),
+        read(4, 16, 108, 14),
+        read(5, 23, 109, 13, dst="cpu:2"),
+        Key(9, "mark", {"name": "step"}, 30),
+        processes=[process(devices=("cpu:0", "cpu:1", "cpu:2"))],
+        locations=SITES | inside,
+    )
+    by_object = [found for found in run_findings(run, hop_table(run), []) if found.code == "variable-home"]
+    told = {(found.site, found.evidence["object_made_at"], found.evidence["dst"]) for found in by_object}
+    assert told == {
+        ("train.py:23", "train.py:13", "cpu:1"),
+        ("train.py:16", "train.py:14", "cpu:1"),
+        ("train.py:23", "train.py:13", "cpu:2"),
+    }
+    (most,) = [found for found in by_object if found.site == "train.py:23" and len(found.hops) == 3]
+    assert most.evidence["also_at"] == ["train.py:16"]
+    assert most.evidence["created_at"] == ["stats.py:109", "stats.py:108"]
+    assert most.summary.startswith(
+        "Variable of stats.py:109 and Variable of stats.py:108 live on cpu:0 and are read on cpu:1 at"
+        " train.py:23, and at train.py:16: 3 KiB each step"
+    )
+
+
+def test_variables_that_no_constructor_made_are_told_by_the_lines_that_read_them() -> None:
+    run = tables(read(1, 16, 8, 13), read(2, 23, 9, 13), Key(9, "mark", {"name": "step"}, 30))
+    found = [one for one in run_findings(run, hop_table(run), []) if one.code == "variable-home"]
+    assert {(one.site, one.evidence["created_at"]) for one in found} == {
+        ("train.py:16", "train.py:8"),
+        ("train.py:23", "train.py:9"),
+    }
+    assert all("object_made_at" not in one.evidence for one in found)
+
+
 def test_a_captured_tensor_that_each_call_sends_is_a_redundant_copy() -> None:
     fields = hop_fields("cpu:1", "cpu:2", kind="arg", graph=1, per_call=1, bytes=4096, loc=3)
     fields |= {"requested": "cpu:2", "producer_requested": "cpu:1", "tensor": "table:0"}

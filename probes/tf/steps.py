@@ -10,6 +10,7 @@ from ..trace.recording import Recording
 
 OPTIMIZER_MODULES: dict[str, tuple[str, str]] = {
     "keras.src.optimizers.base_optimizer": ("BaseOptimizer", "apply"),
+    "keras.src.optimizers.loss_scale_optimizer": ("LossScaleOptimizer", "apply"),
     "keras.src.optimizers.optimizer": ("_BaseOptimizer", "apply_gradients"),
     "keras.src.optimizers.optimizer_experimental.optimizer": ("_BaseOptimizer", "apply_gradients"),
     "tf_keras.src.optimizers.optimizer": ("_BaseOptimizer", "apply_gradients"),
@@ -20,7 +21,8 @@ OPTIMIZER_MODULES: dict[str, tuple[str, str]] = {
 """Module -> (class, method) whose every outermost call is one optimizer application.
 
 Keras 3 has `base_optimizer`; Keras 2 has `optimizer._BaseOptimizer`; a subclass that overrides the
-method is covered where it calls its parent's.
+method is covered where it calls its parent's. That of loss scales, which mixed_float16 wraps every
+optimizer in, calls another one's in a branch, which is another graph.
 """
 
 

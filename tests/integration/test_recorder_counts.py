@@ -89,6 +89,7 @@ import tensorflow as tf
 
 w, v = tf.Variable(tf.ones((8, 8))), tf.Variable(tf.ones((8, 8)))
 first, second = tf.keras.optimizers.SGD(0.1), tf.keras.optimizers.SGD(0.1)
+third = tf.keras.optimizers.LossScaleOptimizer(tf.keras.optimizers.SGD(0.1))
 
 
 def one():
@@ -104,9 +105,18 @@ def two():
     second.apply_gradients(zip(tape.gradient(loss, [v]), [v]))
 
 
+@tf.function
+def scaled():
+    with tf.GradientTape() as tape:
+        loss = third.scale_loss(tf.reduce_sum(v * v))
+    third.apply_gradients(zip(tape.gradient(loss, [v]), [v]))
+
+
 for _ in range(6):
     one()
     two()
+for _ in range(4):
+    scaled()
 """
 
 
@@ -115,4 +125,4 @@ def test_two_optimizers_that_take_turns_make_one_step_together(
 ) -> None:
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     run = record(tf_python, written(tmp_path, TURNS))
-    assert run.report["steps"] == 6
+    assert run.report["steps"] == 6 + 4, "one that scales losses applies another one in a branch"

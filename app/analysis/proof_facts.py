@@ -63,6 +63,9 @@ _TOLD: dict[str, _Told] = {
     "asked_at": _Told("Asked for at", "line"),
     "ran_on": _Told("Ran on", "device", alone=True),
     "inputs_also_on": _Told("Inputs also on", "device"),
+    "made_on_default": _Told("Made on the default context by"),
+    "made_on_default_at": _Told("Made there at", "line"),
+    "also_at": _Told("Also at", "line"),
     "read_in_place": _Told("Read in place"),
     "raised": _Told("Raised"),
     # Why a transfer's ends are where they are.
@@ -86,6 +89,8 @@ _TOLD: dict[str, _Told] = {
     "kept_by": _Told("Kept there by"),
     "created_at": _Told("Created at", "line"),
     "created_in": _Told("Created in a scope of", "device"),
+    "object_made_at": _Told("Its object made at", "line"),
+    "result_on": _Told("A function's result, on", "device"),
     "default_device": _Told("Default device", "device"),
     "producer_default_device": _Told("Default device", "device"),
     "call": _Told("Copied by"),

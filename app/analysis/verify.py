@@ -118,13 +118,22 @@ def loud(finding: Finding) -> bool:
 
 def hold(code: str, site: str, before: Sequence[Finding], after: Sequence[Finding], became: LineMap) -> Held:
     """Hold the findings `after` against those `before`, as to that of this code and line."""
-    lines = became(site)
-    known = {(one.code, new) for one in before for new in became(one.site or "")}
+    was = tuple(one for one in before if (one.code, one.site or "") == (code, site))
+    # What is one mistake at several lines is still there if it is left at any that others are not told at.
+    others = {one.site for one in before if one.code == code and one.site != site}
+    left = {site, *(line for one in was for line in _lines(one) if line not in others)}
+    lines = {new for line in left for new in became(line)}
+    known = {(one.code, new) for one in before for line in _lines(one) for new in became(line)}
     return Held(
-        tuple(one for one in before if (one.code, one.site or "") == (code, site)),
+        was,
         tuple(one for one in after if one.code == code and (one.site or "") in lines),
         tuple(one for one in after if loud(one) and (one.code, one.site or "") not in known),
     )
+
+
+def _lines(finding: Finding) -> list[str]:
+    """The lines that a finding is told at."""
+    return [finding.site or "", *finding.evidence.get("also_at", ())]
 
 
 def verify(code: str, site: str, before: Judged, after: Judged, became: LineMap) -> Verified:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from app.analysis.finding import Finding
 from app.analysis.findings import run_findings
 from app.analysis.hops import hop_table
 from app.analysis.syncs import sync_table
@@ -81,6 +82,20 @@ def test_a_finding_that_only_moved_with_its_line_is_still_there() -> None:
     assert found.state == "still there"
     assert [one.site for one in found.after.found] == ["train.py:5"]
     assert found.new == ()
+
+
+def test_a_mistake_of_several_lines_that_is_mended_at_one_is_still_there() -> None:
+    def at(*lines: int) -> Judged:
+        other = Finding("mixed-context", "error", "train.py:9", "", {}, None, ())
+        also = [f"train.py:{line}" for line in lines[1:]]
+        one = Finding("mixed-context", "error", f"train.py:{lines[0]}", "", {"also_at": also}, None, ())
+        return dataclasses.replace(run(), findings=[one, other])
+
+    before = at(3, 5, 9)
+    half = verify("mixed-context", "train.py:3", before, at(5), line_map({}))
+    assert (half.state, half.new) == ("still there", ())
+    only_the_other = dataclasses.replace(before, findings=before.findings[1:])
+    assert verify("mixed-context", "train.py:3", before, only_the_other, line_map({})).state == "gone"
 
 
 def test_what_a_change_brings_is_told() -> None:

@@ -10,8 +10,8 @@ round: between its executions other lines give devices work, one of them each ti
 - What is brought from the host while its device has nothing else to do, before something runs as often at
   least, are preparations: parameters, data.
 
-In a run with steps only these tell. A generator that waits for each token after the training looks, in all
-that is recorded, like a last evaluation that waits for each batch; so only its cost makes it a warning.
+In a run with steps these tell, and loops that come when all steps are made (`later_loops`): a generator that
+waits for each token looks, in all that is recorded, like a last evaluation that waits for each batch.
 """
 
 from __future__ import annotations

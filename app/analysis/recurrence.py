@@ -11,6 +11,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from app.analysis.later_loops import loops_after_steps
 from app.analysis.loops import KINDS, loops
 from app.analysis.rounds import LEAST_ROUNDS, Happened, Line, Loop, line_of, taken_by
 from app.store.paces import Pace, Paces
@@ -23,6 +24,10 @@ _PETTY_BYTES = 4096
 """In a whole run: nothing that a few calls do has to be changed for it."""
 _MOST_EVENTS = 20_000
 """Of a run's single executions that are looked at for loops."""
+
+
+SingleEvents = Callable[[Sequence[str], int, int], list[tuple[int, int, int]]]
+"""(time in ns, key, thread) of the first so many single executions of some kinds after some time, by time."""
 
 
 class Own(NamedTuple):
@@ -44,8 +49,7 @@ class Recurrence:
     paces: Paces
     steps: int | None
     site_of: Callable[[Key], str]
-    single_events: Callable[[Sequence[str], int], list[tuple[int, int, int]]]
-    """(time in ns, key, thread) of the first so many single executions of some kinds, by time."""
+    single_events: SingleEvents
     totals: Mapping[int, KeyTotals]
 
     @functools.cached_property
@@ -81,14 +85,12 @@ class Recurrence:
         if marked:
             return None
         found = [self._key_by_id[key] for key in keys if key in self._key_by_id]
+        if self.steps:
+            return self._of_loop_of_steps(found) or self._of_loop(found, count, self._loops_after_steps)
         if self._judged_by_marks(marked):
-            return self._of_loop_of_steps(found)
-        lines = {line for key in found for line in self._lines_of(key)}
-        known = [self._loops[line].rounds for line in lines if line in self._loops]
-        rounds = max(known) if known and len(known) == len(lines) else self._of_few_calls(found)
-        if not rounds:
             return None
-        return Own(float(count // rounds) if count >= rounds else count / rounds, rounds, "round")
+        own = self._of_loop(found, count, self._loops)
+        return own or _own_rounds(count, self._of_few_calls(found))
 
     @functools.cached_property
     def _recorded(self) -> int:
@@ -119,8 +121,15 @@ class Recurrence:
         return loops(self._happened, keys, self.site_of, ends)
 
     @functools.cached_property
+    def _loops_after_steps(self) -> dict[Line, Loop]:
+        return loops_after_steps(self.keys, self.totals, self.site_of, self._single)
+
+    def _single(self, after_ns: int) -> list[Happened]:
+        return [Happened(*row) for row in self.single_events(KINDS, _MOST_EVENTS, after_ns)]
+
+    @functools.cached_property
     def _happened(self) -> list[Happened]:
-        return [Happened(*row) for row in self.single_events(KINDS, _MOST_EVENTS)]
+        return self._single(-1)
 
     def _of_kind(self, kind: str) -> list[Key]:
         return [key for key in self.keys if key.kind == kind]
@@ -133,6 +142,12 @@ class Recurrence:
             if each:
                 return Own(each, mark.count or 0, "step")
         return None
+
+    def _of_loop(self, keys: Sequence[Key], count: int, found: Mapping[Line, Loop]) -> Own | None:
+        """By the rounds of the loop in which all their lines stand."""
+        lines = {line for key in keys for line in self._lines_of(key)}
+        known = [found[line].rounds for line in lines if line in found]
+        return _own_rounds(count, max(known)) if known and len(known) == len(lines) else None
 
     def _of_few_calls(self, keys: Sequence[Key]) -> int | None:
         """Calls of a function whose work this is, where it is called most, if not often enough for a pace."""
@@ -251,6 +266,12 @@ class Recurrence:
         for key in self._of_kind("call"):
             found.setdefault(key.fields.get("graph") or 0, []).append(key)
         return found
+
+
+def _own_rounds(count: int, rounds: int | None) -> Own | None:
+    if not rounds:
+        return None
+    return Own(float(count // rounds) if count >= rounds else count / rounds, rounds, "round")
 
 
 def _petty(key: Key) -> bool:

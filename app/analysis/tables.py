@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 
 from app.analysis.devices import in_order
-from app.analysis.recurrence import Own, Recurrence
+from app.analysis.recurrence import Own, Recurrence, SingleEvents
 from app.store.courses import courses, step_marks
 from app.store.device_names import qualified, role_prefix
 from app.store.paces import Paces
@@ -41,7 +41,7 @@ class Tables:
     """The kept text of a file by its path as sites have it; None where none was kept."""
     paces: Paces = dataclasses.field(default_factory=Paces)
     """In which steps things happened, where the events tell."""
-    single_events: Callable[[Sequence[str], int], list[tuple[int, int, int]]] = lambda kinds, limit: []
+    single_events: SingleEvents = lambda kinds, limit, after_ns: []
     """(time in ns, key, thread) of the first so many single executions of some kinds, by time."""
 
     def of_kind(self, kind: str) -> list[Key]:

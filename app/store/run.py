@@ -206,13 +206,16 @@ class RunStore:
         )
         return [(key, dur) for key, dur in self._database.query(sql, (list(kinds), limit))]
 
-    def single_events(self, kinds: Sequence[str], limit: int) -> list[tuple[int, int, int]]:
-        """(time in ns, key, thread) of the run's first `limit` executions of some kinds that stand alone."""
+    def single_events(
+        self, kinds: Sequence[str], limit: int, after_ns: int = -1
+    ) -> list[tuple[int, int, int]]:
+        """(time in ns, key, thread) of executions that stand alone: the first `limit` after some time."""
         sql = (
-            "SELECT ts_ns, key, thread FROM events WHERE count = 1"
+            "SELECT ts_ns, key, thread FROM events WHERE count = 1 AND ts_ns > ?"
             " AND kind IN (SELECT unnest(?::VARCHAR[])) ORDER BY ts_ns, key LIMIT ?"
         )
-        return [(ts, key, thread) for ts, key, thread in self._database.query(sql, (list(kinds), limit))]
+        rows = self._database.query(sql, (after_ns, list(kinds), limit))
+        return [(ts, key, thread) for ts, key, thread in rows]
 
     def samples(self) -> SampleTable | None:
         """The samples of the run's devices; None of a run that was never to be sampled."""

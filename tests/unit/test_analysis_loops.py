@@ -190,10 +190,28 @@ def test_transfers_are_told_by_the_rounds_of_their_own_loops(tmp_path: Any) -> N
     ]
 
 
-def test_steps_leave_nothing_to_loops_of_their_own(tmp_path: Any) -> None:
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        ((0, 1, 2, 3), (1, 20, "warning")),  # a generator, when the training is over
+        ((0, 1, 2, 100 * MS), (0, None, "info")),  # an evaluation: a step follows
+    ],
+)
+def test_beside_steps_only_a_loop_that_comes_after_them_tells_what_recurs(
+    tmp_path: Any, steps: Sequence[int], expected: tuple[float, int | None, str]
+) -> None:
+    trace = Trace(tmp_path)
+    mark = trace.key("mark", len(steps), name="step")
+    for step in steps:
+        trace.event("mark", step, mark)
+    (hop,) = hop_table(tables(trace, ["op:2", "take:4"] * 20))
+    assert (hop.each, own_rounds(hop), hop.cause.severity) == expected
+
+
+def test_a_line_that_runs_between_steps_too_has_no_loop_after_them(tmp_path: Any) -> None:
     trace = Trace(tmp_path)
     mark = trace.key("mark", 4, name="step")
-    for step in range(4):
+    for step in (0, 1, 2, 9 * MS):
         trace.event("mark", step, mark)
     (hop,) = hop_table(tables(trace, ["op:2", "take:4"] * 20))
     assert (hop.each, own_rounds(hop), hop.cause.severity) == (0, None, "info")

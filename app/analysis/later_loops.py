@@ -1,0 +1,48 @@
+"""The loops that a program goes through when it has made all its steps: sampling, ranking, simulating.
+
+Of what comes between steps, an evaluation, only its cost tells whether it matters: it is made now and then.
+What comes after them and has many rounds is a part of the program of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from app.analysis.loops import KINDS, loops
+from app.analysis.rounds import Happened, Line, Loop, line_of
+from app.store.courses import step_marks
+from app.store.totals import KeyTotals
+from probes.trace.rows import Key
+
+_LEAST_PART = 0.02
+"""Of the time of the steps, that such a loop takes at least."""
+
+
+def loops_after_steps(
+    keys: Sequence[Key],
+    totals: Mapping[int, KeyTotals],
+    site_of: Callable[[Key], str],
+    single_after: Callable[[int], list[Happened]],
+) -> dict[Line, Loop]:
+    """The loop of each line that has one, and nothing to do before its process has made all its steps.
+
+    `single_after` gives the executions that are told by themselves after some time in ns.
+    """
+    found: dict[Line, Loop] = {}
+    told = [key for key in keys if key.kind in KINDS]
+    spans = {key.id: totals.get(key.id, KeyTotals()) for key in keys}
+    for process, marks in step_marks(keys).items():
+        begin = min(spans[mark.id].first_ns for mark in marks)
+        end = max(spans[mark.id].end_ns for mark in marks)
+        # What ran before as well, such as the network itself, is work by which rounds are seen.
+        own = {key.id: key for key in told if key.id >> 32 == process}
+        before = {
+            line_of(key, site_of(key))
+            for key in own.values()
+            if key.kind != "op" and spans[key.id].first_ns <= end
+        }
+        ends = {number: spans[number].end_ns for number in own}
+        for line, loop in loops(single_after(end), own, site_of, ends).items():
+            if line not in before and loop.course_ns >= _LEAST_PART * (end - begin):
+                found[line] = loop
+    return found

@@ -11,14 +11,21 @@ from probes.trace.hop import IN_GRAPH
 
 MOST_NAMED = 4
 """Devices, or ways between them, that a sentence names before it counts them."""
+EITHER = (
+    "Take the value every so many steps, or once at the end, if it is only looked at; where the program goes"
+    " on with it, compute with it on the device, or take all that a step needs in one fetch."
+)
+"""For values of which it is not known what they are taken for."""
+LOOKED_AT = "Take the value every so many steps, or keep it on the device and take it once at the end."
+PUT_BESIDE_INPUTS = "Put the op into the device scope of its inputs."
 _FIXES = {
-    "default-device": "Put the op into the device scope of its inputs.",
+    "default-device": PUT_BESIDE_INPUTS,
     "gradient-outside-scope": "Compute the gradients in the device scope of {wanted}, like the forward ops.",
     "no-kernel": "Use an op or dtype that has a kernel for the device, or place it on the host on purpose.",
     "missing-device": "Name a device that exists here, or let the framework refuse one that does not.",
     "colocation": "Let the input pipeline deliver to the device that uses its elements.",
     "variable-home": "Create the variable on the device that reads it, or read it once and keep the value.",
-    "host-sync": "Take the value every so many steps, or keep it on the device and take it once at the end.",
+    "host-sync": EITHER,
     "host-upload": "Prepare the data on the device ahead of the step (a prefetching input pipeline).",
     "mixed-context": "Bring the inputs to one device before the op: x.as_in_context(y.context).",
     "redundant-copy": "Drop the copy: the tensor is there already.",

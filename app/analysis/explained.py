@@ -16,7 +16,7 @@ from app.analysis.placement import op_table
 from app.analysis.proof import Proof, proof
 from app.analysis.repairs.edits import Repair
 from app.analysis.repairs.ran import Ran
-from app.analysis.repairs.repair import repair
+from app.analysis.repairs.repair import advised, repair
 from app.analysis.tables import Tables
 from app.store.sources import shown_lines
 
@@ -78,6 +78,9 @@ def _explained(
         return text[at[1] - 1].strip() if at and text and 1 <= at[1] <= len(text) else ""
 
     framework = next((process.framework for process in tables.processes if process.framework), "")
-    made = repair(finding, hops, tables.text_of, framework, tables.devices, ran, files)
+    known = hops, tables.text_of, framework, tables.devices, ran, files
+    made = repair(finding, *known)
+    if finding.fix is not None:
+        finding = dataclasses.replace(finding, fix=advised(finding, made is not None, *known))
     change = "\n".join(shown_lines(made.code(tables.text_of))) if made else ""
     return Explained(finding, because(finding), lines, made, change, proof(finding, hops, code_of))

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from app.analysis.advice import fix
 from app.analysis.causes import Cause
 from app.analysis.finding import Finding
 from app.analysis.hops import Hop
 from app.analysis.placement import Op
 from app.analysis.repairs.edits import Repair, applied
 from app.analysis.repairs.ran import Ran
-from app.analysis.repairs.repair import repair
+from app.analysis.repairs.repair import advised, repair
 from app.analysis.severity import SEVERITY
 
 MARK = "#!"
@@ -43,7 +44,7 @@ def hop(code: str, src: str = "gpu:0", dst: str = "cpu:0", **fields: Any) -> Hop
         "graphs": (0,),
     }
     blames = fields.pop("blames", "consumer")
-    cause = Cause(code, SEVERITY[code], {}, blames)
+    cause = Cause(code, SEVERITY[code], fields.pop("evidence", {}), blames)
     return Hop(src=src, dst=dst, cause=cause, **known | fields)
 
 
@@ -70,21 +71,39 @@ def proposed(
 
     `hops` are the finding's, `others` the run's other ones, `ran` its ops, `files` its other files.
     """
-    line = next(number for number, text in enumerate(marked.splitlines(), 1) if text.endswith(MARK))
-    text = marked.replace(f"  {MARK}", "").replace(MARK, "")
-    finding = Finding(
-        code,
-        severity or SEVERITY[code],
-        f"train.py:{line}",
-        "",
-        evidence,
-        None,
-        tuple(range(len(hops))),
-        recurs,
-    )
+    text, finding = _marked(code, marked, len(hops), evidence, severity, recurs)
     texts = {"train.py": text, **files}
     known = Ran(lambda: ran)
     return text, repair(finding, (*hops, *others), texts.get, framework, devices, known, list(texts))
+
+
+def _marked(
+    code: str, marked: str, hops: int, evidence: dict[str, Any], severity: str | None, recurs: bool
+) -> tuple[str, Finding]:
+    line = next(number for number, text in enumerate(marked.splitlines(), 1) if text.endswith(MARK))
+    text = marked.replace(f"  {MARK}", "").replace(MARK, "")
+    site, advice = f"train.py:{line}", fix(code, evidence)
+    rows = tuple(range(hops))
+    return text, Finding(code, severity or SEVERITY[code], site, "", evidence, advice, rows, recurs)
+
+
+def said(
+    code: str,
+    marked: str,
+    *,
+    framework: str = "tensorflow",
+    hops: tuple[Hop, ...] = (),
+    devices: tuple[str, ...] = DEVICES,
+    ran: tuple[Op, ...] = (),
+    others: tuple[Hop, ...] = (),
+    files: Mapping[str, str] = MappingProxyType({}),
+    **evidence: Any,
+) -> str | None:
+    """The advice in words for the marked line, where no change of the code is proposed."""
+    text, finding = _marked(code, marked, len(hops), evidence, None, True)
+    texts = {"train.py": text, **files}
+    known = Ran(lambda: ran)
+    return advised(finding, False, (*hops, *others), texts.get, framework, devices, known, list(texts))
 
 
 def fixed(code: str, marked: str, **more: Any) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.analysis.placement import Op
-from tests.unit.repair_cases import fixed, hop, op
+from tests.unit.repair_cases import fixed, hop, op, said
 
 HEAD = (
     "import tensorflow as tf\nfrom tensorflow import keras\n\n\n"
@@ -43,6 +43,16 @@ def test_so_it_is_for_a_layers_own_line() -> None:
 )
 def test_a_layers_line_is_left_where_it_is(text: str, ran: tuple[Op, ...]) -> None:
     assert trained(text, *ran) is None
+
+
+def test_under_a_strategy_no_loop_goes_into_a_scope() -> None:
+    """Bug: OneDeviceStrategy's own fit was to be put into a scope of the device that it trains on."""
+    own = "with tf.distribute.OneDeviceStrategy('/GPU:1').scope():"
+    text = MADE.replace("with tf.device('/GPU:1'):", own) + FIT.replace("(data)", "(data)  #!")
+    assert trained(text) is None
+    assert trained(text.replace(own, "with make_strategy().scope():")) is None
+    hops = (hop("default-device", src="gpu:1", dst="gpu:0"),)
+    assert said("default-device", text, hops=hops) is None
 
 
 def test_no_fix_takes_a_gpus_work_to_the_host() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.repair_cases import fixed, hop
+from app.analysis.placement import Op
+from tests.unit.repair_cases import fixed, hop, op
 
 TF = "import tensorflow as tf\n"
 Case = tuple[str, str | None]
@@ -315,6 +316,50 @@ def test_the_evidence_names_the_variable() -> None:
     assert found is not None and found.endswith(
         'with tf.device("/GPU:1"):\n    b = tf.Variable(1.0, name="second")\nf(a, b)\n'
     )
+
+
+QUEUE = """\
+import tensorflow as tf
+class MoCo:
+    def __init__(self, card):
+        self.queue = tf.Variable(tf.zeros(9))
+        with tf.device(card):
+            self.opt = optimizer()
+
+    def step(self, q):
+        with tf.device("/GPU:1"):
+            return q @ self.queue  #!
+"""
+
+
+def test_a_variable_goes_into_the_scope_that_the_code_names_beside_it() -> None:
+    """Bug: a constant was written above ``with tf.device(card):``, which calls with another card belie."""
+    read = hop("variable-home", "cpu:0", "gpu:1")
+    made, inside = op(4, "VarHandleOp", "cpu:0"), op(6, "Mul", "gpu:1", "gpu:1")
+    line = "        self.queue = tf.Variable(tf.zeros(9))\n"
+
+    def scoped(expression: str, text: str = QUEUE, *ran: Op) -> None:
+        found = fixed("variable-home", text, hops=(read,), lives_on="cpu:0", ran=(made, *ran))
+        new = f"        with tf.device({expression}):\n    {line}"
+        assert found == text.replace("  #!", "").replace(line, new)
+
+    scoped("card", QUEUE, inside)
+    scoped('"/GPU:1"')  # nothing ran there, so nobody knows what it is
+    scoped('"/GPU:1"', QUEUE, op(6, "Mul", "gpu:0", "gpu:0"))
+    later = QUEUE.replace("        with tf.device(card)", "        card = f()\n        with tf.device(card)")
+    later = later.replace("self, card)", "self)")
+    scoped('"/GPU:1"', later, op(7, "Mul", "gpu:1", "gpu:1"))
+    # An attribute that has its value above.
+    own = QUEUE.replace("(self, card):\n", "(self, card):\n        self.card = card\n")
+    own = own.replace("device(card)", "device(self.card)")
+    found = fixed(
+        "variable-home",
+        own,
+        hops=(read,),
+        lives_on="cpu:0",
+        ran=(op(5, "VarHandleOp", "cpu:0"), op(7, "Mul", "gpu:1", "gpu:1")),
+    )
+    assert found is not None and f"with tf.device(self.card):\n    {line}" in found
 
 
 UPLOADS: dict[str, Case] = {

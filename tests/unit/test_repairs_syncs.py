@@ -445,18 +445,22 @@ OTHER_FORMS: dict[str, Case] = {
         "total = float(sum(f(x) for x in xs))\n",
     ),
     "only some of them": ("values = [float(loss) for loss in losses if keep(loss)]  #!\n", None),
-    "a check": (
-        "for i in range(n):\n    if tf.math.is_nan(loss):  #!\n        raise ValueError(loss)\n",
-        "for i in range(n):\n    if i % 100 == 0 and tf.math.is_nan(loss):\n        raise ValueError(loss)\n",
+    "a check that is told": (
+        "for i in range(n):\n    if tf.math.is_nan(loss):  #!\n        print('diverged')\n",
+        "for i in range(n):\n    if i % 100 == 0 and tf.math.is_nan(loss):\n        print('diverged')\n",
     ),
     "one of two, on one line": (
-        "for i in range(n):\n    if a or float(loss) > 9: break  #!\n",
-        "for i in range(n):\n    if i % 100 == 0 and (a or float(loss) > 9): break\n",
+        "for i in range(n):\n    if a or float(loss) > 9: print(i)  #!\n",
+        "for i in range(n):\n    if i % 100 == 0 and (a or float(loss) > 9): print(i)\n",
     ),
-    "an assertion": (
-        "for i in range(n):\n    assert float(loss) < 9, 'diverged'  #!\n",
-        "for i in range(n):\n    if i % 100 == 0:\n        assert float(loss) < 9, 'diverged'\n",
+    "what ends the program": (
+        "for i in range(n):\n    if tf.math.is_nan(loss):  #!\n        raise ValueError(loss)\n",
+        None,
     ),
+    "what ends the loop": ("for i in range(n):\n    if float(loss) > 9: break  #!\n", None),
+    "what ends the round": ("for i in range(n):\n    if float(loss) > 9: continue  #!\n    step()\n", None),
+    "what ends the function": ("def f():\n    for i in range(n):\n        if loss > 9: return  #!\n", None),
+    "an assertion": ("for i in range(n):\n    assert float(loss) < 9, 'diverged'  #!\n", None),
     "a choice that is needed each time": (
         "for i in range(n):\n    if float(loss) < best:  #!\n        best = 1\n",
         None,
@@ -668,10 +672,30 @@ def test_values_that_are_joined_in_each_step_are_waited_for_in_each_still() -> N
 
 
 def test_a_short_loop_is_told_of_more_often_also_where_its_text_does_not_say_how_short() -> None:
-    """Bug: of eight rounds, ``range(n)`` in the text, every hundredth was told: the first one only."""
+    """Bug: of twelve rounds, ``range(n)`` in the text, every hundredth was told: the first one only."""
     before = f"{TF}for i in range(n):\n    loss = step()\n    print(float(loss))  #!\n"
     after = (
         f"{TF}for i in range(n):\n    loss = step()\n    if i % {{every}} == 0:\n        print(float(loss))\n"
     )
-    assert sync_fixed("float", before, count=8) == after.format(every=10)
+    assert sync_fixed("float", before, count=12) == after.format(every=10)
     assert sync_fixed("float", before, count=1000) == after.format(every=100)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "for i in range(8):",
+        "for i in range(2, 12):",
+        "for x in (a, b, c):",
+        "for i, x in enumerate([a, b, c]):",
+        "for i, x in zip(range(9), data):",
+        "for i in tqdm(range(few)):",
+    ],
+)
+def test_no_condition_is_made_that_holds_in_the_first_round_of_a_loop_only(head: str) -> None:
+    """Bug: ``index % 10 == 0`` in a loop of 8 rounds."""
+    text = f"{TF}few = 7\ndef f(rounds=8):\n    {head}\n        print(float(loss))  #!\n"
+    assert sync_fixed("float", text) is None
+    assert sync_fixed("float", text.replace(head, "for i in range(rounds):")) is None
+    assert sync_fixed("float", text.replace(head, "for i in range(more):")) is not None
+    assert sync_fixed("float", text.replace(head, "for i in range(more):"), count=8) is None

@@ -13,6 +13,7 @@ from app.analysis.repairs.notation import blocks_around, device_named, device_of
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Function, Source, first_line, is_compound, own_nodes
 from app.analysis.repairs.straight import direct, left_where_it_is
+from app.analysis.repairs.strategies import has_strategy
 from app.analysis.rules.placed import READS
 from app.analysis.transfer import NOT_THE_CODES
 
@@ -63,7 +64,9 @@ def _called_in_scope(situation: Situation) -> Draft | None:
     """The call of the function in the scope of the device where its result goes on."""
     stations = [str(one) for one in situation.evidence("stations")]
     stmt = next((one for one in situation.statements if not is_compound(one)), None)
-    if stmt is None or not stations or any(hop.site == hop.producer_site for hop in situation.hops[:1]):
+    if stmt is None or not stations or has_strategy(situation):
+        return None
+    if any(hop.site == hop.producer_site for hop in situation.hops[:1]):
         return None
     returned = {
         hop.dst for hop in situation.others if hop.site == situation.finding.site and hop.op == "_Retval"

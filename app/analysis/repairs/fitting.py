@@ -10,6 +10,7 @@ from app.analysis.repairs.names import called, dotted
 from app.analysis.repairs.notation import blocks_around, devices_of, tensorflow, tf_device
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Source, is_compound, own_nodes
+from app.analysis.repairs.strategies import has_strategy
 
 _LOOPS = frozenset({"fit", "train_on_batch"})
 
@@ -17,8 +18,11 @@ _LOOPS = frozenset({"fit", "train_on_batch"})
 def in_models_scope(situation: Situation, device: str) -> Draft | None:
     """``model.compile(..)`` and ``model.fit(..)`` in the scope of the device that the weights live on.
 
-    None where the line has nothing to do with Keras' loop, or code inside it asks for devices itself.
+    None where the line has nothing to do with Keras' loop, or code inside it, or a strategy, asks for devices
+    itself.
     """
+    if has_strategy(situation):
+        return None
     place = _loop_at(situation) or (_the_only_loop(situation) if of_a_layer(situation) else None)
     if place is None or any(op.requested not in ("", device) for op in situation.ran.ops() if op.function):
         return None
@@ -40,6 +44,16 @@ def in_models_scope(situation: Situation, device: str) -> Draft | None:
         " them in this call; metrics and callbacks run there too."
     )
     return situation.draft(words, change.text(), file)
+
+
+def trains_a_model(situation: Situation) -> bool:
+    """Whether the line calls Keras' loop: its scope would move callbacks, metrics and logs along."""
+    return any(
+        called(node) in _LOOPS
+        for stmt in situation.statements
+        for node in ast.walk(stmt)
+        if not is_compound(stmt)
+    )
 
 
 def of_a_layer(situation: Situation) -> bool:

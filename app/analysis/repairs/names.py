@@ -106,6 +106,11 @@ def imported(source: Source, at: ast.AST) -> set[str]:
     return {alias for alias, _ in _imports(source, at)}
 
 
+def from_modules(source: Source, at: ast.AST, *roots: str) -> set[str]:
+    """Names that stand at a place for modules of these packages, or for things from them."""
+    return {alias for alias, found in _imports(source, at) if found.partition(".")[0] in roots}
+
+
 def module_name(source: Source, at: ast.AST, *modules: str) -> str | None:
     """How the code at a place writes one of these modules, as ``tf``; None where it has no name for it."""
     for alias, found in _imports(source, at):

@@ -6,7 +6,7 @@ import ast
 import math
 
 from app.analysis.repairs.change import Change
-from app.analysis.repairs.names import bound_in, called
+from app.analysis.repairs.names import bindings, bound_in, called, value_of
 from app.analysis.repairs.situation import Situation
 from app.analysis.repairs.source import Loop, Source
 
@@ -18,9 +18,13 @@ _SHORT = 200
 def condition(source: Source, loop: Loop, change: Change, seen: float = math.inf) -> tuple[str, int] | None:
     """The code of the condition, and every how many rounds it holds; None where there is nothing to count by.
 
-    Makes an index by `enumerate` where the loop has none. `seen` is how many rounds the run made at most.
+    Nor in a loop of no more rounds than that: it would hold in the first only. Makes an index by `enumerate`
+    where the loop has none. `seen` is how many rounds the run made at most.
     """
-    every = OFTEN if min(_rounds(source, loop), seen) <= _SHORT else SELDOM
+    rounds = min(_rounds(source, loop), seen)
+    if rounds <= OFTEN:
+        return None
+    every = OFTEN if rounds <= _SHORT else SELDOM
     index = _counter(loop) if isinstance(loop, ast.While) else _own_index(loop)
     if index is None and isinstance(loop, ast.For):
         index = _enumerated(source, loop, change)
@@ -107,15 +111,49 @@ def _enumerated(source: Source, loop: ast.For, change: Change) -> str | None:
 
 def _rounds(source: Source, loop: Loop) -> float:
     """How often the loop goes round where its text says so."""
-    if (
-        isinstance(loop, ast.For)
-        and isinstance(loop.iter, ast.Call)
-        and called(loop.iter) in ("range", "trange")
-    ):
-        values = [one.value for one in loop.iter.args if isinstance(one, ast.Constant)]
-        numbers = [value for value in values if isinstance(value, int)]
-        if len(numbers) == len(loop.iter.args):
-            return (
-                len(range(*numbers[:3])) if 1 <= len(numbers) <= 3 and 0 not in numbers[2:] else float("inf")
-            )
-    return float("inf")
+    return _length(source, loop.iter) if isinstance(loop, ast.For) else math.inf
+
+
+def _length(source: Source, node: ast.expr) -> float:
+    """How many items something has that a loop goes through; infinitely many where the text doesn't say."""
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        return math.inf if any(isinstance(one, ast.Starred) for one in node.elts) else len(node.elts)
+    if isinstance(node, ast.Name):
+        value = value_of(source, node.id, node)
+        return _length(source, value) if isinstance(value, ast.List | ast.Tuple | ast.Set) else math.inf
+    if not isinstance(node, ast.Call) or not node.args:
+        return math.inf
+    if called(node) in ("enumerate", "tqdm", "reversed", "list"):
+        return _length(source, node.args[0])
+    if called(node) == "zip":
+        return min(_length(source, one) for one in node.args)
+    numbers = [number for one in node.args if (number := _number(source, one)) is not None]
+    if called(node) not in ("range", "trange") or len(numbers) != len(node.args) or len(numbers) > 3:
+        return math.inf
+    return len(range(*numbers)) if 0 not in numbers[2:] else math.inf
+
+
+def _number(source: Source, node: ast.expr) -> int | None:
+    """A whole number, or a name that stands for one: a parameter for the few that it is by default."""
+    if isinstance(node, ast.Name):
+        found = bindings(source, node.id, node)
+        if len(found) == 1 and isinstance(found[0], ast.arg):
+            default = _default(source, found[0])
+            few = _number(source, default) if isinstance(default, ast.Constant) else None
+            return few if few is not None and few <= OFTEN else None
+        value = value_of(source, node.id, node)
+        return _number(source, value) if isinstance(value, ast.Constant) else None
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, int) else None
+
+
+def _default(source: Source, parameter: ast.arg) -> ast.expr | None:
+    """What a parameter is where a call gives nothing for it."""
+    given = source.parents[parameter]
+    if not isinstance(given, ast.arguments):
+        return None
+    named = dict(zip(given.kwonlyargs, given.kw_defaults, strict=True))
+    if parameter in named:
+        return named[parameter]
+    plain = [*given.posonlyargs, *given.args]
+    of_last = dict(zip(reversed(plain), reversed(given.defaults), strict=False))
+    return of_last.get(parameter)

@@ -25,6 +25,7 @@ from app.analysis.repairs.edits import Edit, Repair, applied, edits_between
 from app.analysis.repairs.ran import Ran
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import BROKEN, Source
+from app.analysis.repairs.worded import in_words
 
 _BY_CODE: Mapping[str, Callable[[Situation], Draft | None]] = {
     "host-sync": syncs.host_sync,
@@ -59,38 +60,66 @@ def repair(
     are those of the run, `ran` what ran at its lines, `files` the names of files that have any. The changed
     text always parses.
     """
-    place = split_site(finding.site)
-    if place is None or (finding.severity == "info" and not finding.recurs):
+    if finding.severity == "info" and not finding.recurs:
         return None
     by_framework = contexts.default_context if framework == "mxnet" else scopes.default_device
     make = by_framework if finding.code == "default-device" else _BY_CODE.get(finding.code)
-
-    file, line = place
-    text = text_of(file) if make else None
-    if make is None or text is None:
+    if make is None:
         return None
-    own = [hops[row] for row in finding.hops if 0 <= row < len(hops)]
-    others = [hop for row, hop in enumerate(hops) if row not in finding.hops]
     try:
-        situation = Situation(
-            finding,
-            own,
-            file,
-            line,
-            Source(text),
-            framework,
-            devices,
-            ran or Ran(),
-            others,
-            text_of,
-            files,
-        )
-        draft = make(situation)
-        if draft is None or to_host.leaves_gpu(situation, draft):
+        situation = _situation(finding, hops, text_of, framework, devices, ran, files)
+        draft = make(situation) if situation is not None else None
+        if situation is None or draft is None or to_host.leaves_gpu(situation, draft):
             return None
         return _checked(draft, text_of)
     except (Overlap, *BROKEN):
         return None
+
+
+def advised(
+    finding: Finding,
+    has_repair: bool,
+    hops: Sequence[Hop],
+    text_of: Callable[[str], str | None],
+    framework: str,
+    devices: Sequence[str],
+    ran: Ran | None = None,
+    files: Sequence[str] = (),
+) -> str | None:
+    """The finding's advice in words, by what its line does; as it is where no text decides.
+
+    `has_repair` is whether a change of the code is proposed too; the others are those of `repair`.
+    """
+    if finding.fix is None:
+        return None
+    try:
+        situation = _situation(finding, hops, text_of, framework, devices, ran, files)
+        return in_words(situation, finding.fix, has_repair) if situation is not None else finding.fix
+    except BROKEN:
+        return finding.fix
+
+
+def _situation(
+    finding: Finding,
+    hops: Sequence[Hop],
+    text_of: Callable[[str], str | None],
+    framework: str,
+    devices: Sequence[str],
+    ran: Ran | None,
+    files: Sequence[str],
+) -> Situation | None:
+    """What the fix is made from; None without a line or its text. Raises one of `BROKEN`."""
+    place = split_site(finding.site)
+    text = text_of(place[0]) if place is not None else None
+    if place is None or text is None:
+        return None
+    file, line = place
+    own = [hops[row] for row in finding.hops if 0 <= row < len(hops)]
+    others = [hop for row, hop in enumerate(hops) if row not in finding.hops]
+    source = Source(text)
+    return Situation(
+        finding, own, file, line, source, framework, devices, ran or Ran(), others, text_of, files
+    )
 
 
 def _checked(draft: Draft, text_of: Callable[[str], str | None]) -> Repair | None:

@@ -9,7 +9,8 @@ from app.analysis.lines import split_site
 from app.analysis.placement import Op
 from app.analysis.repairs.callers import caller_with_tape
 from app.analysis.repairs.change import Change, unfolded
-from app.analysis.repairs.fitting import in_models_scope, of_a_layer
+from app.analysis.repairs.expressions import own_expression
+from app.analysis.repairs.fitting import in_models_scope, of_a_layer, trains_a_model
 from app.analysis.repairs.followers import in_blocks, moved_along
 from app.analysis.repairs.names import called, dotted, read_in
 from app.analysis.repairs.notation import (
@@ -22,6 +23,7 @@ from app.analysis.repairs.notation import (
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Function, Source, first_line, is_compound, own_nodes
 from app.analysis.repairs.stages import beside_forward
+from app.analysis.repairs.strategies import has_strategy
 
 _ASSIGNS = frozenset({"assign", "assign_add", "assign_sub", "scatter_update", "scatter_nd_update"})
 _CREATES = frozenset({"Variable", "get_variable", "add_weight"})
@@ -35,6 +37,8 @@ def default_device(situation: Situation) -> Draft | None:
     if device is None:
         return None
     if situation.framework == "tensorflow":
+        if trains_a_model(situation) and has_strategy(situation):
+            return None  # it decides where the model's parts run
         if (draft := in_models_scope(situation, device)) is not None:
             return draft
         if of_a_layer(situation):
@@ -44,29 +48,16 @@ def default_device(situation: Situation) -> Draft | None:
     return _scoped(situation, device, words)
 
 
-_LOOPS = frozenset({"fit", "train_on_batch"})
-
-
 def gradient_scope(situation: Situation) -> Draft | None:
     """The gradients are computed in the scope of their forward ops."""
     wanted = [*situation.evidence("forward_requested"), *situation.evidence("producer_forward_requested")]
     device = alone(wanted)
-    if situation.framework != "tensorflow" or _trains_a_model(situation):
+    if situation.framework != "tensorflow" or trains_a_model(situation):
         return None
     if device is None:
         return beside_forward(situation)
     words = f"Computes the gradients on {device}, beside their forward ops; check that all of them ran there."
     return _scoped(situation, device, words, _scope_of_tape(situation))
-
-
-def _trains_a_model(situation: Situation) -> bool:
-    """Whether the line calls Keras' loop: its scope would move callbacks, metrics and logs along."""
-    return any(
-        called(node) in _LOOPS
-        for stmt in situation.statements
-        for node in ast.walk(stmt)
-        if not is_compound(stmt)
-    )
 
 
 def no_kernel(situation: Situation) -> Draft | None:
@@ -100,7 +91,8 @@ def _scoped(situation: Situation, device: str, words: str, code: str | None = No
         return None
     source, now = unfolded(situation.source, stmt)
     moved = now(stmt)
-    tf, argument = tensorflow(source, moved), code or tf_device(source, moved, device)
+    named = code or own_expression(situation, situation.file, situation.source, stmt, device)
+    tf, argument = tensorflow(source, moved), named or tf_device(source, moved, device)
     if tf is None or argument is None or _scoped_alike(source, moved, tf, argument):
         return None
     cause = situation.finding.code

@@ -7,7 +7,6 @@ import dataclasses
 
 from app.analysis.repairs import keeping, periods, straight
 from app.analysis.repairs.change import Change, unfolded
-from app.analysis.repairs.going_on import asked_seldom
 from app.analysis.repairs.named import assigned
 from app.analysis.repairs.names import called, dotted
 from app.analysis.repairs.notation import scope_for
@@ -19,7 +18,6 @@ from app.analysis.repairs.told_by import told_by_function
 from probes.trace.hop import IN_GRAPH
 
 _WAITS = frozenset({"wait_to_read", "wait_to_write", "waitall", "sync_devices"})
-_STOPPING = ast.Raise | ast.Break | ast.Return
 
 
 def host_sync(situation: Situation) -> Draft | None:
@@ -38,7 +36,6 @@ def host_sync(situation: Situation) -> Draft | None:
             _kept,
             assigned,
             _checked,
-            asked_seldom,
             told_by_function,
             returned,
         ):
@@ -171,32 +168,25 @@ def _kept(situation: Situation, stmt: ast.stmt) -> Draft | None:
 
 
 def _checked(situation: Situation, stmt: ast.stmt) -> Draft | None:
-    """``if isnan(loss): raise ..`` and ``assert``: checked every so many rounds."""
+    """``if loss > 9: print(..)``: checked every so many rounds.
+
+    Not what ends the loop or the program: rounds after the one in which it should have may do harm, as those
+    of a solver do that divide by a remainder of 0.
+    """
     source, loop = situation.source, periods.step_loop(situation, stmt, 1)
-    if loop is None or not isinstance(stmt, ast.If | ast.Assert) or not is_pure(stmt.test):
+    if loop is None or not isinstance(stmt, ast.If) or not is_pure(stmt.test):
         return None
-    if periods.has_condition(source, stmt, loop):
+    if periods.has_condition(source, stmt, loop) or stmt.orelse or not all(map(tells, stmt.body)):
         return None
     change = Change(source)
-    if isinstance(stmt, ast.Assert):
-        source, now = unfolded(source, stmt)
-        moved, again = now(stmt), now(loop)
-        change = Change(source)
-        condition = periods.condition(source, again, change, periods.seen(situation))
-        if condition is None:
-            return None
-        change.wrap(moved, f"if {condition[0]}:")
-    else:
-        if stmt.orelse or not all(isinstance(one, _STOPPING) or tells(one) for one in stmt.body):
-            return None
-        condition = periods.condition(source, loop, change, periods.seen(situation))
-        if condition is None:
-            return None
-        test = source.code(stmt.test)
-        loose = isinstance(stmt.test, ast.IfExp | ast.Lambda) or (
-            isinstance(stmt.test, ast.BoolOp) and isinstance(stmt.test.op, ast.Or)
-        )
-        change.replace(stmt.test, f"{condition[0]} and {f'({test})' if loose else test}")
+    condition = periods.condition(source, loop, change, periods.seen(situation))
+    if condition is None:
+        return None
+    test = source.code(stmt.test)
+    loose = isinstance(stmt.test, ast.IfExp | ast.Lambda) or (
+        isinstance(stmt.test, ast.BoolOp) and isinstance(stmt.test.op, ast.Or)
+    )
+    change.replace(stmt.test, f"{condition[0]} and {f'({test})' if loose else test}")
     every = condition[1]
-    words = f"Checks every {every} rounds of the loop, so it may act up to {every - 1} rounds later."
+    words = f"Checks every {every} rounds of the loop, so it may tell up to {every - 1} rounds later, or not."
     return situation.draft(words, change.text())

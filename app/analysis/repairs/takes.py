@@ -122,7 +122,12 @@ def is_pure(node: ast.AST) -> bool:
 
 def tells(stmt: ast.AST | None) -> bool:
     """Whether a statement does nothing but tell people something, as ``print`` does."""
-    return isinstance(stmt, ast.Expr) and called(stmt.value) in _TELLING
+    return isinstance(stmt, ast.Expr) and is_telling(stmt.value)
+
+
+def is_telling(node: ast.AST) -> bool:
+    """Whether it is a call that tells people something."""
+    return called(node) in _TELLING
 
 
 def without_arguments(node: ast.Call) -> ast.Call:

@@ -6,6 +6,7 @@ import ast
 
 from app.analysis.lines import split_site
 from app.analysis.repairs.change import Change, unfolded
+from app.analysis.repairs.expressions import own_expression
 from app.analysis.repairs.names import assignment_of, called, keyword
 from app.analysis.repairs.notation import alone, device_named, tensorflow, tf_device
 from app.analysis.repairs.scopes import may_be_scoped
@@ -31,7 +32,8 @@ def variable_home(situation: Situation) -> Draft | None:
         return None
     source, now = unfolded(whole, creation)
     stmt: ast.stmt = now(creation)
-    tf, argument = tensorflow(source, stmt), tf_device(source, stmt, device)
+    argument = own_expression(situation, file, whole, creation, device) or tf_device(source, stmt, device)
+    tf = tensorflow(source, stmt)
     if tf is None or argument is None or _kept_by_others(source, stmt):
         return None
     change = Change(source)
@@ -42,7 +44,8 @@ def variable_home(situation: Situation) -> Draft | None:
     else:
         change.wrap(stmt, f"with {tf}.device({argument}):")
     for one in along:
-        change.wrap(now(one), f"with {tf}.device({argument}):")
+        there = own_expression(situation, file, whole, one, device) or tf_device(whole, one, device)
+        change.wrap(now(one), f"with {tf}.device({there}):")
     words = (
         f"Creates the variable on {device}, where it is read; check that it fits into its memory, and"
         " what else uses it."

@@ -1,0 +1,199 @@
+"""A finding's advice in words, by what its line's source does with the value: no more than that shows."""
+
+from __future__ import annotations
+
+import ast
+
+from app.analysis import advice
+from app.analysis.devices import default_device
+from app.analysis.repairs.fitting import trains_a_model
+from app.analysis.repairs.flows import uses
+from app.analysis.repairs.names import assignment_of, called, dotted, root_of
+from app.analysis.repairs.notation import alone, arrays, tensorflow
+from app.analysis.repairs.roles import Role, Use
+from app.analysis.repairs.situation import Situation
+from app.analysis.repairs.source import first_line, is_compound, own_nodes
+from app.analysis.repairs.strategies import has_strategy
+from app.analysis.repairs.takes import takes
+
+_PLAIN = frozenset({"min", "max", "float", "int", "round", "abs", "len", "pow"})
+
+
+def in_words(situation: Situation, said: str, has_repair: bool = False) -> str | None:
+    """What to do in place of `said`, the advice for the finding's cause; None where nothing fits.
+
+    `has_repair`: there is a change of the code too, which nothing but a value that is looked at has.
+    """
+    code = situation.finding.code
+    if code == "host-sync" and said == advice.EITHER:
+        return _of_sync(situation, has_repair)
+    placed_by_others = code in ("bounce", "default-device") and has_strategy(situation)
+    if placed_by_others and (situation.evidence("result_of_a_call") or trains_a_model(situation)):
+        return None  # the strategy calls the function for each of its devices, and places what Keras trains
+    if code == "default-device" and said == advice.PUT_BESIDE_INPUTS:
+        return _with_variables(situation, said)
+    return said
+
+
+def _of_sync(situation: Situation, has_repair: bool) -> str:
+    if (site := _assigned_by_python(situation)) is not None:
+        return f"Note the value where Python assigns it, at {site}: it is known there, and nothing waits."
+    found = sorted(uses(situation), key=lambda use: list(Role).index(use.role))
+    if not found:
+        return advice.LOOKED_AT
+    first = found[0]
+    if first.role in (Role.SELECTS, Role.KEPT, Role.UNKNOWN):
+        back = next((to for use in found if (to := _sent_back(situation, use)) is not None), None)
+        if back is not None:
+            return (
+                f"It is sent back to {back[0]} at {back[1]}: hand the tensor itself on there, or compute"
+                " with it on the device."
+            )
+    if has_repair and first.role == Role.UNKNOWN:
+        return advice.LOOKED_AT
+    return _sentence(situation, first)
+
+
+def _sentence(situation: Situation, use: Use) -> str:
+    where, gather, loop, mask = _named_ops(situation)
+    if use.role == Role.ENDS_LOOP:
+        return (
+            f"It decides at {use.site} whether the loop goes on: test every so many rounds only if further"
+            f" rounds do no harm{loop}."
+        )
+    if use.role == Role.FAILS:
+        return (
+            f"It is checked at {use.site} in each step: check every so many steps if those until then do no"
+            " harm."
+        )
+    if use.role == Role.DECIDES:
+        return (
+            f"The `if` at {use.site} needs it in each step. Where it decides what is computed, choose between"
+            f" the new and the old values on the device with {where}; ask seldom only where what it guards"
+            " may wait."
+        )
+    if use.role == Role.ENVIRONMENT:
+        return (
+            f"{use.by} at {use.site} needs it in each step: take all of a step's values in one fetch, those"
+            " of several environments together."
+        )
+    if use.role == Role.GOES_BACK:
+        return (
+            f"{use.by} at {use.site} goes on with it: hand the tensor itself on there; where that takes only"
+            f" numbers, compute with a mask on the device ({mask})."
+        )
+    if use.role == Role.COMES_BACK:
+        return (
+            f"What is made of it goes back by {use.by} at {use.site}: make that on the device, with the"
+            " framework's ops; where Python has to make it, take all that it needs of a step in one fetch."
+        )
+    if use.role == Role.SELECTS:
+        return (
+            f"It selects from {use.by} at {use.site}: if that is a tensor, select on the device with"
+            f" {gather}; else take all that a step selects by in one fetch."
+        )
+    if use.role == Role.KEPT:
+        return (
+            f"It is kept in {use.by} at {use.site}, which other code reads: take all that this needs of a"
+            " step in one fetch, or, if it is only looked at, once at the end."
+        )
+    return advice.EITHER
+
+
+def _named_ops(situation: Situation) -> tuple[str, str, str, str]:
+    """How the file writes a choice and a selection by values, and more for loops and masks."""
+    at = situation.source.tree
+    stmt = next(iter(situation.statements), at)
+    if situation.framework == "mxnet":
+        nd = arrays(situation.source, stmt) or "mx.nd"
+        return f"{nd}.where", f"{nd}.take", "", f"a comparison, {nd}.where"
+    tf = tensorflow(situation.source, stmt) or "tf"
+    loop = f", or make the whole loop a {tf}.while_loop in one {tf}.function"
+    return f"{tf}.where", f"{tf}.gather", loop, f"a comparison, {tf}.where"
+
+
+def _sent_back(situation: Situation, use: Use) -> tuple[str, str] | None:
+    """The device and the line where the run sent Python's data in the statement that uses the value."""
+    for hop in situation.others:
+        if (
+            hop.kind == "upload"
+            and hop.count != 0
+            and hop.site == use.site
+            and hop.dst in _taken_from(situation)
+        ):
+            return (hop.dst, use.site) if use.site != situation.finding.site else None
+    return None
+
+
+def _taken_from(situation: Situation) -> set[str]:
+    return {hop.src for hop in situation.hops}
+
+
+def _assigned_by_python(situation: Situation) -> str | None:
+    """The one line that gives the taken variable its value, if Python's data went there."""
+    source = situation.source
+    for stmt in situation.statements:
+        for take in takes(situation, stmt):
+            path = dotted(take.value)
+            calls = (node for node in ast.walk(source.tree) if isinstance(node, ast.Call))
+            giving = [call for call in calls if path and _gives(call, path)]
+            if len(giving) != 1:
+                continue
+            site = f"{situation.file}:{giving[0].lineno}"
+            sent = any(
+                hop.cause.code == "host-upload" and hop.site == site and hop.dst in _taken_from(situation)
+                for hop in situation.others
+                if hop.count != 0
+            )
+            if sent and _reckoned(giving[0]):
+                return site
+    return None
+
+
+def _gives(call: ast.Call, path: str) -> bool:
+    """Whether it is ``variable.assign(..)``."""
+    method = call.func
+    return isinstance(method, ast.Attribute) and method.attr == "assign" and dotted(method.value) == path
+
+
+def _reckoned(call: ast.Call) -> bool:
+    """Whether Python's own functions alone make what is assigned."""
+    calls = [part for one in call.args for part in ast.walk(one) if isinstance(part, ast.Call)]
+    return len(call.args) == 1 and all(dotted(one.func) in _PLAIN for one in calls)
+
+
+def _with_variables(situation: Situation, said: str) -> str | None:
+    """Where the op's other inputs are variables made on the default device: they have to come along."""
+    default = default_device(situation.devices, "")
+    device = alone([hop.src for hop in situation.hops])
+    stmt = next((one for one in situation.statements if not is_compound(one)), None)
+    if stmt is None or device is None or device == default or situation.framework != "tensorflow":
+        return said
+    lines = first_line(stmt), stmt.end_lineno or 0
+    if default not in situation.ran.homes(situation.file, *lines):
+        return said
+    if has_strategy(situation):
+        return None  # which keeps its variables where it means to
+    source = situation.source
+    holders = {
+        root_of(node.func)
+        for node in own_nodes(stmt)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and called(node)
+    }
+    made = {
+        name: assignment
+        for name in holders - {""}
+        if (assignment := assignment_of(source, name, stmt)) is not None
+        and isinstance(assignment.value, ast.Call)
+    }
+    if len(made) == 1:
+        name, assignment = made.popitem()
+        site = f"{situation.file}:{first_line(assignment)}"
+        return (
+            f"{name} keeps variables on {default}: make it in the device scope of {device}, at {site}, and"
+            " call it in that scope here too; one without the other sends them in each step."
+        )
+    return (
+        f"It uses variables on {default} too: create these in the device scope of {device}, and put the op"
+        " there with them; one without the other sends them in each step."
+    )

@@ -1,0 +1,235 @@
+"""What is said at a line goes by what its source does with the value, and claims no more than that shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.analysis import advice
+from tests.unit.repair_cases import hop, op, said
+
+TF = "import tensorflow as tf\n"
+MX = "import mxnet as mx\nfrom mxnet import nd\n"
+
+
+def sync_said(text: str, framework: str = "tensorflow", kind: str = "float", **more: Any) -> str:
+    head = TF if framework == "tensorflow" else MX
+    pull = hop("host-sync", each=1.0)
+    return said("host-sync", head + text, framework=framework, hops=(pull,), taken_by=kind, **more) or ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "for x in data:\n    print(float(step(x)))  #!\n",
+        "total = 0.0\nfor x in data:\n    total += float(step(x))  #!\nprint(total)\n",
+        "for x in data:\n    value = float(step(x))  #!\n    bar.set_postfix(loss=f'{value:.3f}')\n",
+        "seen = []\nfor x in data:\n    seen.append(round(float(step(x)), 3))  #!\nplot(seen)\n",
+        "class Log:\n    def end(self, x):\n        self.seen.append(float(x))  #!\nprint(log.seen[-1])\n",
+        "def value(x):\n    return float(x)  #!\nfor x in data:\n    tf.summary.scalar('a', value(x), 0)\n",
+        "log = lambda x: print(x)  #!\nfor x in data:\n    log(x)\n",
+        "def tell(i, loss):\n    print(i, loss)\nfor x in data:\n    tell(0, float(step(x)))  #!\n",
+    ],
+)
+def test_a_value_that_is_only_looked_at_is_taken_seldom_or_once(text: str) -> None:
+    assert sync_said(text) == advice.LOOKED_AT
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "for _ in range(8):\n    if float(new) < tol:  #!\n        break\n    step()\n",
+            "train.py:3 whether",
+        ),
+        ("while step() > 1:  #!\n    pass\n", "train.py:2 whether the loop goes on"),
+        (
+            "for x in data:\n    rest = float(x)  #!\n    if rest < tol: break\n",
+            "train.py:4 whether the loop",
+        ),
+        ("for x in data:\n    assert float(x) < 9  #!\n", "checked at train.py:3"),
+        (
+            "for x in data:\n    if tf.math.is_nan(x):  #!\n        raise ValueError\n",
+            "checked at train.py:3",
+        ),
+    ],
+)
+def test_of_a_test_that_ends_something_it_is_said_when_it_may_wait(text: str, says: str) -> None:
+    said = sync_said(text, kind="bool")
+    assert says in said and "do no harm" in said
+    assert ("tf.while_loop" in said) == ("the loop goes on" in said)
+
+
+DECIDED = """\
+class Scaler:
+    def overflow(self, grads):
+        flag = nd.multi_all_finite(*grads)
+        return flag.asscalar() == 0  #!
+
+    def adjust(self, bad):
+        self.good = 0 if bad else self.good + 1
+
+for x in data:
+    bad = scaler.overflow(grads(x))
+    if not bad:
+        trainer.step(16)
+    scaler.adjust(bad)
+"""
+
+
+def test_where_it_decides_whether_the_update_is_made_the_choice_belongs_on_the_device() -> None:
+    """Bug: "every so many steps" would have applied gradients that overflowed."""
+    said = sync_said(DECIDED, "mxnet", "asscalar")
+    assert "The `if` at train.py:13 needs it in each step" in said and "nd.where" in said
+    assert "every so many" not in said
+
+
+MINED = """\
+class Mined:
+    def forward(self, pred, label):
+        k = int(3 * label.sum().asscalar())  #!
+        k = max(1, min(k, 9))
+        return (pred * nd.topk(pred, k=k)).sum() / k
+"""
+GENERATED = """\
+token = tf.constant([1])
+for _ in range(length):
+    chosen = sample(model(token)).numpy()  #!
+    token = tf.expand_dims(chosen, 0)
+    text.append(letters[chosen])
+"""
+
+
+def test_what_goes_on_with_it_on_the_device_is_named() -> None:
+    assert sync_said(MINED, "mxnet", "asscalar").startswith("nd.topk at train.py:7 goes on with it")
+    assert sync_said(GENERATED, kind="numpy").startswith("tf.expand_dims at train.py:5 goes on with it")
+    compiled = "@tf.function\ndef one(x):\n    return x\nfor _ in range(9):\n    one(float(loss))  #!\n"
+    assert sync_said(compiled).startswith("one at train.py:6 goes on with it")
+
+
+def test_what_numpy_makes_of_it_and_sends_back_is_not_the_tensor_itself() -> None:
+    mined = "import numpy as np\ndef f(x):\n    y = np.argsort(x.asnumpy())  #!\n    return nd.array(y)\n"
+    said = sync_said(mined, "mxnet", "asnumpy")
+    assert said.startswith("What is made of it goes back by nd.array at train.py:6: make that on the device")
+
+
+def test_what_the_run_sent_back_tells_of_calls_that_the_text_does_not_tell_of() -> None:
+    text = "for x in data:\n    value = x.numpy()  #!\n    library(value)\n"
+    assert sync_said(text, kind="numpy") == advice.EITHER
+    back = hop("host-upload", "cpu:0", "gpu:0", site="train.py:4", kind="upload")
+    said = sync_said(text, kind="numpy", others=(back,))
+    assert said.startswith("It is sent back to gpu:0 at train.py:4:")
+    elsewhere = hop("host-upload", "cpu:0", "gpu:1", site="train.py:4", kind="upload")
+    assert sync_said(text, kind="numpy", others=(elsewhere,)) == advice.EITHER
+
+
+REPLAY = """\
+class Replay:
+    def sample(self):
+        return choose(self.priority)
+
+    def set(self, index, errors):
+        for i, e in zip(index, errors):
+            self.priority[i] = float(abs(e)) + 1e-3
+
+for _ in range(9):
+    replay.set(index, td.asnumpy())  #!
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "framework", "says"),
+    [
+        (REPLAY, "mxnet", "It is kept in self.priority at train.py:9, which other code reads: take all"),
+        (
+            "for _ in range(9):\n    s, r = env.step(int(x.asscalar()))  #!\n",
+            "mxnet",
+            "env.step at train.py:4",
+        ),
+        (
+            "for _ in range(9):\n    y = table[int(x.numpy())]  #!\n",
+            "tensorflow",
+            "on the device with tf.gather",
+        ),
+    ],
+)
+def test_what_python_needs_of_a_step_is_taken_in_one_fetch(text: str, framework: str, says: str) -> None:
+    said = sync_said(text, framework, "numpy")
+    assert says in said and "in one fetch" in said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "for x in data:\n    tracker.update(float(x))  #!\n",
+        "class Layer:\n    def call(self, x):\n        return float(x)  #!\n",
+        "for x in data:\n    a, b = pair(float(x))  #!\n",
+        "run(lambda x: float(x))  #!\n",
+        "for x in data:\n    a, b = float(x)  #!\n    tf.exp(a)\n",
+        "for x in data:\n    metric.update(x)  #!\n",
+    ],
+)
+def test_where_the_text_does_not_tell_both_cases_are_named(text: str) -> None:
+    assert sync_said(text) == advice.EITHER
+
+
+def test_a_name_that_gets_another_value_is_followed_no_further() -> None:
+    text = "for x in data:\n    value = float(x)  #!\n    print(value)\n    value = 3\n    tf.exp(value)\n"
+    assert sync_said(text) == advice.LOOKED_AT
+
+
+def test_a_value_that_python_assigned_is_noted_there() -> None:
+    text = (
+        "class Warm:\n    def begin(self):\n        self.opt.rate.assign(self.peak * min(1.0, self.n))\n\n"
+        "    def end(self):\n        self.seen.append(float(self.opt.rate))  #!\n"
+    )
+    sent = hop("host-upload", "cpu:0", "gpu:0", site="train.py:4")
+    assert "where Python assigns it, at train.py:4" in sync_said(text, others=(sent,))
+    assert sync_said(text) == advice.LOOKED_AT
+    assert sync_said(text.replace("min(", "decay("), others=(sent,)) == advice.LOOKED_AT
+
+
+METRIC = """\
+import tensorflow as tf
+auc = tf.keras.metrics.AUC()
+for x in data:
+    auc.update_state(x, x)  #!
+"""
+OF_METRIC = (op(4, "ReadVariableOp", "cpu:0"), op(4, "Sigmoid", "cpu:0"))
+
+
+def test_an_object_whose_variables_are_at_home_goes_into_the_scope_as_a_whole() -> None:
+    """Bug: its call alone in the scope sent its variables in each step, there and back."""
+    away = hop("default-device", "cpu:1", "cpu:0")
+    known: dict[str, Any] = {"hops": (away,), "devices": ("cpu:0", "cpu:1")}
+    told = said("default-device", METRIC, ran=OF_METRIC, **known) or ""
+    assert told.startswith(
+        "auc keeps variables on cpu:0: make it in the device scope of cpu:1, at train.py:2"
+    )
+    assert said("default-device", METRIC, **known) == advice.PUT_BESIDE_INPUTS
+    handed = METRIC.replace("auc = tf.keras.metrics.AUC()", "def f(auc):").replace("for x", "  for x")
+    handed = handed.replace("    auc.", "      auc.")
+    assert (said("default-device", handed, ran=OF_METRIC, **known) or "").startswith("It uses variables on")
+    central = METRIC + "s = tf.distribute.experimental.CentralStorageStrategy()\n"
+    assert said("default-device", central, ran=OF_METRIC, **known) is None
+
+
+CALLED = "import tensorflow as tf\n{strategy}for x in data:\n    loss = reduce(step(x))  #!\n"
+
+
+def test_no_scope_around_a_call_is_advised_under_a_strategy() -> None:
+    """Bug: two findings of one line asked for the scopes of two devices, which the strategy gives itself."""
+    told: dict[str, Any] = {"stations": ["gpu:1", "gpu:0", "gpu:1"], "result_of_a_call": True}
+    alone = said("bounce", CALLED.format(strategy=""), **told) or ""
+    assert alone.startswith("Call the function inside the device scope of gpu:1")
+    made = CALLED.format(strategy="s = tf.distribute.MirroredStrategy()\n")
+    assert said("bounce", made, **told) is None
+    elsewhere = {"parts.py": "s = tf.distribute.MirroredStrategy()\n"}
+    assert said("bounce", CALLED.format(strategy=""), files=elsewhere, **told) is None
+    opened = hop("explicit", evidence={"scope_opener": "tensorflow/python/distribute/mirrored_run.py:run"})
+    assert said("bounce", CALLED.format(strategy=""), others=(opened,), **told) is None
+    beside = hop(
+        "explicit", evidence={"scope_opener": "tensorflow/python/distribute/distribute_lib.py:update"}
+    )
+    assert said("bounce", CALLED.format(strategy=""), others=(beside,), **told) == alone

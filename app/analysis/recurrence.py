@@ -22,6 +22,8 @@ _OFTEN = 2
 """Steps in which what workers do in turn must have been seen at least."""
 _PETTY_BYTES = 4096
 """In a whole run: nothing that a few calls do has to be changed for it."""
+_LEAST_PART = 0.1
+"""Of all steps, that those are in each of which something happens."""
 _MOST_EVENTS = 20_000
 """Of a run's single executions that are looked at for loops."""
 
@@ -135,13 +137,20 @@ class Recurrence:
         return [key for key in self.keys if key.kind == kind]
 
     def _of_loop_of_steps(self, keys: Sequence[Key]) -> Own | None:
-        """By the steps of one of several loops that train: a pretraining's, or another network's."""
+        """By the steps of one of several loops that train: a pretraining's, or another network's.
+
+        The last steps of a loop that trains several times are some too.
+        """
         for mark, paces in self.paces.of_loops:
             pace = self._paced(keys, paces)
             each = pace.times(pace.early + pace.within, pace.seen + 1) if pace else 0.0
             if each:
                 return Own(each, mark.count or 0, "step")
-        return None
+        pace = self._paced(keys, self.paces)
+        last = pace.last_steps(self.rounds) if pace else 0
+        if pace is None or last < max(LEAST_ROUNDS, _LEAST_PART * self.rounds) or pace.within < last:
+            return None
+        return Own(float(pace.within // last), last, "step")
 
     def _of_loop(self, keys: Sequence[Key], count: int, found: Mapping[Line, Loop]) -> Own | None:
         """By the rounds of the loop in which all their lines stand."""

@@ -71,6 +71,17 @@ class Pace:
             return float(later // others)
         return later / others if self.by_calls else float(self.steps_a_mark <= 1)
 
+    def last_steps(self, steps: int) -> int:
+        """Of how many of all `steps`, the last ones, it happened in each, and in none before; 0 else.
+
+        As when one loop trains twice, and what it calls after each step is another thing the second time.
+        """
+        mask = self.mask & ((1 << self.seen) - 1)
+        count = mask.bit_count()
+        if self.early or self.by_calls or steps != self.seen + 1:
+            return 0  # not all steps were looked at
+        return count if mask == ((1 << count) - 1) << (self.seen - count) else 0
+
     def _regular(self) -> bool:
         mask = self.mask & ((1 << self.seen) - 1)
         if mask.bit_count() >= max(1.0, _MOST_OF_THEM * self.seen):

@@ -71,6 +71,10 @@ def test_loops_after_each_other_add_up_and_what_takes_turns_is_one(
         (("a" * 8 + "B" * 8) * 5, {"B": Own(1, 40, "step")}),
         ("aaB" * 20, {"B": Own(1, 20, "step")}),
         ("a" * 150 + "B" * 150, {"B": Own(1, 150, "step")}),
+        ("a" * 40 + "A" * 16, {"A": Own(1, 16, "step")}),  # another thing after each of the last steps
+        ("a" * 40 + "A" * 4, {"A": None}),
+        ("A" * 16 + "a" * 40, {"A": None}),  # building, perhaps
+        ("a" * 30 + "A" * 10 + "a" * 10, {"A": None}),
         ("aB" * 20, {"B": None}),  # of every step
         (("a" * 30 + "C") * 4, {"C": None}),  # now and then
         (("a" * 8 + "C") * 10, {"C": None}),

@@ -173,6 +173,8 @@ def main() -> None:
                 lambda context: values[context.replica_id_in_sync_group]
             )
 
+        loss: Any = None
+        moments = []
         for _ in range(args.steps):
             rows = rng.integers(train, size=args.batch)
             with tf.device("cpu:0"):
@@ -181,7 +183,10 @@ def main() -> None:
                 y = each([tf.constant(labels[part]) for part in parts])
                 pause = each([tf.constant(seconds, tf.float64) for seconds in pauses])
             loss, ready = train_step(x, y, pause)
-            losses[way] = float(loss)
+            moments.append(ready)
+        # Taken when all steps are given out, so that no step waits for it.
+        losses[way] = float(loss)
+        for ready in moments:
             times = np.array([float(moment) for moment in ready])
             waits.setdefault(way, []).append(times.max() - times)
 

@@ -18,7 +18,8 @@ def host_sync(shown: Mapping[str, Shown]) -> list[Verdict]:
     for one in shown.values():
         found += one.said
         rows = [row for row in one.report.get("syncs") or () if row["device"] == pinned(one)]
-        # A metric's value is worked out where it is read, on the default device.
+        # A metric's value is worked out where it is read, on the default device, of what was brought there.
+        rows = [row for row in rows if not row.get("brought_at")]
         reads = sorted((row["count"] for row in rows if row["kind"] == "numpy"), reverse=True)
         if one.options.get("variant") != _ALL or not reads:
             continue

@@ -85,7 +85,11 @@ def findings(
             at = _made_together(hop) or (hop.blamed_site,)
             groups.setdefault((hop.cause.code, *at, *_act(hop)), []).append(index)
     found += [_of_hops(_line_first(rows, over), over, hops, syncs, telling) for rows in groups.values()]
-    told_of = {(hop.src, hop.site, False) for hop in hops if hop.kind == "pull" and hop.count != 0}
+    told_of = {
+        (hop.src, hop.site, False)
+        for hop in hops
+        if hop.count != 0 and (hop.kind == "pull" or hop.cause.code == "host-sync")
+    }
     told_of |= {(hop.dst, hop.site, True) for hop in hops if hop.kind == "upload" and hop.count != 0}
     waits: dict[tuple[Any, ...], list[Sync]] = {}
     for sync in syncs:
@@ -166,8 +170,9 @@ def _of_hops(
         evidence["one_reader_each"] = True
     waits: list[Sync] = []
     if code == "host-sync":
-        # A variable that was read to the host first is taken there.
-        taken = {(hop.src if hop.kind == "pull" else hop.dst, hop.site, False) for hop in part}
+        # What was read to the host first is taken there, and waited for on its device.
+        taken = {(hop.src, hop.site, False) for hop in part}
+        taken |= {(hop.dst, hop.site, False) for hop in part if hop.kind != "pull"}
         waits = [sync for sync in syncs if _at(sync) in taken]
         evidence |= waited(waits) | _made(part)
     if code == "host-upload":

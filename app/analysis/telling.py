@@ -41,12 +41,15 @@ class Telling:
             return hop.each
         return ((hop.count or 0) + self.rounds // 100) // self.rounds
 
-    def word_of(self, recurring: Sequence[Hop]) -> str:
-        """step, call, or round: of their own loop, where all that recurs has one."""
+    def each_of(self, recurring: Sequence[Hop]) -> str:
+        """``each step``, call or round, ``in each of 20 steps``: of their own loop, where all have one."""
         words = {hop.own.word if hop.own else self.word for hop in recurring}
         if words != {"round"}:
-            return "step" if words == {"step"} else self.word
-        return "round" if any(hop.per_call is None for hop in recurring) else "call"
+            loops = {hop.own.rounds if hop.own else 0 for hop in recurring}
+            some = max(loops) if len(loops) == 1 else 0
+            # The program makes other steps besides, in another loop.
+            return f"in each of {some} steps" if some else f"each {self.word}"
+        return "each round" if any(hop.per_call is None for hop in recurring) else "each call"
 
     def _besides(self, hop: Hop) -> float:
         """Executions of a transfer that are not of every step."""
@@ -86,7 +89,7 @@ class Telling:
         recurring = self.recurring(hops)
         each = sum((hop.seconds or 0.0) * self.times_a_step(hop) for hop in recurring)
         every = sum(seconds or 0.0 for seconds in times)
-        told, when = (each, f" each {self.word_of(recurring)}") if recurring else (every, "")
+        told, when = (each, f" {self.each_of(recurring)}") if recurring else (every, "")
         about = "about " if told >= 1e-6 or not told else ""
         return f", {about}{units.estimated(told)} of copying{when} (estimated)"
 
@@ -105,7 +108,7 @@ class Telling:
             each = round(sum((hop.bytes or 0) * self.times_a_step(hop) for hop in hops))
             besides = round(sum((hop.bytes or 0) * self._besides(hop) for hop in hops))
             more = f", {units.size(besides)} more in the whole run" if besides else ""
-            return f"{units.size(each)} each {self.word_of(recurring)}{more}"
+            return f"{units.size(each)} {self.each_of(recurring)}{more}"
         return f"{units.size(moved)} in the whole run, {units.plural(count, 'transfer')}"
 
 
@@ -117,7 +120,7 @@ def waited(syncs: Sequence[Sync]) -> dict[str, Any]:
         evidence["copy_ns"] = copied
         evidence["split"] = weakest(sync.split_basis for sync in syncs if sync.split_basis)
     idle = [f"{device} {units.percent(share)} of it (inferred)" for device, share in _idle(syncs)]
-    brought = list(dict.fromkeys(line for sync in syncs for line in sync.brought_at))
+    brought = list(dict.fromkeys(line for sync in syncs for line in sync.brought_at if line != sync.site))
     evidence |= {"brought_at": brought} if brought else {}
     return evidence | ({"idle_meanwhile": idle} if idle else {})
 

@@ -217,3 +217,18 @@ def test_idle_shares_of_several_waits_are_of_all_of_them_together() -> None:
     assert waited([first, second])["idle_meanwhile"] == ["cpu:1 10 % of it (inferred)"]
     third = Sync("cpu:2", "asnumpy", "t.py:3", 1, 5, 0, "measured", idle=(Idle("cpu:1", 1.0),))
     assert "idle_meanwhile" not in waited([first, third])
+
+
+def test_what_is_compared_on_the_host_is_one_finding_with_its_wait() -> None:
+    """``if loss > limit``: the comparison brings the loss to the host, and Python waits for its answer."""
+    brought = hop_fields("cpu:1", "cpu:0", op="Greater", loc=3, facts={"asked_by": "bool"}, bytes=4)
+    run = tables(
+        Key(1, "hop", brought, 10),
+        sync(2, "cpu:0", kind="bool", copied_from="cpu:1", copy_loc=3),
+        STEPS,
+        totals={2: KeyTotals(10, 10, 8000, 10)},
+    )
+    hops = hop_table(run)
+    (found,) = run_findings(run, hops, stalls(run, hops))
+    assert (found.code, found.site, found.evidence["wait_ns"]) == ("host-sync", "train.py:3", 8000)
+    assert "brought_at" not in found.evidence

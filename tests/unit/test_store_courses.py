@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from app.analysis.recurrence import Own
+from app.analysis.report import run_report
 from app.analysis.tables import Tables, tables_of
 from app.store.run import open_run
-from tests.unit.traces import SECOND, Trace, hop_fields
+from tests.unit.traces import SECOND, Trace, hop_fields, write_status
 
 
 def run_of(folder: Path, program: str) -> Tables:
@@ -92,3 +93,12 @@ def test_what_happens_in_each_step_of_one_of_several_loops_recurs(
         each = tables.each([key.id], key.count)
         loop = expected[key.fields["tensor"]]
         assert each == (loop.each if loop else 1 if program == "aB" * 20 else 0)
+
+
+def test_what_one_of_several_loops_does_is_told_by_its_steps(tmp_path: Path) -> None:
+    """A finding says in how many steps: the run has more of them."""
+    run_of(tmp_path, "a" * 20 + "B" * 12)
+    write_status(tmp_path)
+    report = run_report(tmp_path)
+    assert report["steps"] == 32
+    assert [": 100 B in each of 12 steps." in found["summary"] for found in report["findings"]] == [True]

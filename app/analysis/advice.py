@@ -175,10 +175,12 @@ def summary(
         "taken_by": _one(evidence.get("taken_by")),
         "beside": some_of(_each(beside), "ops"),
         "role": _one(evidence.get("kept_in_host_memory")),
+        "to_host": some_of((f"{src} to the memory of the host" for src, _ in pairs), "ways", ", "),
         "put": "put" if " and " in _one(evidence.get("placed_by")) else "puts",
         "placed_by": _one(evidence.get("placed_by")),
         "dtype": _one(evidence.get("dtype")),
         "made_by": _one(evidence.get("argument_made_by")),
+        "makers": some_of(_each(evidence.get("kept_by_kernel_of")), "ops") or "an op",
         "kernel": _one(evidence.get("kernel")),
         "call": call,
         "by_call": f" by {call}" if call else "",
@@ -196,6 +198,8 @@ def summary(
     if code == "host-memory" and (evidence.get("handed_over") or evidence.get("on_a_gpu")):
         kept = _one(evidence.get("kept_in_host_memory"))
         tell = _HANDED_OVER.get(kept, _TAKEN) if evidence.get("handed_over") else _TAKEN
+    elif code == "host-memory" and evidence.get("kept_in_host_memory") == "result":
+        tell = _RESULT_ON_HOST
     if evidence.get("prefers_host"):
         tell = _RATHER_ON_HOST[first.cause.blames]
     if code in _CALLED and evidence.get("call"):
@@ -229,6 +233,9 @@ _HANDED_OVER = {
 _TAKEN = (
     "{consumers} at {at} is sent an argument, {way}, that a GPU's kernel would take from host memory as it is"
 )
+_RESULT_ON_HOST = (
+    "{consumers} at {at} takes on {dsts} what the kernel of {makers} leaves in the host's memory"
+)
 _RATHER_ON_HOST = {
     "consumer": "TensorFlow runs {consumers} at {at} on the host though GPUs have a kernel of it, {way}",
     "producer": "TensorFlow runs {producer} at {at} on the host though GPUs have a kernel of it, {way}",
@@ -250,7 +257,7 @@ _SENTENCES = {
     "gradient-outside-scope": "The gradients at {at} are computed outside their forward ops' device scope,"
     " on {default}, so tensors cross {way}",
     "no-kernel": "{consumers} at {at} has no kernel on the {wanted} device ({kernel}) and runs on {dst}",
-    "host-memory": "The kernel of {consumers} at {at} keeps this {role} in host memory, {way}",
+    "host-memory": "The kernel of {consumers} at {at} takes this {role} in host memory, {to_host}",
     "missing-device": "The code at {at} asks for {missing}, which does not exist here; it ran on {ran_on}",
     "colocation": "{consumers} at {at} is kept beside {beside}, {way}",
     "variable-home": "{variable} {live} on {srcs} and {are} read on {dsts} at {at}",

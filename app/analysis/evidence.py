@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.analysis.advice import some_of
+from app.analysis.devices import is_gpu
 from app.analysis.evidence_facts import Facts
 from app.analysis.finding import Finding
 from probes.trace.hop import DISPATCH, IN_GRAPH
@@ -113,6 +114,8 @@ def _host_memory(facts: Facts) -> str:
             f"A GPU's kernel takes this {kept}{dtype} from host memory, where it is: with GPUs in the"
             " place of these stand-ins nothing would cross."
         )
+    if kept == "result":
+        return f"The producer's kernel on {facts.told('device', 'devices')} gives it{dtype} in host memory."
     return f"The kernel on {facts.told('device', 'devices')} takes this {kept}{dtype} in host memory."
 
 
@@ -124,6 +127,11 @@ def _handed_over(facts: Facts) -> str:
     if "lay_on" not in facts:
         return rule
     lay = facts.told("lay_on", "devices")
+    if all(map(is_gpu, facts.each("lay_on"))):
+        return (
+            f"{rule} This one lay on {lay}: it is copied to the host for the call, and back for an op that"
+            " takes it in the device's memory."
+        )
     return (
         f"{rule} This one lay on {lay}: there, if that is a GPU, it is copied to the host for the call,"
         " and back for an op that takes it in the device's memory; of stand-ins only the way back shows."

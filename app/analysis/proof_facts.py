@@ -79,6 +79,7 @@ _TOLD: dict[str, _Told] = {
     "kernel": _Told("Kernel lookup"),
     "kernels_of": _Told("Looked up in"),
     "kept_in_host_memory": _Told("Kept in host memory"),
+    "kept_by_kernel_of": _Told("By the kernel of"),
     "prefers_host": _Told("TensorFlow prefers its kernel for the host"),
     "dtype": _Told("Type"),
     "colocated_with": _Told("Kept beside"),

@@ -121,6 +121,32 @@ def test_an_int32_tensor_made_by_a_gpu_kernel_lies_on_the_host() -> None:
     foreseen = seen(records)
     assert ways(foreseen) == [("host-memory", "gpu:0", "gpu:0", 256, STEPS)]
     assert codes(foreseen) == [("info", "host-memory", "train.py:2")]
+    # It is the kernel that made it which keeps it there, not the one that takes it.
+    [row] = foreseen.findings
+    assert row["summary"] == (
+        "GatherV2 at train.py:2 takes on gpu:0 what the kernel of Range leaves in the host's memory: 256 B"
+        " each step."
+    )
+    assert row["because"] == "The producer's kernel on gpu:0 gives it of type int32 in host memory."
+
+
+def test_an_int32_argument_is_handed_over_on_the_host_whatever_made_it() -> None:
+    ids = ["int32", [64]]
+    gathered = node("rows", "GatherV2", [[0, 0], [1, 0]], types={"Tparams": "float32", "Tindices": "int32"})
+    arguments = [node("table", "Placeholder"), node("ids", "Placeholder", outputs=[ids])]
+    records = [
+        record("RandomStandardNormal", 1, types={"T": "int32", "dtype": "float32"}),
+        record("RandomUniformInt", 2, types={"T": "int32", "Tout": "int32"}, outputs=[ids]),
+        record("Call", 3, [(0, FLOAT), (1, ids)], function="f"),
+    ]
+    foreseen = seen(records, functions={"f": function([*arguments, gathered], 2, [[2, 0]])})
+    [row] = foreseen.findings
+    assert (row["severity"], row["code"]) == ("info", "host-memory")
+    assert row["summary"].startswith("An argument of type int32, made by RandomUniformInt, is handed over in")
+    assert (
+        row["rules"][-1] == "a function takes tensors of type int32 in host memory, wherever they were made"
+    )
+    assert "This one lay on gpu:0: it is copied to the host for the call" in row["because"]
 
 
 def test_python_data_goes_up_but_int32_stays_on_the_host() -> None:

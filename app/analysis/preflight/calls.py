@@ -7,7 +7,7 @@ from typing import Any
 from app.analysis.preflight.expanded import Op
 from app.analysis.preflight.flow import HANDLES, Record, Tensor
 from app.analysis.preflight.keys import Keys, about, often
-from app.analysis.preflight.machine import HOST, Machine, Place
+from app.analysis.preflight.machine import HANDED_OVER, HOST, Machine, Place
 from app.analysis.preflight.origins import Origins, handle_of
 from app.analysis.preflight.placing import Lies, PlacedFunction
 from probes.trace.hop import IN_GRAPH, hop_fields
@@ -58,7 +58,10 @@ class Call:
                     known["consumers"].append(op.name)
                     continue
                 fields = self._transfer(op, place, source, tensor, lies, target)
-                self._keys.hop(fields, times, place, self._placed.places.get(source[0]))
+                made = self._placed.places.get(source[0])
+                if fields["facts"].get("argument_lay_on"):
+                    made = HANDED_OVER
+                self._keys.hop(fields, times, place, made)
                 sent[(source, place.device, target)] = fields
 
     def _value(self, source: tuple[int, int]) -> tuple[Tensor, Lies] | None:
@@ -132,12 +135,16 @@ class Call:
                 handle = handle_of(self._record, maker)
                 facts["variable"] = self._origins.name(handle) or maker.name
                 facts |= self._origins.created(handle)
+            if lies.at == HOST and made is not maker:
+                facts["kept_by_kernel_of"] = maker.op  # plumbing too has kernels with a memory of their own
             producer, producer_op, producer_loc = maker.name, made.op, made.loc
             producer_requested, kind = made.requested, "copy"
         else:
             argument = self._origins.argument(self._record, -1 - number)
             producer, producer_op, producer_loc, producer_requested = argument
             kind = "arg"
+            if lay := self._origins.lay_on(self._record, -1 - number):
+                facts["argument_lay_on"] = lay
         if place.rule == "resource":
             facts["colocated_with"] = self._origins.name(handle_of(self._record, op)) or "a resource"
         return hop_fields(

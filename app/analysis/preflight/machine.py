@@ -23,13 +23,17 @@ class Place:
 
     device: str
     rule: str
-    """resource, requested, caller, default, no-kernel, missing, unknown-op, beside."""
+    """resource, requested, caller, default, no-kernel, missing, unknown-op, beside, handed-over."""
     answer: Answer
     """What the kernel table says of it on `device`."""
     lacking: Answer | None = None
     """With no-kernel, what the table says of the device that it cannot run on."""
     lacking_by_default: bool = False
     """Nobody had asked for that device."""
+
+
+HANDED_OVER = Place(HOST, "handed-over", Answer("", "CPU", "found"))
+"""Where a function gets an argument of a type that it takes in host memory."""
 
 
 @dataclasses.dataclass(frozen=True)

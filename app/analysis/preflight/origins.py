@@ -7,7 +7,7 @@ from typing import Any
 from app.analysis.preflight.expanded import Op
 from app.analysis.preflight.flow import PYTHON, Flow, Record
 from app.analysis.preflight.machine import HOST, Machine, Place
-from app.analysis.preflight.placing import CONSTANT, Placing
+from app.analysis.preflight.placing import CONSTANT, STAYS_ON_HOST, Placing
 from probes.tf.kernel_table import of_the_host
 
 
@@ -55,6 +55,14 @@ class Origins:
         maker = self._flow.records[one.maker]
         op = "Const" if maker.op == CONSTANT else self.kind(maker)
         return self.label(maker), op, maker.loc, maker.requested
+
+    def lay_on(self, call: Record, slot: int) -> str:
+        """The device where an argument lay that is handed over in host memory for its type; '' for others."""
+        one = next((one for one in call.inputs if one.slot == slot), None)
+        if one is None or one.maker == PYTHON or one.tensor.dtype not in STAYS_ON_HOST:
+            return ""
+        at = self._placing.made(one.maker, one.output, one.tensor).at
+        return "" if at == HOST else at
 
     def lacks(self, prefix: str, op: str, place: Place | None) -> dict[str, Any]:
         """The evidence that there is no kernel where the op would have run, or that it runs rather here."""

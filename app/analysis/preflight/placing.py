@@ -10,7 +10,7 @@ from app.analysis.preflight.flow import HANDLES, PYTHON, Flow, Record, Tensor
 from app.analysis.preflight.machine import HOST, Machine, Place
 
 _METADATA = frozenset({"Shape", "Size", "Rank"})
-_STAYS_ON_HOST = frozenset({"int32", "string", "resource", "variant"})
+STAYS_ON_HOST = frozenset({"int32", "string", "resource", "variant"})
 """Types of which TensorFlow makes a tensor from Python data on the host whatever the scope says, or hands it
 to a function there (pywrap_tensor.cc; MTypeFromDType in common_runtime/memory_types.cc)."""
 CONSTANT = "_EagerConst"
@@ -65,7 +65,7 @@ class Placing:
             return known
         place = self.places.get(maker)
         device = place.device if place else HOST
-        return Lies(device, HOST if tensor.dtype in _STAYS_ON_HOST else device)
+        return Lies(device, HOST if tensor.dtype in STAYS_ON_HOST else device)
 
     def home(self, maker: int) -> str:
         """Where the resource lives that a record made; '' where that is not known."""
@@ -77,7 +77,7 @@ class Placing:
         if record.function:
             self._call(record)
             return
-        if record.op == CONSTANT and record.outputs[0].dtype in _STAYS_ON_HOST:
+        if record.op == CONSTANT and record.outputs[0].dtype in STAYS_ON_HOST:
             home = HOST
         types = {"T": record.outputs[0].dtype} if record.op == CONSTANT else record.types
         beside = self.places.get(record.beside) if record.beside is not None else None
@@ -107,7 +107,7 @@ class Placing:
             if one.slot in given:
                 continue
             lies = self.made(one.maker, one.output, one.tensor)
-            given[one.slot] = Lies(HOST, HOST) if one.tensor.dtype in _STAYS_ON_HOST else lies
+            given[one.slot] = Lies(HOST, HOST) if one.tensor.dtype in STAYS_ON_HOST else lies
             if one.tensor.dtype in HANDLES:
                 homes[-1 - one.slot] = self.home(one.maker) or lies.device
         placed = place_function(expanded, given, homes, caller, self.machine)

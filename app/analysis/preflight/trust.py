@@ -15,6 +15,7 @@ RULES = {
     "no-kernel": "an op without a GPU kernel for its types runs on the host (soft placement)",
     "missing": "an op that asks for a device that is not there runs as if it had asked for none",
     "unknown-op": "the kernel table does not know the op, so it is taken to have a kernel",
+    "handed-over": "a function takes tensors of type int32 in host memory, wherever they were made",
     "beside": "an op that is bound to another, or only asks for its extents, goes beside it",
 }
 """By the name of a rule of `machine`, what it says."""

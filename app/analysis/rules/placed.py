@@ -84,7 +84,12 @@ def host_memory(transfer: Transfer) -> dict[str, Any] | None:
     ):
         kept = is_gpu(end) and transfer.fields.get(memory) == "host"
         if kept and (other == end or is_host(other)):
-            return {"kept_in_host_memory": role, "device": end, "dtype": transfer.text("dtype")}
+            maker = (
+                {"kept_by_kernel_of": transfer.facts.get("kept_by_kernel_of") or transfer.text("producer_op")}
+                if role == "result"
+                else {}
+            )
+            return {"kept_in_host_memory": role, "device": end, "dtype": transfer.text("dtype")} | maker
     return None
 
 

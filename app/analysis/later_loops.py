@@ -1,7 +1,8 @@
 """The loops that a program goes through when it has made all its steps: sampling, ranking, simulating.
 
 Of what comes between steps, an evaluation, only its cost tells whether it matters: it is made now and then.
-What comes after them and has many rounds is a part of the program of its own.
+What comes after them and has many rounds is a part of the program of its own. A single call that goes round
+inside, such as a library's scoring of the whole data, is once more an evaluation.
 """
 
 from __future__ import annotations
@@ -42,7 +43,18 @@ def loops_after_steps(
             if key.kind != "op" and spans[key.id].first_ns <= end
         }
         ends = {number: spans[number].end_ns for number in own}
-        for line, loop in loops(single_after(end), own, site_of, ends).items():
-            if line not in before and loop.course_ns >= _LEAST_PART * (end - begin):
+        happened = single_after(end)
+        for line, loop in loops(happened, own, site_of, ends).items():
+            long = loop.course_ns >= _LEAST_PART * (end - begin)
+            if line not in before and long and _of_several_lines(loop, happened, own, site_of):
                 found[line] = loop
     return found
+
+
+def _of_several_lines(
+    loop: Loop, happened: Sequence[Happened], keys: Mapping[int, Key], site_of: Callable[[Key], str]
+) -> bool:
+    inside = {
+        event.key for event in happened if event.key in keys and loop.first_ns <= event.ts_ns <= loop.end_ns
+    }
+    return len({site_of(keys[key]) for key in inside}) > 1

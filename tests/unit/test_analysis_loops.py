@@ -191,20 +191,21 @@ def test_transfers_are_told_by_the_rounds_of_their_own_loops(tmp_path: Any) -> N
 
 
 @pytest.mark.parametrize(
-    ("steps", "expected"),
+    ("steps", "work", "expected"),
     [
-        ((0, 1, 2, 3), (1, 20, "warning")),  # a generator, when the training is over
-        ((0, 1, 2, 100 * MS), (0, None, "info")),  # an evaluation: a step follows
+        ((0, 1, 2, 3), "op:2", (1, 20, "warning")),  # a generator, when the training is over
+        ((0, 1, 2, 3), "op:4", (0, None, "info")),  # a call that goes round inside, as to score all data
+        ((0, 1, 2, 100 * MS), "op:2", (0, None, "info")),  # an evaluation: a step follows
     ],
 )
 def test_beside_steps_only_a_loop_that_comes_after_them_tells_what_recurs(
-    tmp_path: Any, steps: Sequence[int], expected: tuple[float, int | None, str]
+    tmp_path: Any, steps: Sequence[int], work: str, expected: tuple[float, int | None, str]
 ) -> None:
     trace = Trace(tmp_path)
     mark = trace.key("mark", len(steps), name="step")
     for step in steps:
         trace.event("mark", step, mark)
-    (hop,) = hop_table(tables(trace, ["op:2", "take:4"] * 20))
+    (hop,) = hop_table(tables(trace, [work, "take:4"] * 20))
     assert (hop.each, own_rounds(hop), hop.cause.severity) == expected
 
 

@@ -114,6 +114,47 @@ def test_what_numpy_makes_of_it_and_sends_back_is_not_the_tensor_itself() -> Non
     assert said.startswith("What is made of it goes back by nd.array at train.py:6: make that on the device")
 
 
+BETWEEN = """\
+class Norm:
+    def __call__(self, h):
+        a = h.numpy()  #!
+        a = a - a.mean(axis=1, keepdims=True)
+        return tf.constant(a)  #?
+"""
+
+
+def test_what_was_taken_from_the_device_before_is_prepared_ahead_by_no_pipeline() -> None:
+    """Bug: "a prefetching input pipeline" for what the line above took from that device."""
+    taken = sync_said(BETWEEN.replace("  #?", ""), kind="numpy")
+    assert taken.startswith(
+        "What is made of it goes back by tf.constant at train.py:6: make that on the device"
+    )
+    sending = TF + BETWEEN.replace("  #!", "").replace("#?", "#!")
+    pull = hop("host-sync", site="train.py:4", each=1.0)
+    sent: dict[str, Any] = {"hops": (hop("host-upload", "cpu:0", "gpu:0", kind="upload"),)}
+    told = said("host-upload", sending, others=(pull,), **sent) or ""
+    assert told.startswith("Its data was taken from gpu:0 at train.py:4: hand the tensor itself on")
+    assert "prefetching" in (said("host-upload", sending, **sent) or "")
+    elsewhere = hop("host-sync", "gpu:1", site="train.py:4", each=1.0)
+    assert "prefetching" in (said("host-upload", sending, others=(elsewhere,), **sent) or "")
+
+
+@pytest.mark.parametrize(
+    ("taken", "framework", "says"),
+    [
+        ("tf.linalg.global_norm(g).numpy()", "tensorflow", "tf.clip_by_global_norm"),
+        ("sum((a ** 2).sum() for a in g).sqrt().asscalar()", "mxnet", "check_isfinite=False"),
+        ("loss.asscalar()", "mxnet", "nd.where"),
+    ],
+)
+def test_a_norm_that_gradients_are_limited_by_is_applied_on_the_device(
+    taken: str, framework: str, says: str
+) -> None:
+    text = f"for x in data:\n    norm = {taken}  #!\n    if norm > 5:\n        g = [a / norm for a in g]\n"
+    told = sync_said(text, framework, "asscalar" if framework == "mxnet" else "numpy")
+    assert says in told and "needs it in each step" in told
+
+
 def test_what_the_run_sent_back_tells_of_calls_that_the_text_does_not_tell_of() -> None:
     text = "for x in data:\n    value = x.numpy()  #!\n    library(value)\n"
     assert sync_said(text, kind="numpy") == advice.EITHER

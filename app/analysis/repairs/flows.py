@@ -27,6 +27,8 @@ _NUMBERS = frozenset(
 )
 """Python's own functions whose results are of their arguments."""
 _PAIRED = frozenset({"zip", "enumerate"})
+_CONVERTS = frozenset({"constant", "convert_to_tensor", "array"})
+"""The frameworks' functions that send what Python has to a device."""
 _BY_FRAMEWORK = frozenset({"__call__", "call", "forward", "hybrid_forward", "get_config", "result"})
 """Methods that a framework calls: who gets what they return does not stand in the file."""
 _MOST_FUNCTIONS = 3
@@ -80,6 +82,7 @@ class _Flow:
         self._situation = situation
         self._seen: set[ast.AST] = set()
         self._by_numpy = False
+        self._reckoned = False
 
     def climb(self, file: str, source: Source, node: ast.AST, calls: int) -> None:
         """What is done with the value of a node."""
@@ -128,6 +131,7 @@ class _Flow:
         if isinstance(parent, ast.Lambda | ast.Await | ast.Yield | ast.YieldFrom):
             self._add(Role.UNKNOWN, file, node, "")
             return False
+        self._reckoned |= isinstance(parent, ast.BinOp)
         return isinstance(parent, ast.expr)
 
     def _statement(self, file: str, source: Source, node: ast.AST, stmt: ast.stmt, calls: int) -> None:
@@ -161,7 +165,8 @@ class _Flow:
             self._by_numpy = True
             return True
         if root in from_modules(source, call, *_FRAMEWORKS) and not (is_telling(call) and name != "log"):
-            self._add(Role.COMES_BACK if self._by_numpy else Role.GOES_BACK, file, call, whole)
+            made = self._by_numpy or (self._reckoned and name in _CONVERTS)
+            self._add(Role.COMES_BACK if made else Role.GOES_BACK, file, call, whole)
             return False
         if is_telling(call):
             return False

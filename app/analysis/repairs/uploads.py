@@ -18,6 +18,7 @@ from app.analysis.repairs.names import (
 )
 from app.analysis.repairs.notation import alone, tensorflow, tf_device
 from app.analysis.repairs.periods import has_condition
+from app.analysis.repairs.sent_back import taken_before
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Loop, Source, first_line, is_compound, own_nodes
 
@@ -75,7 +76,7 @@ def host_upload(situation: Situation) -> Draft | None:
             if (text := hoisted(situation.source, stmt, node, "tensor")) is not None:
                 words = "Sends the data once, before the loop; check that nothing changes it between rounds."
                 return situation.draft(words, text)
-    return prefetched(situation)
+    return prefetched(situation) if taken_before(situation) is None else None
 
 
 def prefetched(situation: Situation) -> Draft | None:

@@ -11,6 +11,7 @@ from app.analysis.repairs.flows import uses
 from app.analysis.repairs.names import assignment_of, called, dotted, root_of
 from app.analysis.repairs.notation import alone, arrays, tensorflow
 from app.analysis.repairs.roles import Role, Use
+from app.analysis.repairs.sent_back import taken_before
 from app.analysis.repairs.situation import Situation
 from app.analysis.repairs.source import first_line, is_compound, own_nodes
 from app.analysis.repairs.strategies import has_strategy
@@ -27,6 +28,11 @@ def in_words(situation: Situation, said: str, has_repair: bool = False) -> str |
     code = situation.finding.code
     if code == "host-sync" and said == advice.EITHER:
         return _of_sync(situation, has_repair)
+    if code == "host-upload" and (taken := taken_before(situation)) is not None:
+        return (
+            f"Its data was taken from {taken[0]} at {taken[1]}: hand the tensor itself on, and make what is"
+            " made of it in between on the device, with the framework's ops; then nothing is sent."
+        )
     placed_by_others = code in ("bounce", "default-device") and has_strategy(situation)
     if placed_by_others and (situation.evidence("result_of_a_call") or trains_a_model(situation)):
         return None  # the strategy calls the function for each of its devices, and places what Keras trains
@@ -66,6 +72,11 @@ def _sentence(situation: Situation, use: Use) -> str:
             f"It is checked at {use.site} in each step: check every so many steps if those until then do no"
             " harm."
         )
+    if use.role == Role.DECIDES and (clip := _clipping(situation)):
+        return (
+            f"The `if` at {use.site} needs it in each step. Where it limits gradients, limit them on the"
+            f" device with {clip}: that decides there, and nothing waits."
+        )
     if use.role == Role.DECIDES:
         return (
             f"The `if` at {use.site} needs it in each step. Where it decides what is computed, choose between"
@@ -98,6 +109,22 @@ def _sentence(situation: Situation, use: Use) -> str:
             " step in one fetch, or, if it is only looked at, once at the end."
         )
     return advice.EITHER
+
+
+def _clipping(situation: Situation) -> str:
+    """How the file writes the limit to what is taken, if that is a norm; '' for other values."""
+    taken = [take for stmt in situation.statements for take in takes(situation, stmt)]
+    names = {called(part) for take in taken for part in ast.walk(take.value)}
+    if situation.framework == "tensorflow":
+        tf = tensorflow(situation.source, taken[0].node) if taken else None
+        return f"{tf or 'tf'}.clip_by_global_norm" if "global_norm" in names else ""
+    powers = any(
+        isinstance(part, ast.BinOp) and isinstance(part.op, ast.Pow)
+        for take in taken
+        for part in ast.walk(take.value)
+    )
+    norm = "norm" in names or ("sqrt" in names and (powers or names & {"square", "power"}))
+    return "gluon.utils.clip_global_norm(.., check_isfinite=False)" if norm else ""
 
 
 def _named_ops(situation: Situation) -> tuple[str, str, str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from app.analysis.devices import is_host
 from app.analysis.report_rows import (
     collective_rows,
     copy_time,
@@ -75,9 +76,15 @@ def nothing_recorded(report: Mapping[str, Any]) -> str:
     )
 
 
+def _on_host(report: Mapping[str, Any]) -> str:
+    """Of a run that only used the host: that this proves nothing of a machine with GPUs."""
+    used = {row["device"] for row in report["placement"] if row["ops"]}
+    return "; all ops ran on cpu:0, where nothing can cross" if used and all(map(is_host, used)) else ""
+
+
 def _findings(report: Mapping[str, Any]) -> str:
     if not report["findings"]:
-        return f"Findings: {nothing_recorded(report) or 'none'}."
+        return f"Findings: {nothing_recorded(report) or 'none' + _on_host(report)}."
     loud = sum(row["severity"] != "info" for row in report["findings"])
     lines = ["Findings" if loud else "Findings: nothing needs attention"]
     for row in report["findings"]:

@@ -645,6 +645,11 @@ def test_an_empty_run_has_a_report(tmp_path: Path) -> None:
     assert "N" + reason[1:] in render_html(report)
     assert "Findings: nothing is recorded yet." in render_text(report | {"status": "running"})
     assert "Findings: none." in render_text(report | {"devices": ["cpu:0"]})
+    host, other = {"device": "cpu:0", "ops": 3}, {"device": "cpu:1", "ops": 1}
+    ran = {"devices": ["cpu:0", "cpu:1"], "placement": [host]}
+    alone = "Findings: none; all ops ran on cpu:0, where nothing can cross."
+    assert alone in render_text(report | ran)
+    assert "Findings: none." in render_text(report | ran | {"placement": [host, other]})
     assert "<h2>Findings</h2>" in render_html(report)
 
 

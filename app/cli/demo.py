@@ -31,7 +31,7 @@ def add_arguments(parser: Parser) -> None:
         metavar="RUN",
         help="go on from the last checkpoint of this run, with its devices, steps and options",
     )
-    add_launch_options(parser)
+    add_launch_options(parser, "cpu:1 for a stand-in")
 
 
 def execute(arguments: list[str], parser: Parser) -> int:

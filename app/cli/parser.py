@@ -86,13 +86,13 @@ def add_json(parser: Parser) -> None:
     )
 
 
-def add_launch_options(parser: Parser) -> None:
-    """Add what `run` and `demo` have in common."""
+def add_launch_options(parser: Parser, host: str) -> None:
+    """Add what `run` and `demo` have in common; `host` says what a ``cpu:`` device is for."""
     parser.add_argument(
         "--devices",
         type=device_list,
         metavar="A,B,..",
-        help="devices in order: gpu:0 as nvidia-smi numbers them, cpu:1 for a stand-in",
+        help=f"devices in order: gpu:0 as nvidia-smi numbers them, {host}",
     )
     parser.add_argument("--python", metavar="EXE", help="interpreter to use instead of the framework's own")
     parser.add_argument("--share", action="store_true", help="use GPUs that another run uses, too")

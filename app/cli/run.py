@@ -23,7 +23,7 @@ def add_arguments(parser: Parser) -> None:
         metavar="F",
         help=f"{' or '.join(FRAMEWORK_NAMES)} (default: the one that the script imports)",
     )
-    add_launch_options(parser)
+    add_launch_options(parser, "cpu:0 for no GPU")
 
 
 def execute(arguments: list[str], parser: Parser) -> int:

@@ -7,6 +7,8 @@ inside, such as a library's scoring of the whole data, is once more an evaluatio
 
 from __future__ import annotations
 
+import bisect
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 
 from app.analysis.loops import KINDS, loops
@@ -54,7 +56,11 @@ def loops_after_steps(
 def _of_several_lines(
     loop: Loop, happened: Sequence[Happened], keys: Mapping[int, Key], site_of: Callable[[Key], str]
 ) -> bool:
-    inside = {
-        event.key for event in happened if event.key in keys and loop.first_ns <= event.ts_ns <= loop.end_ns
-    }
-    return len({site_of(keys[key]) for key in inside}) > 1
+    at = bisect.bisect_left(happened, loop.first_ns, key=lambda event: event.ts_ns)
+    sites = set()
+    for event in itertools.takewhile(lambda event: event.ts_ns <= loop.end_ns, happened[at:]):
+        if event.key in keys:
+            sites.add(site_of(keys[event.key]))
+        if len(sites) > 1:
+            return True
+    return False

@@ -80,7 +80,6 @@ def _explained(
     framework = next((process.framework for process in tables.processes if process.framework), "")
     known = hops, tables.text_of, framework, tables.devices, ran, files
     made = repair(finding, *known)
-    if finding.fix is not None:
-        finding = dataclasses.replace(finding, fix=advised(finding, made is not None, *known))
+    finding = dataclasses.replace(finding, fix=made.words if made else advised(finding, *known))
     change = "\n".join(shown_lines(made.code(tables.text_of))) if made else ""
     return Explained(finding, because(finding), lines, made, change, proof(finding, hops, code_of))

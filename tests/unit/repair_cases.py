@@ -103,7 +103,7 @@ def said(
     text, finding = _marked(code, marked, len(hops), evidence, None, True)
     texts = {"train.py": text, **files}
     known = Ran(lambda: ran)
-    return advised(finding, False, (*hops, *others), texts.get, framework, devices, known, list(texts))
+    return advised(finding, (*hops, *others), texts.get, framework, devices, known, list(texts))
 
 
 def fixed(code: str, marked: str, **more: Any) -> str | None:

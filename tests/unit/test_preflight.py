@@ -401,6 +401,7 @@ with tf.device("/GPU:0"):
     foreseen = foresee(parse_flow(notes(records)), shipped_table(), text_of={"train.py": text}.get)
     [row] = foreseen.findings
     assert "host on purpose" in row["repair"]["words"]
+    assert row["fix"] == row["repair"]["words"]  # text, page and --json tell the same
     added = [line[1:].strip() for line in row["repair"]["diff"].splitlines() if line.startswith("+")]
     assert added == ['with tf.device("/CPU:0"):', "y = tf.random.shuffle(x)"]
     # What has a kernel for the GPU stays there, though nobody asked for it.

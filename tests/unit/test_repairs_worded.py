@@ -274,3 +274,36 @@ def test_no_scope_around_a_call_is_advised_under_a_strategy() -> None:
         "explicit", evidence={"scope_opener": "tensorflow/python/distribute/distribute_lib.py:update"}
     )
     assert said("bounce", CALLED.format(strategy=""), others=(beside,), **told) == alone
+
+
+SPLIT = """\
+import tensorflow as tf
+for x in data:
+    grads = tape.gradient(loss, [w1, w2])  #!
+    opt.apply_gradients(zip(grads, [w1, w2]))
+    norm = tf.linalg.global_norm(grads)
+"""
+
+
+def test_ops_of_several_devices_inputs_are_asked_into_no_one_scope() -> None:
+    """Bug: Adam's own ops on two devices' variables were to go into "the device scope of its inputs"."""
+    both = {"hops": (hop("default-device", "gpu:1", "cpu:0"), hop("default-device", "gpu:0", "cpu:0"))}
+    marks = SPLIT.replace("  #!", "").splitlines(keepends=True)
+    applying, computing = (
+        "".join(line.rstrip() + "  #!\n" if number == at else line for number, line in enumerate(marks))
+        for at in (3, 4)
+    )
+    told: Any = both
+    applied = said("default-device", applying, **told) or ""
+    assert applied.startswith("Here the optimizer's own ops work on variables of gpu:0 and gpu:1: apply")
+    assert (said("default-device", computing, **told) or "").startswith("Its inputs are on gpu:0 and gpu:1")
+    one: Any = {"hops": both["hops"][:1]}
+    assert said("default-device", computing, **one) == advice.PUT_BESIDE_INPUTS
+
+
+def test_gradients_of_two_scopes_are_computed_in_stages() -> None:
+    """Bug: one call was to stand in the device scopes of two devices."""
+    told = said("gradient-outside-scope", SPLIT, forward_requested=["gpu:1", "gpu:0"]) or ""
+    assert told.startswith("One call computes all its gradients in one scope") and "output_gradients" in told
+    of_one = said("gradient-outside-scope", SPLIT, forward_requested=["gpu:1", "gpu:1"]) or ""
+    assert of_one == "Compute the gradients in the device scope of gpu:1, like the forward ops."

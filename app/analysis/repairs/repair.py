@@ -78,7 +78,6 @@ def repair(
 
 def advised(
     finding: Finding,
-    has_repair: bool,
     hops: Sequence[Hop],
     text_of: Callable[[str], str | None],
     framework: str,
@@ -86,15 +85,15 @@ def advised(
     ran: Ran | None = None,
     files: Sequence[str] = (),
 ) -> str | None:
-    """The finding's advice in words, by what its line does; as it is where no text decides.
+    """The advice in words where no change is proposed, by what the finding's line does; as for `repair`.
 
-    `has_repair` is whether a change of the code is proposed too; the others are those of `repair`.
+    As it is where no text decides.
     """
     if finding.fix is None:
         return None
     try:
         situation = _situation(finding, hops, text_of, framework, devices, ran, files)
-        return in_words(situation, finding.fix, has_repair) if situation is not None else finding.fix
+        return in_words(situation, finding.fix) if situation is not None else finding.fix
     except BROKEN:
         return finding.fix
 

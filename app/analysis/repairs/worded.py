@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from app.analysis import advice
-from app.analysis.devices import default_device
+from app.analysis.devices import default_device, in_order
 from app.analysis.repairs.fitting import trains_a_model
 from app.analysis.repairs.flows import uses
 from app.analysis.repairs.names import assignment_of, called, dotted, root_of
@@ -17,17 +17,22 @@ from app.analysis.repairs.source import first_line, is_compound, own_nodes
 from app.analysis.repairs.strategies import has_strategy
 from app.analysis.repairs.takes import takes
 
+_APPLIES = frozenset({"apply_gradients", "apply", "minimize"})
 _PLAIN = frozenset({"min", "max", "float", "int", "round", "abs", "len", "pow"})
 
 
-def in_words(situation: Situation, said: str, has_repair: bool = False) -> str | None:
-    """What to do in place of `said`, the advice for the finding's cause; None where nothing fits.
+_IN_STAGES = (
+    "One call computes all its gradients in one scope: make the tape persistent, and compute those of each"
+    " device's variables in that device's scope, those nearest to the loss first; the gradient of the tensor"
+    " that came from the device before is that one's output_gradients."
+)
 
-    `has_repair`: there is a change of the code too, which nothing but a value that is looked at has.
-    """
+
+def in_words(situation: Situation, said: str) -> str | None:
+    """What to do in place of `said`, the advice for the finding's cause; None where nothing fits."""
     code = situation.finding.code
     if code == "host-sync" and said == advice.EITHER:
-        return _of_sync(situation, has_repair)
+        return _of_sync(situation)
     if code == "host-upload" and (taken := taken_before(situation)) is not None:
         return (
             f"Its data was taken from {taken[0]} at {taken[1]}: hand the tensor itself on, and make what is"
@@ -36,12 +41,14 @@ def in_words(situation: Situation, said: str, has_repair: bool = False) -> str |
     placed_by_others = code in ("bounce", "default-device") and has_strategy(situation)
     if placed_by_others and (situation.evidence("result_of_a_call") or trains_a_model(situation)):
         return None  # the strategy calls the function for each of its devices, and places what Keras trains
+    if code == "gradient-outside-scope" and len(_forward_devices(situation)) > 1:
+        return _IN_STAGES
     if code == "default-device" and said == advice.PUT_BESIDE_INPUTS:
-        return _with_variables(situation, said)
+        return _of_several_devices(situation) or _with_variables(situation, said)
     return said
 
 
-def _of_sync(situation: Situation, has_repair: bool) -> str:
+def _of_sync(situation: Situation) -> str:
     if (site := _assigned_by_python(situation)) is not None:
         return f"Note the value where Python assigns it, at {site}: it is known there, and nothing waits."
     found = sorted(uses(situation), key=lambda use: list(Role).index(use.role))
@@ -55,8 +62,6 @@ def _of_sync(situation: Situation, has_repair: bool) -> str:
                 f"It is sent back to {back[0]} at {back[1]}: hand the tensor itself on there, or compute"
                 " with it on the device."
             )
-    if has_repair and first.role == Role.UNKNOWN:
-        return advice.LOOKED_AT
     return _sentence(situation, first)
 
 
@@ -187,6 +192,31 @@ def _reckoned(call: ast.Call) -> bool:
     """Whether Python's own functions alone make what is assigned."""
     calls = [part for one in call.args for part in ast.walk(one) if isinstance(part, ast.Call)]
     return len(call.args) == 1 and all(dotted(one.func) in _PLAIN for one in calls)
+
+
+def _forward_devices(situation: Situation) -> set[str]:
+    """The devices that the forward ops of the line's gradients were asked for."""
+    names = ("forward_requested", "producer_forward_requested")
+    return {str(device) for name in names for device in situation.evidence(name)}
+
+
+def _of_several_devices(situation: Situation) -> str:
+    """Where no one scope is that of the line's inputs; '' where they are on one device."""
+    found = in_order({hop.src for hop in situation.hops if hop.cause.blames == "consumer"})
+    if situation.framework != "tensorflow" or len(found) < 2 or has_strategy(situation):
+        return ""
+    devices = advice.some_of(found, "devices")
+    nodes = (node for stmt in situation.statements if not is_compound(stmt) for node in own_nodes(stmt))
+    if any(called(node) in _APPLIES for node in nodes):
+        return (
+            f"Here the optimizer's own ops work on variables of {devices}: apply the gradients of each"
+            " device's variables in a call of its own, in that device's scope, by an optimizer that is made"
+            " there too."
+        )
+    return (
+        f"Its inputs are on {devices}: put what computes with each device's into that one's scope, and an op"
+        " that takes from several beside the largest of its inputs."
+    )
 
 
 def _with_variables(situation: Situation, said: str) -> str | None:

@@ -12,12 +12,12 @@ from typing import Any, Callable, Optional
 from ..trace.hop import is_host, memory_of
 from ..trace.pulled import Pulled, PulledArrays
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
-from .awaiting import brought
 from .crossings import Crossings, crossing_fields, resource_among
 from .direct_reads import mark_direct_reads
 from .functions import Functions
 from .gradients import Forward, forward_ops
 from .gradients import current as gradient
+from .host_waits import brought
 from .live import SMALL_ELEMENTS, LiveBytes
 from .marks import Mark, of_calls, openers
 from .marks import mark as mark_of

@@ -11,9 +11,9 @@ import re
 from typing import Any
 
 from ..trace.recording import Recording
-from .awaiting import mark_results
 from .function_graphs import FunctionGraphs, export
 from .function_notes import FunctionNote, note_of
+from .host_waits import mark_results
 from .live import SMALL_ELEMENTS, LiveBytes
 from .marks import mark as mark_of
 from .marks import of_calls

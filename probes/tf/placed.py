@@ -13,8 +13,8 @@ from collections import Counter
 from typing import Any, NamedTuple, Optional
 
 from ..trace.recording import Recording
-from .awaiting import Awaited, AwaitedResults
 from .control_flow import ControlFlow
+from .host_waits import Awaited, AwaitedResults
 from .names import shape_text, short_device
 from .opaque import CLUSTERS, cluster, compiled_inside
 from .origins import NOT_KNOWN, Calling, OpNote, Origins, on_process, split_input, within

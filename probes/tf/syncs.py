@@ -13,7 +13,7 @@ from ..trace.hop import DISPATCH, END_OF_DATA, HOST, LOGS, OWN_THREAD, hop_field
 from ..trace.pulled import PulledArrays
 from ..trace.recording import Recording, clock
 from . import buffers
-from .awaiting import awaited_by
+from .host_waits import awaited_by
 from .names import elsewhere, short_device, tensor_bytes
 
 _KINDS = {

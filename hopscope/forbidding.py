@@ -6,7 +6,7 @@ import contextlib
 import difflib
 import os
 import warnings
-from collections.abc import Iterator
+from types import TracebackType
 from typing import Any, Optional
 
 from . import judge
@@ -68,54 +68,77 @@ kept = Kept()
 """Of this process."""
 
 
-@contextlib.contextmanager
 def forbid(
     *codes: str, root: Optional[str] = None, name: Optional[str] = None, keep: bool = False
-) -> Iterator[None]:
+) -> Forbidding:
     """Fail with ForbiddenTransfer where a hop, sync or upload of one of these `codes` happens in the block.
 
-    An exception of the block itself passes through, and nothing is judged then. Lines are told relative to
-    `root`, by default the script's folder. The run of a block that fails stays under `name`, by default the
-    test's that runs; that of another stays only with `keep`. HopscopeError where the recording cannot be
-    read; a warning where nothing could be seen.
+    Also as a decorator. An exception of the block itself passes through, and nothing is judged then. Lines
+    are told relative to `root`, by default the script's folder. The run of a block that fails stays under
+    `name`, by default the test's that runs; that of another stays only with `keep`. HopscopeError where the
+    recording cannot be read; a warning where nothing could be seen.
     """
-    __tracebackhide__ = True  # pytest shows the test's own lines
-    if not codes:
-        raise ValueError("forbid() needs codes, such as 'host-sync'")
-    for code in codes:
-        if code not in CODES:
-            near = difflib.get_close_matches(code, CODES, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(CODES)}"
-            raise ValueError(f"there is no code {code!r}; {hint}")
-    module = recorder("attach.block")
-    if module.whole_run() is not None:
-        raise HopscopeError(
-            "this process is recorded already, so a part of it cannot be judged alone: take forbid() out of "
-            "the block around it, or run without the recorder"
-        )
-    judge.prepare()  # what cannot be judged is told before it runs
-    try:
-        block = module.open_block(name or name_of_test() or "forbid", root, hidden=True)
-    except OSError as error:
-        raise HopscopeError(f"this block cannot be recorded: {error}") from None
-    keep = keep or kept.everything
-    try:
-        yield
-    except BaseException as error:
-        block.end(type(error), error)
-        _over(block, keep)
-        raise
-    block.end()
-    try:
-        report = judge.report(block.path)
-        rows = forbidden(report, codes)
-    except BaseException:
-        block.discard()
-        raise
-    _over(block, keep or bool(rows))
-    if rows:
-        raise ForbiddenTransfer(rows, block.id)
-    _warn(report)
+    return Forbidding(codes, root, name, keep)
+
+
+class Forbidding(contextlib.ContextDecorator):
+    """The block; no generator, so that pytest shows the test's own line where it fails."""
+
+    def __init__(self, codes: tuple[str, ...], root: Optional[str], name: Optional[str], keep: bool) -> None:
+        """As `forbid` says."""
+        self._asked = codes, root, name, keep
+        self._block: Any = None
+
+    def _recreate_cm(self) -> Forbidding:
+        return Forbidding(*self._asked)
+
+    def __enter__(self) -> None:
+        """Begin to record."""
+        __tracebackhide__ = True
+        codes, root, name, _ = self._asked
+        if not codes:
+            raise ValueError("forbid() needs codes, such as 'host-sync'")
+        for code in codes:
+            if code not in CODES:
+                near = difflib.get_close_matches(code, CODES, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(CODES)}"
+                raise ValueError(f"there is no code {code!r}; {hint}")
+        module = recorder("attach.block")
+        if module.whole_run() is not None:
+            raise HopscopeError(
+                "this process is recorded already, so a part of it cannot be judged alone: take forbid() out "
+                "of the block around it, or run without the recorder"
+            )
+        judge.prepare()  # what cannot be judged is told before it runs
+        try:
+            self._block = module.open_block(name or name_of_test() or "forbid", root, hidden=True)
+        except OSError as error:
+            raise HopscopeError(f"this block cannot be recorded: {error}") from None
+
+    def __exit__(
+        self,
+        kind: Optional[type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        """Judge what was recorded."""
+        __tracebackhide__ = True
+        block, keep = self._block, self._asked[-1] or kept.everything
+        if error is not None:
+            block.end(kind, error)
+            _over(block, keep)
+            return
+        block.end()
+        try:
+            report = judge.report(block.path)
+            rows = forbidden(report, self._asked[0])
+        except BaseException:
+            block.discard()
+            raise
+        _over(block, keep or bool(rows))
+        if rows:
+            raise ForbiddenTransfer(rows, block.id)
+        _warn(report)
 
 
 def _over(block: Any, stays: bool) -> None:
@@ -167,11 +190,11 @@ def _only_unseen(finding: dict[str, Any]) -> bool:
 
 def _warn(report: dict[str, Any]) -> None:
     if not report["placement"] and not report["hops"]:
-        warnings.warn("hopscope: no op of TensorFlow or MXNet was seen in the block", stacklevel=4)
+        warnings.warn("hopscope: no op of TensorFlow or MXNet was seen in the block", stacklevel=3)
     elif all(row["device"] == "cpu:0" for row in report["placement"] if row["ops"]) and not report["hops"]:
         words = (
             "hopscope: all ran on cpu:0, so nothing could cross; give the test a GPU or several CPU devices"
         )
-        warnings.warn(words, stacklevel=4)
+        warnings.warn(words, stacklevel=3)
     for row in report["unseen"]:
-        warnings.warn(f"hopscope: not seen, so not judged: {row['what']}: {row['why']}", stacklevel=4)
+        warnings.warn(f"hopscope: not seen, so not judged: {row['what']}: {row['why']}", stacklevel=3)

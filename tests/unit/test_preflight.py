@@ -110,6 +110,69 @@ def test_a_type_without_a_kernel_is_named() -> None:
     assert (row["runs_on"], row["confidence"]) == ("cpu:0", "high")
 
 
+def integer_product(extents: int = 64, scope: str = "gpu:0", **more: Any) -> dict[str, Any]:
+    """A function that is called in a scope and multiplies its int32 argument with itself."""
+    whole = ["int32", [extents, extents]]
+    nodes = [
+        node("x", "Placeholder", outputs=[whole]),
+        node("product", "MatMul", [[0, 0], [0, 0]], types={"T": "int32"}, outputs=[whole], loc=4, **more),
+    ]
+    call = record("Call", 9, [(PYTHON, whole)], function="f", requested=scope, outputs=[whole])
+    return {"records": [call], "functions": {"f": function(nodes, 1, [[1, 0]])}}
+
+
+INTEGER_STEP = """import tensorflow as tf
+@tf.function
+def step(x):
+    product = tf.matmul(x, x)
+    return tf.cast(tf.reduce_sum(product), tf.float32)
+"""
+
+
+def test_what_falls_to_the_host_with_all_its_tensors_is_a_warning_with_its_line_and_a_fix() -> None:
+    flow = parse_flow(notes(**integer_product()))
+    texts = {"train.py": INTEGER_STEP}
+    [row] = foresee(flow, shipped_table(), 0, "2.21.0", texts.get).findings
+    assert (row["severity"], row["code"], row["site"]) == ("warning", "no-kernel", "train.py:4")
+    assert row["summary"] == (
+        "MatMul at train.py:4 finds no GPU kernel (MatMul has GPU kernels for bfloat16, complex128,"
+        " complex64, float16, float32, float64, none for int32) and runs on the host each step, though the"
+        " code asks for gpu:0; the largest tensor of it has 16 KiB."
+    )
+    rule = "an op without a GPU kernel for its types runs on the host (soft placement)"
+    assert (row["rules"], row["confidence"]) == ([rule], "high")
+    assert "+    product = tf.matmul(tf.cast(x, tf.float32), tf.cast(x, tf.float32))" in row["repair"]["diff"]
+    assert row["source"]["line"] == 4
+    [unread] = foresee(flow, shipped_table(), 0, "2.21.0").findings
+    assert unread["fix"].startswith("Compute it in float32, which GPUs have a kernel for")
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        pytest.param(integer_product(8), id="a few bytes"),
+        pytest.param(integer_product() | {"steps": 1}, id="once"),
+    ],
+)
+def test_what_is_small_or_happens_once_stays_a_row(wanted: dict[str, Any]) -> None:
+    records = wanted.pop("records")
+    foreseen = seen(records, **wanted)
+    assert foreseen.findings == ()
+    assert [row["site"] for row in foreseen.lacking] == ["train.py:4"]
+
+
+def test_nobody_meant_another_op_than_a_product_for_a_gpu_who_asks_for_none() -> None:
+    def shuffled(scope: str) -> list[tuple[str, str, str | None]]:
+        made = integer_product(scope=scope)
+        made["functions"]["f"]["nodes"][1] |= {"op": "RandomShuffle", "inputs": [[0, 0]]}
+        return codes(seen(made.pop("records"), **made))
+
+    assert shuffled("gpu:0") == [("warning", "no-kernel", "train.py:4")]
+    assert shuffled("") == []
+    made = integer_product(scope="")
+    assert codes(seen(made.pop("records"), **made)) == [("warning", "no-kernel", "train.py:4")]
+
+
 def test_an_int32_tensor_made_by_a_gpu_kernel_lies_on_the_host() -> None:
     whole = ["int32", [64]]
     records = [

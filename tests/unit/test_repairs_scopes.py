@@ -194,6 +194,34 @@ def test_the_host_is_asked_for_on_purpose(before: str, after: str | None) -> Non
 @pytest.mark.parametrize(
     ("before", "after"),
     [
+        (
+            "def f(a):\n    p = tf.matmul(a, a, transpose_b=True)  #!\n"
+            "    return tf.cast(p, tf.float32) / 2\n",
+            "def f(a):\n    p = tf.matmul(tf.cast(a, tf.float32), tf.cast(a, tf.float32), transpose_b=True)\n"
+            "    return tf.cast(p, tf.float32) / 2\n",
+        ),
+        (
+            "s = tf.cast(tf.reduce_sum(tf.linalg.matmul(a, b)), dtype=tf.float32)  #!\n",
+            "s = tf.cast(tf.reduce_sum(tf.linalg.matmul(tf.cast(a, tf.float32), tf.cast(b, tf.float32))),"
+            " dtype=tf.float32)\n",
+        ),
+        ("def f(a):\n    p = tf.matmul(a, a)  #!\n    return p\n", None),
+        ("def f(a):\n    p = tf.matmul(a, a)  #!\n    tf.cast(p, tf.float32)\n    return p // 2\n", None),
+        ("s = tf.cast(tf.reduce_mean(tf.matmul(a, b)), tf.float32)  #!\n", None),
+        ("s = tf.cast(a @ b, tf.float32)  #!\n", None),
+    ],
+)
+def test_a_product_of_integers_is_of_floats_where_floats_are_made_of_it(
+    before: str, after: str | None
+) -> None:
+    kernel = "MatMul has GPU kernels for float16, float32, float64, none for int32"
+    found = fixed("no-kernel", TF + before, hops=(hop("no-kernel"),), kernel=kernel)
+    assert found == (None if after is None else TF + after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
         ('with tf.device("/GPU:3"):\n    y = f(x)  #!\n', 'with tf.device("/GPU:1"):\n    y = f(x)\n'),
         ("with tf.device('/device:gpu:3'): y = f(x)  #!\n", "with tf.device('/device:gpu:1'): y = f(x)\n"),
         (

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from app.analysis.explained import Explained, explained
+from app.analysis.finding import Finding
 from app.analysis.findings import run_findings
 from app.analysis.hops import Hop, hop_table
 from app.analysis.preflight.crossings import crossings
+from app.analysis.preflight.fallen import FallenFinding, fallen_findings
 from app.analysis.preflight.flow import Flow
 from app.analysis.preflight.keys import Keys
-from app.analysis.preflight.lacking import lacking_rows
+from app.analysis.preflight.lacking import lacking_rows, rounds_of
 from app.analysis.preflight.libraries import predicted
 from app.analysis.preflight.machine import Machine
 from app.analysis.preflight.moved import moved_rows
@@ -20,6 +22,8 @@ from app.analysis.preflight.placing import Placing
 from app.analysis.preflight.trust import RULES, confidence
 from app.analysis.preflight.unsure import unforeseen
 from app.analysis.repairs.integers import ADVICE, kept_on_host
+from app.analysis.repairs.products import ADVICE as OF_PRODUCTS
+from app.analysis.repairs.products import of_integers
 from app.analysis.syncs import sync_table
 from app.analysis.tables import Tables
 from probes.tf.kernel_table import KernelTable
@@ -92,8 +96,10 @@ def foresee_on(
     tables = _tables(flow, machine, keys.all, text_of)
     hops = hop_table(tables)
     same = not version or f"TensorFlow {version}," in machine.table.source
-    told = explained(run_findings(tables, hops, sync_table(tables)), tables, hops)
-    found = [_told(one, hops, keys, same) for one in told if not _keras_own(one, hops)]
+    crossing = run_findings(tables, hops, sync_table(tables))
+    lacking = {one.finding.site: one for one in fallen_findings(placing, same, crossing)}
+    told = explained(_with(crossing, lacking), tables, hops)
+    found = [_told(one, hops, keys, same, lacking) for one in told if not _keras_own(one, hops)]
     gpu_count = sum(machine.kind(device) == "GPU" for device in machine.devices)
     return Foreseen(
         pid=flow.pid,
@@ -108,6 +114,13 @@ def foresee_on(
         predicted=tuple(predicted(flow, placing, gpu_count, same)),
         unforeseen=tuple(unforeseen(flow, placing, same)),
     )
+
+
+def _with(crossing: Sequence[Finding], lacking: Mapping[str | None, FallenFinding]) -> list[Finding]:
+    """The findings of ops behind the warnings of transfers, in the place of notes of what these ops send."""
+    kept = [one for one in crossing if one.code != "no-kernel" or one.site not in lacking]
+    loud = [one for one in kept if one.severity != "info"]
+    return [*loud, *(one.finding for one in lacking.values()), *(one for one in kept if one not in loud)]
 
 
 def named_gpus(flow: Flow) -> int:
@@ -147,20 +160,30 @@ def _tables(flow: Flow, machine: Machine, keys: Sequence[Key], text_of: TextOf) 
     if flow.steps:
         mark = Key(len(keys) + 1, "mark", {"name": "step"}, flow.steps)
         return Tables([process], locations, rounds, [*keys, mark], [], text_of=text_of)
-    calls = max((record.count for record in flow.records if record.function), default=0)
-    if calls:
+    if calls := rounds_of(flow):
         rounds.append(Graph(1, "", "", 0, 0, None, calls))
     return Tables([process], locations, rounds, list(keys), [], text_of=text_of)
 
 
-def _told(one: Explained, hops: Sequence[Hop], noted: Keys, same: bool) -> dict[str, Any]:
+def _told(
+    one: Explained,
+    hops: Sequence[Hop],
+    noted: Keys,
+    same: bool,
+    lacking: Mapping[str | None, FallenFinding],
+) -> dict[str, Any]:
     """A finding with the rules that foresee it, and how far to trust them."""
     row = one.row()
     if row["code"] == "variable-home" and kept_on_host([hops[index] for index in row["hops"]]):
         row["fix"] = ADVICE
+    kernel = row["evidence"].get("kernel")
+    if row["code"] == "no-kernel" and of_integers(kernel if isinstance(kernel, list) else [str(kernel)]):
+        row["fix"] = row["fix"] and OF_PRODUCTS
     if row["code"] == "colocation" and all((hops[at].via or "").startswith("keras/") for at in row["hops"]):
         row["fix"] = None  # Keras made the pipeline of what it was given
     places = [place for index in row["hops"] for key in hops[index].keys for place in noted.rules[key]]
+    if row["code"] == "no-kernel" and row["site"] in lacking:
+        places += lacking[row["site"]].places
     trust, why = confidence(places, same)
     known = [hops[index].bytes_total for index in row["hops"]]
     if (

@@ -68,6 +68,14 @@ def preflight_report(path: Path) -> dict[str, Any]:
     return report
 
 
+def foreseen_part(path: Path) -> dict[str, Any]:
+    """What the report of a pre-flight's steps has besides: `foreseen`, None with why in `not_foreseen`."""
+    try:
+        return {"foreseen": preflight_report(path), "not_foreseen": ""}
+    except HopscopeError as error:
+        return {"foreseen": None, "not_foreseen": str(error)}
+
+
 def _unreadable(pid: object, error: Exception) -> str:
     return f"the notes of process {pid} cannot be read: {error!r}"
 
@@ -172,10 +180,18 @@ def _findings(report: Mapping[str, Any]) -> list[str]:
         lines += [f"     rule: {rule}" for rule in row["rules"] if rule not in rules]
         if words := made.get("words") or row["fix"]:
             lines.append(f"     fix: {words}")
-        lines += [f"       {line}" for line in (made.get("diff") or "").splitlines()]
+        lines += [f"       {line}" for line in (made.get("diff") or "").splitlines()] or _line(row)
     if report.get("again") and any(row["repair"] or row["fix"] for row in report["findings"]):
         lines += ["", f"To try a fix, make it in the script, then: {report['again']}"]
     return lines
+
+
+def _line(row: Mapping[str, Any]) -> list[str]:
+    """The line itself, of what is worth a change and has none as code."""
+    source = row.get("source")
+    if not source or row["severity"] == "info":
+        return []
+    return [f"     {source['line']:>5} | {source['lines'][source['line'] - source['first']].strip()}"]
 
 
 def _of_process(row: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ from app.analysis.repairs import (
     exchanges,
     integers,
     missing,
+    products,
     scopes,
     syncs,
     to_host,
@@ -30,7 +31,7 @@ from app.analysis.repairs.worded import in_words
 _BY_CODE: Mapping[str, Callable[[Situation], Draft | None]] = {
     "host-sync": syncs.host_sync,
     "gradient-outside-scope": scopes.gradient_scope,
-    "no-kernel": scopes.no_kernel,
+    "no-kernel": products.no_kernel,
     "missing-device": missing.missing_device,
     "mixed-context": contexts.mixed_context,
     "variable-home": integers.variable_home,

@@ -48,11 +48,18 @@ def appended_to(stmt: ast.AST) -> tuple[ast.expr, ast.expr] | None:
 
 
 def keep_in_list(
-    situation: Situation, source: Source, change: Change, stmt: ast.stmt, loop: Loop, take: Take
+    situation: Situation,
+    source: Source,
+    change: Change,
+    stmt: ast.stmt,
+    loop: Loop,
+    take: Take,
+    inner: ast.expr | None = None,
 ) -> str | None:
     """Take the list's values after the loop; the words for it, None where the list is used before that.
 
-    The item itself is left to the caller.
+    `inner` is the part of the item that is the taken value, all of it if none is given. The item itself is
+    left to the caller.
     """
     found = appended_to(stmt)
     if found is None or not is_path(found[0]):
@@ -65,6 +72,11 @@ def keep_in_list(
     left = any(isinstance(node, ast.Return | ast.Yield | ast.YieldFrom) for node in ast.walk(end))
     if left and target != path_name(path):
         return None  # others may see the list before the loop is over
+    if inner is not None and inner is not found[1]:
+        (start, last), (first, behind) = source.span(found[1]), source.span(inner)
+        name = source.free_name("value")
+        item = f"{source.text[start:first]}{name}{source.text[behind:last]}"
+        values = f"[{item} for {name} in {values}]"
     tf = situation.framework == "tensorflow"
     scope = scope_for(source, end, situation.pulled_from) if tf else ""
     if scope is None:
@@ -74,19 +86,26 @@ def keep_in_list(
 
 
 def add_up(
-    situation: Situation, source: Source, change: Change, stmt: ast.AugAssign, loop: Loop, take: Take
+    situation: Situation,
+    source: Source,
+    change: Change,
+    stmt: ast.AugAssign,
+    loop: Loop,
+    take: Take,
+    gathered: bool = False,
 ) -> str | None:
     """Take a sum's value after the loop, and where a condition uses it before; the words for it.
 
-    None where each round uses the sum. What is added is left to the caller.
+    None where each round uses the sum. What is added is left to the caller; `gathered` says that it brings
+    what is taken from several devices to one.
     """
     name = stmt.target.id if isinstance(stmt.target, ast.Name) else ""
     if not name or not isinstance(stmt.op, ast.Add | ast.Sub) or not starts_as_number(source, name, stmt):
         return None
     single = {hop.src for hop in situation.hops if hop.kind == "pull"}
-    if situation.framework == "mxnet" and len(single) > 1:
+    if situation.framework == "mxnet" and len(single) > 1 and not gathered:
         return None
-    whole = _whole(situation, take)
+    whole = whole_of(situation, take)
     early = []
     for node in ast.walk(loop):
         if isinstance(node, ast.Name) and node.id == name and node is not stmt.target:
@@ -143,7 +162,7 @@ def recorded(source: Source, stmt: ast.stmt) -> bool:
     )
 
 
-def _whole(situation: Situation, take: Take) -> Take | None:
+def whole_of(situation: Situation, take: Take) -> Take | None:
     """How to take a sum of what was taken in this way: a number stays a number."""
     pulls = [hop for hop in situation.hops if hop.kind == "pull"]
     one_number = not pulls or all(hop.shape == "" for hop in pulls)

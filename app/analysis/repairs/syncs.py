@@ -6,6 +6,7 @@ import ast
 import dataclasses
 
 from app.analysis.repairs import keeping, periods, straight
+from app.analysis.repairs.added import added_to_attribute, each_summed
 from app.analysis.repairs.change import Change, unfolded
 from app.analysis.repairs.named import assigned
 from app.analysis.repairs.names import called, dotted
@@ -13,7 +14,16 @@ from app.analysis.repairs.notation import scope_for
 from app.analysis.repairs.returns import returned
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Source, is_compound, own_nodes
-from app.analysis.repairs.takes import Take, is_linear, is_pure, takes, tells, together, without_arguments
+from app.analysis.repairs.takes import (
+    Take,
+    is_linear,
+    is_pure,
+    of_it_alone,
+    takes,
+    tells,
+    together,
+    without_arguments,
+)
 from app.analysis.repairs.told_by import told_by_function
 from probes.trace.hop import IN_GRAPH
 
@@ -34,6 +44,7 @@ def host_sync(situation: Situation) -> Draft | None:
             _comprehended,
             _told,
             _kept,
+            added_to_attribute,
             assigned,
             _checked,
             told_by_function,
@@ -152,18 +163,21 @@ def _kept(situation: Situation, stmt: ast.stmt) -> Draft | None:
         return None
     take, change, words = found[0], Change(situation.source), None
     pair = keeping.appended_to(stmt)
-    if pair is not None and pair[1] is take.node:
-        words = keeping.keep_in_list(situation, source, change, stmt, loop, take)
+    if pair is not None and of_it_alone(pair[1], take.node):
+        words = keeping.keep_in_list(situation, source, change, stmt, loop, take, take.node)
         value = keeping.kept(situation, source, take, stmt, loop)
         if value is None:
             return None
-        change.replace(take.node, value)
+        change.replace(pair[1], value)
     elif isinstance(stmt, ast.AugAssign) and is_linear(stmt.value, take.node):
         words = keeping.add_up(situation, source, change, stmt, loop, take)
         if situation.framework == "mxnet" and keeping.recorded(source, stmt):
             return None
         inner = source.code(take.value) if stmt.value is take.node else source.operand(take.value)
         change.replace(take.node, inner)
+    elif isinstance(stmt, ast.AugAssign) and (one := each_summed(situation, stmt, take)) is not None:
+        words = keeping.add_up(situation, source, change, stmt, loop, take, gathered=True)
+        change.replace(take.node, one)
     return situation.draft(f"{words}.", change.text()) if words else None
 
 

@@ -13,6 +13,7 @@ from app.analysis.repairs.source import own_nodes
 
 _METHODS = frozenset({"numpy", "asnumpy", "asscalar", "item", "tolist"})
 _BUILTINS = frozenset({"float", "int", "bool"})
+_RECKONS = frozenset({"round", "abs", "float", "int"})
 _WHOLE_ARRAYS = frozenset({"numpy", "asnumpy"})
 _PURE = frozenset(
     {
@@ -147,6 +148,18 @@ def is_linear(node: ast.expr, taken: ast.expr) -> bool:
         not isinstance(part, ast.Call) or called(part) in ("len", "float", "int") for part in ast.walk(other)
     )
     return plain and is_linear(inner, taken)
+
+
+def of_it_alone(node: ast.expr, taken: ast.expr) -> bool:
+    """Whether an expression is the taken value, at most reckoned on with numbers that the text states."""
+    inside = set(ast.walk(taken))
+    rest = [part for part in ast.walk(node) if part not in inside]
+    return all(
+        isinstance(part, ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop | ast.Load)
+        or (isinstance(part, ast.Call) and dotted(part.func) in _RECKONS and not part.keywords)
+        or (isinstance(part, ast.Name) and part.id in _RECKONS)
+        for part in rest
+    )
 
 
 def together(situation: Situation, take: Take, at: ast.AST, tensors: str) -> str | None:

@@ -7,6 +7,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from app.analysis.preflight.report import render_preflight
+from app.analysis.preflight.wording import machine_told
 from app.analysis.report_rows import (
     collective_rows,
     copy_time,
@@ -46,9 +48,10 @@ def render_html(report: Mapping[str, Any]) -> str:
     title = f"Hopscope report: {report['run']}"
     body = [
         f"<h1>{_text(title)}</h1>",
+        *_foreseen(report),
         _head(report),
         *_verdicts(report),
-        "<h2>Findings</h2>",
+        f"<h2>{'Findings of these steps here' if 'foreseen' in report else 'Findings'}</h2>",
         *_findings(report),
         *_tables(report),
     ]
@@ -81,6 +84,23 @@ def _head(report: Mapping[str, Any]) -> str:
     return f"<p>{first}<br>Devices: {_text(', '.join(names))}</p>{notes}"
 
 
+def _foreseen(report: Mapping[str, Any]) -> list[str]:
+    """Of a pre-flight what it foresees, and that all below is of its steps here."""
+    if "foreseen" not in report:
+        return []
+    found = report["foreseen"]
+    if found is None:
+        parts = [f"<p>Nothing: {_text(report['not_foreseen'])}</p>"]
+    else:
+        rows = [row | {"hops": []} for row in found["findings"]]  # they number those that are foreseen
+        parts = [
+            f"<p>Foreseen {_text(machine_told(found))}; nothing of it was measured on one.</p>",
+            *(_by_weight(rows) if rows else ["<p>No finding is foreseen.</p>"]),
+            f"<details><summary>In full</summary><pre>{_text(render_preflight(found))}</pre></details>",
+        ]
+    return ["<h2>Foreseen by this pre-flight</h2>", *parts, "<h2>What its steps did here</h2>"]
+
+
 def _verdicts(report: Mapping[str, Any]) -> list[str]:
     lines = [
         f"<p><strong>{_text(row['verdict'])}</strong>: {_text(row['text'])}</p>"
@@ -93,8 +113,13 @@ def _findings(report: Mapping[str, Any]) -> list[str]:
     if not report["findings"]:
         told = nothing_recorded(report) or "none"
         return [f"<p>{_text(told[0].upper() + told[1:])}.</p>"]
-    loud = [row for row in report["findings"] if row["severity"] != "info"]
-    quiet = [row for row in report["findings"] if row["severity"] == "info"]
+    return _by_weight(report["findings"])
+
+
+def _by_weight(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Cards of what needs attention; the others folded away."""
+    loud = [row for row in rows if row["severity"] != "info"]
+    quiet = [row for row in rows if row["severity"] == "info"]
     parts = _cards(loud) or ["<p>Nothing needs attention.</p>"]
     if quiet:
         told = notes_told(len(quiet), sum(bool(_fix(row)) for row in quiet))

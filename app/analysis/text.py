@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.analysis.devices import is_host
+from app.analysis.preflight.report import render_preflight
 from app.analysis.report_rows import (
     collective_rows,
     copy_time,
@@ -26,8 +27,18 @@ Row = Sequence[str]
 
 def render_text(report: Mapping[str, Any]) -> str:
     """The whole report as lines; every number with its unit, every estimate with its basis."""
-    parts = [_head(report), _verdicts(report), _findings(report), *_tables(report)]
+    parts = [*_foreseen(report), _head(report), _verdicts(report), _findings(report), *_tables(report)]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _foreseen(report: Mapping[str, Any]) -> list[str]:
+    """Of a pre-flight what it foresees, and that all below is of its steps here."""
+    if "foreseen" not in report:
+        return []
+    found = report["foreseen"]
+    lines = render_preflight(found).splitlines() if found else [f"Nothing: {report['not_foreseen']}"]
+    told = "\n".join(map(_clean, ["A pre-flight. What it foresees:", *lines]))
+    return [told, "What its steps did here, without those GPUs:"]
 
 
 def _head(report: Mapping[str, Any]) -> str:
@@ -83,10 +94,11 @@ def _on_host(report: Mapping[str, Any]) -> str:
 
 
 def _findings(report: Mapping[str, Any]) -> str:
+    title = "Findings of these steps here" if "foreseen" in report else "Findings"
     if not report["findings"]:
-        return f"Findings: {nothing_recorded(report) or 'none' + _on_host(report)}."
+        return f"{title}: {nothing_recorded(report) or 'none' + _on_host(report)}."
     loud = sum(row["severity"] != "info" for row in report["findings"])
-    lines = ["Findings" if loud else "Findings: nothing needs attention"]
+    lines = [title if loud else f"{title}: nothing needs attention"]
     for row in report["findings"]:
         lines.append(f"{_MARKS.get(row['severity'], '  ')} {row['code']}: {_clean(row['summary'])}")
         if row.get("because"):

@@ -81,5 +81,5 @@ def execute(arguments: list[str], parser: Parser) -> int:
         print_json(report)
     else:
         print(render_preflight(report))
-    tell(f"python3 -m app report {run.id} says what it did here")
+    tell(f"python3 -m app report {run.id} tells this again, and what it did here")
     return exit_status(run)

@@ -8,6 +8,7 @@ from app.cli.output import print_json
 from app.cli.parser import Parser, add_json
 from runners import registry
 from runners.errors import HopscopeError
+from runners.purpose import is_preflight
 
 SUMMARY = "say what a run did: findings, hops, placement, memory"
 
@@ -27,6 +28,10 @@ def execute(arguments: list[str], parser: Parser) -> int:
     from app.analysis.report import run_report
 
     report = run_report(run.path, ops=args.ops)
+    if is_preflight(run):
+        from app.analysis.preflight.report import foreseen_part
+
+        report |= foreseen_part(run.path)
     if args.html is not None:
         from app.analysis.html import render_html
 

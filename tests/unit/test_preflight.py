@@ -20,6 +20,7 @@ from app.analysis.preflight.mxnet import foresee_mxnet
 from app.analysis.preflight.report import preflight_report, render_preflight
 from app.analysis.preflight.wording import command_again
 from app.analysis.tables import Tables
+from app.cli import dispatch
 from app.store.totals import KeyTotals
 from probes.trace.rows import Key, Location, Process
 from runners.errors import HopscopeError
@@ -417,6 +418,30 @@ def test_the_report_of_a_run_says_what_it_rests_on(tmp_path: Path) -> None:
 def test_a_run_that_foresees_nothing_says_why(tmp_path: Path, spec: dict[str, Any], words: str) -> None:
     with pytest.raises(HopscopeError, match=words):
         preflight_report(_run(tmp_path / "20260101-000000-train-0000", **spec))
+
+
+def test_the_report_command_tells_of_a_preflight_what_it_foresees(
+    tmp_path: Path, hopscope_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "20260101-000000-train-0000"
+    _flown(run, [made_on_the_default(), record("RandomShuffle", 2, [(0, FLOAT)])])
+    page = tmp_path / "page.html"
+    assert dispatch.main(["report", str(run), "--html", str(page)]) == 0
+    assert dispatch.main(["report", str(run)]) == 0
+    text = capsys.readouterr().out
+    foreseen, _, here = text.partition("What its steps did here, without those GPUs:")
+    assert "A pre-flight. What it foresees:" in foreseen
+    assert "!  no-kernel: RandomShuffle at train.py:2" in foreseen
+    assert "Findings of these steps here: " in here
+    assert dispatch.main(["report", str(run), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [row["code"] for row in report["foreseen"]["findings"]] == ["no-kernel"]
+    html = page.read_text()
+    assert html.index("Foreseen by this pre-flight") < html.index("RandomShuffle") < html.index("did here")
+    # One that foresees nothing says that, and why.
+    (run / "dataflow" / "1.json").unlink()
+    assert dispatch.main(["report", str(run)]) == 0
+    assert f"Nothing: {run.name} foresees nothing" in capsys.readouterr().out
 
 
 def _flown(folder: Path, *flows: list[Any]) -> dict[str, Any]:

@@ -43,9 +43,10 @@ def test_a_sum_that_an_object_keeps_is_added_up_on_the_device() -> None:
     done = METER.replace("float(v)  #!", "v").replace("return self.sum", "return float(self.sum)")
     done = done.replace("meter.sum", "float(meter.sum)")
     assert sync_fixed("tensorflow", METER, hops=pulls) == done
-    mx = METER.replace("float(v)", "v.asscalar()")
-    made = sync_fixed("mxnet", mx, hops=pulls)
-    assert made == done.replace("self.sum += v", "self.sum = self.sum + v.detach()")
+    of_mxnet = "from mxnet import np\n" + METER.replace("float(v)", "v.item()")
+    made = "from mxnet import np\n" + done.replace("self.sum += v", "self.sum = self.sum + v.detach()")
+    assert fixed("host-sync", of_mxnet, framework="mxnet", hops=pulls, taken_by="item") == made
+    assert sync_fixed("mxnet", METER.replace("float(v)", "v.asscalar()"), hops=pulls) is None
     away = (hop("host-sync", "gpu:1", each=1.0),)
     scoped = done.replace("self.sum += v", 'with tf.device("/GPU:1"):\n            self.sum += v')
     assert sync_fixed("tensorflow", METER, hops=away) == scoped
@@ -99,11 +100,28 @@ print(total)
 def test_a_sum_of_several_contexts_values_is_added_up_on_one_of_them() -> None:
     text = f"total = 0.0\n{SUMMED}"
     both = (hop("host-sync", "gpu:0", each=1.0), hop("host-sync", "gpu:1", each=1.0))
-    made = text.replace("print", "total = float(total)\nprint")
-    brought = made.replace(".asscalar()", ".as_in_context(losses[0].context)").replace("  #!", "")
+    taken = "total = total.asscalar() if isinstance(total, nd.NDArray) else total"
+    plain = text.replace("mean().asscalar()", "mean()").replace("  #!", "")
+    made = plain.replace("print", f"{taken}\nprint")
+    brought = made.replace("mean()", "mean().as_in_context(losses[0].context)")
     assert sync_fixed("mxnet", text, hops=both) == brought
-    assert sync_fixed("mxnet", text, hops=both[:1]) == made.replace(".asscalar()", "").replace("  #!", "")
+    assert sync_fixed("mxnet", text, hops=both[:1]) == made
     assert sync_fixed("mxnet", text.replace("[f(a) for a in x]", "some(x)"), hops=both) is None
     assert sync_fixed("mxnet", text.replace("for l in losses", "for l in losses if a"), hops=both) is None
     each = text.replace("  #!\n", "  #!\n    if total > 9: break\n")
     assert sync_fixed("mxnet", each, hops=both) is None
+
+
+def test_a_sum_of_arrays_that_know_no_float_is_taken_by_their_own_method() -> None:
+    """Bug: `float(total)` raised TypeError, for an NDArray, unlike mx.np's arrays, has none."""
+    told = "    if i % 9 == 0:\n        p(total)\n"
+    text = f"total = 0.0\nfor i, x in data:\n    total += f(x).asscalar()  #!\n{told}"
+    pulls = (hop("host-sync", each=1.0),)
+    assert sync_fixed("mxnet", text, hops=pulls) == (
+        text.replace("f(x).asscalar()  #!", "f(x)").replace("p(total)", "p(total.asscalar())")
+        + "total = total.asscalar() if isinstance(total, nd.NDArray) else total\n"
+    )
+    before = f"total = 0.0\nfor i, x in data:\n{told}    total += f(x).asscalar()  #!\n"
+    assert sync_fixed("mxnet", before, hops=pulls) is None
+    once = "total = sum(x.asscalar() for x in xs)  #!\n"
+    assert sync_fixed("mxnet", once, hops=(hop("host-sync"),)) == "total = sum(xs).asscalar()\n"

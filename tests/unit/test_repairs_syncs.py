@@ -553,7 +553,8 @@ ARRAYS: dict[str, Case] = {
     ),
     "added up": (
         "total = 0\nfor x in data:\n    total += step(x).asscalar()  #!\nprint(total)\n",
-        "total = 0\nfor x in data:\n    total += step(x)\ntotal = float(total)\nprint(total)\n",
+        "total = 0\nfor x in data:\n    total += step(x)\n"
+        "total = total.asscalar() if isinstance(total, mx.nd.NDArray) else total\nprint(total)\n",
     ),
     "added up where autograd records": (
         "total = 0\nfor x in data:\n    with autograd.record():\n        total += step(x).asscalar()  #!\n",

@@ -60,6 +60,8 @@ def added_to_attribute(situation: Situation, stmt: ast.stmt) -> Draft | None:
     pulled = {hop.src for hop in situation.hops if hop.kind == "pull"}
     if whole is None or reads is None or len(pulled) > 1 or unfolded(source, stmt)[0] is not source:
         return None
+    if whole.kind == "asscalar":
+        return None  # what is read before the first addition is a number, which has none
     scope = scope_for(source, stmt, situation.pulled_from) if situation.framework == "tensorflow" else ""
     if scope is None:
         return None

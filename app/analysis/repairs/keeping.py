@@ -15,7 +15,7 @@ from app.analysis.repairs.holding import (
     starts_as_number,
 )
 from app.analysis.repairs.names import bindings, called, changed_in
-from app.analysis.repairs.notation import scope_for, tensorflow
+from app.analysis.repairs.notation import arrays, scope_for, tensorflow
 from app.analysis.repairs.periods import has_condition
 from app.analysis.repairs.situation import Situation
 from app.analysis.repairs.source import Loop, Source, own_nodes
@@ -106,11 +106,14 @@ def add_up(
     if situation.framework == "mxnet" and len(single) > 1 and not gathered:
         return None
     whole = whole_of(situation, take)
+    numbers_too = whole is not None and whole.kind == "asscalar"
     early = []
     for node in ast.walk(loop):
         if isinstance(node, ast.Name) and node.id == name and node is not stmt.target:
             if not isinstance(node.ctx, ast.Load) or not has_condition(source, node, loop):
                 return None
+            if numbers_too and (has_condition(source, stmt, loop) or not _behind(source, node, stmt, loop)):
+                return None  # it may still be the number that it starts as
             early.append(node)
     if whole is None or not leaves(loop):
         return None
@@ -124,7 +127,8 @@ def add_up(
         return None
     if scope:  # else the sum were made on the default device
         change.wrap(stmt, f"with {scope}:")
-    change.after(end, f"{name} = {whole.of(name)}")
+    there = f" if isinstance({name}, {arrays(source, stmt)}.NDArray) else {name}" if numbers_too else ""
+    change.after(end, f"{name} = {whole.of(name)}{there}")
     return f"Adds {name} up on the device, in the tensors' own precision, and takes it once after the loop"
 
 
@@ -166,6 +170,10 @@ def whole_of(situation: Situation, take: Take) -> Take | None:
     """How to take a sum of what was taken in this way: a number stays a number."""
     pulls = [hop for hop in situation.hops if hop.kind == "pull"]
     one_number = not pulls or all(hop.shape == "" for hop in pulls)
+    if situation.framework == "mxnet" and take.kind in ("item", "asscalar"):
+        module = arrays(situation.source, take.node)
+        if module is None or not module.endswith("np"):  # these arrays know no `float()`
+            return Take(take.node, take.value, "", ".asscalar()", "asscalar") if module else None
     if take.kind in ("int", "bool", "float"):
         name = "float" if take.kind == "float" else "int"
     elif take.kind in ("item", "asscalar") or (take.kind == "numpy" and one_number):
@@ -181,6 +189,11 @@ def whole_of(situation: Situation, take: Take) -> Take | None:
     ):
         return None  # each of the numbers was cut to a whole one
     return Take(take.node, take.value, f"{name}(", ")", name)
+
+
+def _behind(source: Source, node: ast.AST, stmt: ast.stmt, loop: Loop) -> bool:
+    """Whether it stands below the statement, in the rounds of the same loop."""
+    return source.loop_of(node) is loop and getattr(node, "lineno", 0) > (stmt.end_lineno or 0)
 
 
 def _written_again(source: Source, value: ast.expr, loop: Loop) -> bool:

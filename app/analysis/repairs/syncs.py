@@ -98,7 +98,10 @@ def _comprehended(situation: Situation, stmt: ast.stmt) -> Draft | None:
                 or take.kind not in ("float", "item", "asscalar")
             ):
                 return None
-            change.replace(call, f"float(sum({items if plain else items[1:-1]}))")
+            one = keeping.whole_of(situation, take)
+            if one is None:
+                return None
+            change.replace(call, one.of(f"sum({items if plain else items[1:-1]})"))
             words = "Adds up on the device, in the tensors' own precision, and takes one value."
         else:
             joined = together(situation, take, stmt, items)

@@ -39,7 +39,11 @@ class Telling:
             return 0
         if hop.each is not None:
             return hop.each
-        return ((hop.count or 0) + self.rounds // 100) // self.rounds
+        return self.of_count(hop.count or 0)
+
+    def of_count(self, count: int) -> int:
+        """The same of what only its count tells of."""
+        return (count + self.rounds // 100) // self.rounds
 
     def each_of(self, recurring: Sequence[Hop]) -> str:
         """``each step``, call or round, ``in each of 20 steps``: of their own loop, where all have one."""

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from app.analysis.kernels.shipped import shipped_table
+from app.analysis.preflight.compared import compare
 from app.analysis.preflight.expanded import Expanded
 from app.analysis.preflight.flow import PYTHON, Tensor, parse_flow
 from app.analysis.preflight.foresee import Foreseen, foresee
@@ -20,6 +21,7 @@ from app.analysis.preflight.mxnet import foresee_mxnet
 from app.analysis.preflight.report import preflight_report, render_preflight
 from app.analysis.preflight.wording import command_again
 from app.analysis.tables import Tables
+from app.analysis.verify import line_map
 from app.cli import dispatch
 from app.store.totals import KeyTotals
 from probes.trace.rows import Key, Location, Process
@@ -265,6 +267,36 @@ def test_what_happened_in_the_first_step_only_is_no_warning() -> None:
     pull = {"kind": "numpy", "loc": 9, "from": [0, 0], "tensor": ["float32", []], "count": 1, "early": 1}
     foreseen = seen([made_on_the_default()], pulls=[pull])
     assert codes(foreseen) == [("info", "host-sync", "train.py:9")]
+    assert foreseen.findings[0]["summary"].endswith("4 B up to the end of the first step, 1 transfer.")
+
+
+def test_what_two_phases_do_is_counted_whole_and_told_of_the_steps_that_ran() -> None:
+    """A pre-flight ends after some steps: nothing that it tells is of a whole run."""
+    table = variable(1, "cpu:0")
+    handle, rows = ["resource", []], ["float32", [64, 16]]
+
+    def phase(count: int, early: int) -> dict[str, Any]:
+        inputs = [[0, 0, 0, handle, [], count, early]]
+        read = record("ReadVariableOp", 2, types={"dtype": "float32"}, outputs=[rows])
+        return read | {"inputs": inputs, "count": count, "early": early}
+
+    def used(maker: int, count: int, early: int) -> dict[str, Any]:
+        taken = [[0, maker, 0, rows, [], count, early]]
+        return record("Relu", 3, requested="gpu:0") | {"inputs": taken, "count": count, "early": early}
+
+    foreseen = seen([table, phase(12, 12), used(1, 12, 12), phase(4, 1), used(3, 4, 1)])
+    [row] = foreseen.findings
+    assert row["summary"].endswith(": 4 KiB each step, 48 KiB more up to the end of the first step.")
+    # What Fix and verify holds against each other says the same.
+    report = foreseen.row()
+    assert [(hop["count"], hop["each"]) for hop in report["hops"]] == [(15, 1)]
+    before = compare("variable-home", "train.py:3", report, report, line_map({})).verified.before
+    assert before.bytes_of_finding == 4096
+
+    ended = seen([table, phase(12, 12), used(1, 12, 12)], steps=0)
+    assert ended.findings[0]["summary"].endswith(": 48 KiB in all that ran, 12 transfers.")
+    evaluated = seen([table, phase(4, 0), used(1, 4, 0)])
+    assert evaluated.findings[0]["summary"].endswith(": 4 KiB each step, 4 KiB more in these steps.")
 
 
 STEP = function(

@@ -10,6 +10,7 @@ from app.analysis.explained import Explained, explained
 from app.analysis.finding import Finding
 from app.analysis.findings import run_findings
 from app.analysis.hops import Hop, hop_table
+from app.analysis.preflight.amounts import of_these_steps
 from app.analysis.preflight.crossings import crossings
 from app.analysis.preflight.fallen import FallenFinding, fallen_findings
 from app.analysis.preflight.flow import Flow
@@ -52,6 +53,8 @@ class Foreseen:
     """Whose kernel table answered."""
     tables: Tables
     hops: tuple[Hop, ...]
+    early: Mapping[int, int]
+    """How often by key what was over with the first step."""
     findings: tuple[dict[str, Any], ...]
     lacking: tuple[dict[str, Any], ...]
     placement: tuple[dict[str, Any], ...]
@@ -65,7 +68,7 @@ class Foreseen:
             "gpus": self.gpus,
             "gpus_named": self.asked,
             "kernel_table": self.table,
-            **moved_rows(self.tables, self.hops, sync_table(self.tables)),
+            **moved_rows(self.tables, self.hops, sync_table(self.tables), self.early),
             "placement": list(self.placement),
             "no_kernel": list(self.lacking),
             "findings": list(self.findings),
@@ -100,6 +103,9 @@ def foresee_on(
     lacking = {one.finding.site: one for one in fallen_findings(placing, same, crossing)}
     told = explained(_with(crossing, lacking), tables, hops)
     found = [_told(one, hops, keys, same, lacking) for one in told if not _keras_own(one, hops)]
+    for row in found:
+        part = [hops[index] for index in row["hops"]]
+        row["summary"] = of_these_steps(row["summary"], part, keys.early, tables)
     gpu_count = sum(machine.kind(device) == "GPU" for device in machine.devices)
     return Foreseen(
         pid=flow.pid,
@@ -108,6 +114,7 @@ def foresee_on(
         table=machine.table.source,
         tables=tables,
         hops=tuple(hops),
+        early=keys.early,
         findings=tuple(found),
         lacking=tuple(lacking_rows(placing, same)),
         placement=tuple(_placement(tables)),

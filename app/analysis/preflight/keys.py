@@ -17,6 +17,8 @@ class Keys:
         self.all: list[Key] = []
         self.rules: dict[int, tuple[Place, ...]] = {}
         """By the id of a transfer's key: by which rules consumer and producer were placed."""
+        self.early: dict[int, int] = {}
+        """By the id of the key of what was over with the first step: how often it happened."""
 
     def op(self, op: str, device: str, requested: str, loc: int, forward: int, times: int | None) -> None:
         """An op that runs; `times` as `often` has it, None where that is not known, like below."""
@@ -36,10 +38,12 @@ class Keys:
         self._key("sync", fields, times)
 
     def _key(self, kind: str, fields: dict[str, Any], times: int | None) -> Key:
-        # What happened in the first step only is counted whole, as less than every step.
+        # What was over with the first step counts as once, which is less than every step.
         count = None if times is None else 1 if times < 0 else times
         key = Key(len(self.all) + 1, kind, fields, count)
         self.all.append(key)
+        if times is not None and times < 0:
+            self.early[key.id] = -times
         return key
 
 

@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.analysis.hops import Hop
+from app.analysis.preflight.amounts import true_count
 from app.analysis.syncs import Sync
 from app.analysis.tables import Tables
+from app.analysis.telling import Telling
 
 
-def moved_rows(tables: Tables, hops: Sequence[Hop], syncs: Sequence[Sync]) -> dict[str, Any]:
-    """The steps, hops and syncs; `each` is how often one happens in every step, None where nothing tells."""
+def moved_rows(
+    tables: Tables, hops: Sequence[Hop], syncs: Sequence[Sync], early: Mapping[int, int] | None = None
+) -> dict[str, Any]:
+    """The steps, hops and syncs; `each` is how often one happens in every step, None where nothing tells.
+
+    It is what findings are told by. `early` is that of `Keys`.
+    """
+    telling = Telling(tables.rounds, "")
+    by_step = (tables.steps or 0) > 1
+
+    def each(told: float | None, count: int | None) -> float | None:
+        if told is not None or not by_step or count is None:
+            return told
+        return telling.of_count(count)
+
     return {
         "steps": tables.steps,
-        "hops": [hop.row() | {"each": tables.each(hop.keys, hop.count)} for hop in hops],
-        "syncs": [sync.row() | {"each": sync.each} for sync in syncs],
+        "hops": [
+            hop.row() | {"count": true_count(hop, early or {}), "each": each(hop.each, hop.count)}
+            for hop in hops
+        ],
+        "syncs": [sync.row() | {"each": each(sync.each, sync.count)} for sync in syncs],
     }

@@ -15,6 +15,7 @@ from app.analysis.findings import run_findings
 from app.analysis.hops import Hop, hop_table
 from app.analysis.kernels.mxnet_table import host_only
 from app.analysis.placement import op_table, placement
+from app.analysis.preflight.amounts import ALL_THAT_RAN
 from app.analysis.preflight.moved import moved_rows
 from app.analysis.preflight.trust import HIGH, MEDIUM
 from app.analysis.syncs import sync_table
@@ -101,6 +102,7 @@ def _raised(row: Mapping[str, Any]) -> dict[str, Any]:
 def _told(row: dict[str, Any], hops: list[Hop]) -> dict[str, Any]:
     summed = any(hops[index].basis == "inferred" for index in row["hops"])
     return row | {
+        "summary": row["summary"].replace("in the whole run", ALL_THAT_RAN),
         "rules": [RULE],
         "confidence": MEDIUM if summed else HIGH,
         "why": _KVSTORE if summed else "",

@@ -60,9 +60,11 @@ def _finding(asked: list[_Asked]) -> Finding:
     first = next(iter(sites), None)
     ran_on = in_order({one.ran_on for one in asked if one.ran_on})
     evidence = {"missing": asked[0].missing, "ran_on": ran_on, "ops": len(asked), "asked_at": list(sites)}
-    lines = f" and {units.plural(len(sites) - 1, 'other line')}" if len(sites) > 1 else ""
+    asking = f"The code at {first or 'an unknown line'} asks for"
+    if len(sites) > 1:  # not each of them asks itself: a scope around it may
+        asking = f"Code at {first} and {units.plural(len(sites) - 1, 'other line')} is to run on"
     summary = (
-        f"The code at {first or 'an unknown line'}{lines} asks for {asked[0].missing}, which does not exist"
-        f" here: {units.plural(len(asked), 'op')} ran on {advice.some_of(ran_on, 'devices')} instead."
+        f"{asking} {asked[0].missing}, which does not exist here:"
+        f" {units.plural(len(asked), 'op')} ran on {advice.some_of(ran_on, 'devices')} instead."
     )
     return Finding(CODE, SEVERITY[CODE], first, summary, evidence, advice.fix(CODE, evidence), (), True)

@@ -154,8 +154,16 @@ def summary(
     beside = next(filter(None, (evidence.get(name) for name in _BESIDE)), None)
     variables = _each(evidence.get("variable"))
     call = _one([_WORDS_OF_CALLS.get(name, name) for name in _each(evidence.get("call"))])
+    several = "," in consumers or " and " in consumers
     words = {
         "at": at,
+        "has": "have" if several else "has",
+        "is": "are" if several else "is",
+        "runs": "run" if several else "runs",
+        "takes": "take" if several else "takes",
+        "its": "their" if several else "its",
+        "it": "them" if several else "it",
+        "inputs": "inputs" if several or len({src for src, _ in pairs}) > 1 else "input",
         "way": way,
         "consumers": consumers or "an op",
         "src": first.src,
@@ -231,13 +239,14 @@ _HANDED_OVER = {
     " {consumers} at {at}",
 }
 _TAKEN = (
-    "{consumers} at {at} is sent an argument, {way}, that a GPU's kernel would take from host memory as it is"
+    "{consumers} at {at} {is} sent an argument, {way}, that a GPU's kernel would take from host memory as it"
+    " is"
 )
 _RESULT_ON_HOST = (
-    "{consumers} at {at} takes on {dsts} what the kernel of {makers} leaves in the host's memory"
+    "{consumers} at {at} {takes} on {dsts} what the kernel of {makers} leaves in the host's memory"
 )
 _RATHER_ON_HOST = {
-    "consumer": "TensorFlow runs {consumers} at {at} on the host though GPUs have a kernel of it, {way}",
+    "consumer": "TensorFlow runs {consumers} at {at} on the host though GPUs have a kernel of {it}, {way}",
     "producer": "TensorFlow runs {producer} at {at} on the host though GPUs have a kernel of it, {way}",
 }
 _CALLED = {
@@ -252,14 +261,14 @@ _PRODUCER_SENTENCES = {
 }
 _SENTENCES = {
     "explicit": "The code puts producer and consumer ({consumers} at {at}) on different devices, {way}",
-    "default-device": "{consumers} at {at} has no device scope and runs on {default}, away from its input"
-    " on {srcs}",
+    "default-device": "{consumers} at {at} {has} no device scope and {runs} on {default}, away from {its}"
+    " {inputs} on {srcs}",
     "gradient-outside-scope": "The gradients at {at} are computed outside their forward ops' device scope,"
     " on {default}, so tensors cross {way}",
-    "no-kernel": "{consumers} at {at} has no kernel on the {wanted} device ({kernel}) and runs on {dst}",
+    "no-kernel": "{consumers} at {at} {has} no kernel on the {wanted} device ({kernel}) and {runs} on {dst}",
     "host-memory": "The kernel of {consumers} at {at} takes this {role} in host memory, {to_host}",
     "missing-device": "The code at {at} asks for {missing}, which does not exist here; it ran on {ran_on}",
-    "colocation": "{consumers} at {at} is kept beside {beside}, {way}",
+    "colocation": "{consumers} at {at} {is} kept beside {beside}, {way}",
     "variable-home": "{variable} {live} on {srcs} and {are} read on {dsts} at {at}",
     "host-sync": "Python takes a value from {srcs} by {taken_by} at {at}",
     "host-upload": "Python or numpy data is sent to {dsts} at {at}",

@@ -143,7 +143,7 @@ def _idle(syncs: Sequence[Sync]) -> list[tuple[str, float]]:
 
 
 _PETTY = 0.05
-"""The part of standing still below which an estimate of its copying is not told."""
+"""The part of what was waited below which an estimate of its copying is not told."""
 
 
 def standstill(syncs: Sequence[Sync]) -> str:
@@ -159,10 +159,10 @@ def standstill(syncs: Sequence[Sync]) -> str:
         stood = told["wait_ns"] + copying
         whole = units.duration(stood / 1e9)
         if told["split"] == "estimated" and copying < _PETTY * stood:
-            return f", {whole} of standing still ({basis})"
+            return f", {whole} waited ({basis})"
         shown = units.estimated if told["split"] == "estimated" else units.duration
         part = f"{shown(copying / 1e9)} copying ({told['split']})"
-        return f", {whole} of standing still ({basis}), of it {part}"
+        return f", {whole} waited ({basis}), of it {part}"
     if copying and not told["wait_ns"]:
         return f", {units.duration(copying / 1e9)} copying ({basis})"
     copied = f" and {units.duration(copying / 1e9)} copying" if copying else ""

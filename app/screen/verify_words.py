@@ -184,6 +184,10 @@ def _step(time: StepTime | None) -> dict[str, Any]:
     return {"text": _time(time.median), "remark": middle, "sort": time.median}
 
 
+_LEAST_CHANGE = 0.0005
+"""The part below which a change would be shown as 0.0 %."""
+
+
 def change(was: float | None, now: float | None) -> str:
     """``none``, ``-62 %``, ``all of it gone``, ``new``; '' where one is not known."""
     if was is None or now is None:
@@ -195,6 +199,8 @@ def change(was: float | None, now: float | None) -> str:
     if not now:
         return "all gone"
     part = now / was - 1
+    if abs(part) < _LEAST_CHANGE:
+        return "none"
     sign = "+" if part > 0 else "\N{MINUS SIGN}"
     return f"{sign}{units.percent(abs(part))}"
 

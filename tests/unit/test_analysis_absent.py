@@ -33,7 +33,7 @@ def test_the_line_of_the_scope_is_named_and_the_ops_counted() -> None:
     (found,) = absent_findings(run)
     assert (found.code, found.severity, found.site) == ("missing-device", "warning", "train.py:3")
     assert found.summary == (
-        "The code at train.py:3 and 1 other line asks for gpu:0, which does not exist here: 2 ops ran on"
+        "Code at train.py:3 and 1 other line is to run on gpu:0, which does not exist here: 2 ops ran on"
         " cpu:0 instead."
     )
     assert found.evidence == {

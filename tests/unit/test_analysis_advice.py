@@ -11,6 +11,7 @@ from app.analysis.findings import findings
 from app.analysis.hops import hop_table
 from app.analysis.tables import Tables
 from probes.trace.rows import Key, Location
+from tests.unit.repair_cases import hop
 from tests.unit.traces import hop_fields
 
 READERS = ("cpu:1", "cpu:2")
@@ -50,3 +51,22 @@ def test_variables_with_a_reader_each_are_told_from_one_that_several_read(
     run = Tables([], sites, [], keys, [])
     (found,) = findings(hop_table(run), [], [], rounds=20)
     assert (found.code, found.evidence.get("one_reader_each")) == ("variable-home", apart)
+
+
+@pytest.mark.parametrize(
+    ("code", "one", "several"),
+    [
+        ("colocation", "Sub at t.py:3 is kept beside", "Sub, Mul at t.py:3 are kept beside"),
+        (
+            "default-device",
+            "Sub at t.py:3 has no device scope and runs on",
+            "Sub, Mul at t.py:3 have no device",
+        ),
+        ("no-kernel", "Sub at t.py:3 has no kernel", "Sub, Mul at t.py:3 have no kernel"),
+    ],
+)
+def test_several_ops_are_told_of_in_the_plural(code: str, one: str, several: str) -> None:
+    """Bug: "AssignAddVariableOp, AssignSubVariableOp is kept beside"."""
+    first = hop(code, site="t.py:3")
+    for consumers, begins in (("Sub", one), ("Sub, Mul", several)):
+        assert advice.summary(code, first, consumers, [("gpu:0", "cpu:0")], {}).startswith(begins)

@@ -556,7 +556,7 @@ def test_an_op_on_the_wrong_device_is_one_mistake_wherever_its_inputs_are() -> N
         hop(3, "cpu:2", "cpu:0", 3, loc=4, op="Pack"),
     )
     assert [row.summary for row in findings(hop_table(run), [], [])] == [
-        "Pack at train.py:3 has no device scope and runs on cpu:0, away from its input on cpu:1 and cpu:2: "
+        "Pack at train.py:3 has no device scope and runs on cpu:0, away from its inputs on cpu:1 and cpu:2: "
         "600 B in the whole run, 6 transfers.",
         "Pack at train.py:4 has no device scope and runs on cpu:0, away from its input on cpu:2: "
         "300 B in the whole run, 3 transfers.",

@@ -140,9 +140,9 @@ def test_a_graphs_call_gives_work_to_the_devices_that_it_is_placed_on() -> None:
 @pytest.mark.parametrize(
     ("stood", "told"),
     [
-        (50_000, "50 µs of standing still (measured), of it 5 µs copying (estimated)"),
+        (50_000, "50 µs waited (measured), of it 5 µs copying (estimated)"),
         # So little copying is nothing that a reader could act on.
-        (8_000_000, "8 ms of standing still (measured)"),
+        (8_000_000, "8 ms waited (measured)"),
     ],
 )
 def test_a_finding_tells_the_split_and_who_stood_idle(stood: int, told: str) -> None:

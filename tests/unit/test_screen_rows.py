@@ -376,6 +376,7 @@ def test_two_runs_side_by_side_say_what_a_change_did() -> None:
         "bounce at train.py:7 is a note any more, no warning, now at train.py:3"
     )
     assert verify_words.change(0.0, 5.0) == "new"
+    assert verify_words.change(100_000.0, 99_999.0) == "none"  # and not -0.0 %
     assert verify_words.shown_now(found) == ""
     own = dataclasses.replace(finding("warning", (4,)), site="train.py:9")
     seen = dataclasses.replace(

@@ -424,3 +424,40 @@ def test_of_two_contexts_the_one_that_is_no_host_is_kept() -> None:
     brought = mx_fixed("mixed-context", text, **told)
     assert brought == "import mxnet as mx\ny = mask.as_in_context(hidden.context) * hidden\n"
     assert mx_fixed("mixed-context", "import mxnet as mx\nmask *= hidden  #!\n", **told) is None
+
+
+FAR = """\
+class Weighted:
+    def __init__(self):
+        self.weights = mx.nd.ones((4,))
+
+    def loss(self, x):
+        return (x * self.weights).sum()  #!
+"""
+
+
+def test_a_context_is_given_at_the_line_that_made_the_array_without_one() -> None:
+    """Bug: the array was brought over in each step, though the evidence named the line that made it."""
+    told: dict[str, Any] = {
+        "ops": ["broadcast_mul"],
+        "ran_on": ["gpu:1"],
+        "inputs_also_on": ["cpu:0"],
+        "made_on_default_at": ["train.py:5"],
+    }
+    done = FAR.replace("(4,)", "(4,), ctx=mx.gpu(1)").replace("  #!", "")
+    assert mx_fixed("mixed-context", FAR, **told) == done
+    other = FAR + "    def norm(self):\n        return self.weights.norm()\n"
+    host = (op(10, "norm", "cpu:0"),)
+    assert "ctx=" not in (mx_fixed("mixed-context", other, ran=host, **told) or "")
+    two = told | {"inputs_also_on": ["cpu:0", "gpu:0"]}
+    assert "ctx=" not in (mx_fixed("mixed-context", FAR, **two) or "")
+
+
+def test_a_context_is_given_in_the_file_that_made_the_array() -> None:
+    made = "import mxnet as mx\nMASK = mx.nd.ones(3)\n"
+    told: dict[str, Any] = {"ops": ["broadcast_mul"], "ran_on": ["gpu:1"], "inputs_also_on": ["cpu:0"]}
+    known: dict[str, Any] = {"framework": "mxnet", "files": {"parts.py": made}}
+    use = MX + "y = x * parts.MASK  #!\n"
+    _, found = proposed("mixed-context", use, made_on_default_at=["parts.py:2"], **told, **known)
+    assert found is not None
+    assert applied(made, found.edits) == made.replace("(3)", "(3, ctx=mx.gpu(1))")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Collection, Iterator
 
+from app.analysis.lines import split_site
 from app.analysis.repairs.change import Change, unfolded
 from app.analysis.repairs.names import assignment_of, bindings, called, dotted, imported, keyword
 from app.analysis.repairs.notation import alone, arrays, mx_context
@@ -74,8 +76,9 @@ def default_context(situation: Situation) -> Draft | None:
 def mixed_context(situation: Situation) -> Draft | None:
     """The later inputs of the op are made on, or brought to, the context of the first."""
     source = situation.source
-    if (draft := _made_there(situation)) is not None:
-        return draft
+    for form in (_made_there, _made_at_its_line):
+        if (draft := form(situation)) is not None:
+            return draft
     for stmt in situation.statements:
         pairs = list(_pairs(source, stmt, [str(op) for op in situation.evidence("ops")]))
         if len(pairs) != 1 or not _plain(pairs[0][0]):
@@ -142,6 +145,54 @@ def _made_there(situation: Situation) -> Draft | None:
     return None
 
 
+def _made_at_its_line(situation: Situation) -> Draft | None:
+    """The array that nobody gave a context, made on the other inputs' at the line that made it."""
+    place = split_site(alone([str(site) for site in situation.evidence("made_on_default_at")]))
+    devices = {*situation.evidence("ran_on"), *situation.evidence("inputs_also_on")}
+    device = alone(sorted(devices - {"cpu:0"}))
+    source = situation.opened(place[0]) if place is not None else None
+    if place is None or source is None or device is None or place == (situation.file, situation.line):
+        return None
+    there = dataclasses.replace(situation, file=place[0], line=place[1], source=source)
+    for stmt in there.statements:
+        target = stmt.targets[0] if isinstance(stmt, ast.Assign) and len(stmt.targets) == 1 else None
+        makers = [node for node in own_nodes(stmt) if isinstance(node, ast.Call) and _makes(source, node)]
+        context = mx_context(source, stmt, device)
+        if context is None or len(makers) != 1 or target is None:
+            continue
+        if isinstance(target, ast.Name):
+            elsewhere = _used_elsewhere(there, target, stmt, device)
+        else:
+            elsewhere = not isinstance(target, ast.Attribute) or _read_elsewhere(there, target, device)
+        if elsewhere:
+            return None
+        change = Change(source)
+        change.add_argument(makers[0], f"ctx={context}")
+        words = (
+            f"Makes {source.code(target)} on {device}, where the other inputs are, at the line that makes it;"
+            " check where else it is used."
+        )
+        return situation.draft(words, change.text(), place[0])
+    return None
+
+
+def _read_elsewhere(situation: Situation, target: ast.Attribute, device: str) -> bool:
+    """Whether a line that reads an object's attribute, but for the finding's, computes on another device."""
+    source = situation.source
+    told = {situation.finding.site, *situation.evidence("also_at")}
+    lines = {
+        node.lineno
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Attribute) and node.attr == target.attr and isinstance(node.ctx, ast.Load)
+    }
+    return any(
+        op.assigned not in ("", device) and op.type not in _COPIES
+        for line in lines
+        if f"{situation.file}:{line}" not in told
+        for op in situation.ran.computed(situation.file, line, line)
+    )
+
+
 def _used_elsewhere(
     situation: Situation, name: ast.Name, stmt: ast.stmt, device: str, along: Collection[str] = ()
 ) -> bool:
@@ -156,6 +207,8 @@ def _used_elsewhere(
         for node in ast.walk(source.tree)
         if isinstance(node, ast.Name) and node.id == name.id and isinstance(node.ctx, ast.Load)
         if (user := source.statement_of(node)) is not None and user is not stmt
+        if f"{situation.file}:{first_line(user)}"
+        not in {situation.finding.site, *situation.evidence("also_at")}
         if bindings(source, name.id, node) == same
         if _variables(source, user) - {name.id, *along}
     }

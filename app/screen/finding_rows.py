@@ -88,6 +88,8 @@ def headline(findings: Sequence[Finding], stage: Stage) -> str:
         return ", ".join(parts) or "none so far"
     if stage.empty:
         return stage.empty[:1].lower() + stage.empty[1:].removesuffix(".")
+    if stage.flown:
+        return "none"  # no good news: it ran where nothing of what is foreseen can happen
     return "none: nothing needs attention" if stage.state == "finished" else "none up to where it ended"
 
 

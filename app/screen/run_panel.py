@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import os
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 import streamlit as st
@@ -203,9 +204,9 @@ def _tries(run_id: str) -> dict[str, list[dict[str, Any]]]:
 def _findings(run: Run, snapshot: Snapshot, address: RunAddress) -> None:
     found = snapshot.findings
     picked = picked_finding(address.finding, found)
-    title = "Findings of these steps here" if is_preflight(run) else "Findings"
     above = foreseen_names(run)
-    st.markdown(f"### {title} :gray[{escape_markdown(headline(found, stage_of(run, snapshot.tables)))}]")
+    stage = stage_of(run, snapshot.tables)
+    told = escape_markdown(headline(found, stage))
     cards = finding_rows(
         snapshot.explained,
         _verify_label(),
@@ -216,16 +217,29 @@ def _findings(run: Run, snapshot: Snapshot, address: RunAddress) -> None:
     cards = [
         {**card, **FORESEEN_TOO} if card["name"] in above and not card["quiet"] else card for card in cards
     ]
-    event = findings_list(
-        cards,
-        [{"what": one.summary, "why": one.fix or ""} for one in snapshot.unseen],
-        "findings",
-        selected=finding_id(picked) if picked and address.finding not in above else "",
-        fold=fold_title(cards),
-    )
+    selected = finding_id(picked) if picked and address.finding not in above else ""
+    with _place_of_findings(told, flown=stage.flown, opened=bool(selected)):
+        event = findings_list(
+            cards,
+            [{"what": one.summary, "why": one.fix or ""} for one in snapshot.unseen],
+            "findings",
+            selected=selected,
+            fold=fold_title(cards),
+        )
     if address.verify and access.role() == "operator":
         verify_dialog(run, snapshot, address.verify, _subject(run, snapshot, address.verify), _leave_verify)
     _follow(event, address)
+
+
+def _place_of_findings(told: str, flown: bool, opened: bool) -> AbstractContextManager[Any]:
+    """Where the findings stand, under what is told of them; of a pre-flight they are folded away.
+
+    Beside what is foreseen above, what happened without GPUs is a footnote.
+    """
+    if flown:
+        return st.expander(f"Findings of these steps here, without those GPUs: {told}", expanded=opened)
+    st.markdown(f"### Findings :gray[{told}]")
+    return st.container()
 
 
 def _verify_label() -> str:

@@ -7,6 +7,7 @@ import dataclasses
 from app.analysis.tables import Tables
 from app.screen.launch_words import title_of
 from probes.trace.rows import EVERYTHING
+from runners.purpose import is_preflight
 from runners.run import Run
 from runners.status import LIVE_STATES
 
@@ -24,6 +25,8 @@ class Stage:
     """Whether any op or function has run."""
     unrecorded: str = ""
     """Why the recorder saw nothing at all; '' where it could see."""
+    flown: bool = False
+    """A pre-flight: what it did here says nothing of the machine that is meant."""
 
     @property
     def live(self) -> bool:
@@ -52,12 +55,15 @@ class Stage:
     def uncrossed(self) -> str:
         """What stands in place of transfers where there are none."""
         so_far = "Nothing has crossed between devices so far."
+        if self.flown and not self.live and not self.empty:
+            return "Nothing crossed here, without those GPUs; what would cross there is foreseen above."
         return self.empty or (so_far if self.live else "Nothing crossed between devices.")
 
     @property
     def alone(self) -> str:
         """What stands in place of the matrix where there are no two devices."""
-        return self.empty or "One device only: nothing can cross."
+        here = "Here was one device only; what would cross with GPUs is foreseen above."
+        return self.empty or (here if self.flown else "One device only: nothing can cross.")
 
 
 def stage_of(run: Run, tables: Tables) -> Stage:
@@ -68,4 +74,5 @@ def stage_of(run: Run, tables: Tables) -> Stage:
         len(tables.own_devices),
         bool(tables.eager_ops) or any(graph.calls for graph in tables.graphs),
         next((row.why for row in tables.unseen if row.what == EVERYTHING), ""),
+        is_preflight(run),
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from app.screen.finding_rows import headline as found_headline
 from app.screen.launch_preflight import plan_of, planned
 from app.screen.run_preflight import (
     foreseen_rows,
@@ -17,6 +18,7 @@ from app.screen.run_preflight import (
     rests_on,
     unforeseen_rows,
 )
+from app.screen.stage import Stage
 from runners import script_folders
 from runners.own_script import OwnScript
 
@@ -96,6 +98,16 @@ def test_every_prediction_stands_with_its_confidence_and_rules() -> None:
     assert (rows[0]["href"], rows[0]["tries"]) == ("#no-kernel@a.py:2", [{"text": "later"}])
     assert lacking_rows(REPORT)[0]["confidence"] == "high"
     assert unforeseen_rows(REPORT) == [{"what": "steps", "line": "", "why": "there were none"}]
+
+
+def test_what_a_preflight_did_here_is_no_good_news() -> None:
+    stage = Stage("finished", "TensorFlow", 1, True, flown=True)
+    assert found_headline([], stage) == "none"
+    assert stage.uncrossed == (
+        "Nothing crossed here, without those GPUs; what would cross there is foreseen above."
+    )
+    assert stage.alone == "Here was one device only; what would cross with GPUs is foreseen above."
+    assert Stage("finished", "TensorFlow", flown=True).uncrossed.startswith("Nothing was recorded")
 
 
 def test_what_libraries_would_do_stands_with_its_rule() -> None:

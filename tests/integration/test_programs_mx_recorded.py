@@ -81,8 +81,8 @@ def test_losses_fetched_each_time_and_once() -> None:
 
 def test_a_batch_is_cut_by_the_work_load_list() -> None:
     ran = demo("mx-module-data-parallel", width=WIDTH, work_load_list="3,1")
-    assert ran.report["steps"] == STEPS
-    # The line of the training on both: the other one is on the first alone, to compare with.
+    # A training on both contexts, and one on the first alone to compare with.
+    assert ran.report["steps"] == 2 * STEPS
     [(fit,)] = set(ran.hops("site", dst="cpu:2", count=STEPS))
     for device, images in {"cpu:1": 48, "cpu:2": 16}.items():
         given = ran.hops("bytes", src="cpu:0", dst=device, op="_copyto", count=STEPS, site=fit)

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import ast
 
+from app.analysis.devices import default_device
 from app.analysis.lines import split_site
 from app.analysis.repairs.change import Change, unfolded
 from app.analysis.repairs.expressions import own_expression
 from app.analysis.repairs.names import assignment_of, called, keyword
-from app.analysis.repairs.notation import alone, device_named, tensorflow, tf_device
+from app.analysis.repairs.notation import (
+    alone,
+    blocks_around,
+    device_named,
+    devices_of,
+    tensorflow,
+    tf_device,
+)
 from app.analysis.repairs.scopes import may_be_scoped
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Function, Source, first_line, is_compound, own_nodes
+from app.analysis.repairs.strategies import has_strategy
 
 _CREATES = frozenset({"Variable", "get_variable", "add_weight"})
 
@@ -23,6 +32,8 @@ def variable_home(situation: Situation) -> Draft | None:
         return None
     if any(hop.producer_op == "ResourceGather" for hop in situation.hops):
         return None  # a table that rows are looked up in may be where it is for its size
+    if (draft := _whole_object(situation, home, device)) is not None:
+        return draft
     place = _creation(situation, home, device)
     if place is None:
         return None
@@ -51,6 +62,44 @@ def variable_home(situation: Situation) -> Draft | None:
         " what else uses it."
     )
     return situation.draft(words, change.text(), file)
+
+
+def _whole_object(situation: Situation, home: str, device: str) -> Draft | None:
+    """The call that makes the object whose variables are read, in the reader's scope.
+
+    None where a scope around it or in the constructor decides already, or others use variables of that home.
+    """
+    call = alone([str(one) for one in situation.evidence("object_made_at")])
+    place = split_site(call)
+    whole = situation.opened(place[0]) if place is not None else None
+    if place is None or whole is None or situation.evidence("created_in") or has_strategy(situation):
+        return None
+    of_others = any(
+        hop.cause.evidence.get("object_made_at") == call and hop.dst not in (home, device)
+        for hop in situation.others
+        if hop.count != 0
+    )
+    if home != default_device(situation.devices, "") or of_others or situation.ran.used_at(home, device):
+        return None
+    found = [one for one in whole.statements_at(place[1]) if isinstance(one, ast.Assign)]
+    if len(found) != 1 or not isinstance(found[0].value, ast.Call):
+        return None
+    if any(isinstance(node, ast.Lambda | ast.Await | ast.Yield) for node in own_nodes(found[0])):
+        return None
+    source, now = unfolded(whole, found[0])
+    stmt = now(found[0])
+    argument = own_expression(situation, place[0], whole, found[0], device) or tf_device(source, stmt, device)
+    tf = tensorflow(source, stmt)
+    scoped = any(devices_of(block) for block in blocks_around(source, stmt))
+    if tf is None or argument is None or scoped or _kept_by_others(source, stmt):
+        return None
+    change = Change(source)
+    change.wrap(stmt, f"with {tf}.device({argument}):")
+    words = (
+        f"Makes the object, and with it its variables, on {device}, where they are read; check that they fit"
+        " into its memory, and what else uses them."
+    )
+    return situation.draft(words, change.text(), place[0])
 
 
 def _creation(situation: Situation, home: str, device: str) -> tuple[str, Source, ast.stmt] | None:

@@ -179,3 +179,35 @@ def test_a_function_within_another_is_called_where_its_result_is_used() -> None:
         f"{TF}def run(x):\n    return decode(encode(x))\n"
         'for x in xs:\n    with tf.device("/GPU:1"):\n        run(x)\n'
     )
+
+
+@pytest.mark.parametrize(
+    ("framework", "before", "after"),
+    [
+        ("tensorflow", "tf.constant(np.reshape(x.numpy(), [-1, n]))", "tf.reshape(x, [-1, n])"),
+        ("tensorflow", "tf.convert_to_tensor(x.numpy().reshape((4, 2)))", "tf.reshape(x, (4, 2))"),
+        ("tensorflow", "tf.constant(np.reshape(x.numpy(), shape))", None),
+        ("tensorflow", "tf.constant(np.transpose(x.numpy(), [1, 0]))", None),
+        (
+            "mxnet",
+            "nd.array(x.asnumpy().reshape((-1, 4)), ctx=b)",
+            "x.reshape((-1, 4)).as_in_context(b)",
+        ),
+        ("mxnet", "nd.array(x.asnumpy().reshape((0, -2)), ctx=b)", None),
+    ],
+)
+def test_what_numpy_only_reshapes_is_reshaped_on_the_device(
+    framework: str, before: str, after: str | None
+) -> None:
+    head = "import numpy as np\nimport tensorflow as tf\nfrom mxnet import nd\nfor x in data:\n    y = "
+    taken = "numpy" if framework == "tensorflow" else "asnumpy"
+    for code in ("host-sync", "bounce"):
+        pulls = (hop("host-sync", each=1.0),)
+        found = fixed(code, f"{head}{before}  #!\n", framework=framework, hops=pulls, taken_by=taken)
+        assert found == (f"{head}{after}\n" if after else None)
+
+
+def test_what_a_tape_may_watch_gets_no_gradient_that_numpy_had_cut() -> None:
+    text = f"{TF}def f(x):\n    return tf.constant(x.numpy().reshape([4]))  #!\ntf.GradientTape\n"
+    made = fixed("host-sync", text, hops=(hop("host-sync"),), taken_by="numpy") or ""
+    assert "return tf.stop_gradient(tf.reshape(x, [4]))" in made

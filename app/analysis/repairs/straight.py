@@ -12,6 +12,7 @@ from app.analysis.repairs.names import (
     called,
     changed_in,
     dotted,
+    from_modules,
     keyword,
     read_in,
     root_of,
@@ -53,7 +54,13 @@ def direct(situation: Situation, change: Change, stmt: ast.stmt, call: ast.Call)
         return "Drops the stop between: the tensor goes to where it is used."
     if dotted(call.func) not in (f"{tf}.constant", f"{tf}.convert_to_tensor"):
         return None
-    tensor = _before_taking(source, call.args[0], stmt, change)
+    shaped = _reshaped(source, call.args[0])
+    tensor = None if shaped is not None else _before_taking(source, call.args[0], stmt, change)
+    if shaped is not None:
+        taped = "GradientTape" in source.text and _maybe_taped(source, stmt)
+        new = f"{tf}.reshape({source.code(shaped[0])}, {source.code(shaped[1])})"
+        change.replace(call, f"{tf}.stop_gradient({new})" if taped else new)
+        return "Reshapes the tensor where it is, without a way through Python; its dtype stays its own."
     if tensor is None:
         return None
     # What came from Python had no gradient.
@@ -88,7 +95,14 @@ def _direct_array(source: Source, change: Change, stmt: ast.stmt, call: ast.Call
         return "Copies straight to where the array is used, without the stop between."
     there = keyword(call, "ctx")
     if called(call) == "array" and there is not None and len(call.args) == 1 and len(call.keywords) == 1:
-        array = _before_taking(source, call.args[0], stmt, change)
+        shaped = _reshaped(source, call.args[0])
+        if shaped is not None and not all(map(_plain_size, shaped[1].elts)):
+            return None  # other numbers below 1 mean something of their own to MXNet
+        array = (
+            f"{source.operand(shaped[0])}.reshape({source.code(shaped[1])})"
+            if shaped is not None
+            else _before_taking(source, call.args[0], stmt, change)
+        )
         if array is None:
             return None
         detached = ".detach()" if _recorded(source, stmt) else ""
@@ -172,6 +186,27 @@ def _before_taking(source: Source, made: ast.expr, stmt: ast.stmt, change: Chang
         return None
     change.replace(above.value, source.code(taken))
     return made.id
+
+
+def _reshaped(source: Source, made: ast.expr) -> tuple[ast.expr, ast.List | ast.Tuple] | None:
+    """The tensor and the shape of ``np.reshape(x.numpy(), [..])`` or ``x.numpy().reshape([..])``."""
+    if not isinstance(made, ast.Call) or called(made) != "reshape" or made.keywords:
+        return None
+    if not isinstance(made.func, ast.Attribute):
+        return None
+    of_numpy = root_of(made.func) in from_modules(source, made, "numpy") and len(made.args) == 2
+    whole = made.args if of_numpy else [made.func.value, *made.args]
+    if len(whole) != 2 or not isinstance(whole[1], ast.List | ast.Tuple):
+        return None
+    taken = _taken(whole[0])
+    return (taken, whole[1]) if taken is not None else None
+
+
+def _plain_size(node: ast.expr) -> bool:
+    """Whether a part of a shape is -1 or a positive number."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return isinstance(node.operand, ast.Constant) and node.operand.value == 1
+    return isinstance(node, ast.Constant) and isinstance(node.value, int) and node.value > 0
 
 
 def _taken(node: ast.expr) -> ast.expr | None:

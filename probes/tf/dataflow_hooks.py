@@ -16,7 +16,7 @@ from .direct_reads import mark_direct_reads
 from .eager import EagerOps
 from .functions import Functions
 from .names import short_device
-from .syncs import purpose_of
+from .syncs import KINDS, purpose_of
 
 _MIRRORED = ("MirroredStrategy", "MultiWorkerMirroredStrategy", "CollectiveAllReduceStrategy")
 
@@ -148,7 +148,10 @@ def _wrap_values(flow: Dataflow) -> None:
     original, install_buffers = base._numpy, buffers.install
 
     def _numpy(self: Any) -> Any:
-        pulled(self, "numpy")
+        caller: Any = sys._getframe(1)
+        if caller.f_code.co_name == "_numpy":  # the recorder's own hook
+            caller = caller.f_back
+        pulled(self, KINDS.get(caller.f_code.co_name, "other"))
         return original(self)
 
     def install(recording: Any, tensor_type: type, read: Any) -> None:

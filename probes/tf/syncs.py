@@ -16,7 +16,7 @@ from . import buffers
 from .host_waits import awaited_by
 from .names import elsewhere, short_device, tensor_bytes
 
-_KINDS = {
+KINDS = {
     "numpy": "numpy",
     "__float__": "float",
     "__int__": "int",
@@ -31,6 +31,7 @@ _KINDS = {
     "__len__": "len",
     "__reduce__": "pickle",
 }
+"""By the method of a tensor that the code calls, what that is told as."""
 _KERAS = f"{os.sep}keras{os.sep}"
 _DISTRIBUTE = os.path.join("tensorflow", "python", "distribute")
 _ASK_FOR_MORE = (os.path.join(_DISTRIBUTE, "input_lib.py"), os.path.join("engine", "data_adapter.py"))
@@ -75,7 +76,7 @@ def install(recording: Recording) -> None:
     def _numpy(self: Any) -> Any:
         start = clock()
         value = original(self)
-        taken(self, _KINDS.get(sys._getframe(1).f_code.co_name, "other"), clock() - start)
+        taken(self, KINDS.get(sys._getframe(1).f_code.co_name, "other"), clock() - start)
         return value
 
     base._numpy = _numpy

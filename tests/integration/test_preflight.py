@@ -17,6 +17,7 @@ from app.analysis.preflight.foresee import Foreseen, foresee_on
 from app.analysis.preflight.machine import Machine
 from app.analysis.preflight.report import preflight_report
 from app.analysis.report import run_report
+from app.analysis.syncs import sync_table
 from app.store.dataflow import own_kernels, read_dataflow
 from probes.tf.kernel_table import KernelTable
 from runners import registry
@@ -117,6 +118,9 @@ def test_on_devices_that_are_here_all_is_foreseen_that_is_recorded_and_nothing_e
     recorded = ways(flown.report["hops"])
     assert len(recorded) > 15
     assert ways([hop.row() for hop in foreseen.hops]) == recorded
+    taken = {(sync["kind"], sync["site"]) for sync in flown.report["syncs"]}
+    assert {(sync.kind, sync.site) for sync in sync_table(foreseen.tables)} == taken
+    assert {"float", "numpy"} & {kind for kind, _ in taken}
 
 
 def test_on_a_device_that_lacks_kernels_the_same_ops_fall_to_the_host(

@@ -19,7 +19,9 @@ OBS = 256
 stats = RunningMeanStd(OBS)
 with tf.device(CARD):
     gen = tf.random.Generator.from_seed(0)
-    net = tf.keras.Sequential([tf.keras.Input((OBS,)), tf.keras.layers.Dense(32, "tanh"), tf.keras.layers.Dense(2)])
+    net = tf.keras.Sequential(
+        [tf.keras.Input((OBS,)), tf.keras.layers.Dense(32, "tanh"), tf.keras.layers.Dense(2)]
+    )
     opt = tf.keras.optimizers.Adam(1e-3)
     opt.build(net.trainable_variables)
 

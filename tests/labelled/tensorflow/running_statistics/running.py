@@ -20,4 +20,5 @@ class RunningMeanStd:
         self.count.assign(total)
 
     def normalize(self, x):
-        return tf.clip_by_value((x - self.mean) / tf.sqrt(self.var + 1e-6), -5.0, 5.0)  # expect: variable-home
+        scaled = (x - self.mean) / tf.sqrt(self.var + 1e-6)  # expect: variable-home
+        return tf.clip_by_value(scaled, -5.0, 5.0)

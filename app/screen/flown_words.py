@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from app.analysis.devices import is_gpu
@@ -51,6 +51,18 @@ def less_foreseen(compared: Compared) -> str:
     more = len(found) - _MOST_NAMED
     listed = "; ".join(found[:_MOST_NAMED]) + (f"; and {more} more, below" if more > 0 else "")
     return f"New among what cannot be foreseen: {listed}"
+
+
+def not_reached(headers: Iterable[Mapping[str, Any]]) -> str:
+    """That the edited copy was not run to its end; '' where it was. `headers` are its processes'."""
+    told = [header.get("preflight") for header in headers]
+    steps = [one["ended_after"] for one in told if isinstance(one, Mapping) and one.get("ended_after")]
+    if not steps:
+        return ""
+    return (
+        f"The copy was ended after {units.plural(max(steps), 'step')}: what it does behind its loop did not"
+        " run, so a mistake there would not show."
+    )
 
 
 def libraries_told(compared: Compared) -> list[str]:

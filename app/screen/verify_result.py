@@ -53,7 +53,7 @@ def verify_result(run: Run, snapshot: Snapshot) -> None:
             return
         if report is not None and trial.finding in to_mend(report):
             _head("what both pre-flights foresee, side by side", of, code, site, flown)
-            _flown(run, before, report, code, site)
+            _flown(run, snapshot, before, report, code, site)
             return
         _head("both runs side by side", of, code, site, flown)
         _compared(run, snapshot, before, code, site)
@@ -95,7 +95,9 @@ def _compared(run: Run, after: Snapshot, before: Snapshot, code: str, site: str)
     _sides(verify_words.rows(found, whole), run, before, texts)
 
 
-def _flown(run: Run, before: Snapshot, earlier: Mapping[str, Any], code: str, site: str) -> None:
+def _flown(
+    run: Run, after: Snapshot, before: Snapshot, earlier: Mapping[str, Any], code: str, site: str
+) -> None:
     """As `_compared`, of pre-flights: what both foresee; `earlier` is the report of the one before."""
     texts = _texts(run, before)
     try:
@@ -114,7 +116,12 @@ def _flown(run: Run, before: Snapshot, earlier: Mapping[str, Any], code: str, si
         mixed = state != "still there" and bool(flown_words.elsewhere(found) or found.unforeseen)
         _tell(state, flown_words.verdict(found), mixed=mixed)
     _tell_new([*verify_words.new_told(found.verified), *flown_words.libraries_told(found)])
-    for words in filter(None, (flown_words.other_machine(found), flown_words.less_foreseen(found))):
+    remarks = (
+        flown_words.other_machine(found),
+        flown_words.less_foreseen(found),
+        flown_words.not_reached(process.header for process in after.tables.processes),
+    )
+    for words in filter(None, remarks):
         st.caption(escape_markdown(words))
     _sides(flown_words.flown_rows(found, whole), run, before, texts, flown_words.NO_TIMES)
 

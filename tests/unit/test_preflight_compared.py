@@ -121,3 +121,10 @@ def test_without_steps_all_that_ran_is_held_against_and_unknown_sizes_stay_unkno
 def test_a_fix_can_be_tried_of_warnings_and_errors() -> None:
     report = flown(findings=[FOUND, ("explicit", "info", "a.py:1", []), ("mixed-context", "error", None, [])])
     assert list(to_mend(report)) == ["mixed-context@", "no-kernel@a.py:2"]
+
+
+def test_that_an_ended_copy_was_not_tried_to_its_end_is_said() -> None:
+    assert flown_words.not_reached([{}, {"preflight": {"ended_after": 4}}]).startswith(
+        "The copy was ended after 4 steps: what it does behind its loop did not run"
+    )
+    assert flown_words.not_reached([{}, {"preflight": None}]) == ""

@@ -20,8 +20,8 @@ from runners.install import install
 from runners.virtualenv import VirtualEnvironment
 
 ROOT = Path(__file__).resolve().parents[1]
-SIDE_BY_SIDE = ("-n", str(max(2, min(4, os.cpu_count() or 2))), "--dist", "loadfile")
-"""As many files at once as there are cores, up to four."""
+SIDE_BY_SIDE = ("-n", str(max(3, min(4, os.cpu_count() or 2))), "--dist", "loadfile")
+"""As many files at once as there are cores, but three at least, since tests wait a good part; up to four."""
 _FAILED, _NONE = 1, 5
 """Statuses of pytest: some tests failed; none was chosen."""
 

@@ -10,6 +10,7 @@ import threading
 from typing import Optional
 
 from .. import boot
+from ..trace.pulled import PulledArrays
 from . import abandoned, members, run_folder
 
 _FRAMEWORKS = ("tensorflow", "mxnet")
@@ -68,7 +69,10 @@ class Block:
 
 
 def open_block(name: Optional[str], root: Optional[str] = None, hidden: bool = False) -> Block:
-    """Make a run and begin to record it; Busy where a block or the whole process is recorded already."""
+    """Make a run and begin to record it; Busy where a block or the whole process is recorded already.
+
+    A `hidden` one is to be judged, then shown or discarded: no value that comes back is too small for it.
+    """
     global _current
     with _guard:
         if _current is not None:
@@ -79,6 +83,7 @@ def open_block(name: Optional[str], root: Optional[str] = None, hidden: bool = F
         path = run_folder.make(name or _name(), "block", loaded[0] if loaded else None)
         members.enter(path, first=True)
         _current = Block(path, root)
+        PulledArrays.remember_scalars(hidden)
         if hidden:
             abandoned.sweep(os.path.dirname(path))
         else:

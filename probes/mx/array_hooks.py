@@ -17,7 +17,7 @@ def install(recording: Recording) -> Arrays:
     from mxnet.numpy import multiarray
 
     arrays = Arrays.of(recording)
-    marks, wanted, gradients = arrays.marks, arrays.wanted, arrays.gradients
+    marks, wanted, gradients, nodes = arrays.marks, arrays.wanted, arrays.gradients, arrays.nodes
     base: Any = ctypes_ndarray.NDArrayBase
     free: Callable[[Any], int] = _LIB.MXNDArrayFree
 
@@ -25,12 +25,13 @@ def install(recording: Recording) -> Arrays:
         handle = self.handle
         if handle is not None:
             address = handle.value
+            if address in nodes:
+                nodes.pop(address, None)
             mark = marks.pop(address, None)
-            if mark is not None and mark.bytes:
-                if address in gradients:
-                    arrays.gradient_freed(address, mark)
-                else:
-                    mark.total[0] -= mark.bytes
+            if address in gradients:
+                arrays.gradient_freed(address, mark)
+            elif mark is not None and mark.bytes:
+                mark.total[0] -= mark.bytes
             if address in wanted:
                 wanted.discard(address)
                 arrays.copies.pop(address, None)
@@ -70,7 +71,7 @@ def _pass_on(arrays: Arrays, owner: Any, name: str) -> None:
         result = original(self, *args, **kwargs)
         handle = getattr(result, "handle", None)
         if handle is not None and handle.value not in arrays.marks:
-            arrays.view(handle, self.handle)
+            arrays.view(handle, self.handle, name)
         return result
 
     setattr(owner, name, viewed)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Callable, ClassVar, Optional
 from ..trace.recording import Recording
 from ..trace.replica_sets import Copy
 from .contexts import device_name
-from .marks import GRADIENT, Mark
+from .marks import GRADIENT, MAKE_ROOM, Mark
 
 if TYPE_CHECKING:
     from .replicas_apart import Apart
@@ -47,6 +47,10 @@ class Arrays:
         self.marks: dict[int, Mark] = {}
         self.wanted: set[int] = set()
         """Addresses of the arrays that gradients are wanted for."""
+        self.nodes: dict[int, Any] = {}
+        """By the address of an array: what autograd recorded of how it was made."""
+        self.on_view: Callable[[str, Any, Any], None] = lambda _name, _view, _of: None
+        """Called with each view of an array: the method that made it, its handle, and the array's."""
         self.totals: dict[str, list[int]] = {}
         """[bytes in use, most bytes ever in use] by device."""
         self.written_unseen: set[int] = set()
@@ -55,6 +59,8 @@ class Arrays:
         """How often memory of a device that several arrays share got new values."""
         self.gradients: dict[int, int] = {}
         """Address of a gradient's array -> that of the array whose gradient it is."""
+        self.rewritten: dict[int, Mark] = {}
+        """By address: gradients to which the code wrote, and the mark that each had before."""
         self._held: dict[int, Mark] = {}
         """By the address of an array: its gradient, when only MXNet itself still holds that."""
         self.copies: dict[int, Copy] = {}
@@ -145,6 +151,8 @@ class Arrays:
         address = handle.value
         old = self.marks.get(address)
         if old is not None:
+            if address in self.gradients:
+                self.rewritten.setdefault(address, old)
             old.filled = True
             if old.shared():
                 self.shared_filled(old)
@@ -176,10 +184,17 @@ class Arrays:
         """The array at `gradient` becomes the gradient of that at `address`, which from now on holds it."""
         self.gradient_let_go(address)
         self.gradients[gradient] = address
+        mark = self.marks.get(gradient)
+        if mark is not None and mark.op not in MAKE_ROOM:
+            # What the backward pass will write there was made by nothing that Python sees.
+            self.rewritten[gradient] = Mark(GRADIENT, 0, mark.device, mark.requested, mark.bytes, mark.total)
 
-    def gradient_freed(self, gradient: int, mark: Mark) -> None:
+    def gradient_freed(self, gradient: int, mark: Optional[Mark]) -> None:
         """Python let go of a gradient; its memory stays in use as long as the array that it belongs to."""
         address = self.gradients.pop(gradient)
+        self.rewritten.pop(gradient, None)
+        if mark is None or not mark.bytes:
+            return
         if address in self.wanted:
             self._held[address] = mark
         else:
@@ -196,8 +211,9 @@ class Arrays:
         if self.apart is not None and handle.value in self.copies:
             self.apart.wrote(self.copies[handle.value], op, value, loc)
 
-    def view(self, handle: Any, of: Any) -> None:
-        """`handle` shares the memory of `of`."""
+    def view(self, handle: Any, of: Any, method: str) -> None:
+        """`handle`, by this method, shares the memory of `of`."""
+        self.on_view(method, handle, of)
         known = self.marks.get(of.value)
         if known is not None:
             self.marks[handle.value] = known.view()

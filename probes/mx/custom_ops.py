@@ -3,6 +3,10 @@
 An operator's forward and backward pass get arrays that MXNet makes for the call, around memory alone
 (src/operator/custom/custom.cc and src/imperative/cached_op of 1.9): of one on any CPU context they say
 cpu(0). The operator's own context, which it was created for, is where they are.
+
+A program that ends while such an operator is still to run may hang in MXNotifyShutdown, recorded or not:
+that stops the operators' threads before it waits for the engine (src/c_api/c_api.cc). A wait for the last
+step's results, before the end, avoids it.
 """
 
 from __future__ import annotations
@@ -12,18 +16,16 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..trace.hop import HOST
+from ..trace.hop import HANDED_TO_OPERATOR, HOST
 from ..trace.sites import Sites
 from .arrays import Arrays
 from .contexts import context_name
 from .marks import Mark
 
-_MADE_BY = "Custom"
-
 
 def _placed(arrays: Arrays, device: str, groups: Iterable[Any], loc: int) -> None:
     device = arrays.named(device)
-    mark = Mark(_MADE_BY, loc, device, total=arrays.totals[device])
+    mark = Mark(HANDED_TO_OPERATOR, loc, device, total=arrays.totals[device])
     mark.filled = True
     for group in groups:
         for array in group if isinstance(group, (list, tuple)) else (group,):

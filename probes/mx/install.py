@@ -14,6 +14,7 @@ from . import (
     devices,
     exact,
     executors,
+    gradients,
     kvstores,
     memory,
     op_hooks,
@@ -37,6 +38,7 @@ def install(recording: Recording, module: ModuleType) -> None:
     roles.install(recording)
     known = array_hooks.install(recording)
     drift = replicas.install(recording, known)
+    gradients.install(recording, known)
     devices.install(recording, known)
     measured = exact.install(recording, known)
     recorded = tape.install(recording, known, measured)

@@ -143,6 +143,11 @@ class Kvstores:
             return "gradients"
         return "weights" if address in self._arrays.wanted else "arrays"
 
+    def _maker(self, array: Any) -> str:
+        """The op that made what is handed to a store."""
+        made = self._arrays.mark(array.handle).op
+        return GRADIENT if made == "?" and self._what(array) == "gradients" else made
+
     def _elements(self, store: Store, key: Any, array: Any) -> None:
         if key not in store.sizes:
             count = 1
@@ -170,9 +175,9 @@ class Kvstores:
                 dst,
                 op=op,
                 loc=loc,
-                producer_op=mark.op if op == "kvstore push" and mark.op != "?" else "gradient",
+                producer_op="kvstore" if op == "kvstore pull" else self._maker(array),
                 producer=name,
-                producer_loc=mark.loc,
+                producer_loc=loc if op == "kvstore pull" else mark.loc,
                 size=size,
                 dtype=self._arrays.dtype(array.handle)[0],
                 shape=self._arrays.shape(array.handle),
@@ -180,8 +185,6 @@ class Kvstores:
                 basis="inferred",
                 facts=known,
             )
-            if op != "kvstore push":
-                fields["producer_op"] = "kvstore"
             plan.keys.append(self._recording.key(("kvstore", op, identity, src, dst), "hop", fields))
         return plan
 

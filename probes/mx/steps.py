@@ -58,6 +58,7 @@ def install(recording: Recording, stepped: Stepped, updated: Updated, in_kvstore
     def trainer(module: Any) -> None:
         for name in ("step", "update"):
             _wrap(recording, module.Trainer, name, stepped)
+        _name_parameters(module.Trainer, "allreduce_grads")
 
     def modules(module: Any) -> None:
         for owner in (value for value in vars(module).values() if isinstance(value, type)):
@@ -97,6 +98,23 @@ def _wrap(recording: Recording, owner: Any, name: str, stepped: Stepped) -> None
         return result
 
     setattr(owner, name, applied)
+
+
+def _name_parameters(owner: Any, name: str) -> None:
+    """While a method that is no step runs, parameters are known by its trainer's names."""
+    original = vars(owner).get(name)
+    if original is None:
+        return
+
+    @functools.wraps(original)
+    def exchanging(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before, _nesting.owner = _nesting.owner, self
+        try:
+            return original(self, *args, **kwargs)
+        finally:
+            _nesting.owner = before
+
+    setattr(owner, name, exchanging)
 
 
 def _count_rounds(recording: Recording, owner: Any, updated: Updated, in_kvstore: Callable[[], bool]) -> None:

@@ -4,6 +4,10 @@ An op that a loss depends on has its gradient computed where the op ran, and a c
 its gradient copied the other way round. Each recorded op is a node with the nodes that it depends on; a
 backward pass counts those that its heads reach. That is inferred, and told so: the exact-line mode
 measures it.
+
+As in MXNet a node belongs to its array: it goes when the array is freed, since another may get its
+address, and a backward pass forgets the nodes that it reached, not those of other losses (`RunGraph` and
+`AGInfo::Clear` in imperative.cc).
 """
 
 from __future__ import annotations
@@ -21,6 +25,10 @@ MOST_NODES = 200_000
 """Recorded ops that are kept while no backward pass comes; then they are forgotten, and that is told."""
 _LOOKS = 4
 """So many backward passes of a line are looked at for what one loss depends on."""
+_VIEWS = {"_slice": "slice", "_at": "slice", "reshape": "Reshape"}
+"""The op that autograd records where a method makes a view (`SliceWithRecord`, `ReshapeWithRecord`)."""
+_SHARING = frozenset({"as_np_ndarray", "as_nd_ndarray"})
+"""Methods whose result is the same array by another name."""
 COPIES = frozenset({"_copyto", "_np_copyto", "_npi_copyto"})
 _STOPS = frozenset({"BlockGrad", "stop_gradient", "zeros_like", "ones_like", "argmax", "argmin", "argsort"})
 """Ops that hand no gradient back."""
@@ -57,9 +65,9 @@ class Tape(threading.local):
         self._exact = exact
         self._arrays = arrays
         self._wanted = arrays.wanted
-        self._nodes: dict[int, Node] = {}
-        """By the address of the array that the op made."""
+        self._nodes: dict[int, Node] = arrays.nodes
         self._made = 0
+        self._views: dict[tuple[str, int, str], Forward] = {}
         self._keys: dict[Any, int] = {}
         self._looked: dict[int, int] = {}
         self._scopes: dict[int, int] = {}
@@ -107,6 +115,20 @@ class Tape(threading.local):
             for output in outputs:
                 nodes.pop(output.handle.value, None)
 
+    def viewed(self, name: str, handle: Any, of: Any) -> None:
+        """`handle` is a view of `of` by this method: while autograd records, that is an op like others."""
+        nodes = self._nodes
+        node = nodes.get(of.value)
+        if name in _SHARING:
+            if node is not None:
+                nodes[handle.value] = node
+        elif self.on and name in _VIEWS and (node is not None or of.value in self._wanted):
+            place = _VIEWS[name], self._recording.sites.current(), self._arrays.mark(of).device
+            forward = self._views.get(place)
+            if forward is None:
+                forward = self._views[place] = Forward(*place)
+            nodes[handle.value] = (forward, [] if node is None else [node], None)
+
     def _forget(self) -> None:
         self._recording.unseen(
             "ops recorded for a backward pass", f"over {MOST_NODES} came before it", self._made
@@ -144,7 +166,10 @@ class Tape(threading.local):
                     seen.add(id(parent))
                     waiting.append(parent)
         if not retain:
-            self._nodes.clear()
+            # Other threads have theirs in the same table: copied at once, not walked through.
+            for address, node in list(self._nodes.items()):
+                if id(node) in seen:
+                    self._nodes.pop(address, None)
             self._made = 0
 
     def _tell_together(self, heads: Sequence[Node], location: int) -> None:
@@ -207,6 +232,7 @@ def install(recording: Recording, arrays: Arrays, exact: Optional[ExactLines]) -
 
     lib: Any = _LIB
     tape = Tape(recording, arrays, exact)
+    arrays.on_view = tape.viewed
     guard = recording.guard("backward passes")
     set_recording: Callable[..., int] = lib.MXAutogradSetIsRecording
     mark_variables: Callable[..., int] = lib.MXAutogradMarkVariables

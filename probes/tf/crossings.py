@@ -15,7 +15,7 @@ from .kernels import default_gpu, kernel_facts, types_of_input, types_of_output
 from .marks import KEPT_ON_HOST, Mark, of_calls, openers
 from .names import short_device, tensor_bytes
 from .scopes import current as current_scope
-from .variables import kept_by
+from .variables import creation, handle_of, kept_by
 
 _RESOURCE = 20
 _HANDLE_TYPES = (_RESOURCE, 21)
@@ -104,6 +104,8 @@ class Crossings:
         if forward:
             fields["facts"]["forward_requested"] = short_device(gradient.forward_requested)
             fields["facts"]["forward_op"] = gradient.forward_op
+        handle = handle_of(mark)
+        fields |= creation(handle)
         if mark[0] == "ReadVariableOp" and mark[2]:
             fields["facts"]["variable"] = mark[2]
             if strategy := kept_by(mark[2]):
@@ -117,7 +119,7 @@ class Crossings:
         types = types_of_output(mark[0], tensor.dtype.name)
         fields["facts"] |= kernel_facts("producer_", mark[0], mark[3], source, types, default_gpu())
         place = (source, device, on_host, own, index, mark, tensor._datatype_enum(), tensor._shape_tuple())
-        return self.recording.key(("copy", *place, forward, beside, moved), "hop", fields)
+        return self.recording.key(("copy", *place, forward, beside, moved, handle), "hop", fields)
 
 
 def resource_among(inputs: Any, full_device: str) -> str:

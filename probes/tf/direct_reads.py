@@ -13,6 +13,7 @@ from typing import Any
 
 from .marks import Mark
 from .marks import mark as mark_of
+from .variables import value_of
 
 _GENERATED = "gen_"
 """How the files of generated functions begin; each hands its arguments to the C code itself."""
@@ -65,4 +66,5 @@ def _is_value(tensor: Any, variable: Any) -> bool:
 
 def _mark(variable: Any, location: int, requested: str, device: str) -> Mark:
     handle: Any = getattr(variable._handle, "_hopscope", None)
-    return mark_of("ReadVariableOp", location, handle[2] if handle else "", requested, device)
+    read = mark_of("ReadVariableOp", location, "", requested, device)
+    return read if handle is None else value_of(handle, read)

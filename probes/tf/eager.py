@@ -23,6 +23,7 @@ from .marks import Mark, of_calls, openers
 from .marks import mark as mark_of
 from .names import short_device
 from .scopes import current as current_scope
+from .variables import value_of
 
 Entry = tuple[int, Mark, Forward, bool, str, bool]
 """Of an op at a line: its key, its outputs' mark, what the tape gets to know of it, whether its outputs
@@ -156,7 +157,8 @@ class EagerOps:
         beside = resource_among(inputs, full_device)
         if beside:
             self._crossings.works_on[mark] = beside
-        on_host = is_host(device) and op_type != "ReadVariableOp"
+        # Where there is but one device, nothing that the host takes was made elsewhere.
+        on_host = is_host(device) and op_type != "ReadVariableOp" and len(self._context().devices()) > 1
         return key, mark, (location, scope, ""), op_type not in _SHARING, full_device, on_host
 
     def _awaits(self, inputs: Any, outputs: Any, device: str, location: int) -> None:
@@ -172,11 +174,11 @@ class EagerOps:
                 return
 
     def _value_of(self, handle: Mark, mark: Mark) -> Mark:
-        """The mark of a variable's value: it has the variable's name."""
+        """As `value_of`, by identity: this is asked with every read."""
         identity = (id(handle), id(mark))
         known = self._values.get(identity)
         if known is None:
-            known = self._values[identity] = mark_of(mark[0], mark[1], handle[2], mark[3], mark[4])
+            known = self._values[identity] = value_of(handle, mark)
         return known
 
     def _first_seen(self, tensor: Any, op_type: str, location: int) -> Mark:

@@ -9,7 +9,7 @@ import threading
 from types import FrameType
 from typing import Any, Optional
 
-from ..trace.hop import DISPATCH, END_OF_DATA, HOST, LOGS, OWN_THREAD, hop_fields, is_host
+from ..trace.hop import DISPATCH, END_OF_DATA, GRADIENTS, HOST, LOGS, OWN_THREAD, hop_fields, is_host
 from ..trace.pulled import PulledArrays
 from ..trace.recording import Recording, clock
 from . import buffers
@@ -38,6 +38,8 @@ _ASK_FOR_MORE = (os.path.join(_DISTRIBUTE, "input_lib.py"), os.path.join("engine
 """Where TensorFlow, and Keras 2, look whether there is another element, or another step to make."""
 _TAKE_LOGS = ("pythonify_logs", "sync_to_numpy_or_python_type")
 """What Keras 3 and 2 call to take a batch's logs, where a callback may want them."""
+_OF_AN_OP, _BACKPROP = "_gradient_function", os.path.join("tensorflow", "python", "eager", "backprop.py")
+"""What the tape calls for each op's gradient; one of the code's own stands between it and a value taken."""
 _COORDINATOR = os.path.join(_DISTRIBUTE, "coordinator", "cluster_coordinator.py")
 
 
@@ -113,6 +115,8 @@ def purpose_of(recording: Recording, frame: Optional[FrameType]) -> str:
             return DISPATCH
         elif code.co_name in _TAKE_LOGS:
             return LOGS
+        elif code.co_name == _OF_AN_OP and code.co_filename.endswith(_BACKPROP):
+            return GRADIENTS
         frame = frame.f_back
     return "" if purpose == OWN_THREAD and frame is not None else purpose
 

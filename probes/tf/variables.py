@@ -1,8 +1,8 @@
 """Names variables' handles: the runtime knows eager ones only by a random number.
 
-Notes too by which call in the user's code each was made, as an object's `__init__` makes several, and which
-variables a strategy keeps in one place for all its replicas: where they are made is its
-choice, not that of a device scope.
+Notes too which call in the user's code made the object that each is of, as its `__init__` makes several,
+and which variables a strategy keeps in one place for all its replicas: where they are made is its choice,
+not that of a device scope.
 """
 
 from __future__ import annotations
@@ -19,11 +19,29 @@ from .marks import mark as mark_of
 _CENTRAL = ("CentralStorageStrategy", "ParameterServerStrategy")
 _kept_by: dict[str, str] = {}
 _calls: dict[Mark, int] = {}
+_values: dict[tuple[Mark, Mark], Mark] = {}
+_handles: dict[int, Mark] = {}
+"""By the id of the mark of a variable's value: the mark of its handle."""
 
 
 def kept_by(name: str) -> str:
     """The strategy that keeps the variable of this name in one place; '' where none does."""
     return _kept_by.get(name, "")
+
+
+def value_of(handle: Mark, read: Mark) -> Mark:
+    """The mark of what a read gets: it has the variable's name, which others may have, so one for each."""
+    known = _values.get((handle, read))
+    if known is None:
+        # Not the one mark of these facts, but equal to it.
+        known = _values[(handle, read)] = (read[0], read[1], handle[2], read[3], read[4])
+        _handles[id(known)] = handle
+    return known
+
+
+def handle_of(value: Mark) -> Optional[Mark]:
+    """The mark of the handle of the variable that this value was read of; None of others."""
+    return _handles.get(id(value))
 
 
 def creation(handle: Optional[Mark]) -> dict[str, int]:
@@ -33,19 +51,22 @@ def creation(handle: Optional[Mark]) -> dict[str, int]:
     return {"variable_loc": handle[1], "variable_call_loc": _calls[handle]}
 
 
-def _call_of(sites: Sites) -> int:
-    """The location that called the innermost function of the user's, or made the object that it sets up.
+_WITHIN = frozenset({"<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"})
+"""Names of code that stands in another function; from Python 3.12 on comprehensions have no frames."""
 
-    0 where there is none.
-    """
+
+def _call_of(sites: Sites) -> int:
+    """The location that made the object which the innermost function of the user's sets up; 0 of others."""
     frame: Optional[FrameType] = sys._getframe(1)
-    depth, inside, made = 1, False, None
+    depth, made = 1, None
     while frame is not None:
-        if sites.is_user(frame.f_code.co_filename):
+        if sites.is_user(frame.f_code.co_filename) and frame.f_code.co_name not in _WITHIN:
             set_up = _set_up(frame)
-            if inside and (made is None or set_up is not made):
+            if made is not None and set_up is not made:
                 return sites.current(depth)
-            inside, made = True, set_up
+            if set_up is None:
+                return 0
+            made = set_up
         frame, depth = frame.f_back, depth + 1
     return 0
 

@@ -15,9 +15,15 @@ OWN_THREAD = "library's own thread"
 """How a sync is called that keeps nobody waiting but a thread that a library started by itself."""
 LOGS = "Keras' own logs"
 """How a sync is called by which `fit` takes losses and metrics for its callbacks after each batch."""
+GRADIENTS = "TensorFlow's own gradients"
+"""How a sync is called by which TensorFlow's gradient of an op takes a value, a shape say."""
 IN_GRAPH = "numpy_function"
 """A Python function that a graph calls takes the values: the graph waits for it, not Python."""
-LIBRARYS_OWN = frozenset({END_OF_DATA, DISPATCH, OWN_THREAD, LOGS})
+HANDED_TO_OPERATOR = "Custom argument"
+"""What stands for the unknown maker of an array that MXNet hands to an operator in Python."""
+HANDED_TO_FUNCTION = "EagerPyFunc"
+"""The same of a tensor that TensorFlow hands to a Python function."""
+LIBRARYS_OWN = frozenset({END_OF_DATA, DISPATCH, OWN_THREAD, LOGS, GRADIENTS})
 """Syncs that nobody who calls the library can leave out."""
 
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, NamedTuple, Optional
 
 from .fingerprints import fingerprint
 
-_LEAST_BYTES = 64
-"""Smaller ones are scalars, which programs take to print and compare."""
+_SCALARS_BYTES = 64
+"""Up to there arrays are scalars, which programs take to print and compare."""
 _VIEWS = 8
 
 
@@ -31,6 +31,13 @@ class PulledArrays:
     """numpy arrays by identity, as long as they live; a view of all of one is known by its base."""
 
     _of: ClassVar[dict[int, PulledArrays]] = {}
+    above: ClassVar[int] = _SCALARS_BYTES
+    """Bytes that an array must have more of to be remembered."""
+
+    @classmethod
+    def remember_scalars(cls, also: bool) -> None:
+        """Whether from now on also the smallest are remembered, as where what they do is forbidden."""
+        cls.above = 0 if also else _SCALARS_BYTES
 
     @classmethod
     def of(cls, recording: object) -> PulledArrays:
@@ -42,7 +49,7 @@ class PulledArrays:
 
     def took(self, array: Any, device: str, loc: int) -> None:
         """An array with the values of a device's tensor has come to Python, by the line `loc`."""
-        if getattr(array, "nbytes", 0) <= _LEAST_BYTES:
+        if getattr(array, "nbytes", 0) <= self.above:
             return
         values = fingerprint(array)
         if values is None:

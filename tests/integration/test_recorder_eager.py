@@ -45,6 +45,14 @@ def test_a_variable_that_lives_elsewhere_is_read_from_its_home(eager: Recorded, 
     assert hops == [("cpu:2", "cpu:1", 64, 1, op, "far", "variable-home")]
 
 
+@pytest.mark.parametrize("line", [65, 66])
+def test_a_variable_read_by_an_eager_op_is_told_with_the_line_that_created_it(
+    eager: Recorded, line: int
+) -> None:
+    findings = by(eager.report["findings"], code="variable-home", site=f"eager.py:{line}")
+    assert [found["evidence"]["created_at"] for found in findings] == ["eager.py:61"]
+
+
 def test_a_copy_that_is_a_tensors_method_is_a_hop(eager: Recorded) -> None:
     hops = eager.hops(*FIELDS, "producer", "cause", site="eager.py:67")
     assert hops == [("cpu:1", "cpu:0", 32, 1, "Copy", "Fill", "explicit")]
@@ -70,6 +78,14 @@ def test_every_way_to_take_a_value_is_a_sync(eager: Recorded, line: int, kind: s
     syncs = by(eager.report["syncs"], site=f"eager.py:{line}")
     assert [(s["kind"], s["device"]) for s in syncs][-1] == (kind, device)
     assert all(s["wait_ns"] > 0 and s["basis"] == "measured" for s in syncs)
+
+
+def test_what_tensorflows_own_gradients_take_is_not_the_codes_doing(eager: Recorded) -> None:
+    assert {s["kind"] for s in by(eager.report["syncs"], site="eager.py:109")} == {
+        "TensorFlow's own gradients"
+    }
+    waits = by(eager.report["findings"], code="host-sync", site="eager.py:109")
+    assert [finding["severity"] for finding in waits] in ([], ["info"])
 
 
 def test_a_pull_from_another_device_is_a_hop_to_the_host(eager: Recorded) -> None:

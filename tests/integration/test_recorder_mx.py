@@ -254,6 +254,37 @@ def test_optimizers_that_take_turns_make_a_step_together(
     assert record(mx_python, written(tmp_path, TURNS), framework="mxnet").report["steps"] == 6
 
 
+VIEWS = """
+import mxnet as mx
+from mxnet import autograd, nd
+weights = [nd.ones((6, 4), ctx=mx.cpu(one)) for one in (1, 2)]
+for weight in weights: weight.attach_grad()
+for _ in range(6):
+    data = nd.ones((8, 6))
+    with autograd.record():
+        parts = [data[4 * one : 4 * one + 4].as_in_context(mx.cpu(one + 1)) for one in range(2)]
+        losses = [nd.dot(part, weight).square().sum() for part, weight in zip(parts, weights)]
+    for loss in losses:
+        loss.backward()
+with autograd.record():
+    loss = nd.dot(parts[0], weights[0])[1:3].as_in_context(mx.cpu(2)).sum()
+loss.backward()
+"""
+
+
+def test_each_loss_has_its_own_backward_pass_and_a_view_is_an_op_of_it(
+    mx_python: Path, hopscope_home: Path, tmp_path: Path
+) -> None:
+    from app.analysis.report import run_report
+
+    run = record(mx_python, written(tmp_path, VIEWS), framework="mxnet")
+    ran = run_report(run.run.path, ops=True)["ops"]
+    back = {(op["assigned"], op["site"]) for op in ran if op["type"] == "dot (backward)"}
+    assert back == {("cpu:1", "script.py:12"), ("cpu:2", "script.py:12"), ("cpu:1", "script.py:15")}
+    copied_back = run.hops("src", "dst", "count", "site", basis="inferred")
+    assert copied_back == [("cpu:2", "cpu:1", 1, "script.py:15")], "only what came from a weight, by a slice"
+
+
 def test_replicas_that_exchange_nothing_are_found_to_drift(mx_python: Path, hopscope_home: Path) -> None:
     run = recorded(mx_python, "mx_replicas.py", "none")
     (finding,) = by(run.report["findings"], code="replica-drift")

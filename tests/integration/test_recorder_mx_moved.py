@@ -68,6 +68,20 @@ def test_what_is_new_or_written_to_between_is_copied_for_a_reason(moved: Recorde
 
 
 @pytest.mark.parametrize(
+    ("comment", "op", "made"),
+    [
+        ("what the code wrote there", "_copyto", "into a gradient"),
+        ("back after a backward pass", "_zeros", "room for a gradient"),
+    ],
+)
+def test_what_the_code_wrote_to_a_gradient_holds_until_a_backward_pass(
+    moved: Recorded, comment: str, op: str, made: str
+) -> None:
+    (row,) = by(moved.report["hops"], site=site(comment))
+    assert (row["producer"], row["producer_site"], row["count"]) == (op, site(made), 6)
+
+
+@pytest.mark.parametrize(
     ("comment", "by"),
     [
         ("initialised", "Gluon's initialisation"),

@@ -85,6 +85,13 @@ def test_an_operator_in_python_takes_values_of_its_device(own: Recorded, comment
     assert [(r["device"], r["count"]) for r in at(own, "mx_own_ops.py", "syncs", comment)] == [("cpu:1", 6)]
     (finding,) = by(at(own, "mx_own_ops.py", "findings", comment), code="host-sync")
     assert finding["severity"] == "warning"
+    assert "made_by" not in finding["evidence"] and len(finding["evidence"]["handed_by"]) == 1
+
+
+def test_what_an_operator_in_python_makes_is_made_by_it(own: Recorded) -> None:
+    (finding,) = by(at(own, "mx_own_ops.py", "findings", "what an operator made"), code="host-sync")
+    (made,) = finding["evidence"]["made_by"]
+    assert made.startswith("Custom at mx_own_ops.py:") and "handed_by" not in finding["evidence"]
 
 
 def test_what_an_operator_in_python_returns_stays_on_its_device(own: Recorded) -> None:

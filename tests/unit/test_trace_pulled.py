@@ -106,6 +106,19 @@ def test_scalars_and_pythons_objects_are_not_remembered() -> None:
     assert known.origin(words) is None
 
 
+def test_scalars_are_remembered_where_what_they_do_is_forbidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bug: a bounce of a few numbers was allowed where bounces are forbidden."""
+    monkeypatch.setattr(PulledArrays, "above", PulledArrays.above)
+    PulledArrays.remember_scalars(True)
+    known, array = taken(2)
+    assert known.origin(array) == FROM
+    array += 1
+    assert known.origin(array) == CHANGED
+    PulledArrays.remember_scalars(False)
+    known, array = taken(2)
+    assert known.origin(array) is None
+
+
 def test_an_array_that_is_gone_is_not_taken_for_a_new_one_in_its_place() -> None:
     known, array = taken(6, 5)
     del array

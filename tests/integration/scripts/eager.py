@@ -102,3 +102,8 @@ def score():
 for _ in range(8):
     if score() < 0.0:  # line 103: compared where ops go by default, the value lies on cpu:1
         break
+
+with tf.device("CPU:1"), tf.GradientTape() as tape:
+    tape.watch(rows)
+    mean = tf.reduce_mean(rows)
+tape.gradient(mean, rows)  # line 109: TensorFlow itself looks at the axes

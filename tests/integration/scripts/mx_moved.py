@@ -64,7 +64,7 @@ mean, var, gamma = nd.zeros((6,)), nd.ones((6,)), nd.ones((6,))
 weight = nd.ones((8, 2))
 weight.attach_grad()
 inner, far = nd.ones((2, 9), ctx=one), nd.zeros((2, 9), ctx=two)
-inner_grad, far_mean = nd.zeros((2, 9), ctx=one), nd.zeros((9,), ctx=one)
+inner_grad, far_mean = nd.zeros((2, 9), ctx=one), nd.zeros((9,), ctx=one)  # room for a gradient
 mx.autograd.mark_variables([inner], [inner_grad])
 
 
@@ -101,7 +101,8 @@ def others(number):
 
 def written_unseen():
     far[:] = 1
-    far.copyto(inner_grad)
+    far.copyto(inner_grad)  # into a gradient
+    inner_grad.copyto(nd.empty((2, 9), ctx=two))  # what the code wrote there
     with mx.autograd.record():
         (inner * inner).sum().backward()
     inner_grad.copyto(far)  # back after a backward pass

@@ -38,6 +38,7 @@ for _ in range(6):
     with autograd.record():
         middle = nd.Custom(nets[0](x), op_type="double")
         loss = Third()(nets[1](middle)).sum()
+    middle.asnumpy()  # what an operator made
     loss.backward()
     for trainer in trainers:
         trainer.step(2)  # applied

@@ -47,8 +47,9 @@ def main() -> int:
     except CaseError as error:
         print(f"labelled_causes: {error}", file=sys.stderr)
         return 2
-    if not cases:
-        print(f"labelled_causes: no case is named like {' or '.join(args.cases)}", file=sys.stderr)
+    unknown = [name for name in args.cases if not any(_asked(case, [name]) for case in cases)]
+    if unknown:
+        print(f"labelled_causes: no case is named like {' or '.join(unknown)}", file=sys.stderr)
         return 2
     with _home(args.keep), ThreadPoolExecutor(args.jobs) as pool:
         scores = []

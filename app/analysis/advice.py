@@ -7,7 +7,7 @@ from typing import Any
 
 from app.analysis.devices import in_order, is_gpu, is_host
 from app.analysis.hops import Hop
-from probes.trace.hop import IN_GRAPH
+from probes.trace.hop import HANDED_TO_FUNCTION, HANDED_TO_OPERATOR, IN_GRAPH
 
 MOST_NAMED = 4
 """Devices, or ways between them, that a sentence names before it counts them."""
@@ -24,16 +24,18 @@ _FIXES = {
     "no-kernel": "Use an op or dtype that has a kernel for the device, or place it on the host on purpose.",
     "missing-device": "Name a device that exists here, or let the framework refuse one that does not.",
     "colocation": "Let the input pipeline deliver to the device that uses its elements.",
-    "variable-home": "Create the variable on the device that reads it, or read it once and keep the value.",
+    "variable-home": "Create the variable on the device that reads it; one that nothing writes to may also be"
+    " read once, and its value kept.",
     "host-sync": EITHER,
-    "host-upload": "Prepare the data on the device ahead of the step (a prefetching input pipeline).",
+    "host-upload": "Send new data ahead of the step (a prefetching input pipeline); make what stays the same"
+    " once, on {dst}, before the loop.",
     "mixed-context": "Bring the inputs to one device before the op: x.as_in_context(y.context).",
     "redundant-copy": "Drop the copy: the tensor is there already.",
     "bounce": "Keep the tensor on {start}, or copy it from there straight to where it is used.",
     "unbalanced": "Share the work out anew: the same part of the batch or of the layers to each device.",
     "reduce-on-host": "Choose a reduction that sums on the devices.",
-    "replica-drift": "Give the Trainer a kvstore, or call its allreduce_grads() before each update: then all"
-    " replicas apply the same gradients.",
+    "replica-drift": "Give the Trainer a kvstore if it has none, and call its allreduce_grads() before"
+    " update(), which alone exchanges nothing: then all replicas apply the same gradients.",
     "xla-opaque": "To look inside, run it with jit_compile=False: device scopes count then, and each op"
     " runs by itself where it is placed, slower and with more memory than what XLA fused.",
 }
@@ -61,6 +63,10 @@ _FIX_OF_CREATED = (
 _FIX_OF_INPUT = (
     "Make its input on {dst}, where it is computed with: in a scope of its input's device, the host, the op"
     " would leave {dst}."
+)
+_FIX_OF_PARTS = (
+    "Nothing, while the data comes from the host; to keep it so where a GPU is the default device, cut it in"
+    ' tf.device("/CPU:0").'
 )
 _FIX_OF_ROWS = "Create the table on {dst}, where its rows are used, if it fits into that memory."
 _FIX_OF_KEPT = (
@@ -103,6 +109,8 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         text = _FIX_OF_KEPT
     if code == "default-device" and evidence.get("default_device") and _to_gpu_from_host(evidence):
         text = _FIX_OF_INPUT
+    if code == "default-device" and evidence.get("cut_on_host"):
+        text = _FIX_OF_PARTS
     if any(name.startswith("kvstore") for name in _each(evidence.get("algorithm"))):
         text = _FIXES_OF_KVSTORES.get(code, text)
     if evidence.get("handed_back_at"):
@@ -180,6 +188,7 @@ def summary(
         "ran_on": _one(evidence.get("ran_on")),
         "algorithm": _algorithms(evidence),
         "summed": _summed(evidence),
+        "exchanged": some_of(_each(evidence.get("exchanged")), "kinds") or "what they exchange",
         "taken_by": _one(evidence.get("taken_by")),
         "beside": some_of(_each(beside), "ops"),
         "role": _one(evidence.get("kept_in_host_memory")),
@@ -224,7 +233,7 @@ def summary(
 _BESIDE = ("colocated_with", "producer_colocated_with", "producer_placed_beside")
 _ARGUMENT = "An argument made on {src} by {made_by} is used on {dst} by {consumers} at {at}"
 _ROWS = "Rows of {table} on {srcs} are looked up there and used on {dsts} at {at}"
-_HANDED_OUT = "What devices exchanged at {at} by {algorithm} is handed out, {way}"
+_HANDED_OUT = "At {at} {algorithm} copies {exchanged} to the devices, {way}"
 _SENT_AGAIN = "Each call sends the same tensor again for {consumers} at {at}, {way}"
 _WORDS_OF_CALLS = {"kvstore init": "the kvstore's first taking of the parameters"}
 """Calls that the code does not make itself."""
@@ -303,11 +312,11 @@ def some_of(names: Iterable[str], what: str, last: str = " and ") -> str:
 
 def _in_python(evidence: Mapping[str, Any]) -> str:
     """Of values that Python code takes which a graph or MXNet calls: they are wanted there in each step."""
-    makers = {text.partition(" at ")[0] for text in _each(evidence.get("made_by"))}
+    handed = {text.partition(" at ")[0] for text in _each(evidence.get("handed_by"))}
     taken = {*_each(evidence.get("taken_by")), *_each(evidence.get("kind"))}
-    if IN_GRAPH in taken or "EagerPyFunc" in makers:
+    if IN_GRAPH in taken or HANDED_TO_FUNCTION in handed:
         return "Write the function with TensorFlow's ops, so that the graph runs it where its inputs are."
-    if "Custom" in makers:
+    if HANDED_TO_OPERATOR in handed:
         return (
             "Write the operator with MXNet's own ops, in an autograd.Function: they run where its inputs are."
         )

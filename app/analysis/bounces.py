@@ -12,7 +12,7 @@ from app.analysis.finding import Finding
 from app.analysis.hops import Hop
 from app.analysis.matrix import total
 from app.analysis.severity import SEVERITY
-from app.analysis.shares import share
+from app.analysis.shares import abreast, share
 from app.analysis.syncs import Sync
 from app.analysis.telling import Telling, cost_ns, standstill, waited
 from app.analysis.transfer import TINY, happened_often
@@ -111,9 +111,12 @@ def _shares(chains: Sequence[Chain], hops: Sequence[Hop]) -> dict[int, Hop]:
     """The rows of chains, each with the count, and the pace, of what took their way."""
     found: dict[int, Hop] = {}
     for chain in chains:
+        legs = []
         for place, (row, count) in enumerate(zip(chain.rows, chain.counts, strict=True)):
             then = hops[chain.rows[min(place + 1, len(chain.rows) - 1)]]
-            found.setdefault(row, hops[row] if count is None else share(hops[row], count, then))
+            legs.append(hops[row] if count is None else share(hops[row], count, then))
+        for row, leg in zip(chain.rows, abreast(legs), strict=True):
+            found.setdefault(row, leg)
     return found
 
 

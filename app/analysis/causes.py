@@ -91,9 +91,13 @@ def severity_of(code: str, transfer: Transfer) -> str:
     if code == "variable-home":
         recurs = transfer.every_step or (transfer.often and transfer.kind != "arg")
         return "warning" if recurs and not transfer.tiny else "info"
-    if code == "default-device" and (transfer.seldom or transfer.tiny or transfer.kind == "arg"):
+    if code == "default-device" and (transfer.seldom or transfer.tiny or transfer.is_part_of_batch):
+        return "info"
+    if code == "default-device" and transfer.kind == "arg" and not copies.sent_again(transfer):
         return "info"  # what a function is given has to be made somewhere
     if code in ("redundant-copy", "no-kernel") and transfer.seldom:
+        return "info"
+    if code == "redundant-copy" and transfer.tiny and copies.copied_again(transfer):
         return "info"
     return SEVERITY[code]
 

@@ -6,7 +6,7 @@ from app.analysis.advice import some_of
 from app.analysis.devices import is_gpu
 from app.analysis.evidence_facts import Facts
 from app.analysis.finding import Finding
-from probes.trace.hop import DISPATCH, IN_GRAPH
+from probes.trace.hop import DISPATCH, HANDED_TO_FUNCTION, HANDED_TO_OPERATOR, IN_GRAPH
 
 
 def because(finding: Finding) -> str:
@@ -62,6 +62,8 @@ def _default_device(facts: Facts) -> str:
         return _result(facts)
     if "producer_default_device" in facts:
         wanted = facts.told("requested", "devices") or facts.told("called_on", "devices")
+        if "cut_on_host" in facts:
+            return f"It cuts what lies on the host, and each device gets its part: {wanted}."
         return (
             f"No device was requested for the producer, so it got the default,"
             f" {facts.told('producer_default_device')}; its consumer was requested on"
@@ -179,11 +181,11 @@ def _sync(facts: Facts) -> str:
     if DISPATCH in (facts.told("taken_by"), facts.told("kind")):
         return "Threads of the library, started at this line, hand work to the workers and wait for it."
     made = ""
-    if "made_by" in facts:
+    if "made_by" in facts or "handed_by" in facts:
         made = _made(facts)
     if "brought_at" in facts:
         lines = facts.told("brought_at", "lines")
-        made += f"What {lines} copied to the host is taken here, when its device has made it. "
+        made += f"What came to the host at {lines} goes into it, once its device has made that. "
     if IN_GRAPH in (facts.told("taken_by"), facts.told("kind")):
         return f"{made}In each call the graph waits while the Python function works on the host."
     idle = facts.told("idle_meanwhile", "devices", ", ")
@@ -195,15 +197,17 @@ def _made(facts: Facts) -> str:
     """What made a value, as far as known: a Python function is handed what others made."""
     on = facts.told("src", "devices")
     told = []
-    for op, function in _HANDED_BY.items():
-        known = [text.partition(" at ") for text in facts.each("made_by")]
+    for op, function in _HANDED_TO.items():
+        known = [text.partition(" at ") for text in facts.each("handed_by")]
         lines = [line for maker, _, line in known if maker == op]
         if lines:
             told.append(f"It lay on {on} and was handed to the {function} at {some_of(lines, 'lines')}. ")
-    others = [text for text in facts.each("made_by") if text.partition(" at ")[0] not in _HANDED_BY]
-    if others:
-        told.insert(0, f"It was made on {on} by {some_of(others, 'ops')}. ")
+    if "made_by" in facts:
+        told.insert(0, f"It was made on {on} by {facts.told('made_by', 'ops')}. ")
     return "".join(told)
+
+
+_HANDED_TO = {HANDED_TO_FUNCTION: "Python function called", HANDED_TO_OPERATOR: "operator called"}
 
 
 def _upload(facts: Facts) -> str:
@@ -318,8 +322,6 @@ def _unknown(facts: Facts) -> str:
     return f"Known: requested {told}." if told else ""
 
 
-_HANDED_BY = {"EagerPyFunc": "Python function called", "Custom": "operator called"}
-"""Ops that stand for what is given to Python code, with that."""
 _SENTENCES = {
     "explicit": _explicit,
     "default-device": _default_device,

@@ -26,7 +26,7 @@ from app.analysis.tables import Tables
 from app.analysis.telling import Telling, cost_ns, standstill, waited
 from app.analysis.transfer import TINY
 from app.views import units
-from probes.trace.hop import LIBRARYS_OWN
+from probes.trace.hop import HANDED_TO_FUNCTION, HANDED_TO_OPERATOR, LIBRARYS_OWN
 from probes.trace.rows import RUNTIMES_GRAPHS, Unseen
 
 _BY_LINE = frozenset(
@@ -44,6 +44,7 @@ _BY_LINE = frozenset(
 )
 """One line is the mistake, or the one act, whichever devices it sends between."""
 _NAMES_SHOWN = 3
+_HANDED = frozenset({HANDED_TO_FUNCTION, HANDED_TO_OPERATOR})
 _NOT_MAKERS = frozenset({"", "?", "_zeros", "zeros_like", "_npi_zeros"})
 """Producers that say nothing of a value: of gradients MXNet knows only who made room for them."""
 
@@ -81,7 +82,7 @@ def findings(
     over = untold(found, hops)
     groups: dict[tuple[Any, ...], list[int]] = {}
     for index, hop in enumerate(over):
-        if hop.count != 0:
+        if hop.count != 0 and not _stays_on_host(hop):
             at = _made_together(hop) or (hop.blamed_site,)
             groups.setdefault((hop.cause.code, *at, *_act(hop)), []).append(index)
     found += [_of_hops(_line_first(rows, over), over, hops, syncs, telling) for rows in groups.values()]
@@ -107,6 +108,11 @@ def findings(
 def _at(sync: Sync) -> tuple[str, str | None, bool]:
     """What a wait stands by that is told with a transfer: a value taken, or one sent to an array in use."""
     return sync.device, sync.site, sync.kind == "upload"
+
+
+def _stays_on_host(hop: Hop) -> bool:
+    """Python's data that a device's kernel reads from host memory: shapes, axes, seeds. It goes nowhere."""
+    return hop.cause.code == "host-upload" and hop.dst_memory == "host" and not is_host(hop.dst)
 
 
 def _made_together(hop: Hop) -> tuple[str, ...]:
@@ -217,10 +223,14 @@ def _read_apart(hops: Sequence[Hop]) -> bool:
 
 
 def _made(hops: Sequence[Hop]) -> dict[str, Any]:
-    """Which ops made what Python took, where they are known."""
-    known = [hop for hop in hops if hop.producer_op not in _NOT_MAKERS]
-    made = [f"{hop.producer_op} at {hop.producer_site or 'an unknown line'}" for hop in known]
-    return {"made_by": list(dict.fromkeys(made))} if made else {}
+    """Which ops made what Python took, where they are known, and what was but handed to Python by whom."""
+    known: dict[str, list[str]] = {}
+    for hop in hops:
+        if hop.producer_op not in _NOT_MAKERS:
+            name = "handed_by" if hop.producer_op in _HANDED else "made_by"
+            text = f"{hop.producer_op} at {hop.producer_site or 'an unknown line'}"
+            known.setdefault(name, []).append(text)
+    return {name: list(dict.fromkeys(texts)) for name, texts in known.items()}
 
 
 def _of_syncs(syncs: Sequence[Sync], telling: Telling) -> Finding:

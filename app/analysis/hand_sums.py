@@ -14,12 +14,10 @@ from app.analysis.devices import is_host
 from app.analysis.host_updates import BEFORE, TOGETHER, gradients_applied
 from app.analysis.rules.placed import READS
 from app.analysis.tables import Tables
-from app.analysis.transfer import HandSum, Made
+from app.analysis.transfer import HandSum, Made, Place
 from probes.trace.rows import Key
 
 _NO_RESULTS = READS | {"Python", "Const", "?", "gradient", ""}
-Place = tuple[int, int]
-"""(Graph, location); graph 0 is for eager ops."""
 
 
 def hand_sums(tables: Tables) -> dict[Place, HandSum]:

@@ -10,6 +10,7 @@ from typing import Any
 from app.analysis.basis import weakest
 from app.analysis.causes import Cause, judge
 from app.analysis.created import with_creation
+from app.analysis.cut_batches import cut_batches
 from app.analysis.devices import is_host
 from app.analysis.hand_sums import hand_sums
 from app.analysis.recurrence import Own
@@ -148,6 +149,7 @@ def context_of(tables: Tables) -> Context:
         _taken_on_host(tables),
         _repeated(tables),
         hand_sums(tables),
+        cut_batches(tables),
         any(process.framework == "tensorflow" for process in tables.processes),
     )
 

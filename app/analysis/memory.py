@@ -5,8 +5,11 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from app.analysis.devices import is_host
+from app.analysis.placement import op_table
 from app.analysis.tables import Tables
 
+UNUSED = "nothing ran there"
 _ORDER = ("measured", "sampled", "estimated", "inferred")
 
 
@@ -38,7 +41,27 @@ def memory_table(tables: Tables) -> list[Memory]:
         if known is None or _better(row, known):
             best[device] = row
     nothing = "nothing told this device's memory"
-    return [best.get(device, Memory(device, None, "unsupported", nothing)) for device in tables.devices]
+    rows = [best.get(device, Memory(device, None, "unsupported", nothing)) for device in tables.devices]
+    if tables.unseen or all(row.peak_bytes is not None or is_host(row.device) for row in rows):
+        return rows
+    ran = {op.assigned for op in op_table(tables)}
+    used = ran | _touched(tables)
+    return [
+        dataclasses.replace(row, why=UNUSED)
+        if ran and row.peak_bytes is None and not is_host(row.device) and row.device not in used
+        else row
+        for row in rows
+    ]
+
+
+def _touched(tables: Tables) -> set[str]:
+    """The devices that something was copied to or from, waited for, or exchanged with."""
+    found: set[str] = set()
+    for key in tables.keys:
+        if key.kind != "memory" and key.count != 0:
+            found.update(str(key.fields.get(end)) for end in ("device", "src", "dst"))
+            found.update(map(str, key.fields.get("devices") or ()))
+    return found
 
 
 def _better(row: Memory, known: Memory) -> bool:

@@ -11,11 +11,13 @@ from app.analysis.finding import Finding
 from app.analysis.severity import SEVERITY
 from app.analysis.tables import Tables
 from app.views import units
+from probes.trace.hop import HANDED_TO_OPERATOR
 from probes.trace.rows import Key
 
 CODE = "mixed-context"
 _RAISED = "raised"
 _NAMES_SHOWN = 3
+_NOT_MAKERS = (None, "?", HANDED_TO_OPERATOR)
 _NOT_EVERYWHERE = "on devices with memory of their own this fails"
 
 
@@ -74,7 +76,7 @@ def _made(keys: Sequence[Key], tables: Tables) -> dict[str, list[str]]:
     if makers:
         names = [key.fields.get("without_context_op") or "?" for key in keys]
         return {"made_on_default": list(dict.fromkeys(names)), "made_on_default_at": sorted(makers)}
-    known = [key.fields for key in keys if key.fields.get("producer_op") not in (None, "?")]
+    known = [key.fields for key in keys if key.fields.get("producer_op") not in _NOT_MAKERS]
     lines = [tables.site(fields.get("producer_loc")) for fields in known]
     if not known:
         return {}

@@ -16,17 +16,29 @@ from app.analysis.openers import purpose
 from app.analysis.proof_facts import Fact, Place, facts_of
 from app.analysis.shares import part_of
 from app.views import units
+from probes.trace.hop import HANDED_TO_FUNCTION, HANDED_TO_OPERATOR
 
 MOST_WAYS = 3
 """Ways that are laid out; a finding of many tensors seldom has more kinds of them."""
 MAKE_ROOM = frozenset({"_zeros", "zeros_like", "_npi_zeros"})
 """Producers that say nothing of a value: of gradients MXNet knows only who made room for them."""
+_HANDED_OVER = "Handed over by"
+_ROLES = dict.fromkeys(MAKE_ROOM, "Room made by") | dict.fromkeys(
+    (HANDED_TO_FUNCTION, HANDED_TO_OPERATOR), _HANDED_OVER
+)
+"""What producers do of whom nobody knows that they made the value."""
 _BY_CALL = "where its function is called"
 _NOT_KNOWN = frozenset({"", "?"})
 _WORDS = {
     "_Arg": "an argument of the call",
     "_Retval": "the call's result",
     "Python": "Python's or numpy's data",
+    HANDED_TO_FUNCTION: "the call of a Python function",
+    HANDED_TO_OPERATOR: "the call of an operator in Python",
+    "gradient": "a backward pass",
+    **dict.fromkeys(
+        (f"{name} (backward)" for name in ("_copyto", "_np_copyto", "_npi_copyto")), "the backward pass"
+    ),
 }
 """Ops that stand for something else, in words."""
 PlaceOf = Callable[[str | None], Place | None]
@@ -150,7 +162,7 @@ def _made(hop: Hop, place_of: PlaceOf) -> Stop:
         why = "host memory"
     named = "Python" if by_python else hop.producer_op
     return Stop(
-        "Room made by" if hop.producer_op in MAKE_ROOM else "Made by",
+        _ROLES.get(hop.producer_op, "Made by"),
         "" if unknown else _WORDS.get(named, named),
         place_of(hop.producer_site),
         # None is told only where the finding rests on it: elsewhere it may be that nobody looked.
@@ -227,4 +239,5 @@ def _stop_line(stop: Stop) -> str:
         asked += f" ({stop.opener})" if stop.opener else ""
     where = f" at {stop.at.line()}" if stop.at else ""
     why = f" ({stop.why})" if stop.why else ""
-    return f"{stop.role} {stop.op or 'something not known'}{where}{asked}, ran on {stop.device}{why}"
+    lay = "lay" if stop.role == _HANDED_OVER else "ran"
+    return f"{stop.role} {stop.op or 'something not known'}{where}{asked}, {lay} on {stop.device}{why}"

@@ -113,6 +113,7 @@ _TOLD: dict[str, _Told] = {
     "kind": _Told("Waits by"),
     "device": _Told("For", "device", alone=True),
     "made_by": _Told("Made by", alone=True),
+    "handed_by": _Told("Handed over by", alone=True),
     "brought_at": _Told("Copied to the host before, at", "line"),
     "idle_meanwhile": _Told("Without work meanwhile"),
     # Of devices and replicas.

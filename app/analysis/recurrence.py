@@ -69,11 +69,13 @@ class Recurrence:
         if count is None or self.rounds <= 1:
             return None
         marked = self._by_marks(keys, count)
-        if marked:
+        if marked and marked >= 1:
             return marked
         own = self.own(keys, count)
         if own is not None:
             return own.each
+        if marked:
+            return marked
         if self._judged_by_marks(marked):
             return marked
         # Where calls pace the run, what other threads do beside them is told by its count.
@@ -84,9 +86,10 @@ class Recurrence:
         if count is None:
             return None
         marked = self._by_marks(keys, count)
-        if marked:
-            return None
         found = [self._key_by_id[key] for key in keys if key in self._key_by_id]
+        if marked:
+            calls = 0 if self.steps or self._recorded or marked >= 1 else self._calls_of(found)
+            return _own_rounds(count, calls) if LEAST_ROUNDS <= calls < self.rounds else None
         if self.steps:
             return self._of_loop_of_steps(found) or self._of_loop(found, count, self._loops_after_steps)
         if self._judged_by_marks(marked):
@@ -143,7 +146,11 @@ class Recurrence:
         """
         for mark, paces in self.paces.of_loops:
             pace = self._paced(keys, paces)
-            each = pace.times(pace.early + pace.within, pace.seen + 1) if pace else 0.0
+            each = (
+                pace.times(pace.early + pace.within, pace.seen + 1)
+                if pace
+                else self._beside(keys, mark.count or 0, paces)
+            )
             if each:
                 return Own(each, mark.count or 0, "step")
         pace = self._paced(keys, self.paces)
@@ -152,19 +159,39 @@ class Recurrence:
             return None
         return Own(float(pace.within // last), last, "step")
 
+    def _beside(self, keys: Sequence[Key], steps: int, paces: Paces) -> float:
+        """How often in each step of one of several loops other threads do this: once each, and never else.
+
+        They may be ahead of the steps, or behind: another number may be that of a thread's own course.
+        """
+        known = [(key.count or 0, paces.by_key.get(key.id)) for key in keys]
+        once = all(
+            pace is not None and steps - 1 <= count <= steps and pace.once_in_each_step_elsewhere()
+            for count, pace in known
+        )
+        return float(len(known)) if once and steps < self.rounds else 0.0
+
     def _of_loop(self, keys: Sequence[Key], count: int, found: Mapping[Line, Loop]) -> Own | None:
         """By the rounds of the loop in which all their lines stand."""
         lines = {line for key in keys for line in self._lines_of(key)}
         known = [found[line].rounds for line in lines if line in found]
-        return _own_rounds(count, max(known)) if known and len(known) == len(lines) else None
+        if not known or len(known) != len(lines):
+            return None
+        calls = self._calls_of(keys)
+        # A function that is not called in each round costs what it costs in each of its calls.
+        return _own_rounds(count, min(max(known), calls) if calls >= LEAST_ROUNDS else max(known))
 
     def _of_few_calls(self, keys: Sequence[Key]) -> int | None:
         """Calls of a function whose work this is, where it is called most, if not often enough for a pace."""
+        calls = self._calls_of(keys)
+        return None if self._paced_calls or calls < max(2, self._most_calls) else calls
+
+    def _calls_of(self, keys: Sequence[Key]) -> int:
+        """Calls of the functions whose work this is, a fixed part of it in each call; 0 for other work."""
+        if any(key.fields.get("per_call") is None for key in keys):
+            return 0
         graphs = {key.fields.get("graph") for key in keys}
-        fixed = all(key.fields.get("per_call") is not None for key in keys)
-        calls = sum(graph.calls for graph in self.graphs if graph.id in graphs)
-        paced = self._paced_calls or not fixed or calls < max(2, self._most_calls)
-        return None if paced else calls
+        return sum(graph.calls for graph in self.graphs if graph.id in graphs)
 
     def _judged_by_marks(self, each: float | None) -> bool:
         """Whether marks say all that there is to say; calls are no marks of what has a loop of its own."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from app.analysis.memory import UNUSED
 from app.analysis.syncs import ALL_DEVICES
 from app.views import units
 
@@ -84,7 +85,9 @@ def steps_told(report: Mapping[str, Any]) -> str:
 def memory_rows(report: Mapping[str, Any]) -> list[Row]:
     """Device, peak, basis; where there is no peak with the reason."""
     return [
-        (row["device"], units.size(row["peak_bytes"]), row["basis"] + _reason(row))
+        (row["device"], "", UNUSED)
+        if row["why"] == UNUSED
+        else (row["device"], units.size(row["peak_bytes"]), row["basis"] + _reason(row))
         for row in report["memory"]
     ]
 

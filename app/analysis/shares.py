@@ -18,6 +18,20 @@ def share(hop: Hop, count: int, like: Hop) -> Hop:
     return dataclasses.replace(_counted(hop, count), each=like.each, own=like.own)
 
 
+def abreast(legs: Sequence[Hop]) -> list[Hop]:
+    """The rows that one tensor takes after each other, each with a pace where one of them has.
+
+    What another thread sends on at leisure is as often of every step as what it comes from.
+    """
+    paced = next((leg for leg in legs if leg.each), None)
+    return [
+        leg
+        if paced is None or leg.each is not None or leg.count is None or leg.count != paced.count
+        else dataclasses.replace(leg, each=paced.each, own=paced.own)
+        for leg in legs
+    ]
+
+
 def untold(findings: Iterable[Finding], hops: Sequence[Hop]) -> list[Hop]:
     """The hop table without the transfers that findings have; a row of which nothing is left counts 0.
 

@@ -17,6 +17,10 @@ _STALLING = 0.25
 _MANY, _GOOD_PART = 50, 0.1
 """Waits at one line, and the part of the run that they take, from which on they are worth a change."""
 
+_MOST_LOOPS = 2
+"""Loops whose costs are told apart; of more it is the whole run's."""
+_OF_ROUNDS = 0
+
 
 @dataclasses.dataclass(frozen=True)
 class Telling:
@@ -55,11 +59,30 @@ class Telling:
             return f"in each of {some} steps" if some else f"each {self.word}"
         return "each round" if any(hop.per_call is None for hop in recurring) else "each call"
 
-    def _besides(self, hop: Hop) -> float:
-        """Executions of a transfer that are not of every step."""
-        return max(
-            0.0, (hop.count or 0) - self.times_a_step(hop) * (hop.own.rounds if hop.own else self.rounds)
-        )
+    def _by_loop(self, recurring: Sequence[Hop]) -> list[list[Hop]]:
+        """What belongs together: of every step of the run, of a loop's own steps, or of rounds.
+
+        The loop of the most steps comes first.
+        """
+        found: dict[int, list[Hop]] = {}
+        for hop in recurring:
+            steps = hop.own.rounds if hop.own and hop.own.word != "round" else 0
+            # How many rounds there are is not told: an inner loop's are "each round" as well.
+            found.setdefault(steps or (_OF_ROUNDS if hop.own else self.rounds), []).append(hop)
+        return [found[steps] for steps in sorted(found, reverse=True)]
+
+    def _besides(self, hops: Sequence[Hop]) -> float:
+        """Bytes of transfers that are not of every step.
+
+        What a line sends the same way in another row's stead, as in a first step the values that nothing has
+        written to yet, is of every step.
+        """
+        left: dict[tuple[Any, ...], float] = {}
+        for hop in hops:
+            expected = self.times_a_step(hop) * (hop.own.rounds if hop.own else self.rounds)
+            act = hop.site, hop.src, hop.dst, hop.kind, hop.bytes
+            left[act] = left.get(act, 0.0) + (hop.count or 0) - expected
+        return sum((act[-1] or 0) * max(0.0, times) for act, times in left.items())
 
     def waits_every_step(self, syncs: Sequence[Sync]) -> bool:
         """Whether Python waits so in every step; for several devices in turn perhaps."""
@@ -91,6 +114,7 @@ class Telling:
         if None in times:
             return ""
         recurring = self.recurring(hops)
+        recurring = recurring if len(self._by_loop(recurring)) <= 1 else []
         each = sum((hop.seconds or 0.0) * self.times_a_step(hop) for hop in recurring)
         every = sum(seconds or 0.0 for seconds in times)
         told, when = (each, f" {self.each_of(recurring)}") if recurring else (every, "")
@@ -106,13 +130,18 @@ class Telling:
                 "how often is not known" if count is None else f"{units.plural(count, 'transfer')} in all"
             )
             return f"at least {units.size(known)}, {unknown}" if known else f"bytes not known, {unknown}"
-        recurring = self.recurring(hops)
-        if recurring:
+        of_loops = self._by_loop(self.recurring(hops))
+        if 1 <= len(of_loops) <= _MOST_LOOPS:
             # What does not divide, such as an evaluation's share, is not of every step.
-            each = round(sum((hop.bytes or 0) * self.times_a_step(hop) for hop in hops))
-            besides = round(sum((hop.bytes or 0) * self._besides(hop) for hop in hops))
-            more = f", {units.size(besides)} more in the whole run" if besides else ""
-            return f"{units.size(each)} {self.each_of(recurring)}{more}"
+            each: dict[str, float] = {}
+            for some in of_loops:
+                when = self.each_of(some)
+                each[when] = each.get(when, 0.0) + sum(
+                    (hop.bytes or 0) * self.times_a_step(hop) for hop in some
+                )
+            besides = round(self._besides(hops))
+            more = [f"{units.size(besides)} more in the whole run"] if besides else []
+            return ", ".join([*(f"{units.size(round(cost))} {when}" for when, cost in each.items()), *more])
         return f"{units.size(moved)} in the whole run, {units.plural(count, 'transfer')}"
 
 
@@ -129,12 +158,14 @@ def waited(syncs: Sequence[Sync]) -> dict[str, Any]:
     return evidence | ({"idle_meanwhile": idle} if idle else {})
 
 
-_LEAST_IDLE = 0.01
+_LEAST_IDLE, _LEAST_STOOD_NS = 0.01, 100_000
 
 
 def _idle(syncs: Sequence[Sync]) -> list[tuple[str, float]]:
-    """Which devices had nothing to do, and for which part of all this standing still."""
+    """Which devices had nothing to do, and for which part of all this standing still; none in a moment."""
     stood = sum(sync.stood_ns or 0 for sync in syncs)
+    if stood < _LEAST_STOOD_NS:
+        return []
     shares: dict[str, float] = {}
     for sync in syncs:
         for one in sync.idle:

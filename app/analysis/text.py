@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,9 +26,13 @@ _WIDEST = 60
 Row = Sequence[str]
 
 
-def render_text(report: Mapping[str, Any]) -> str:
-    """The whole report as lines; every number with its unit, every estimate with its basis."""
-    parts = [*_foreseen(report), _head(report), _verdicts(report), _findings(report), *_tables(report)]
+def render_text(report: Mapping[str, Any], folded: str = "") -> str:
+    """The whole report as lines; every number with its unit, every estimate with its basis.
+
+    `folded` is the command that tells the notes too, which are only counted then; '' for a report with them.
+    """
+    found = _findings(report, folded)
+    parts = [*_foreseen(report), _head(report), _verdicts(report), found, *_tables(report)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -69,6 +74,16 @@ def _verdicts(report: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def found_told(report: Mapping[str, Any]) -> str:
+    """``1 error, 2 warnings, 4 notes``; '' where nothing was recorded, so that none is no good news."""
+    if nothing_recorded(report):
+        return ""
+    names = {"error": "error", "warning": "warning", "info": "note"}
+    numbers = Counter(row["severity"] for row in report["findings"])
+    told = [units.plural(numbers[severity], name) for severity, name in names.items() if numbers[severity]]
+    return ", ".join(told) or "no findings"
+
+
 def notes_told(notes: int, advising: int) -> str:
     """What stands above folded notes: ``12 notes, 2 with advice``."""
     told = units.plural(notes, "note")
@@ -93,13 +108,16 @@ def _on_host(report: Mapping[str, Any]) -> str:
     return "; all ops ran on cpu:0, where nothing can cross" if used and all(map(is_host, used)) else ""
 
 
-def _findings(report: Mapping[str, Any]) -> str:
+def _findings(report: Mapping[str, Any], folded: str) -> str:
     title = "Findings of these steps here" if "foreseen" in report else "Findings"
     if not report["findings"]:
         return f"{title}: {nothing_recorded(report) or 'none' + _on_host(report)}."
     loud = sum(row["severity"] != "info" for row in report["findings"])
     lines = [title if loud else f"{title}: nothing needs attention"]
+    quiet = [row for row in report["findings"] if folded and _is_note(row)]
     for row in report["findings"]:
+        if folded and _is_note(row):
+            continue
         lines.append(f"{_MARKS.get(row['severity'], '  ')} {row['code']}: {_clean(row['summary'])}")
         if row.get("because"):
             lines.append(f"     why: {_clean(row['because'])}")
@@ -107,7 +125,15 @@ def _findings(report: Mapping[str, Any]) -> str:
         if row["fix"]:
             lines.append(f"     fix: {_clean((row.get('repair') or {}).get('words') or row['fix'])}")
         lines += _change(row)
+    if quiet:
+        told = notes_told(len(quiet), sum(bool(row["fix"]) for row in quiet))
+        lines.append(f"   {'and ' if len(lines) > 1 else ''}{told}: {folded}")
     return "\n".join(lines)
+
+
+def _is_note(row: Mapping[str, Any]) -> bool:
+    """Whether it may be folded away; what could not be seen is told first, also where it is no warning."""
+    return row["severity"] == "info" and not row["evidence"].keys() >= {"what", "why"}
 
 
 def _change(row: Mapping[str, Any]) -> list[str]:

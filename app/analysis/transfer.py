@@ -50,6 +50,8 @@ class HandSum:
         return frozenset(str(made[-1]) for made in self.gradients)
 
 
+Place = tuple[int, int]
+"""(Graph, location); graph 0 is for eager ops."""
 Sent = tuple[object, ...]
 """What tells one transfer from others."""
 
@@ -77,8 +79,11 @@ class Context:
     repeated: frozenset[Sent] = frozenset()
     """The transfers that send a tensor again which they had sent before."""
 
-    hand_sums: Mapping[tuple[int, int], HandSum] = dataclasses.field(default_factory=dict)
+    hand_sums: Mapping[Place, HandSum] = dataclasses.field(default_factory=dict)
     """(Graph, location) at which gradients are copied to the host -> what the code adds up of them there."""
+
+    cut_batches: frozenset[Place] = frozenset()
+    """Where the code cuts what lies on the host into parts for several devices."""
 
     tensorflow: bool = False
     """TensorFlow made the transfers: what its GPU kernels keep in host memory is known."""
@@ -184,6 +189,12 @@ class Transfer:
     def often(self) -> bool:
         """Whether it happened at least in every other step's number, as what stands in a loop beside them."""
         return happened_often(self.count, self.context.rounds)
+
+    @property
+    def is_part_of_batch(self) -> bool:
+        """Whether it brings a device its part of what the code cut on the host for several."""
+        place = self.fields.get("graph") or 0, self.fields.get("producer_loc") or 0
+        return place in self.context.cut_batches
 
     @property
     def seldom(self) -> bool:

@@ -82,6 +82,11 @@ class Pace:
             return 0  # not all steps were looked at
         return count if mask == ((1 << count) - 1) << (self.seen - count) else 0
 
+    def once_in_each_step_elsewhere(self) -> bool:
+        """Whether other threads did it once between any two marks of the steps looked at."""
+        every = self.mask.bit_count() == self.within == self.seen > 0
+        return self.elsewhere and not self.by_calls and every and self.early <= 1
+
     def _regular(self) -> bool:
         mask = self.mask & ((1 << self.seen) - 1)
         if mask.bit_count() >= max(1.0, _MOST_OF_THEM * self.seen):

@@ -24,8 +24,14 @@ READERS = ("cpu:1", "cpu:2")
         ({"kind": "waitall", "takes": False}, "Drop the wait"),
         ({"kind": "save", "takes": False}, "Save every so many steps"),
         ({"taken_by": "numpy_function"}, "Write the function with TensorFlow's ops"),
-        ({"taken_by": "numpy", "made_by": ["EagerPyFunc at t.py:3"]}, "Write the function with TensorFlow's"),
-        ({"taken_by": "asnumpy", "made_by": ["Custom at t.py:3"]}, "Write the operator with MXNet's own ops"),
+        (
+            {"taken_by": "numpy", "handed_by": ["EagerPyFunc at t.py:3"]},
+            "Write the function with TensorFlow's",
+        ),
+        (
+            {"taken_by": "asnumpy", "handed_by": ["Custom argument at t.py:3"]},
+            "Write the operator with MXNet's own ops",
+        ),
     ],
 )
 def test_a_wait_that_the_code_needs_in_each_step_has_a_fix_of_its_own(

@@ -330,6 +330,24 @@ def test_a_captured_tensor_that_goes_to_a_misplaced_gradient_is_no_needless_copy
     assert judge(captured | GRADIENT, again, 30).code == "gradient-outside-scope"
 
 
+@pytest.mark.parametrize(("size", "severity"), [(4096, "warning"), (12, "info")])
+def test_an_unchanged_array_that_is_copied_again_and_again_is_a_needless_copy(
+    size: int, severity: str
+) -> None:
+    copied = hop_fields("cpu:0", "cpu:1", kind="copy", bytes=size, facts={"copy_call": "as_in_context"})
+    again = dataclasses.replace(STAND_INS, repeated=frozenset({sent(copied)}))
+    cause = judge(copied, again, 30)
+    assert (cause.code, cause.severity) == ("redundant-copy", severity)
+    assert judge(copied, STAND_INS, 30).code == "explicit"
+
+
+def test_what_is_given_to_a_function_by_default_is_a_warning_where_it_is_the_same_in_each_call() -> None:
+    given = hop_fields("cpu:0", "cpu:1", kind="arg", requested="cpu:1", producer_op="RealDiv", bytes=4096)
+    again = dataclasses.replace(STAND_INS, repeated=frozenset({sent(given)}))
+    told = [(cause.code, cause.severity) for cause in (judge(given, one, 30) for one in (STAND_INS, again))]
+    assert told == [("default-device", "info"), ("default-device", "warning")]
+
+
 def test_evidence_says_what_was_judged_by() -> None:
     cause = judge(hop_fields("cpu:0", "cpu:1", requested="cpu:1", **MADE_BY_GRADIENT), STAND_INS, 30)
     assert cause.blames == "producer"

@@ -104,12 +104,12 @@ from app.analysis.finding import Finding
         (
             "host-sync",
             {"src": "cpu:1", "made_by": ["_copyto at t.py:3"], "brought_at": ["metric.py:4"]},
-            "It was made on cpu:1 by _copyto at t.py:3. What metric.py:4 copied to the host is taken here,"
-            " when its device has made it. While Python waits for a value it gives out no work.",
+            "It was made on cpu:1 by _copyto at t.py:3. What came to the host at metric.py:4 goes into"
+            " it, once its device has made that. While Python waits for a value it gives out no work.",
         ),
         (
             "host-sync",
-            {"src": "cpu:1", "made_by": ["Custom at t.py:3", "Sum at t.py:4"]},
+            {"src": "cpu:1", "handed_by": ["Custom argument at t.py:3"], "made_by": ["Sum at t.py:4"]},
             "It was made on cpu:1 by Sum at t.py:4. It lay on cpu:1 and was handed to the operator called at"
             " t.py:3. While Python waits for a value it gives out no work.",
         ),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from app.analysis.finding import Finding
 from app.analysis.findings import run_findings
 from app.analysis.hops import Hop, hop_table
@@ -51,6 +53,27 @@ def test_that_nobody_asked_is_told_only_where_the_finding_rests_on_it() -> None:
     pull = hop(2, "cpu:1", "cpu:0", kind="pull", producer_op="Sum", facts={"sync": "numpy"})
     (way,) = proved(tables(pull, STEPS), "host-sync").ways
     assert [(stop.op, stop.requested) for stop in way.stops] == [("Sum", None), ("Python, by numpy", None)]
+
+
+@pytest.mark.parametrize(
+    ("producer", "told"),
+    [
+        ("dot", "Made by dot at train.py:11 `y = f(x)`, ran on cpu:1"),
+        ("_zeros", "Room made by _zeros at train.py:11 `y = f(x)`, ran on cpu:1"),
+        ("gradient", "Made by a backward pass at train.py:11 `y = f(x)`, ran on cpu:1"),
+        ("_copyto (backward)", "Made by the backward pass at train.py:11 `y = f(x)`, ran on cpu:1"),
+        (
+            "Custom argument",
+            "Handed over by the call of an operator in Python at train.py:11 `y = f(x)`, lay on cpu:1",
+        ),
+    ],
+)
+def test_nobody_is_said_to_have_made_what_he_only_handed_over_or_made_room_for(
+    producer: str, told: str
+) -> None:
+    facts: dict[str, Any] = {"facts": {"sync": "asnumpy"}, "producer_loc": 1, "loc": 2}
+    pull = hop(2, "cpu:1", "cpu:0", kind="pull", producer_op=producer, **facts)
+    assert proved(tables(pull, STEPS), "host-sync").lines()[1].strip() == told
 
 
 def test_what_the_scope_around_a_call_decided_is_not_told_as_the_default() -> None:

@@ -19,7 +19,7 @@ from app.analysis.report import build_report, run_report
 from app.analysis.report_rows import memory_rows
 from app.analysis.syncs import sync_table
 from app.analysis.tables import Tables
-from app.analysis.text import render_text
+from app.analysis.text import found_told, render_text
 from app.store.totals import KeyTotals
 from probes.trace.rows import Graph, Key, Location, Node, Process, Unseen
 from tests.unit.traces import SECOND, Trace, hop_fields, write_status
@@ -63,7 +63,8 @@ def read(number: int, line: int, made: int, call: int, dst: str = "cpu:1", size:
 
 
 def test_variables_of_one_object_that_one_device_reads_are_one_finding_at_the_line_that_reads_most() -> None:
-    inside = {n: Location(n, f"stats.py:{n}", None, "/src/stats.py", n, "__init__") for n in (108, 109)}
+    functions = {108: "__init__", 109: "<listcomp>"}
+    inside = {n: Location(n, f"stats.py:{n}", None, "/src/stats.py", n, functions[n]) for n in functions}
     run = tables(
         read(1, 16, 108, 13),
         read(2, 23, 109, 13),
@@ -111,6 +112,15 @@ def test_a_captured_tensor_that_each_call_sends_is_a_redundant_copy() -> None:
         assert (finding.code, finding.site) == (code, "train.py:3")
     tiny = tables(Key(1, "hop", fields | {"bytes": 4}, 8), Key(2, "again", again, 7), graphs=[graph])
     assert [finding.code for finding in run_findings(tiny, hop_table(tiny), [])] == ["explicit"]
+
+
+def test_what_a_devices_kernel_reads_from_host_memory_is_a_row_but_no_finding() -> None:
+    axes = hop(1, "cpu:0", "cpu:1", 30, kind="upload", dst_memory="host", loc=6, bytes=8)
+    rows = hop(2, "cpu:0", "cpu:1", 30, kind="upload", loc=6, bytes=4096)
+    run = tables(axes, rows)
+    (finding,) = run_findings(run, hop_table(run), [])
+    assert [hop_table(run)[row].bytes for row in finding.hops] == [4096]
+    assert run_findings(tables(axes), hop_table(tables(axes)), []) == []
 
 
 def test_steps_are_the_optimizers_or_nothing() -> None:
@@ -346,8 +356,11 @@ def test_where_each_gradient_is_summed_is_told_in_one_breath() -> None:
     run = tables(handed_out)
     (found,) = run_findings(run, hop_table(run), [])
     assert found.summary.startswith(
-        "What devices exchanged at train.py:3 by kvstore device is handed out, cpu:0 to cpu:1: "
+        "At train.py:3 kvstore device copies what they exchange to the devices, cpu:0 to cpu:1: "
     )
+    handed_out.fields["facts"]["exchanged"] = "weights"
+    (found,) = run_findings(run, hop_table(run), [])
+    assert found.summary.startswith("At train.py:3 kvstore device copies weights to the devices, cpu:0 to")
 
 
 def test_what_one_must_know_of_the_whole_run_is_a_note() -> None:
@@ -364,6 +377,30 @@ def test_what_one_must_know_of_the_whole_run_is_a_note() -> None:
     assert lines[lines.index("Claim") + 1] == "   does not hold: 1.0 times (0.9..1.1) <faster>"
     page = render_html(report)
     assert "Note: the engine runs &lt;one&gt; op" in page and "(0.9..1.1) &lt;faster&gt;" in page
+
+
+def test_notes_are_folded_away_for_a_terminal_but_for_what_was_not_seen() -> None:
+    """GIVEN a command that tells them THEN it stands in place of the notes, below what needs attention."""
+    known: dict[str, Any] = {"site": "train.py:3", "evidence": {}, "fix": None, "because": ""}
+    warning = known | {"code": "bounce", "severity": "warning", "summary": "There and back."}
+    note = known | {"code": "explicit", "severity": "info", "summary": "As was asked for."}
+    advising = note | {"fix": "Prefetch."}
+    unseen = note | {
+        "summary": "Not seen: a sparse row.",
+        "evidence": {"what": "a row", "count": 1, "why": "x"},
+    }
+    empty = build_report({"run": "r", "status": "finished", "exit_code": 0}, tables())
+    report = empty | {"findings": [unseen, warning, note, advising]}
+    text = render_text(report, folded="app report r --notes")
+    assert "Not seen: a sparse row." in text and "There and back." in text
+    assert "As was asked for." not in text
+    assert "   and 2 notes, 1 with advice: app report r --notes" in text.splitlines()
+    assert render_text(report).count("As was asked for.") == 2
+    quiet = render_text(report | {"findings": [note]}, folded="app report r --notes").splitlines()
+    at = quiet.index("Findings: nothing needs attention")
+    assert quiet[at + 1] == "   1 note: app report r --notes"
+    assert (found_told(report), found_told(empty)) == ("1 warning, 3 notes", "no findings")
+    assert found_told(report | {"devices": [], "placement": []}) == ""  # nothing was recorded
 
 
 @pytest.mark.parametrize(
@@ -411,6 +448,10 @@ def test_memory_is_the_peak_and_never_a_guessed_zero() -> None:
         {"device": "gpu:0", "peak_bytes": 600, "basis": "measured", "why": "w"},
         {"device": "gpu:1", "peak_bytes": None, "basis": "unsupported", "why": "w"},
     ]
+    ran = Key(6, "op", {"op": "MatMul", "device": "gpu:0"}, 1)
+    assert [row.why for row in memory_table(tables(*keys, ran, totals=totals))][3] == "nothing ran there"
+    copied = Key(7, "hop", {"src": "gpu:0", "dst": "gpu:1"}, None)
+    assert [row.why for row in memory_table(tables(*keys, ran, copied, totals=totals))][3] == "w"
     told = memory_rows({"memory": rows})
     assert told[0] == ("cpu:0", "?", f"unsupported: {NOTHING_TOLD}")
     assert told[1] == ("cpu:1", "900 B", "estimated")

@@ -211,3 +211,38 @@ def test_what_a_tape_may_watch_gets_no_gradient_that_numpy_had_cut() -> None:
     text = f"{TF}def f(x):\n    return tf.constant(x.numpy().reshape([4]))  #!\ntf.GradientTape\n"
     made = fixed("host-sync", text, hops=(hop("host-sync"),), taken_by="numpy") or ""
     assert "return tf.stop_gradient(tf.reshape(x, [4]))" in made
+
+
+BACK = """\
+import tensorflow as tf
+for x in data:
+    with tf.device("/GPU:1"):
+        a = f(x)
+    b = tf.convert_to_tensor(a.numpy())  #!
+    with tf.device("/GPU:0"):
+        g(b)
+"""
+
+
+def test_what_python_hands_on_outside_of_scopes_is_the_tensor_itself() -> None:
+    """Bug: ``tf.identity`` ran on the default device there, which made the next detour."""
+    pulled = hop("host-sync", "gpu:1", each=1.0, site="train.py:5", producer_site="train.py:4")
+
+    def sent(text: str, pull: Any = pulled, *others: Any) -> str | None:
+        return fixed("host-sync", text, hops=(pull,), others=others, taken_by="numpy")
+
+    def handed(code: str) -> str:
+        return BACK.replace("tf.convert_to_tensor(a.numpy())  #!", code)
+
+    assert sent(BACK) == handed("a")
+    for kind in ("ReadVariableOp", "Identity"):
+        at = {"site": "train.py:5", "producer_site": "train.py:5"}
+        variable = hop("host-sync", "gpu:1", each=1.0, producer_op=kind, **at)
+        assert sent(BACK, variable) == handed("tf.identity(a)")
+
+    inside = BACK.replace("    b = ", '    with tf.device("/CPU:0"):\n        b = ')
+    kept = inside.replace("tf.convert_to_tensor(a.numpy())  #!", "{}")
+    in_scope = hop("host-sync", "gpu:1", each=1.0, site="train.py:6", producer_site="train.py:4")
+    assert sent(inside, in_scope) == kept.format("tf.identity(a)")
+    used = hop("host-upload", "cpu:0", "gpu:0", kind="upload", site="train.py:8", producer_site="train.py:6")
+    assert sent(inside, in_scope, used) == kept.format("a")

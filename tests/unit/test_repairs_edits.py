@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.analysis.finding import Finding
-from app.analysis.repairs.edits import Edit, Repair, applied, edits_between, plain_lines
+from app.analysis.repairs.edits import Edit, Repair, applied, edits_between, line_after, plain_lines
 from app.analysis.repairs.repair import repair
 from tests.unit.repair_cases import hop, proposed
 
@@ -83,3 +83,10 @@ def test_texts_that_cannot_be_parsed_have_no_fix() -> None:
     for text in ("for x in\n", "x = (\n", "y = 1\0\n", "(" * 3000 + ")" * 3000):
         finding = Finding("host-sync", "warning", "train.py:1", "", {"taken_by": "float"}, None, (), True)
         assert repair(finding, (), {"train.py": text}.get, "tensorflow", ()) is None
+
+
+def test_a_line_is_found_again_in_the_edited_text() -> None:
+    """WHEN lines are inserted, replaced and dropped THEN each line's place, or what stands there, is told."""
+    edits = [Edit("t.py", 2, 1, ("new",)), Edit("t.py", 3, 4, ("one",)), Edit("t.py", 6, 6, ())]
+    # Of: a b c d e f g; edited: a new b one e g
+    assert [line_after(edits, line) for line in range(1, 8)] == [1, 3, 4, 4, 5, 6, 6]

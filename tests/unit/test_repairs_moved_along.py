@@ -6,7 +6,7 @@ from typing import Any
 
 from app.analysis.placement import Op
 from app.analysis.repairs.edits import applied
-from tests.unit.repair_cases import fixed, hop, op, proposed
+from tests.unit.repair_cases import fixed, hop, op, proposed, said
 
 TF = "import tensorflow as tf\n"
 
@@ -252,3 +252,50 @@ def test_a_variable_of_another_file() -> None:
         "        self.table =", '        with tf.device("/GPU:1"):\n            self.table ='
     )
     assert before.endswith("f(model.table)\n")
+
+
+APPLIED = """\
+with tf.device("CPU:1"):
+    loss = f(x)
+g = tape.gradient(loss, v)  #!
+with tf.device("CPU:1"):
+    h = tf.norm(g)
+    k = 1
+"""
+
+
+def test_what_stands_in_that_scope_already_gets_no_second_one() -> None:
+    """Bug: ``with tf.device("CPU:1"):`` and ``"/CPU:1"`` were not taken for one device."""
+    back = hop("gradient-outside-scope", "cpu:1", "cpu:0", site="train.py:4")
+    ran = op(4, "Mul", "cpu:0"), op(6, "Norm", "cpu:0")
+    for scope in ("CPU:1", "/CPU:1", "/device:CPU:1"):
+        text = TF + APPLIED.replace('CPU:1"):\n    h', f'{scope}"):\n    h')
+        made = fixed("gradient-outside-scope", text, hops=(back,), ran=ran, forward_requested=["cpu:1"])
+        line = "g = tape.gradient(loss, v)"
+        assert made is not None and made.count("tf.device(") == 2
+        assert f'with tf.device("CPU:1"):\n    loss = f(x)\n    {line}\n' in made
+
+
+CALL = """\
+for x in data:
+    ids = tf.random.uniform([9])  #!
+    loss = step(ids)
+"""
+
+
+def test_a_call_that_works_on_several_devices_goes_into_no_scope_for_one_argument() -> None:
+    """Bug: the whole training step was put on the device of what looks up the ids."""
+    used = hop("default-device", "cpu:0", "gpu:1", blames="producer", producer_site="train.py:3")
+    call = op(3, "Uniform", "cpu:0"), op(4, "Identity2", "cpu:0")
+
+    def made(*inside: Op) -> str | None:
+        return fixed("default-device", TF + CALL, hops=(used,), ran=(*call, *inside))
+
+    there = Op("gather", "Gather", "gpu:1", "gpu:1", "model.py:3", "step")
+    other = Op("mean", "Mean", "", "cpu:0", "model.py:4", "step")
+    assert made(there) is not None
+    assert made(there, other) is None
+    elsewhere = Op("mean", "Mean", "", "cpu:0", "model.py:4", "evaluate")
+    assert made(there, elsewhere) is not None
+    words = said("default-device", TF + CALL, hops=(used,), ran=(*call, there, other)) or ""
+    assert words.startswith("Make it in the device scope of gpu:1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.analysis.placement import Op
-from tests.unit.repair_cases import fixed, hop, op
+from tests.unit.repair_cases import fixed, hop, op, proposed
 
 TF = "import tensorflow as tf\n"
 Case = tuple[str, str | None]
@@ -515,6 +515,16 @@ def test_devices_that_cannot_be_delivered_to_have_elements_prepared_ahead() -> N
 )
 def test_without_xla(before: str, after: str | None) -> None:
     assert fixed("xla-opaque", TF + before) == (None if after is None else TF + after)
+
+
+@pytest.mark.parametrize(
+    ("ignored", "words"), [((), "change it back after"), (("cpu:2",), "compile one function for each device")]
+)
+def test_xla_comes_back_where_no_scope_was_ignored(ignored: tuple[str, ...], words: str) -> None:
+    text = f"{TF}@tf.function(jit_compile=True)\ndef f(x):\n    return x\nf(1)  #!\n"
+    found = proposed("xla-opaque", text, not_followed=list(ignored))[1]
+    assert found is not None
+    assert words in found.words
 
 
 @pytest.mark.parametrize("code", ["unbalanced", "host-memory", "explicit", "collective", "unknown"])

@@ -104,6 +104,40 @@ for x in data:
 history["loss"] = tf.stack(history["loss"]).numpy().tolist()
 """,
     ),
+    "an attribute, of which a call of the method before this one took the values": (
+        """\
+class Loop:
+    def epoch(self, data):
+        for x in data:
+            self.losses.append(float(step(x)))  #!
+""",
+        """\
+class Loop:
+    def epoch(self, data):
+        before = len(self.losses)
+        for x in data:
+            self.losses.append(step(x))
+        self.losses[before:] = tf.stack(self.losses[before:]).numpy().tolist()
+""",
+    ),
+    "a list that another loop puts numbers into": (
+        """\
+losses = []
+for x in few:
+    losses.append(warm_up(x))
+for x in data:
+    losses.append(float(step(x)))  #!
+""",
+        """\
+losses = []
+for x in few:
+    losses.append(warm_up(x))
+before = len(losses)
+for x in data:
+    losses.append(step(x))
+losses[before:] = tf.stack(losses[before:]).numpy().tolist()
+""",
+    ),
     "a list of an enclosing function": (
         """\
 def outer():
@@ -118,9 +152,10 @@ def outer():
 def outer():
     losses = []
     def inner():
+        before = len(losses)
         for x in data:
             losses.append(step(x))
-        losses[:] = tf.stack(losses).numpy().tolist()
+        losses[before:] = tf.stack(losses[before:]).numpy().tolist()
     inner()
     return len(data)
 """,
@@ -520,7 +555,7 @@ scores = list(tf.stack(scores).numpy())
     ),
     "sent back": (
         "for x in data:\n    y = tf.constant(f(x).numpy())  #!\n    g(y)\n",
-        "for x in data:\n    y = tf.identity(f(x))\n    g(y)\n",
+        "for x in data:\n    y = f(x)\n    g(y)\n",
     ),
 }
 

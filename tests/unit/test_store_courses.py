@@ -102,3 +102,34 @@ def test_what_one_of_several_loops_does_is_told_by_its_steps(tmp_path: Path) -> 
     report = run_report(tmp_path)
     assert report["steps"] == 32
     assert [": 100 B in each of 12 steps." in found["summary"] for found in report["findings"]] == [True]
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        ([16, 17, 18, 19, 20, 21], Own(1, 6, "step")),
+        ([16, 17, 18, 19, 21, 21], None),  # not in each
+        ([16, 16, 17, 18, 19, 21], None),
+        ([15, 16, 17, 18, 19, 20, 21], None),  # of the other loop too
+        ([16, 16, 17, 17, 18, 18, 19, 19, 20, 20, 21, 21], None),  # of its own course, perhaps
+        ([21] * 6, None),
+    ],
+)
+def test_what_a_thread_does_once_in_each_step_of_one_of_several_loops_recurs(
+    tmp_path: Path, steps: list[int], expected: Own | None
+) -> None:
+    """As a moving average that is started and joined after each step; others may be ahead, or behind."""
+    trace = Trace(tmp_path)
+    trace.facts(devices=["cpu:0", "cpu:1"])
+    fit, batches = (
+        trace.key("mark", count, name="step", loc=trace.location(f"t.py:{count}")) for count in (16, 6)
+    )
+    taken = trace.key("hop", len(steps), **hop_fields("cpu:1", "cpu:0", tensor="x"))
+    for step in range(22):
+        trace.event("mark", step * SECOND, fit if step < 16 else batches)
+    for place, step in enumerate(steps):
+        trace.event("hop", step * SECOND + 1 + place, taken, thread=78)
+    trace.close()
+    tables = tables_of(open_run(tmp_path))
+    assert own(tables) == {"x": expected}
+    assert tables.each([taken], len(steps)) == (expected and expected.each)

@@ -203,6 +203,26 @@ def test_what_a_function_does_in_each_call_it_does_however_few_there_are(tmp_pat
     assert each(tables_of(open_run(tmp_path))) == 2
 
 
+def test_what_a_function_costs_that_is_called_every_third_time_is_told_of_its_own_calls(
+    tmp_path: Path,
+) -> None:
+    """Gradients of three batches are added up before each update."""
+    trace = Trace(tmp_path)
+    adds, applies = trace.graph(), trace.graph(function="__inference_apply_9")
+    add = trace.key("call", 24, graph=adds, function="add", loc=0)
+    apply = trace.key("call", 8, graph=applies, function="apply", loc=0)
+    trace.key("hop", 0, **hop_fields("cpu:0", "cpu:1", graph=applies, per_call=1, bytes=3072))
+    for number in range(24):
+        trace.event("call", number * SECOND, add)
+        if number % 3 == 2:
+            trace.event("call", number * SECOND + 1, apply)
+    trace.close()
+    write_status(tmp_path, "finished")
+    assert each(tables_of(open_run(tmp_path))) == 1
+    (finding,) = run_report(tmp_path)["findings"]
+    assert "3 KiB each call." in finding["summary"]
+
+
 @pytest.mark.parametrize("differs", ["src", "shape"])
 def test_a_line_takes_values_in_each_step_of_jobs_and_shapes_in_turn(tmp_path: Path, differs: str) -> None:
     """Two trainings take turns, each on its card; or batches come in two lengths."""
@@ -243,6 +263,59 @@ def test_what_a_line_takes_in_one_way_says_nothing_of_what_it_takes_in_another(t
     trace.close()
     tables = tables_of(open_run(tmp_path))
     assert [tables.each([key.id], key.count) for key in tables.of_kind("hop")] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("first", "rest", "told"),
+    [
+        (1, 6, "100 B each step."),  # in the first step something else made what is sent
+        (3, 6, "100 B each step, 200 B more in the whole run."),
+        (1, 7, "100 B each step, 100 B more in the whole run."),  # beside that of every step
+    ],
+)
+def test_what_one_row_sends_in_anothers_stead_is_of_every_step(
+    tmp_path: Path, first: int, rest: int, told: str
+) -> None:
+    trace = Trace(tmp_path)
+    mark = trace.key("mark", 7, name="step")
+    alike = hop_fields("cpu:1", "cpu:0", kind="pull", op="Python", loc=trace.location("t.py:5"))
+    keys = [
+        trace.key("hop", count, **{**alike, "producer_op": op, "producer_loc": trace.location(made)})
+        for count, op, made in ((first, "_zeros", "t.py:1"), (rest, "_copyto", "t.py:9"))
+    ]
+    for step in range(7):
+        for time in range(first if step == 0 else 0):
+            trace.event("hop", time, keys[0])
+        if step >= 7 - rest:
+            trace.event("hop", step * SECOND + 9, keys[1])
+        trace.event("mark", (step + 1) * SECOND - 1, mark)
+    trace.close()
+    write_status(tmp_path, "finished")
+    (finding,) = run_report(tmp_path)["findings"]
+    assert told in finding["summary"]
+
+
+def test_what_another_thread_sends_on_is_of_as_many_calls_as_what_it_comes_from(tmp_path: Path) -> None:
+    """A detector's thread takes its crops, a recogniser's sends them to its card; one call comes before."""
+    trace = Trace(tmp_path)
+    graph, queued = trace.graph(), trace.location("t.py:5")
+    before = trace.key("call", 1, graph=graph, function="tower", loc=trace.location("t.py:3"))
+    call = trace.key("call", 20, graph=graph, function="tower", loc=trace.location("t.py:4"))
+    taken = trace.key("hop", 20, **hop_fields("cpu:1", "cpu:0", kind="pull", op="Python", loc=queued))
+    fields = hop_fields("cpu:0", "cpu:2", kind="upload", op="Python", loc=trace.location("t.py:8"))
+    pulled = {"pulled_from": "cpu:1", "pulled_loc": queued}
+    sent = trace.key(
+        "hop", 20, **{**fields, "producer_op": "Python", "producer_loc": queued, "facts": pulled}
+    )
+    trace.event("call", 0, before)
+    for number in range(1, 21):
+        trace.event("call", number * SECOND, call)
+        trace.event("hop", number * SECOND + 1, taken)
+        trace.event("hop", (number + 2) * SECOND + 2, sent, thread=78)
+    trace.close()
+    write_status(tmp_path, "finished")
+    (finding,) = run_report(tmp_path)["findings"]
+    assert finding["code"] == "bounce" and ": 200 B each call." in finding["summary"]
 
 
 def test_building_is_no_finding_of_every_step(tmp_path: Path) -> None:

@@ -13,6 +13,11 @@ _WORDS = (
     "Runs the ops one by one, so that their devices show; times and rounding differ: change it back after."
 )
 
+_SCOPES_COUNT = (
+    "Runs the ops one by one, where the scopes inside ask for; times and rounding differ. To keep XLA and the"
+    " scopes, compile one function for each device."
+)
+
 
 def without_xla(situation: Situation) -> Draft | None:
     """``jit_compile=False`` where the line, the function around it, or else the only place asks for XLA."""
@@ -25,7 +30,11 @@ def without_xla(situation: Situation) -> Draft | None:
     change, named = Change(source), keyword(chosen[0], "jit_compile", "experimental_compile")
     assert named is not None
     change.replace(named.value, "False")
-    return situation.draft(_WORDS, change.text())
+    return situation.draft(_words(situation), change.text())
+
+
+def _words(situation: Situation) -> str:
+    return _SCOPES_COUNT if situation.evidence("not_followed") else _WORDS
 
 
 def _asks(call: ast.Call) -> bool:
@@ -63,4 +72,4 @@ def _untold(situation: Situation) -> Draft | None:
         return None
     change = Change(source)
     change.add_argument(calls[0], "jit_compile=False")
-    return situation.draft(_WORDS, change.text())
+    return situation.draft(_words(situation), change.text())

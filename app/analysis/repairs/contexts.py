@@ -4,31 +4,16 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from app.analysis.lines import split_site
 from app.analysis.repairs.change import Change, unfolded
-from app.analysis.repairs.names import assignment_of, bindings, called, dotted, imported, keyword
+from app.analysis.repairs.makers import COPIES, handed_by_caller, makes_nowhere, used_elsewhere
+from app.analysis.repairs.names import assignment_of, bindings, called, dotted, imported
 from app.analysis.repairs.notation import alone, arrays, mx_context
 from app.analysis.repairs.situation import Draft, Situation
-from app.analysis.repairs.source import Source, first_line, header_end, is_compound, own_nodes
+from app.analysis.repairs.source import Source, first_line, is_compound, own_nodes
 
-_MAKES = frozenset(
-    {
-        "zeros",
-        "ones",
-        "full",
-        "empty",
-        "arange",
-        "eye",
-        "linspace",
-        "array",
-        "random_normal",
-        "random_uniform",
-        "begin_state",
-    }
-    | {"uniform", "normal", "randn", "randint", "poisson", "exponential", "gamma", "rand"}
-)
 _OPS = {
     ast.Add: ("add", "plus"),
     ast.Sub: ("sub", "minus"),
@@ -38,7 +23,6 @@ _OPS = {
     ast.MatMult: ("dot", "matmul"),
 }
 
-_COPIES = frozenset({"_copyto", "_copy", "_np_copy"})
 _FUNCTIONS = {"multiply": "mul", "subtract": "sub", "divide": "div"}
 """Functions that are named unlike the op that they run."""
 
@@ -53,10 +37,12 @@ def default_context(situation: Situation) -> Draft | None:
         context = mx_context(source, moved, device) if device else None
         if context is None or is_compound(moved):
             continue
-        makers = [node for node in own_nodes(moved) if isinstance(node, ast.Call) and _makes(source, node)]
+        makers = [
+            node for node in own_nodes(moved) if isinstance(node, ast.Call) and makes_nowhere(source, node)
+        ]
         change = Change(source)
         target = stmt.targets[0] if isinstance(stmt, ast.Assign) else None
-        if isinstance(target, ast.Name) and device and _used_elsewhere(situation, target, stmt, device):
+        if isinstance(target, ast.Name) and device and used_elsewhere(situation, target, stmt, device):
             return None
         if len(makers) == 1:
             beside = _beside(source, moved, makers[0])
@@ -76,7 +62,7 @@ def default_context(situation: Situation) -> Draft | None:
 def mixed_context(situation: Situation) -> Draft | None:
     """The later inputs of the op are made on, or brought to, the context of the first."""
     source = situation.source
-    for form in (_made_there, _made_at_its_line):
+    for form in (_made_there, _made_at_its_line, handed_by_caller):
         if (draft := form(situation)) is not None:
             return draft
     for stmt in situation.statements:
@@ -94,7 +80,7 @@ def mixed_context(situation: Situation) -> Draft | None:
         maker = _maker_of(source, other, first, stmt)
         there = alone([str(one) for one in situation.evidence("ran_on")])
         if maker is not None and isinstance(other, ast.Name) and there:
-            maker = None if _used_elsewhere(situation, other, stmt, there) else maker
+            maker = None if used_elsewhere(situation, other, stmt, there) else maker
         if maker is not None:
             change.add_argument(maker, f"ctx={context}")
             made, beside = source.code(other), source.code(first)
@@ -106,6 +92,8 @@ def mixed_context(situation: Situation) -> Draft | None:
                 f"Brings {source.code(other)} to the context of {source.code(first)}:"
                 " a copy each time that it is elsewhere."
             )
+            if (whole := _looped_over(source, stmt, other)) is not None:
+                words += f" Where {whole} is one array, bringing that there before the loop copies once."
         return situation.draft(words, change.text())
     return None
 
@@ -131,7 +119,7 @@ def _made_there(situation: Situation) -> Draft | None:
         contexts = {name: mx_context(source, call, device) for name, call in makers.items()}
         if not makers or None in contexts.values():
             continue
-        if any(_used_elsewhere(situation, names[name], stmt, device, makers) for name in makers):
+        if any(used_elsewhere(situation, names[name], stmt, device, makers) for name in makers):
             return None  # there it would meet arrays of another context then
         change = Change(source)
         for name, call in makers.items():
@@ -156,12 +144,14 @@ def _made_at_its_line(situation: Situation) -> Draft | None:
     there = dataclasses.replace(situation, file=place[0], line=place[1], source=source)
     for stmt in there.statements:
         target = stmt.targets[0] if isinstance(stmt, ast.Assign) and len(stmt.targets) == 1 else None
-        makers = [node for node in own_nodes(stmt) if isinstance(node, ast.Call) and _makes(source, node)]
+        makers = [
+            node for node in own_nodes(stmt) if isinstance(node, ast.Call) and makes_nowhere(source, node)
+        ]
         context = mx_context(source, stmt, device)
         if context is None or len(makers) != 1 or target is None:
             continue
         if isinstance(target, ast.Name):
-            elsewhere = _used_elsewhere(there, target, stmt, device)
+            elsewhere = used_elsewhere(there, target, stmt, device)
         else:
             elsewhere = not isinstance(target, ast.Attribute) or _read_elsewhere(there, target, device)
         if elsewhere:
@@ -186,46 +176,11 @@ def _read_elsewhere(situation: Situation, target: ast.Attribute, device: str) ->
         if isinstance(node, ast.Attribute) and node.attr == target.attr and isinstance(node.ctx, ast.Load)
     }
     return any(
-        op.assigned not in ("", device) and op.type not in _COPIES
+        op.assigned not in ("", device) and op.type not in COPIES
         for line in lines
         if f"{situation.file}:{line}" not in told
         for op in situation.ran.computed(situation.file, line, line)
     )
-
-
-def _used_elsewhere(
-    situation: Situation, name: ast.Name, stmt: ast.stmt, device: str, along: Collection[str] = ()
-) -> bool:
-    """Whether another statement computes with the array of a name, and with others, on another device.
-
-    What computes with it alone, or with those that go along, follows it.
-    """
-    source = situation.source
-    same = bindings(source, name.id, stmt)
-    users = {
-        user
-        for node in ast.walk(source.tree)
-        if isinstance(node, ast.Name) and node.id == name.id and isinstance(node.ctx, ast.Load)
-        if (user := source.statement_of(node)) is not None and user is not stmt
-        if f"{situation.file}:{first_line(user)}"
-        not in {situation.finding.site, *situation.evidence("also_at")}
-        if bindings(source, name.id, node) == same
-        if _variables(source, user) - {name.id, *along}
-    }
-    return any(
-        op.assigned not in ("", device) and op.type not in _COPIES
-        for user in users
-        for op in situation.ran.computed(situation.file, first_line(user), header_end(user))
-    )
-
-
-def _variables(source: Source, stmt: ast.stmt) -> set[str]:
-    """The names that a statement reads, but for those of modules and of what it calls."""
-    functions = {node.func for node in own_nodes(stmt) if isinstance(node, ast.Call)}
-    names = {
-        node for node in own_nodes(stmt) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-    }
-    return {node.id for node in names - functions} - imported(source, stmt)
 
 
 def _maker(source: Source, name: ast.Name, stmt: ast.stmt) -> ast.Call | None:
@@ -236,23 +191,10 @@ def _maker(source: Source, name: ast.Name, stmt: ast.stmt) -> ast.Call | None:
         if (
             isinstance(parent, ast.Assign)
             and isinstance(parent.value, ast.Call)
-            and _makes(source, parent.value)
+            and makes_nowhere(source, parent.value)
         ):
             found.append(parent.value)
     return found[0] if len(found) == 1 else None
-
-
-def _makes(source: Source, call: ast.Call) -> bool:
-    """Whether the call makes an array without being told where."""
-    if called(call) not in _MAKES or keyword(call, "ctx", "device"):
-        return False
-    module = arrays(source, call)
-    if called(call) == "begin_state":
-        return True
-    # `mx.nd.random.normal`, `nd.ones`, and `mx.random.normal`; what is numpy's begins otherwise.
-    return module is not None and dotted(call.func).startswith(
-        (f"{module}.", f"{module.partition('.')[0]}.random.")
-    )
 
 
 def _beside(source: Source, stmt: ast.stmt, maker: ast.Call) -> str | None:
@@ -282,6 +224,22 @@ def _pairs(source: Source, stmt: ast.stmt, ops: list[str]) -> Iterator[tuple[ast
         inputs = [one for one in inputs if not isinstance(one, ast.Constant | ast.UnaryOp)]
         if len(inputs) == 2 and not isinstance(inputs[1], ast.Starred):
             yield inputs[0], inputs[1]
+
+
+def _looped_over(source: Source, stmt: ast.stmt, part: ast.expr) -> str | None:
+    """The name of what the nearest loop takes a part from in each round; None where it has none."""
+    loop = source.loop_of(stmt)
+    if not isinstance(loop, ast.For) or not isinstance(part, ast.Name):
+        return None
+    targets, items = [loop.target], [loop.iter]
+    if isinstance(loop.target, ast.Tuple):
+        if not isinstance(loop.iter, ast.Call) or dotted(loop.iter.func) != "zip":
+            return None
+        targets, items = loop.target.elts, loop.iter.args
+    for target, item in zip(targets, items, strict=False):
+        if isinstance(target, ast.Name) and target.id == part.id and isinstance(item, ast.Name):
+            return item.id
+    return None
 
 
 def _runs(operator: ast.operator, ops: list[str]) -> bool:
@@ -316,7 +274,7 @@ def _maker_of(source: Source, other: ast.expr, first: ast.expr, stmt: ast.stmt) 
         made is None
         or known is None
         or not isinstance(made.value, ast.Call)
-        or not _makes(source, made.value)
+        or not makes_nowhere(source, made.value)
     ):
         return None
     same = source.block_of(made) is source.block_of(known)

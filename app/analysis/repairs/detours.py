@@ -14,10 +14,7 @@ from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Function, Source, first_line, is_compound, own_nodes
 from app.analysis.repairs.straight import direct, left_where_it_is
 from app.analysis.repairs.strategies import has_strategy
-from app.analysis.rules.placed import READS
-from app.analysis.transfer import NOT_THE_CODES
 
-_NO_WORK = frozenset({"Const", "NoOp"}) | READS
 _UNCHANGED = frozenset(
     {"reshape", "transpose", "identity", "expand_dims", "squeeze", "stop_gradient", "ensure_shape"}
 )
@@ -98,13 +95,7 @@ def _called_in_scope(situation: Situation) -> Draft | None:
 def _moves_others(situation: Situation, nodes: list[ast.AST], device: str) -> bool:
     """Whether the called function computes on another device what asks for none: it would go along."""
     names = {called(node) for node in nodes} - {""}
-    return any(
-        op.function in names
-        and not op.requested
-        and op.assigned not in (device, "")
-        and op.type not in NOT_THE_CODES | _NO_WORK
-        for op in situation.ran.ops()
-    )
+    return any(not op.requested and op.assigned != device for op in situation.ran.traced(names))
 
 
 def _outermost(source: Source, stmt: ast.stmt) -> ast.stmt:

@@ -100,6 +100,17 @@ def edits_between(file: str, old: str, new: str) -> tuple[Edit, ...]:
     )
 
 
+def line_after(edits: Sequence[Edit], line: int) -> int:
+    """Where in the edited text of one file a line is, or what stands in its place begins."""
+    moved = line
+    for edit in edits:
+        if edit.first <= line <= edit.last:
+            return moved - (line - edit.first)
+        if edit.first <= line:
+            moved += len(edit.new) - (edit.last - edit.first + 1)
+    return moved
+
+
 def _lines(text: str) -> list[tuple[str, str]]:
     pieces = [*_ENDS.split(text), ""]
     lines = list(zip(pieces[::2], pieces[1::2], strict=True))

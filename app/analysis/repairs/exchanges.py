@@ -12,6 +12,7 @@ from app.analysis.repairs.names import called, dotted, keyword, value_of
 from app.analysis.repairs.notation import scope_arguments, tf_device
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Source, own_nodes
+from app.analysis.repairs.trainers import trainer_of
 
 _ON_DEVICES = {
     "local": "device",
@@ -126,7 +127,7 @@ def replica_drift(situation: Situation) -> Draft | None:
 
 def _exchanging(situation: Situation, stmt: ast.Expr, update: ast.Call) -> dict[str, str] | None:
     """The texts of the files with a Trainer that exchanges gradients; None where one is not to be found."""
-    made = _trainer(situation)
+    made = trainer_of(situation)
     if made is None:
         return None
     file, source, trainer = made
@@ -150,23 +151,6 @@ def _exchanging(situation: Situation, stmt: ast.Expr, update: ast.Call) -> dict[
         elif not isinstance(own_update.value, ast.Constant) or own_update.value.value is not False:
             return None
     return {name: change.text() for name, change in changes.items()}
-
-
-def _trainer(situation: Situation) -> tuple[str, Source, ast.Call] | None:
-    """The one call that makes the Trainer, by the line that is told, else the file's only one."""
-    told = [split_site(str(site)) for site in situation.evidence("trainer_made_at")]
-    place = told[0] if len(told) == 1 else None
-    source = situation.opened(place[0]) if place else situation.source
-    if source is None:
-        return None
-    found = [
-        call
-        for call in _calls(source, "Trainer")
-        if place is None or call.lineno <= place[1] <= (call.end_lineno or 0)
-    ]
-    if len(found) != 1 or len(found[0].args) > 3 or any(one.arg is None for one in found[0].keywords):
-        return None
-    return (place[0] if place else situation.file), source, found[0]
 
 
 def _without_store(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from app.analysis.repairs.metrics import metric_updated
 from app.analysis.repairs.names import bindings, called, dotted, from_modules, root_of
 from app.analysis.repairs.roles import (
     KEEPING,
@@ -168,6 +169,13 @@ class _Flow:
             made = self._by_numpy or (self._reckoned and name in _CONVERTS)
             self._add(Role.COMES_BACK if made else Role.GOES_BACK, file, call, whole)
             return False
+        if metric := metric_updated(source, call):
+            back = metric == "keras" and self._by_numpy
+            self._add(Role.COMES_BACK if back else Role.METRIC, file, call, whole)
+            return False
+        if name == "update_state" and not self._by_numpy and not _definitions(source, name):
+            self._add(Role.LIKE_METRIC, file, call, source.code(call.func))
+            return False
         if is_telling(call):
             return False
         if is_environment(call):
@@ -246,8 +254,7 @@ class _Flow:
             for one in target.elts:  # which of them the value is does not stand there
                 self._named(file, source, one, stmt, calls, unsure=True)
         else:
-            path = target.value if isinstance(target, ast.Subscript) else target
-            self._kept(file, source, path, stmt, calls)
+            self._kept(file, source, target, stmt, calls)
 
     def _named(
         self,
@@ -304,6 +311,8 @@ class _Flow:
 
     def _kept(self, file: str, source: Source, path: ast.expr, stmt: ast.AST, calls: int) -> None:
         """A list, or an object's attribute: what else reads it decides whether it is more than looked at."""
+        while isinstance(path, ast.Subscript):
+            path = path.value
         if isinstance(path, ast.Name):
             made = bindings(source, path.id, stmt)
             if not made or any(isinstance(one, ast.arg) for one in made):

@@ -49,6 +49,8 @@ def moved_along(
             names |= _made_by(one)  # it only hands it on
             if not _differentiates(one):  # a traced function's gradients have the lines of its call
                 continue
+        if one is not stmt and _works_elsewhere(situation, one, device):
+            return None
         if not _can(situation, one, device, may):
             if _smaller(situation, chosen[-1]) and one is not stmt:
                 continue
@@ -84,6 +86,15 @@ def _can(situation: Situation, stmt: ast.stmt, device: str, may: Callable[[ast.s
         and not situation.ran.homes(situation.file, *lines) - {device}
         and not situation.fed_from_others(*lines, device)
     )
+
+
+def _works_elsewhere(situation: Situation, stmt: ast.stmt, device: str) -> bool:
+    """Whether it calls a traced function that computes on other devices than this one.
+
+    A scope around the call would bring all along that asks for no device, for the sake of one argument.
+    """
+    names = {called(node) for node in own_nodes(stmt)} - {""}
+    return any(op.assigned != device for op in situation.ran.traced(names))
 
 
 def _updates_there(situation: Situation, stmt: ast.stmt, device: str) -> bool:

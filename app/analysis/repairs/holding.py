@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import functools
 
-from app.analysis.repairs.names import bindings, bound_in, called, root_of
+from app.analysis.repairs.names import bindings, bound_in, called, dotted, root_of
 from app.analysis.repairs.source import Loop, Source
+
+_ADDING = frozenset({"append", "extend", "insert"})
 
 
 def path_name(path: ast.expr) -> str:
@@ -26,6 +29,8 @@ def end_of_use(source: Source, path: ast.expr, stmt: ast.stmt, loop: Loop) -> Lo
     """The loop after which nothing appends to the list any more, if nothing reads it before that."""
     if isinstance(path, ast.Attribute) and _read_elsewhere(source, path, stmt):
         return None
+    if _read_on_error(source, path, loop):
+        return None
     end = loop
     own = frozenset(ast.walk(stmt))
     if _uses(end, path, own):
@@ -38,6 +43,18 @@ def end_of_use(source: Source, path: ast.expr, stmt: ast.stmt, loop: Loop) -> Lo
             return None
         end = outer
     return end
+
+
+def _read_on_error(source: Source, path: ast.expr, loop: Loop) -> bool:
+    """Whether what runs when the loop fails, before anything behind it does, uses the list."""
+    root, here = root_of(path), source.scopes_of(loop)[0]
+    return any(
+        isinstance(part, ast.Name) and part.id == root
+        for one in source.ancestors(loop)
+        if isinstance(one, ast.Try) and source.scopes_of(one)[0] is here
+        for after in (*one.handlers, *one.finalbody)
+        for part in ast.walk(after)
+    )
 
 
 def _uses(node: ast.AST, path: ast.expr, without: frozenset[ast.AST]) -> list[ast.AST]:
@@ -91,6 +108,57 @@ def starts_as_number(source: Source, name: str, stmt: ast.stmt) -> bool:
     values = first_values(source, name, stmt)
     numbers = [isinstance(one, ast.Constant) and isinstance(one.value, int | float) for one in values]
     return bool(numbers) and all(numbers) and not _seen_by_others(source, name, stmt)
+
+
+def starts_empty(source: Source, path: ast.expr, loop: Loop) -> bool:
+    """Whether the list certainly has nothing in it when the loop begins: made above it, and not added to."""
+    here, code = source.scopes_of(loop)[0], ast.unparse(path)
+    inside = frozenset(ast.walk(loop))
+    for node in ast.walk(source.tree):
+        target: ast.expr | None = node.target if isinstance(node, ast.AugAssign) else None
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ADDING:
+            target = node.func.value
+        if target is None or node in inside or ast.unparse(target) != code:
+            continue
+        if source.scopes_of(node)[0] is not here or target.lineno < loop.lineno:
+            return False
+    if isinstance(path, ast.Attribute):
+        made = [
+            node.value
+            for node in ast.walk(here)
+            if isinstance(node, ast.Assign) and any(ast.unparse(one) == code for one in node.targets)
+        ]
+        return bool(made) and all(map(_is_empty_list, made))
+    root = root_of(path)
+    if not any(source.scopes_of(node)[0] is here for node in bindings(source, root, loop)):
+        return False
+    values = first_values(source, root, loop)
+    empty = _is_empty_list if isinstance(path, ast.Name) else functools.partial(_has_empty_list, path=path)
+    return bool(values) and all(one is not None and empty(one) for one in values)
+
+
+def _is_empty_list(node: ast.expr) -> bool:
+    if isinstance(node, ast.Call):
+        return called(node) == "list" and not node.args
+    return isinstance(node, ast.List) and not node.elts
+
+
+def _has_empty_list(node: ast.expr, path: ast.expr) -> bool:
+    """Whether a dictionary has one by the one key of the path."""
+    if not isinstance(path, ast.Subscript) or not isinstance(path.slice, ast.Constant):
+        return False
+    if not isinstance(path.value, ast.Name):
+        return False
+    if isinstance(node, ast.Dict):
+        wanted = path.slice.value
+        found = [
+            value
+            for key, value in zip(node.keys, node.values, strict=True)
+            if key is None or (isinstance(key, ast.Constant) and key.value == wanted)
+        ]
+        return len(found) == 1 and _is_empty_list(found[0])
+    by_list = isinstance(node, ast.Call) and called(node) == "defaultdict" and len(node.args) == 1
+    return by_list and isinstance(node, ast.Call) and dotted(node.args[0]) == "list"
 
 
 def rebinding(source: Source, path: ast.expr, stmt: ast.stmt) -> str | None:

@@ -13,6 +13,7 @@ from app.analysis.repairs.holding import (
     path_name,
     rebinding,
     starts_as_number,
+    starts_empty,
 )
 from app.analysis.repairs.names import bindings, called, changed_in
 from app.analysis.repairs.notation import arrays, scope_for, tensorflow
@@ -65,13 +66,19 @@ def keep_in_list(
     if found is None or not is_path(found[0]):
         return None
     path, code = found[0], source.code(found[0])
-    end = end_of_use(source, path, stmt, loop)
-    values, target = together(situation, take, stmt, code), rebinding(source, path, stmt)
-    if end is None or values is None or target is None or not leaves(end):
+    end, target = end_of_use(source, path, stmt, loop), rebinding(source, path, stmt)
+    if end is None or target is None or not leaves(end):
         return None
+    new, before = code, ""
+    if not starts_empty(source, path, end):  # what was there before is no tensor
+        before = source.free_name("before", "values_before")
+        new = target = f"{code}[{before}:]"
     left = any(isinstance(node, ast.Return | ast.Yield | ast.YieldFrom) for node in ast.walk(end))
     if left and target != path_name(path):
         return None  # others may see the list before the loop is over
+    values = together(situation, take, stmt, new)
+    if values is None:
+        return None
     if inner is not None and inner is not found[1]:
         (start, last), (first, behind) = source.span(found[1]), source.span(inner)
         name = source.free_name("value")
@@ -81,6 +88,8 @@ def keep_in_list(
     scope = scope_for(source, end, situation.pulled_from) if tf else ""
     if scope is None:
         return None
+    if before:
+        change.line_before(end, f"{before} = len({code})")
     change.after(end, f"{target} = {values}", f"with {scope}" if scope else "")
     return f"Keeps the tensors in {code}, which hold memory until all values are taken at once after the loop"
 

@@ -119,6 +119,13 @@ def module_name(source: Source, at: ast.AST, *modules: str) -> str | None:
     return None
 
 
+def full_name(source: Source, node: ast.AST, at: ast.AST) -> str:
+    """A chain of names with its module's own name in front, ``tensorflow.keras.Model``; '' if it has none."""
+    root, _, rest = dotted(node).partition(".")
+    found = {module for alias, module in _imports(source, at) if alias == root}
+    return ".".join(filter(None, (found.pop(), rest))) if root and len(found) == 1 else ""
+
+
 def _imports(source: Source, at: ast.AST) -> Iterator[tuple[str, str]]:
     for scope in source.scopes_of(at):
         for node in _direct(scope):

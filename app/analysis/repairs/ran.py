@@ -61,6 +61,11 @@ class Ran:
             if op.type not in _NOTHING | NOT_THE_CODES and not _of_variable(op.type)
         ]
 
+    def traced(self, names: set[str]) -> list[Op]:
+        """Ops of traced functions of these names that compute something."""
+        none = NOT_THE_CODES | READS | {"Const", "NoOp"}
+        return [op for op in self.ops() if op.function in names and op.assigned and op.type not in none]
+
     @property
     def known(self) -> bool:
         """Whether the run tells of ops at all."""

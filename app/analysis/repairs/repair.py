@@ -22,6 +22,7 @@ from app.analysis.repairs import (
     uploads,
 )
 from app.analysis.repairs.change import Overlap
+from app.analysis.repairs.copied_each_step import made_there, of_copy
 from app.analysis.repairs.edits import Edit, Repair, applied, edits_between
 from app.analysis.repairs.ran import Ran
 from app.analysis.repairs.situation import Draft, Situation
@@ -29,6 +30,7 @@ from app.analysis.repairs.source import BROKEN, Source
 from app.analysis.repairs.worded import in_words
 
 _BY_CODE: Mapping[str, Callable[[Situation], Draft | None]] = {
+    "explicit": made_there,
     "host-sync": syncs.host_sync,
     "gradient-outside-scope": scopes.gradient_scope,
     "no-kernel": products.no_kernel,
@@ -61,7 +63,7 @@ def repair(
     are those of the run, `ran` what ran at its lines, `files` the names of files that have any. The changed
     text always parses.
     """
-    if finding.severity == "info" and not finding.recurs:
+    if (finding.severity == "info" and not finding.recurs) or finding.evidence.get("cut_on_host"):
         return None
     by_framework = contexts.default_context if framework == "mxnet" else scopes.default_device
     make = by_framework if finding.code == "default-device" else _BY_CODE.get(finding.code)
@@ -88,13 +90,15 @@ def advised(
 ) -> str | None:
     """The advice in words where no change is proposed, by what the finding's line does; as for `repair`.
 
-    As it is where no text decides.
+    As it is where no text decides. Of copies in each step something is said without one too.
     """
-    if finding.fix is None:
+    if finding.fix is None and not finding.recurs:
         return None
     try:
         situation = _situation(finding, hops, text_of, framework, devices, ran, files)
-        return in_words(situation, finding.fix) if situation is not None else finding.fix
+        if situation is not None and (said := of_copy(situation)) is not None:
+            return said
+        return in_words(situation, finding.fix) if situation is not None and finding.fix else finding.fix
     except BROKEN:
         return finding.fix
 

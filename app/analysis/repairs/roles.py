@@ -23,6 +23,10 @@ class Role(enum.Enum):
     GOES_BACK = "goes_back"
     COMES_BACK = "comes_back"
     """What numpy makes of it goes back."""
+    METRIC = "metric"
+    """A metric of the framework's own is updated with it."""
+    LIKE_METRIC = "like_metric"
+    """What the text does not tell of is called as a metric of Keras is."""
     SELECTS = "selects"
     KEPT = "kept"
     UNKNOWN = "unknown"
@@ -88,7 +92,11 @@ def is_pythons(source: Source, node: ast.expr) -> bool:
 
 
 def is_only_kept(source: Source, node: ast.expr) -> bool:
-    """Whether the code only adds to what it names: ``losses.append(x)``."""
+    """Whether the code only adds to what it names: ``losses.append(x)``, ``log["loss"].append(x)``."""
+    while isinstance(part := source.parents.get(node), ast.Subscript) and part.value is node:
+        if isinstance(part.ctx, ast.Store):
+            return not isinstance(source.parents.get(part), ast.AugAssign)
+        node = part
     method = source.parents.get(node)
     call = source.parents.get(method) if isinstance(method, ast.Attribute) else None
     return (

@@ -12,10 +12,11 @@ from app.analysis.repairs.change import Change, unfolded
 from app.analysis.repairs.expressions import own_expression
 from app.analysis.repairs.fitting import in_models_scope, of_a_layer, trains_a_model
 from app.analysis.repairs.followers import in_blocks, moved_along
-from app.analysis.repairs.names import called, dotted, read_in
+from app.analysis.repairs.names import called, dotted, read_in, value_of
 from app.analysis.repairs.notation import (
     alone,
     blocks_around,
+    device_named,
     devices_of,
     tensorflow,
     tf_device,
@@ -110,7 +111,8 @@ def _scoped(situation: Situation, device: str, words: str, code: str | None = No
         return None
     change = Change(source)
     header = f"{tf}.device({argument})"
-    for group in in_blocks(source, [now(one) for one in (*along, *made)]):
+    wrapped = [one for one in map(now, (*along, *made)) if not _scoped_alike(source, one, tf, argument)]
+    for group in in_blocks(source, wrapped):
         above = source.before(group[0])
         codes = (
             [source.code(item.context_expr) for item in above.items] if isinstance(above, ast.With) else []
@@ -122,7 +124,7 @@ def _scoped(situation: Situation, device: str, words: str, code: str | None = No
             change.wrap(group[0], f"with {header}:", *group[1:])
     if made:
         words = f"Creates the variable, and runs the statement, on {device}: {_CHECK_VARIABLE}."
-    elif len(along) > 1:
+    elif len(wrapped) > 1:
         words = f"Runs the statement, and those that share its tensors, on {device}: check that they may."
     return situation.draft(words, change.text())
 
@@ -244,10 +246,20 @@ def _scoped_alike(source: Source, stmt: ast.stmt, tf: str, argument: str) -> boo
                 if (code := source.code(item.context_expr)).startswith(f"{tf}.device(")
             ]
             if found:
-                return found[-1] == f"{tf}.device({argument})"
+                return found[-1] == f"{tf}.device({argument})" or _same_device(
+                    source, stmt, devices_of(parent)[0], argument
+                )
         if isinstance(parent, Function):
             return False
     return False
+
+
+def _same_device(source: Source, at: ast.stmt, scope: ast.expr, argument: str) -> bool:
+    """Whether two codes name one device as the text tells, ``"CPU:1"`` and ``"/CPU:1"`` alike."""
+    new = ast.parse(argument, mode="eval").body
+    values = [value_of(source, one.id, at) if isinstance(one, ast.Name) else one for one in (scope, new)]
+    named = [device_named(str(one.value)) if isinstance(one, ast.Constant) else None for one in values]
+    return named[0] is not None and named[0] == named[1]
 
 
 def _scope_of_tape(situation: Situation) -> str | None:

@@ -17,13 +17,15 @@ from app.analysis.repairs.names import (
     read_in,
     root_of,
 )
-from app.analysis.repairs.notation import arrays, blocks_around, context_named, tensorflow
+from app.analysis.repairs.notation import arrays, blocks_around, context_named, devices_of, tensorflow
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Source, is_compound, own_nodes
 from app.analysis.rules.placed import READS
 
 _MOVES = frozenset({"as_in_context", "as_in_ctx", "copyto"})
 _TAKES = frozenset({"numpy", "asnumpy"})
+_MAYBE_VARIABLES = READS | {"", "?", "Python", "_Arg"}
+"""Types of producers whose results may be variables, as far as the run tells."""
 _SHAPES = frozenset({"reshape", "expand_dims", "squeeze", "transpose", "flatten", "swapaxes"})
 """Methods of arrays whose results hold the same values."""
 
@@ -63,10 +65,40 @@ def direct(situation: Situation, change: Change, stmt: ast.stmt, call: ast.Call)
         return "Reshapes the tensor where it is, without a way through Python; its dtype stays its own."
     if tensor is None:
         return None
-    # What came from Python had no gradient.
-    function = "stop_gradient" if "GradientTape" in source.text and _maybe_taped(source, stmt) else "identity"
-    change.replace(call, f"{tf}.{function}({tensor})")
+    if "GradientTape" in source.text and _maybe_taped(source, stmt):
+        change.replace(call, f"{tf}.stop_gradient({tensor})")  # what came from Python had no gradient
+    elif _lands_there(situation, stmt) or not _is_result(situation):
+        change.replace(call, f"{tf}.identity({tensor})")
+    else:
+        change.replace(call, tensor)
     return "Passes the tensor on as it is, without a way through Python; its dtype stays its own."
+
+
+def _lands_there(situation: Situation, stmt: ast.stmt) -> bool:
+    """Whether a device scope around the statement is where its result is used.
+
+    By an op on another device the tensor would only take the next detour.
+    """
+    if not any(devices_of(block) for block in blocks_around(situation.source, stmt)):
+        return False
+    lines = {f"{situation.file}:{line}" for line in range(stmt.lineno, (stmt.end_lineno or 0) + 1)}
+    return not any(
+        hop.producer_site in lines and hop.site not in lines and hop.kind != "pull" and hop.src != hop.dst
+        for hop in (*situation.hops, *situation.others)
+    )
+
+
+def _is_result(situation: Situation) -> bool:
+    """Whether what Python takes is certainly the result of an op: of a variable a copy keeps the value.
+
+    A variable's own ``numpy()`` takes it from an Identity that it makes at the same line.
+    """
+    pulls = [hop for hop in situation.hops if hop.kind == "pull"]
+    return bool(pulls) and not any(
+        hop.producer_op in _MAYBE_VARIABLES
+        or (hop.producer_op == "Identity" and hop.producer_site in (None, hop.site))
+        for hop in pulls
+    )
 
 
 def _maybe_taped(source: Source, stmt: ast.stmt) -> bool:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+from typing import TypeGuard
 
 from app.analysis.repairs import keeping, periods, straight
 from app.analysis.repairs.added import added_to_attribute, each_summed
 from app.analysis.repairs.change import Change, unfolded
+from app.analysis.repairs.metrics import handed_to_metric
 from app.analysis.repairs.named import assigned
-from app.analysis.repairs.names import called, dotted
+from app.analysis.repairs.names import called, dotted, from_modules, root_of
 from app.analysis.repairs.notation import scope_for
+from app.analysis.repairs.records import kept_in_rows
 from app.analysis.repairs.returns import returned
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Source, is_compound, own_nodes
+from app.analysis.repairs.taken_above import taken_above
 from app.analysis.repairs.takes import (
     Take,
     is_linear,
@@ -24,6 +28,7 @@ from app.analysis.repairs.takes import (
     together,
     without_arguments,
 )
+from app.analysis.repairs.timing import clock_after
 from app.analysis.repairs.told_by import told_by_function
 from probes.trace.hop import IN_GRAPH
 
@@ -38,18 +43,24 @@ def host_sync(situation: Situation) -> Draft | None:
     told = situation.evidence("kind") + situation.evidence("taken_by")
     if set(told) & {*_WAITS, "upload", "save", "pickle", IN_GRAPH}:
         return None
+    clock = clock_after(situation)
     for stmt in situation.statements:
         for form in (
             straight.round_trip,
             _comprehended,
             _told,
             _kept,
+            kept_in_rows,
+            handed_to_metric,
             added_to_attribute,
             assigned,
+            taken_above,
             _checked,
             told_by_function,
             returned,
         ):
+            if clock is not None and form is (_kept if clock.own else _told) and clock.each:
+                return None  # a later take were missing in that time
             if (draft := form(situation, stmt)) is not None:
                 return draft
     return None
@@ -57,7 +68,7 @@ def host_sync(situation: Situation) -> Draft | None:
 
 def _waiting(situation: Situation, stmt: ast.stmt) -> Draft | None:
     """A wait that takes nothing is dropped, and with it an `if` around it that holds nothing else."""
-    if not isinstance(stmt, ast.Expr) or called(stmt.value) not in _WAITS:
+    if not isinstance(stmt, ast.Expr) or called(stmt.value) not in _WAITS or clock_after(situation):
         return None
     source, now = unfolded(situation.source, stmt)
     dropped: ast.stmt = now(stmt)
@@ -114,12 +125,27 @@ def _comprehended(situation: Situation, stmt: ast.stmt) -> Draft | None:
                 or (scope and (is_compound(stmt) or unfolded(source, stmt)[0] is not source))
             ):
                 return None
-            change.replace(whole, joined)
+            around = source.parents[whole]
+            if _stacks(around, source, whole) and joined.startswith("list("):
+                change.replace(around, joined[len("list(") : -1])
+            else:
+                change.replace(whole, joined)
             if scope:
                 change.wrap(stmt, f"with {scope}:")
             words = "Joins the tensors on the device and takes all values at once; they must be of one shape."
         return situation.draft(words, change.text())
     return None
+
+
+def _stacks(node: ast.AST, source: Source, rows: ast.expr) -> TypeGuard[ast.Call]:
+    """Whether it is numpy's call that makes one array of these rows, and no more."""
+    return (
+        isinstance(node, ast.Call)
+        and node.args == [rows]
+        and not node.keywords
+        and called(node) == "stack"
+        and root_of(node.func) in from_modules(source, node, "numpy")
+    )
 
 
 def _comprehension(source: Source, whole: ast.ListComp | ast.GeneratorExp, take: Take) -> str:

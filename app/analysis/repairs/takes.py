@@ -6,6 +6,7 @@ import ast
 import dataclasses
 from collections.abc import Iterator
 
+from app.analysis.hops import Hop
 from app.analysis.repairs.names import called, dotted
 from app.analysis.repairs.notation import arrays, tensorflow
 from app.analysis.repairs.situation import Situation
@@ -15,6 +16,8 @@ _METHODS = frozenset({"numpy", "asnumpy", "asscalar", "item", "tolist"})
 _BUILTINS = frozenset({"float", "int", "bool"})
 _RECKONS = frozenset({"round", "abs", "float", "int"})
 _WHOLE_ARRAYS = frozenset({"numpy", "asnumpy"})
+_SCALAR_BYTES = 16
+"""No scalar is larger: a transfer of more whose shape is told as '' has a shape that nobody knows."""
 _PURE = frozenset(
     {
         "len",
@@ -165,10 +168,11 @@ def of_it_alone(node: ast.expr, taken: ast.expr) -> bool:
 def together(situation: Situation, take: Take, at: ast.AST, tensors: str) -> str | None:
     """One take in place of many: from code for a list of tensors, code for the list of their values.
 
-    None where tensors of several shapes or devices, or a kind of take that has no such form, forbid that.
+    None where tensors of several shapes, types or devices, or a kind of take that has no such form, forbid
+    that, and for whole arrays where the run does not tell their shape: those that lay on the host already.
     """
     pulls = [hop for hop in situation.hops if hop.kind == "pull"]
-    if len({hop.shape for hop in pulls}) > 1 or len({hop.src for hop in pulls}) > 1:
+    if len({(hop.shape, hop.bytes, hop.dtype, hop.src) for hop in pulls}) > 1:
         return None
     dtype = pulls[0].dtype if pulls else ""
     size_one = not pulls or set(pulls[0].shape.split("x")) <= {"", "1"}
@@ -185,7 +189,7 @@ def together(situation: Situation, take: Take, at: ast.AST, tensors: str) -> str
     if stacked is None:
         return None
     if take.kind in _WHOLE_ARRAYS and take.of("x") == f"x.{take.kind}()":
-        return f"list({stacked}.{taken})"
+        return f"list({stacked}.{taken})" if pulls and all(map(_has_shape, pulls)) else None
     if not size_one or take.kind not in _BUILTINS | {"item", "asscalar"}:
         return None
     values = f"{flat}.{taken}"
@@ -197,6 +201,11 @@ def together(situation: Situation, take: Take, at: ast.AST, tensors: str) -> str
     ):
         return f"[{take.kind}(value) for value in {values}]"
     return f"{values}.tolist()"
+
+
+def _has_shape(hop: Hop) -> bool:
+    """Whether the shape of what it takes is known."""
+    return "?" not in hop.shape and (bool(hop.shape) or (hop.bytes or _SCALAR_BYTES + 1) <= _SCALAR_BYTES)
 
 
 def _takes(situation: Situation, stmt: ast.stmt) -> Iterator[Take]:

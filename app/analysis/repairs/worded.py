@@ -8,6 +8,9 @@ from app.analysis import advice
 from app.analysis.devices import default_device, in_order
 from app.analysis.repairs.fitting import trains_a_model
 from app.analysis.repairs.flows import uses
+from app.analysis.repairs.library_loops import of_fit
+from app.analysis.repairs.makers import of_mixed
+from app.analysis.repairs.metrics import of_metric, taken_by_mxnet
 from app.analysis.repairs.names import assignment_of, called, dotted, root_of
 from app.analysis.repairs.notation import alone, arrays, tensorflow
 from app.analysis.repairs.roles import Role, Use
@@ -16,6 +19,8 @@ from app.analysis.repairs.situation import Situation
 from app.analysis.repairs.source import first_line, is_compound, own_nodes
 from app.analysis.repairs.strategies import has_strategy
 from app.analysis.repairs.takes import takes
+from app.analysis.repairs.timing import for_timing
+from app.analysis.repairs.trainers import of_drift
 
 _APPLIES = frozenset({"apply_gradients", "apply", "minimize"})
 _PLAIN = frozenset({"min", "max", "float", "int", "round", "abs", "len", "pow"})
@@ -31,8 +36,14 @@ _IN_STAGES = (
 def in_words(situation: Situation, said: str) -> str | None:
     """What to do in place of `said`, the advice for the finding's cause; None where nothing fits."""
     code = situation.finding.code
+    if code == "host-sync" and (timing := for_timing(situation)) is not None:
+        return timing
     if code == "host-sync" and said == advice.EITHER:
         return _of_sync(situation)
+    if code == "mixed-context":
+        return of_mixed(situation, said)
+    if code == "replica-drift" and situation.framework == "mxnet":
+        return of_drift(situation, said)
     if code == "host-upload" and (taken := taken_before(situation)) is not None:
         return (
             f"Its data was taken from {taken[0]} at {taken[1]}: hand the tensor itself on, and make what is"
@@ -44,13 +55,27 @@ def in_words(situation: Situation, said: str) -> str | None:
     if code == "gradient-outside-scope" and len(_forward_devices(situation)) > 1:
         return _IN_STAGES
     if code == "default-device" and said == advice.PUT_BESIDE_INPUTS:
-        return _of_several_devices(situation) or _with_variables(situation, said)
+        return _of_producer(situation) or _of_several_devices(situation) or _with_variables(situation, said)
     return said
+
+
+def _of_producer(situation: Situation) -> str | None:
+    """Of what is made without a scope for another device to use: its place, and no call that takes it."""
+    used_on = in_order(sorted({hop.dst for hop in situation.hops}))
+    if situation.framework != "tensorflow" or len(used_on) != 1:
+        return None
+    if any(hop.cause.blames != "producer" for hop in situation.hops):
+        return None
+    return (
+        f"Make it in the device scope of {used_on[0]}, which uses it; what it is handed to may stay outside."
+    )
 
 
 def _of_sync(situation: Situation) -> str:
     if (site := _assigned_by_python(situation)) is not None:
         return f"Note the value where Python assigns it, at {site}: it is known there, and nothing waits."
+    if (said := of_fit(situation) or of_metric(situation)) is not None:
+        return said
     found = sorted(uses(situation), key=lambda use: list(Role).index(use.role))
     if not found:
         return advice.LOOKED_AT
@@ -102,6 +127,18 @@ def _sentence(situation: Situation, use: Use) -> str:
         return (
             f"What is made of it goes back by {use.by} at {use.site}: make that on the device, with the"
             " framework's ops; where Python has to make it, take all that it needs of a step in one fetch."
+        )
+    if use.role == Role.METRIC and situation.framework == "mxnet":
+        return taken_by_mxnet(use.by, use.site)
+    if use.role == Role.METRIC:
+        return (
+            f"{use.by} at {use.site} is of a metric of Keras, which reckons with tensors too: hand it the"
+            " tensor itself, and nothing waits until its result is read."
+        )
+    if use.role == Role.LIKE_METRIC:
+        return (
+            f"If {use.by} at {use.site} is of a metric of Keras, hand it the tensor itself: it reckons on the"
+            " device then, and nothing waits until its result is read."
         )
     if use.role == Role.SELECTS:
         return (

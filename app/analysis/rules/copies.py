@@ -64,23 +64,26 @@ def redundant_copy(transfer: Transfer) -> dict[str, Any] | None:
         return {"same_device": transfer.src} | _call(transfer)
     if transfer.facts.get("copied_before"):
         return {"copied_before": transfer.facts["copied_before"]} | _call(transfer)
-    if _sent_again(transfer):
+    if _kept_elsewhere(transfer):
         return {"sent_again": "in each call"}
-    return {"copied_before": transfer.dst} | _call(transfer) if _copied_again(transfer) else None
+    return {"copied_before": transfer.dst} | _call(transfer) if copied_again(transfer) else None
 
 
-def _copied_again(transfer: Transfer) -> bool:
-    """The code copies one array, unchanged, time and again."""
-    again = transfer.kind == "copy" and not transfer.fields.get("graph") and not transfer.tiny
+def copied_again(transfer: Transfer) -> bool:
+    """Whether the code copies one array, unchanged, time and again."""
+    again = transfer.kind == "copy" and not transfer.fields.get("graph")
     return again and sent(transfer.fields) in transfer.context.repeated
 
 
-def _sent_again(transfer: Transfer) -> bool:
-    """The function captured the tensor, and it lies where somebody put it, not merely by default."""
-    if transfer.kind != "arg" or sent(transfer.fields) not in transfer.context.repeated or transfer.tiny:
-        return False
-    if made_for_gradient(transfer) is not None:
-        return False  # the gradient is in the wrong place, not the tensor
+def sent_again(transfer: Transfer) -> bool:
+    """Whether one tensor that a function captured or is given goes with nearly each of its calls."""
+    return transfer.kind == "arg" and not transfer.tiny and sent(transfer.fields) in transfer.context.repeated
+
+
+def _kept_elsewhere(transfer: Transfer) -> bool:
+    """A tensor goes with each call that lies where somebody put it, not merely by default."""
+    if not sent_again(transfer) or made_for_gradient(transfer) is not None:
+        return False  # of a gradient's, the gradient is in the wrong place, not the tensor
     return bool(transfer.producer_requested) or not is_host(transfer.src)
 
 

@@ -210,8 +210,11 @@ def default_producer(transfer: Transfer) -> dict[str, Any] | None:
     default = transfer.context.default(transfer.src)
     if transfer.src != default or default == transfer.dst:
         return None
-    return {"producer_default_device": default} | (
-        {} if transfer.requested else called_in_scope(transfer.called_on)
+    cut = {"cut_on_host": default} if transfer.is_part_of_batch else {}
+    return (
+        {"producer_default_device": default}
+        | cut
+        | ({} if transfer.requested else called_in_scope(transfer.called_on))
     )
 
 

@@ -1,0 +1,45 @@
+"""What MXNet's own training loops take each batch: which part of them does, and how it can do so seldom."""
+
+from __future__ import annotations
+
+import ast
+
+from app.analysis.repairs.names import called, keyword
+from app.analysis.repairs.situation import Situation
+from app.analysis.repairs.source import own_nodes
+
+_MODULE = "mxnet/module/base_module.py:fit"
+_ESTIMATOR = "mxnet/gluon/contrib/estimator/estimator.py:fit"
+_CUSTOMARY = "which is customary, but has each batch wait for the devices."
+
+
+def of_fit(situation: Situation) -> str | None:
+    """What is said of values that `fit` takes: nothing in it does but its metrics, and a monitor."""
+    through = {hop.via for hop in situation.hops if hop.kind == "pull"}
+    calls = [
+        node
+        for stmt in situation.statements
+        for node in own_nodes(stmt)
+        if isinstance(node, ast.Call) and called(node) == "fit" and isinstance(node.func, ast.Attribute)
+    ]
+    if len(calls) != 1 or len(through) != 1 or keyword(calls[0], "monitor"):
+        return None
+    call, via = calls[0], through.pop()
+    if via == _ESTIMATOR:
+        owner = situation.source.code(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+        return (
+            f"Its MetricHandler takes the outputs and the loss of each batch to numpy, {_CUSTOMARY} To wait"
+            " seldom, put one of your own into event_handlers: derived from MetricHandler, given"
+            f" {owner}.train_metrics, with a batch_end() that goes on only every so many batches."
+        )
+    if via != _MODULE:
+        return None
+    metric = keyword(call, "eval_metric")
+    named = (
+        f"eval_metric={situation.source.code(metric.value)}" if metric else "eval_metric, 'acc' by default"
+    )
+    return (
+        f"Its metric ({named}) takes the outputs of each batch to numpy, {_CUSTOMARY} To wait seldom, give it"
+        " one of your own, derived from that metric's class, with an update() that goes on only every so many"
+        " batches."
+    )

@@ -1,0 +1,60 @@
+"""What findings cost, in words: by the steps of the loops that their transfers belong to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.analysis.hops import Hop
+from app.analysis.recurrence import Own
+from app.analysis.telling import Telling
+from tests.unit.repair_cases import hop
+
+
+def row(size: int, count: int, own: Own | None = None, **fields: Any) -> Hop:
+    each = own.each if own else fields.pop("each", None)
+    return hop("variable-home", bytes=size, count=count, own=own, each=each, **fields)
+
+
+FIT, BATCHES, LAST = Own(1, 16, "step"), Own(1, 6, "step"), Own(2, 8, "step")
+TELLING = Telling(22, "step")
+
+
+@pytest.mark.parametrize(
+    ("hops", "told"),
+    [
+        ([row(128, 16, FIT), row(128, 16, FIT)], "256 B in each of 16 steps"),
+        (
+            # Of a variable that two loops read, one of them twice in each step.
+            [row(128, 6, BATCHES), row(128, 16, FIT), row(128, 16, FIT)],
+            "256 B in each of 16 steps, 128 B in each of 6 steps",
+        ),
+        ([row(100, 6, BATCHES), row(40, 22)], "40 B each step, 100 B in each of 6 steps"),
+        (
+            [row(128, 16, FIT), row(64, 6, BATCHES), row(8, 3, each=0.0)],
+            "128 B in each of 16 steps, 64 B in each of 6 steps, 24 B more in the whole run",
+        ),
+        (
+            [row(128, 16, FIT), row(128, 6, BATCHES), row(100, 16, LAST)],
+            "4.31 KiB in the whole run, 38 transfers",
+        ),
+        # How often a loop inside another goes round is not told.
+        ([row(100, 20, Own(1, 20, "round")), row(100, 60, Own(1, 60, "round"))], "200 B each round"),
+        ([row(100, 8, each=0.0)], "800 B in the whole run, 8 transfers"),
+    ],
+    ids=["one loop", "two loops", "all and one", "and more", "three loops", "rounds", "none"],
+)
+def test_a_cost_is_that_of_a_step_which_there_is(hops: list[Hop], told: str) -> None:
+    assert TELLING.cost(hops) == told
+
+
+def test_what_calls_and_rounds_cost_in_the_same_words_is_one_sum() -> None:
+    few = row(100, 10, Own(1, 10, "round"), per_call=1)
+    assert Telling(40, "call").cost([few, row(50, 40)]) == "150 B each call"
+
+
+def test_copying_in_several_loops_is_told_of_the_whole_run() -> None:
+    one, other = row(128, 16, FIT, seconds=1e-5), row(128, 6, BATCHES, seconds=1e-5)
+    assert TELLING.copying([one]) == ", about 10 µs of copying in each of 16 steps (estimated)"
+    assert TELLING.copying([one, other]) == ", about 220 µs of copying (estimated)"

@@ -79,9 +79,9 @@ class Findings {
       send({ type: "finding", id: this.clicked });
     };
     const tone = finding.quiet ? "quiet" : "alert";
-    const card = node("article", { class: `card ${tone}${on ? " on" : ""}`, "data-testid": "finding", "data-code": finding.code, "data-severity": finding.severity });
+    const card = node("article", { class: `card ${tone} ${finding.severity}${on ? " on" : ""}`, "data-testid": "finding", "data-code": finding.code, "data-severity": finding.severity });
     const head = node("div", { class: "card-head" }, card);
-    span(head, finding.severity === "info" ? finding.code : `${finding.severity} · ${finding.code}`, `badge ${tone}`);
+    span(head, finding.severity === "info" ? finding.code : `${finding.severity} · ${finding.code}`, `badge ${tone} ${finding.severity}`);
     if (finding.site) site(head, finding.site, send).setAttribute("data-action", "source");
     const actions = node("span", { class: "actions" }, head);
     if (finding.show) {
@@ -218,12 +218,6 @@ function drawStop(row, stop, send) {
   if (stop.why) span(ran, stop.why, "below");
 }
 
-// What does not fit into a line goes on deeper than the line begins, as people write it.
-function hanging(target, text) {
-  target.style.setProperty("--hang", `${Math.min(text.length - text.trimStart().length + 4, 28)}ch`);
-  return target;
-}
-
 // The statement as it ran, its line marked.
 function excerpt(parent, { first, line, lines, words }) {
   const table = node("table", { class: "code-lines" }, node("div", { class: "code-box", tabindex: 0 }, parent));
@@ -232,16 +226,6 @@ function excerpt(parent, { first, line, lines, words }) {
     node("td", { class: "number" }, row).textContent = String(first + index);
     drawCode(hanging(node("td", { class: "code" }, row), text), text, words[index] ?? []);
   });
-}
-
-function change(parent, lines) {
-  const box = node("div", { class: "code-box change", tabindex: 0, "data-testid": "change" }, parent);
-  const marks = { added: "+", removed: "\u2212", kept: " ", part: "" };
-  for (const { kind, text } of lines) {
-    const row = hanging(node("div", { class: `diff ${kind}` }, box), text);
-    span(row, marks[kind], "mark");
-    span(row, text || "\u200b");
-  }
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {

@@ -12,8 +12,8 @@ from app.live.assets import script, style
 _component = st.components.v2.component(
     "hopscope_findings",
     html='<div class="hopscope"></div>',
-    css=style("cells") + style("code") + style("findings"),
-    js=script(("cells", "code", "findings")),
+    css=style("cells") + style("code") + style("change") + style("findings"),
+    js=script(("cells", "code", "change", "findings")),
 )
 
 

@@ -15,10 +15,13 @@ from runners.errors import HopscopeError
 from runners.plan import Plan
 
 
-def offer(plan: Plan, launched: Callable[[], None] = lambda: None) -> None:
+def offer(
+    plan: Plan, launched: Callable[[], None] = lambda: None, instead: Callable[[], None] = lambda: None
+) -> None:
     """Draws the exact command and environment; for operators also the button, which calls `launched`.
 
-    The button and what keeps it from working stand together, over the command, which may be long.
+    The button and what keeps it from working stand together, over the command, which may be long. Between
+    them `instead` draws what else can be done with what was chosen.
     """
     operator = access.role() == "operator"
     problem = _button(plan, launched) if operator else None
@@ -27,7 +30,8 @@ def offer(plan: Plan, launched: Callable[[], None] = lambda: None) -> None:
         st.info("You can look; launching takes the operator's address.", icon=":material/visibility:")
     if problem:
         st.error(escape_markdown(problem), icon=":material/block:")
-    st.markdown("**What will run**")
+    instead()
+    st.markdown("**What Launch runs**")
     st.code(plan_text(plan), language="bash", wrap_lines=True)
     for note in filter(None, [plan_remarks(plan), *plan.notes]):
         st.caption(escape_markdown(note))

@@ -58,8 +58,7 @@ def own_script_panel(left: DeltaGenerator, right: DeltaGenerator) -> None:
             return
         if plan.unready:
             environment_panel(plan.framework)
-        offer(plan, lambda: own_script.remember(how))
-        preflight_offer(how)
+        offer(plan, lambda: own_script.remember(how), lambda: preflight_offer(how))
 
 
 def _no_folders() -> None:

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from app.analysis.collectives import Collective
 from app.analysis.hops import Hop
-from app.analysis.memory import Memory
+from app.analysis.memory import UNUSED, Memory
 from app.analysis.report_rows import copied
 from app.analysis.syncs import ALL_DEVICES, Idle, Sync
 from app.analysis.tables import Tables
@@ -269,6 +269,8 @@ def _number(text: str, value: float | None, remark: str = "") -> dict[str, Any]:
 
 def _peak(row: Memory) -> dict[str, Any]:
     if row.peak_bytes is None:
+        if row.why == UNUSED:
+            return {"text": "", "sort": -1, "remark": UNUSED}
         return {"text": "", "sort": -1, "remark": row.basis, "title": row.why}
     return {"text": units.size(row.peak_bytes), "sort": row.peak_bytes, "remark": row.basis, "title": row.why}
 

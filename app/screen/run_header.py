@@ -13,11 +13,12 @@ import streamlit as st
 from app.analysis.device_order import device_map
 from app.analysis.devices import is_gpu, is_host
 from app.analysis.notes import run_notes
+from app.analysis.run_devices import devices_of, without_host
 from app.analysis.tables import Tables
 from app.live.facts import Fact, facts
 from app.live.table import Column, table
 from app.screen import command_words
-from app.screen.devices import badges, devices_cell, devices_of, without_host
+from app.screen.devices import badges, devices_cell
 from app.screen.places import run_link
 from app.screen.run_rows import (
     SPEED_HELP,
@@ -38,6 +39,7 @@ from runners.catalogue import PROGRAMS
 from runners.errors import HopscopeError
 from runners.frameworks import FRAMEWORKS
 from runners.members import Stage, read_stages
+from runners.purpose import purpose
 from runners.resuming import resumable, saves_itself
 from runners.run import Run
 from runners.status import LIVE_STATES
@@ -79,20 +81,20 @@ def run_facts(
     state, _ = run.judge()
     now = time.time()
     took = run.took_s(now)
-    loss, rate = last(progress.loss), progress.recent_rate
-    devices, stand_ins = devices_of(run)
+    loss, rate, steps = last(progress.loss), progress.recent_rate, steps_cell(progress, tables.steps, state)
+    kind, (devices, stand_ins) = purpose(run), devices_of(run)
     if not devices:
         devices, stand_ins = without_host(tables.devices), set(tables.stand_ins)
     values = [
         Fact("state", "State", "badge", state_cell(run, state)),
-        Fact("progress", "Steps", "progress", steps_cell(progress, tables.steps, state), wide=True),
-        Fact("loss", "Loss", "number", {"text": "-" if loss is None else f"{loss:.4g}"}),
-        Fact(
-            "speed",
-            "Speed",
-            "number",
-            {"text": "-" if rate is None else units.rate(rate), "title": SPEED_HELP},
-        ),
+        *([Fact("kind", "Kind", "badge", {"text": kind, "tone": "quiet"})] if kind else []),
+        Fact("progress", "Steps", "progress", steps, wide=steps["fraction"] is not None),
+    ]
+    if loss is not None:
+        values.append(Fact("loss", "Loss", "number", {"text": f"{loss:.4g}"}))
+    if rate is not None:
+        values.append(Fact("speed", "Speed", "number", {"text": units.rate(rate), "title": SPEED_HELP}))
+    values += [
         Fact(
             "duration",
             "Duration",

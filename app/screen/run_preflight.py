@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -12,6 +12,7 @@ from app.analysis.preflight.compared import named, to_mend
 from app.analysis.preflight.wording import machine_told, shared_rules, shared_trust, steps_told
 from app.analysis.repairs.edits import Repair
 from app.live.findings import findings_list
+from app.live.table import Column, table
 from app.screen.finding_rows import change_lines, fold_title
 from app.screen.preflight_report import foreseen
 from app.screen.verify_form import Subject
@@ -26,6 +27,21 @@ from runners.run import Run
 TextOf = Callable[[str], str | None]
 """Gives the text of a file by its name in sites."""
 Tries = Mapping[str, Sequence[Mapping[str, Any]]]
+LACKING = (
+    Column("op", "Op", "code"),
+    Column("line", "Line", "site"),
+    Column("kernels", "Kernels"),
+    Column("from", "Told by"),
+    Column("confidence", "Confidence"),
+)
+LIBRARIES = (
+    Column("what", "What", width="34%"),
+    Column("line", "Line", "site"),
+    Column("severity", "Severity", "badge"),
+    Column("confidence", "Confidence"),
+    Column("rule", "Rule", width="38%"),
+)
+UNFORESEEN = (Column("what", "What"), Column("line", "Line", "site"), Column("why", "Why"))
 FORESEEN_TOO: Mapping[str, Any] = {
     "because": "It is foreseen too: its lines and the fix stand above, told of the machine that is meant.",
     "excerpt": None,
@@ -78,14 +94,14 @@ def draw_preflight(
         st.success("Nothing would cross that should not.", icon=":material/check:")
     if report["no_kernel"]:
         with st.expander(f"Without a GPU kernel: {len(report['no_kernel'])}"):
-            st.dataframe(lacking_rows(report), hide_index=True, width="stretch", key="lacking")
+            table(LACKING, lacking_rows(report), "lacking", label="Without a GPU kernel")
     if report["libraries"]:
         loud = any(is_alert(row["severity"]) for row in report["libraries"])
         with st.expander(f"What libraries for GPUs would do: {len(report['libraries'])}", expanded=loud):
-            st.dataframe(library_rows(report), hide_index=True, width="stretch", key="libraries")
+            table(LIBRARIES, library_rows(report), "libraries", label="What libraries for GPUs would do")
     if report["unforeseen"]:
         with st.expander(f"Not foreseen: {len(report['unforeseen'])}"):
-            st.dataframe(unforeseen_rows(report), hide_index=True, width="stretch", key="unforeseen")
+            table(UNFORESEEN, unforeseen_rows(report), "unforeseen", label="Not foreseen")
     if report["again"] and report["findings"]:
         with st.expander("Fly it again by a command"):
             st.caption("Make the change in the script itself; what that mends is not foreseen any more.")
@@ -175,36 +191,52 @@ def _foreseen(
     }
 
 
-def lacking_rows(report: Mapping[str, Any]) -> list[dict[str, str]]:
+def lacking_rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
     """A row an op and line without a kernel."""
-    return [
+    return _table_rows(
         {
             "op": row["op"],
             "line": row["site"] or "",
             "kernels": row["kernel"],
             "from": row["from"],
-            "confidence": ": ".join(filter(None, (row["confidence"], row["why"]))),
+            "confidence": _trust(row),
         }
         for row in report["no_kernel"]
-    ]
+    )
 
 
-def library_rows(report: Mapping[str, Any]) -> list[dict[str, str]]:
+def library_rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
     """A row for each thing that cuDNN, XLA or an exchange would do."""
-    return [
+    rows = _table_rows(
         {
             "what": row["what"],
             "line": row["site"] or "",
             "severity": row["severity"],
-            "confidence": ": ".join(filter(None, (row["confidence"], row["why"]))),
+            "confidence": _trust(row),
             "rule": f"{row['rule']} ({row['source']})",
         }
         for row in report["libraries"]
-    ]
+    )
+    for row in rows:
+        severity = row["cells"]["severity"]
+        severity["tone"] = "alert" if is_alert(severity["text"]) else "quiet"
+    return rows
 
 
-def unforeseen_rows(report: Mapping[str, Any]) -> list[dict[str, str]]:
+def unforeseen_rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
     """A row for each thing that cannot be foreseen."""
-    return [
+    return _table_rows(
         {"what": row["what"], "line": row["site"] or "", "why": row["why"]} for row in report["unforeseen"]
+    )
+
+
+def _trust(row: Mapping[str, Any]) -> str:
+    return ": ".join(filter(None, (row["confidence"], row["why"])))
+
+
+def _table_rows(rows: Iterable[Mapping[str, str]]) -> list[dict[str, Any]]:
+    """As `app.live.table.table` draws them."""
+    return [
+        {"id": str(index), "cells": {name: {"text": text} for name, text in row.items()}}
+        for index, row in enumerate(rows)
     ]

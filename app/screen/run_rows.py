@@ -7,9 +7,10 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from app.analysis.run_devices import recorded_devices
 from app.live.table import Column
 from app.screen.address import RunAddress
-from app.screen.devices import devices_cell, recorded_devices
+from app.screen.devices import devices_cell
 from app.screen.launch_words import title_of
 from app.screen.places import run_link
 from app.views import units

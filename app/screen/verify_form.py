@@ -14,7 +14,7 @@ from app.screen import places
 from app.screen.launch_words import concerning, option_help, option_label
 from app.screen.launching import launch_once
 from app.screen.open_runs import Snapshot
-from app.screen.verify_words import changed_lines
+from app.screen.verify_copy import edited_copy
 from app.views.text import escape_markdown
 from runners.catalogue import PROGRAMS, Option, Value
 from runners.errors import HopscopeError, UsageError
@@ -31,10 +31,6 @@ _FLY = (
     "What you change here is flown as a pre-flight of its own, with the same arguments and for the same"
     " machine; your files stay as they are. When it has ended, its page says whether the finding is still"
     " foreseen, and how the foreseen bytes changed."
-)
-_HEIGHT = 300
-_MONOSPACE = (
-    "<style>.st-key-edited textarea { font-family: var(--st-code-font, monospace); font-size: 13px; }</style>"
 )
 
 
@@ -102,21 +98,16 @@ def _edited(run: Run, snapshot: Snapshot, name: str, one: Subject) -> dict[str, 
         st.markdown(escape_markdown(f"Proposed: {one.repair.words}"))
     else:
         st.markdown(escape_markdown(one.fix or "No change is proposed for this line: make your own."))
-    with st.container(key="edited"):
-        st.html(_MONOSPACE)
-        for path in paths:
-            text, file = snapshot.tables.text_of(path), _file(snapshot, path)
-            if text is None or file is None:
-                st.caption(f"The text of {escape_markdown(path)} was not kept with the run.")
-                continue
-            edits = [edit for edit in one.repair.edits if edit.file == path] if one.repair else []
-            line = place[1] if place and place[0] == path else None
-            label = f"A copy of {path}" + (f", the finding at line {line}" if line else "")
-            key = f"copy-{run.id}-{name}-{path}"
-            new = st.text_area(escape_markdown(label), applied(text, edits), height=_HEIGHT, key=key)
-            if new != text:
-                changed[file] = new
-                st.code(changed_lines(path, text, new), language="diff", wrap_lines=True)
+    for path in paths:
+        text, file = snapshot.tables.text_of(path), _file(snapshot, path)
+        if text is None or file is None:
+            st.caption(f"The text of {escape_markdown(path)} was not kept with the run.")
+            continue
+        edits = [edit for edit in one.repair.edits if edit.file == path] if one.repair else []
+        line = place[1] if place and place[0] == path else None
+        new = edited_copy(path, text, applied(text, edits), line, f"copy-{run.id}-{name}-{path}")
+        if new != text:
+            changed[file] = new
     return changed
 
 

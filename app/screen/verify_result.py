@@ -10,6 +10,7 @@ import streamlit as st
 from app.analysis.opaque import CODE as OPAQUE
 from app.analysis.preflight.compared import compare, to_mend
 from app.analysis.verify import Judged, line_map, verify
+from app.live.changes import changes
 from app.live.facts import Fact, facts
 from app.live.table import table
 from app.screen import flown_words, places, verify_words
@@ -183,8 +184,9 @@ def _texts(run: Run, before: Snapshot) -> dict[str, tuple[str, str]]:
 
 def _changes(run: Run, before: Snapshot, texts: Mapping[str, tuple[str, str]]) -> None:
     """What was changed: lines of files, options of a program."""
-    for path, (was, now) in texts.items():
-        st.code(verify_words.changed_lines(path, was, now), language="diff", wrap_lines=True)
+    if texts:
+        files = {path: verify_words.changed_lines(was, now) for path, (was, now) in texts.items()}
+        changes({f"What changed in {path}": lines for path, lines in files.items()}, "changes")
     options = before.spec.get("options") or {}
     changed = [
         f"{name}: {options.get(name)} → {value}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from app.analysis.finding import Finding
 from app.analysis.opaque import CODE as COMPILED
 from app.analysis.verify import StepTime, Verified
 from app.live.table import Column
+from app.screen.finding_rows import change_lines
 from app.screen.rows import HOP_COLUMNS
 from app.store.sources import shown_lines
 from app.views import units
@@ -39,10 +41,11 @@ _DEARER = 1.1
 """Times as many bytes between devices, from which on a change is told to cost some."""
 
 
-def changed_lines(path: str, was: str, now: str) -> str:
-    """What an edited copy changes, as a unified diff with a line around each change."""
-    lines = difflib.unified_diff(shown_lines(was), shown_lines(now), path, "the copy", lineterm="", n=1)
-    return "\n".join(lines) or "No line differs."
+def changed_lines(was: str, now: str) -> list[dict[str, str]]:
+    """What an edited copy changes, with a line around each change, as `app.live.changes.changes` draws it."""
+    lines = difflib.unified_diff(shown_lines(was), shown_lines(now), lineterm="", n=1)
+    rows = change_lines("\n".join(itertools.islice(lines, 2, None)))  # behind the files' names
+    return rows or [{"kind": "part", "text": "No line differs."}]
 
 
 def headline(verified: Verified, foreseen: bool = False) -> str:

@@ -508,15 +508,12 @@ def test_the_timeline_keeps_the_lanes_that_belong_to_a_pick() -> None:
 
 
 def test_what_a_copy_changes_is_told_by_lines() -> None:
-    assert verify_words.changed_lines("a.py", "x = 1\ny = 2\n", "x = 1\ny = 3\n").splitlines() == [
-        "--- a.py",
-        "+++ the copy",
-        "@@ -1,2 +1,2 @@",
-        " x = 1",
-        "-y = 2",
-        "+y = 3",
+    assert verify_words.changed_lines("x = 1\ny = 2\n", "x = 1\ny = 3\n") == [
+        {"kind": "kept", "text": "x = 1"},
+        {"kind": "removed", "text": "y = 2"},
+        {"kind": "added", "text": "y = 3"},
     ]
-    assert verify_words.changed_lines("a.py", "x = 1\n", "x = 1") == "No line differs."
+    assert [row["text"] for row in verify_words.changed_lines("x = 1\n", "x = 1")] == ["No line differs."]
 
 
 def test_columns_of_waits_that_no_row_fills_take_no_room() -> None:

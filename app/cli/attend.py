@@ -21,6 +21,8 @@ from runners.stop_requests import stop_requests
 SHORTEST_POLL_S = 0.01
 LONGEST_POLL_S = 0.1
 PIECE_BYTES = 1 << 20
+_READ_AT_ONCE_BYTES = 8 << 20
+"""Of what was recorded: up to there a report takes a second or two."""
 NOT_STARTED = 127
 """Exit status where the program could not be started, as shells have it."""
 
@@ -70,8 +72,27 @@ def attend(plan: Plan, as_json: bool) -> int:
 
         print_json(run_report(run.path))
     else:
-        tell(f"python3 -m app report {run.id}")
+        _tell_found(run)
     return exit_status(run)
+
+
+def _tell_found(run: Run) -> None:
+    """Tell how much was found, where reading that takes no time worth naming, and the command to see it."""
+    command = f"python3 -m app report {run.id}"
+    try:
+        found = _found(run)
+    except Exception:  # noqa: BLE001 - the program's own exit status counts, and the command says what is wrong
+        found = ""
+    tell(f"{found}: {command}" if found else command)
+
+
+def _found(run: Run) -> str:
+    from app.analysis.report import run_report
+    from app.analysis.text import found_told
+    from app.store.traced_devices import TRACE_FOLDER
+
+    recorded = sum(file.stat().st_size for file in (run.path / TRACE_FOLDER).glob("*"))
+    return found_told(run_report(run.path)) if recorded <= _READ_AT_ONCE_BYTES else ""
 
 
 def _tell_claim(run: Run) -> None:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from app.analysis.run_devices import recorded_devices
 from runners.purpose import is_preflight, tried
 from runners.run import Run
 
@@ -52,6 +53,7 @@ def describe_run(run: Run) -> dict[str, Any]:
         "started": run.started_at,
         "ended": run.ended_at,
         "devices": run.spec.get("devices"),
+        "recorded_devices": recorded_devices(run)[0],
         "stand_ins": run.spec.get("stand_ins"),
         "steps": run.spec.get("steps"),
         "options": run.spec.get("options"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from app.cli.output import print_json
@@ -16,6 +17,7 @@ SUMMARY = "say what a run did: findings, hops, placement, memory"
 def add_arguments(parser: Parser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("run", metavar="RUN", help="a run's id, the beginning of one, or a run folder")
+    parser.add_argument("--notes", action="store_true", help="with the findings that need no change")
     parser.add_argument("--ops", action="store_true", help="with a row for every op")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write it as a page of its own")
     add_json(parser)
@@ -46,5 +48,6 @@ def execute(arguments: list[str], parser: Parser) -> int:
     else:
         from app.analysis.text import render_text
 
-        print(render_text(report))
+        folded = "" if args.notes else f"python3 -m app report {shlex.quote(args.run)} --notes"
+        print(render_text(report, folded))
     return 0

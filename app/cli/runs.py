@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 
+from app.analysis.run_devices import recorded_devices
 from app.cli.output import clock, describe_run, duration, print_json, table
 from app.cli.parser import Parser, add_json
 from runners import registry
-from runners.purpose import purpose, tried
+from runners.plan import TRACE_VARIABLE
+from runners.purpose import is_preflight, purpose, tried
 from runners.run import Run
 
 SUMMARY = "list the runs, newest first"
@@ -38,12 +40,28 @@ def _row(run: Run, told: bool) -> tuple[str, ...]:
     state, reason = run.judge()
     seconds = run.took_s(time.time())
     took = "" if seconds is None else duration(seconds)
-    devices = run.spec.get("devices")
-    shown = ",".join(map(str, devices)) if isinstance(devices, list) else ""
     stage = run.stage
     state = f"{state} ({stage})" if stage else state
     made_for = (_purpose(run),) if told else ()
-    return run.id, state, clock(run.created), took, shown, *made_for, reason or ""
+    return run.id, state, clock(run.created), took, _devices(run), *made_for, reason or ""
+
+
+def _devices(run: Run) -> str:
+    """Those that it was given as it was asked for them, else those it told of; why there is none."""
+    asked = None if is_preflight(run) else run.spec.get("devices")  # in one, parts of the host play GPUs
+    recorded, stand_ins = recorded_devices(run)
+    devices = list(map(str, asked)) if isinstance(asked, list) and asked else recorded
+    if not devices:
+        return f"- ({_no_device(run)})"
+    if stand_ins.issuperset(devices):
+        return f"{','.join(devices)} (stand-in{'s' if len(devices) > 1 else ''})"
+    return ",".join(f"{device} (stand-in)" if device in stand_ins else device for device in devices)
+
+
+def _no_device(run: Run) -> str:
+    if (run.spec.get("env") or {}).get(TRACE_VARIABLE) == "0":
+        return "not recorded"
+    return "none seen" if run.ended else "none yet"
 
 
 def _purpose(run: Run) -> str:

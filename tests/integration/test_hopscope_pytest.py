@@ -41,6 +41,11 @@ def values():
 def total(x):
     with tf.device("/CPU:2"):
         return tf.reduce_sum(x)
+
+
+def send(array):
+    with tf.device("/CPU:2"):
+        return tf.constant(array) + 1
 """
 _MXNET = """
 import pytest
@@ -55,6 +60,10 @@ def values():
 
 def total(x):
     return x.as_in_context(mx.cpu(2)).sum()
+
+
+def send(array):
+    return mx.nd.array(array, ctx=mx.cpu(2)) + 1
 """
 _TESTS = """
 
@@ -78,6 +87,14 @@ def test_part_of_it(hopscope_forbid):
             {pull}
     assert isinstance(failed.value, AssertionError)
     assert judge._judge is first  # one process judges all blocks
+
+
+def test_small_bounce(hopscope_forbid):
+    with pytest.raises(hopscope.ForbiddenTransfer, match="bounce"):
+        with hopscope_forbid("bounce"):
+            send({take})
+    with hopscope_forbid("bounce"):
+        send({take} * 2)
 
 
 class TestOfAClass:
@@ -104,6 +121,7 @@ def test_a_code_that_is_none():
     pass
 """
 _OWN = {"tensorflow": _TENSORFLOW, "mxnet": _MXNET}
+_TAKE = {"tensorflow": "values().numpy()", "mxnet": "values().asnumpy()"}
 _PULL = {"tensorflow": "found.numpy()", "mxnet": "found.asscalar()"}
 _FUNCTIONS = """
 
@@ -131,7 +149,7 @@ def test_a_test_fails_where_it_does_what_is_forbidden(
 ) -> None:
     python = request.getfixturevalue({"tensorflow": "tf_python", "mxnet": "mx_python"}[framework])
     packages = add_pytest(install_hopscope(tmp_path / "packages"))
-    text = _OWN[framework] + _TESTS.replace("{pull}", _PULL[framework])
+    text = _OWN[framework] + _TESTS.replace("{pull}", _PULL[framework]).replace("{take}", _TAKE[framework])
     own = tmp_path / "project" / "checks" / "test_own.py"
     own.parent.mkdir(parents=True)
     own.write_text(text + (_FUNCTIONS if framework == "tensorflow" else ""))
@@ -154,6 +172,7 @@ def test_a_test_fails_where_it_does_what_is_forbidden(
         "test_marked_crosses": "FAILED",
         "test_marked_may_cross": "PASSED",
         "test_part_of_it": "PASSED",
+        "test_small_bounce": "PASSED",
         "test_named": "FAILED",
         "test_known": "XFAIL",
         "test_its_own_failure_is_told_alone": "FAILED",

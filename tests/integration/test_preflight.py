@@ -247,6 +247,7 @@ def test_what_raises_on_gpus_is_an_error_and_no_time_is_told(played: tuple[dict[
     assert ("error", "mixed-context", "played_gpus.py:21") in told
     assert ("warning", "host-sync", "played_gpus.py:22") in told
     assert all(row["wait_ns"] is None for row in report["syncs"])
+    assert "waitall" not in {row["kind"] for row in report["syncs"]}  # the pre-flight's own, at its end
     assert not any(" waited" in row["summary"] for row in report["findings"])
     what = [row["what"] for row in report["unforeseen"]]
     assert {"kernels", "waits", "the script asks how many GPUs there are"} <= set(what)

@@ -195,6 +195,31 @@ class TestRuns:
         assert "4.2 s" in row
         assert row.endswith("cpu:1,cpu:2  exited with status 3")
 
+    def test_devices_are_those_that_were_recorded(
+        self, home: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """WHEN a run was given no devices THEN those of its trace are told, or why there are none."""
+        finished_run(home, "a-died", devices=None)
+        finished_run(home, "b-unrecorded", devices=None, env={"HOPSCOPE_TRACE": "0"})
+        trace = finished_run(home, "c-played", devices=None) / "trace" / "1.jsonl"
+        trace.parent.mkdir()
+        header = {"devices": ["cpu:0", "cpu:1", "gpu:0"], "device_map": {"cpu:1": {"stand_in": True}}}
+        trace.write_text(json.dumps(["H", header]) + "\n")
+        played = {name: {"stand_in": True} for name in ("cpu:1", "cpu:2")}
+        finished_run(home, "d-asked", devices=list(played), device_map=played)
+        assert cli.main(["runs"]) == 0
+        told = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+        assert "  - (none seen)  " in told["a-died"]
+        assert "  - (not recorded)  " in told["b-unrecorded"]
+        assert "  cpu:1 (stand-in),gpu:0  " in told["c-played"]
+        assert "  cpu:1,cpu:2 (stand-ins)  " in told["d-asked"]
+        assert cli.main(["runs", "--json"]) == 0
+        rows = {row["run"]: row for row in json.loads(capsys.readouterr().out)["runs"]}
+        assert (rows["c-played"]["devices"], rows["c-played"]["recorded_devices"]) == (
+            None,
+            ["cpu:1", "gpu:0"],
+        )
+
     def test_preflights_and_tries_are_marked(self, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
         trial = {"of": "one", "finding": "bounce@train.py:3", "edited": []}
         finished_run(home, "one", devices=["cpu:0"])

@@ -55,6 +55,9 @@ def test_launches_a_real_run_and_shows_what_crossed(server: Server, page: Any) -
     (loss,) = re.findall(rf"step {STEPS}/{STEPS} loss ([\d.]+)", log)
     expect(run.fact("loss")).to_have_text(f"{float(loss):.4g}")
 
+    # The diagram follows the head: its last drawing is awaited, not one of the run as it went on.
+    last = f'[data-testid="crossing"][data-src="cpu:3"][data-dst="cpu:2"][data-count="{STEPS}"]'
+    expect(run.diagram.locator(last).first).to_be_attached()
     crossings = [
         crossing for crossing in run.crossings() if "cpu:0" not in (crossing["src"], crossing["dst"])
     ]
@@ -286,6 +289,7 @@ def test_a_script_of_ones_own(tmp_path: Path, own_folder: Path, mx_python: Path,
         page.get_by_role("button", name="Pre-flight", exact=True).click()
         page.wait_for_url("**/run?run=*")
         RunPage(page).wait_for_state("finished")
+        expect(RunPage(page).fact("kind")).to_have_text("pre-flight")
         expect(page.get_by_text("Foreseen for 2 GPUs (the script names no GPU)")).to_be_visible()
         expect(page.get_by_text(re.compile(r"^Not foreseen: \d+$"))).to_be_visible()
 

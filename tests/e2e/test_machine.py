@@ -92,7 +92,8 @@ def test_a_gpu_lost_while_running_keeps_its_card_says_why_and_heals(
         expect(machine.card(2).locator(".name")).to_have_text("NVIDIA A100-SXM4-80GB")
         expect(machine.load(2)).to_be_hidden()
         expect(machine.alerts.filter(has_text=re.compile("gpu:2|GPU 2"))).to_have_count(1)
-        assert machine.card(2).bounding_box()["height"] == height
+        # Nothing jumps; a pixel may go as the other cards of its row are laid out anew.
+        assert machine.card(2).bounding_box()["height"] == pytest.approx(height, abs=2)
         expect(machine.load(3)).to_be_visible()
     finally:
         double.lose(2, 0)

@@ -15,7 +15,9 @@ from runners.registry import Run
 from tests.e2e.conftest import Server
 from tests.e2e.run_page import RunPage, expect, write_script
 
-DETOUR = """
+DETOUR = (
+    "# What a long script says first.\n" * 60
+    + """
 import mxnet as mx
 first, second = mx.cpu(1), mx.cpu(2)
 x = mx.nd.ones((64, 64), ctx=first)  # <img src=x onerror=alert(1)>
@@ -24,6 +26,7 @@ for step in range(6):
     y = mx.nd.array(h.asnumpy(), ctx=second)
 mx.nd.waitall()
 """
+)
 
 FLOWN = """
 import os
@@ -58,7 +61,7 @@ def test_a_finding_stands_beside_its_lines_and_a_fix(
     run_page.open(server, finished.id)
     card = run_page.page.get_by_test_id("finding").first
     expect(card).to_have_attribute("data-code", "bounce")
-    expect(card.locator("tr.here .code")).to_have_text(DETOUR.splitlines()[6])
+    expect(card.locator("tr.here .code")).to_have_text(DETOUR.splitlines()[66])
     expect(card.get_by_test_id("change").locator(".removed")).to_contain_text("h.asnumpy()")
     expect(card.get_by_test_id("change").locator(".added")).to_contain_text("as_in_context")
     # The notes are folded away.
@@ -76,6 +79,9 @@ def test_the_proposed_copy_is_run_and_the_finding_is_gone(
     copy = dialog.get_by_role("textbox")
     expect(copy).to_have_value(re.compile("as_in_context"))
     expect(page).to_have_url(re.compile("verify=bounce"))
+    # It opens at the finding's line, which the reader need not look for.
+    expect(dialog.get_by_test_id("editor").locator(".mark")).to_be_in_viewport(ratio=1)
+    assert copy.evaluate("area => area.scrollTop") > 0
 
     # What is no Python is refused before anything runs.
     good = copy.input_value()
@@ -89,11 +95,13 @@ def test_the_proposed_copy_is_run_and_the_finding_is_gone(
     expect(again).to_be_enabled()
     again.click()
 
-    expect(page.get_by_text("bounce at detour.py:7 is gone")).to_be_visible(timeout=90_000)
+    expect(page.get_by_text("bounce at detour.py:67 is gone")).to_be_visible(timeout=90_000)
     sides = page.get_by_test_id("table-sides")
     expect(sides.locator("tr", has_text="Bytes of this finding")).to_contain_text("192 KiB")
     expect(sides.locator("tr", has_text="Bytes of this finding")).to_contain_text("all gone")
-    expect(page.locator("code", has_text="+    y = h.as_in_context(second)")).to_be_visible()
+    expect(page.get_by_test_id("stMain").locator(".change .added").first).to_contain_text(
+        "y = h.as_in_context"
+    )
     assert page.locator('img[src="x"]').count() == 0
     (tried,) = [run for run in registry.runs() if run.spec.get("trial", {}).get("of") == finished.id]
     assert tried.state == "finished"
@@ -106,14 +114,25 @@ def test_the_proposed_copy_is_run_and_the_finding_is_gone(
     expect(page).to_have_url(re.compile(rf"run={tried.id}$"))
 
 
-def test_closing_leaves_the_address_as_it_was(server: Server, finished: Run, run_page: RunPage) -> None:
+def test_closing_leaves_the_address_as_it_was_and_keeps_the_edited_copy(
+    server: Server, finished: Run, run_page: RunPage
+) -> None:
     run_page.open(server, finished.id)
     page = run_page.page
-    page.get_by_test_id("finding").first.get_by_role("button", name="Fix and verify").click()
-    expect(page.get_by_role("dialog")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog")).to_have_count(0)
+    opening = page.get_by_test_id("finding").first.get_by_role("button", name="Fix and verify")
+    opening.click()
+    dialog = page.get_by_role("dialog")
+    copy = dialog.get_by_role("textbox")
+    copy.press("ArrowDown")
+    copy.press_sequentially("# mine\n")
+    page.keyboard.press("Escape")  # at once, before the typed text was told by itself
+    expect(dialog).to_have_count(0)
     expect(page).not_to_have_url(re.compile("verify="))
+    opening.click()
+    expect(copy).to_have_value(re.compile("\n# mine\n"))
+    dialog.get_by_role("button", name="Start over").click()
+    expect(copy).not_to_have_value(re.compile("# mine"))
+    expect(copy).to_have_value(re.compile("as_in_context"))
 
 
 def test_a_preflights_finding_is_gone_in_the_preflight_of_the_proposed_copy(

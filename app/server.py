@@ -10,6 +10,7 @@ import contextlib
 import errno
 import math
 import os
+import signal
 import socket
 import sys
 import time
@@ -24,6 +25,7 @@ if str(ROOT) not in sys.path:  # `streamlit run` knows this file's folder only
 
 import plotly
 import streamlit as st
+import uvicorn
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
@@ -49,6 +51,7 @@ DEFAULT_PORT = 8501
 _PLOTLY_JS = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 
 _FRESH = {"Cache-Control": "no-store"}
+_CONNECTIONS_GRACE_S = 3
 
 _build: str | None = None
 _new_tokens = False
@@ -67,7 +70,10 @@ async def _plotly_js(_request: Request) -> Response:
 
 
 async def _machine(socket: WebSocket) -> None:
-    """The Machine page's stream: of this machine, or a recording's."""
+    """The Machine page's stream: of this machine, or a recording's.
+
+    It is cancelled where the server stops and the browser reads no more.
+    """
     query = socket.query_params
     if (name := query.get("replay")) is not None:
         try:
@@ -78,9 +84,11 @@ async def _machine(socket: WebSocket) -> None:
             return
         replay = Replay(name, recording, lambda: Watcher().look)
         speed, paused = _number(query.get("speed")), query.get("paused") == "true"
-        await replay.serve(socket, int(_number(query.get("from"))), speed=speed, paused=paused)
+        with contextlib.suppress(asyncio.CancelledError):
+            await replay.serve(socket, int(_number(query.get("from"))), speed=speed, paused=paused)
         return
-    await _hub.serve(socket, _number(query.get("since")), access.role_of(socket) == "operator")
+    with contextlib.suppress(asyncio.CancelledError):
+        await _hub.serve(socket, _number(query.get("since")), access.role_of(socket) == "operator")
 
 
 def _number(text: str | None) -> float:
@@ -125,6 +133,7 @@ def _none_yet() -> Response:
 @contextlib.asynccontextmanager
 async def _lifespan(_app: st.App) -> AsyncIterator[dict[str, Any]]:
     """Print the address, install what is missing meanwhile, and stop that install with the server."""
+    _bound_the_stop()
     address = st.get_option("server.address") or "0.0.0.0"
     port = int(st.get_option("server.port"))
     tokens, unkept = (None, None) if access.is_loopback(address) else kept_tokens(port, _new_tokens)
@@ -147,6 +156,18 @@ async def _lifespan(_app: st.App) -> AsyncIterator[dict[str, Any]]:
         await asyncio.to_thread(monitor.shared().stop)
         await installing
         await asyncio.to_thread(background.stop)
+
+
+def _bound_the_stop() -> None:
+    """Let a stop wait for open connections no longer than `_CONNECTIONS_GRACE_S`.
+
+    Else one that was accepted while the server closes, or whose browser reads no more, keeps uvicorn waiting
+    for ever (`Server.shutdown` closes those that it knows, and waits for all to be gone). Streamlit hands no
+    such setting on; the server is found by the handler that it has set for SIGTERM.
+    """
+    server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
+    if isinstance(server, uvicorn.Server):
+        server.config.timeout_graceful_shutdown = _CONNECTIONS_GRACE_S
 
 
 def _install_meanwhile() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -19,6 +20,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.e2e.conftest import ROOT, Server, free_port, settled, start_server, wait_until
+
+UPGRADE = (
+    b"GET /hopscope/machine HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
 
 ADDRESS = re.compile(r"^Hopscope: (\S+)(?:  \((operator|viewer): .*\))?$", re.MULTILINE)
 
@@ -117,6 +123,35 @@ def test_stops_at_once_while_a_page_is_open(
         page.goto(running.url)
         settled(page)
         running.process.send_signal(number)
+        running.process.wait(60)
+        assert "Traceback" not in running.printed()
+
+
+def test_stops_although_connections_came_while_it_closed(tf_python: Path, tmp_path: Path) -> None:
+    """A browser that connects again at that moment once kept the server from ending."""
+    with start_server(tmp_path, tmp_path) as running, contextlib.ExitStack() as late:
+        address = ("127.0.0.1", urlsplit(running.url).port)
+        running.process.terminate()
+        with contextlib.suppress(OSError):
+            while running.process.poll() is None:
+                late.enter_context(socket.create_connection(address, timeout=5))
+        running.process.wait(60)
+        assert "Traceback" not in running.printed()
+
+
+def test_stops_although_a_viewer_reads_no_more(tf_python: Path, tmp_path: Path) -> None:
+    """A laptop that went to sleep with the page open: what is sent to it is never taken."""
+    with start_server(tmp_path, tmp_path) as running, socket.socket() as viewer:
+        viewer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        viewer.connect(("127.0.0.1", urlsplit(running.url).port))
+        viewer.settimeout(5)
+        viewer.sendall(UPGRADE)
+        assert viewer.recv(12) == b"HTTP/1.1 101"
+        wish = b'{"history": {"span": 3600, "fields": []}}'
+        with contextlib.suppress(TimeoutError):
+            while True:  # until nothing more is taken from it either
+                viewer.sendall(bytes([0x81, 0x80 | len(wish)]) + bytes(4) + wish)
+        running.process.terminate()
         running.process.wait(60)
         assert "Traceback" not in running.printed()
 

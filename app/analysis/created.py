@@ -9,12 +9,11 @@ from typing import Any
 
 from app.analysis.causes import Cause
 from app.analysis.tables import Tables
+from probes.trace.sites import COMPREHENSIONS
 
 _UNNAMED = re.compile(r"Variable(_\d+)?")
 """What TensorFlow calls a variable that the code gave no name."""
 _SETS_UP = "__init__"
-_WITHIN = frozenset({"<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"})
-"""Functions of a line in a comprehension, for which the recorder told the call of the function around."""
 
 
 def with_creation(cause: Cause, fields: Mapping[str, Any], tables: Tables) -> Cause:
@@ -24,7 +23,8 @@ def with_creation(cause: Cause, fields: Mapping[str, Any], tables: Tables) -> Ca
         return cause
     evidence = cause.evidence | {"created_at": made.site}
     call = tables.site(fields.get("variable_call_loc"))
-    if call and (made.function == _SETS_UP or made.function in _WITHIN):
+    # Of a line in a comprehension the recorder told the call of the function around.
+    if call and (made.function == _SETS_UP or made.function in COMPREHENSIONS):
         evidence["object_made_at"] = call
     if _UNNAMED.fullmatch(str(evidence.get("variable"))):
         evidence["variable"] = f"{evidence['variable']} of {made.site}"

@@ -26,7 +26,7 @@ from app.analysis.tables import Tables
 from app.analysis.telling import Telling, cost_ns, standstill, waited
 from app.analysis.transfer import TINY
 from app.views import units
-from probes.trace.hop import HANDED_TO_FUNCTION, HANDED_TO_OPERATOR, LIBRARYS_OWN
+from probes.trace.hop import HANDED_TO_FUNCTION, HANDED_TO_OPERATOR, LIBRARYS_OWN, MAKE_ROOM
 from probes.trace.rows import RUNTIMES_GRAPHS, Unseen
 
 _BY_LINE = frozenset(
@@ -45,8 +45,8 @@ _BY_LINE = frozenset(
 """One line is the mistake, or the one act, whichever devices it sends between."""
 _NAMES_SHOWN = 3
 _HANDED = frozenset({HANDED_TO_FUNCTION, HANDED_TO_OPERATOR})
-_NOT_MAKERS = frozenset({"", "?", "_zeros", "zeros_like", "_npi_zeros"})
-"""Producers that say nothing of a value: of gradients MXNet knows only who made room for them."""
+_NOT_MAKERS = MAKE_ROOM | {"", "?"}
+"""Producers that say nothing of a value."""
 
 
 def run_findings(

@@ -16,12 +16,10 @@ from app.analysis.openers import purpose
 from app.analysis.proof_facts import Fact, Place, facts_of
 from app.analysis.shares import part_of
 from app.views import units
-from probes.trace.hop import HANDED_TO_FUNCTION, HANDED_TO_OPERATOR
+from probes.trace.hop import HANDED_TO_FUNCTION, HANDED_TO_OPERATOR, MAKE_ROOM
 
 MOST_WAYS = 3
 """Ways that are laid out; a finding of many tensors seldom has more kinds of them."""
-MAKE_ROOM = frozenset({"_zeros", "zeros_like", "_npi_zeros"})
-"""Producers that say nothing of a value: of gradients MXNet knows only who made room for them."""
 _HANDED_OVER = "Handed over by"
 _ROLES = dict.fromkeys(MAKE_ROOM, "Room made by") | dict.fromkeys(
     (HANDED_TO_FUNCTION, HANDED_TO_OPERATOR), _HANDED_OVER

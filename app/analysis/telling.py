@@ -20,6 +20,7 @@ _MANY, _GOOD_PART = 50, 0.1
 _MOST_LOOPS = 2
 """Loops whose costs are told apart; of more it is the whole run's."""
 _OF_ROUNDS = 0
+"""Stands for all loops inside a step, whose numbers of rounds are not told."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -11,10 +11,11 @@ import ctypes
 import threading
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, Optional
 
+from ..trace.hop import MAKE_ROOM
 from ..trace.recording import Recording
 from ..trace.replica_sets import Copy
 from .contexts import device_name
-from .marks import GRADIENT, MAKE_ROOM, Mark
+from .marks import GRADIENT, Mark
 
 if TYPE_CHECKING:
     from .replicas_apart import Apart

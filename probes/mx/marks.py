@@ -6,8 +6,6 @@ from typing import Any, Optional
 
 GRADIENT = "gradient"
 """What made the values of an array that MXNet hands out as another one's gradient."""
-MAKE_ROOM = frozenset({"_zeros", "zeros_like", "_npi_zeros"})
-"""Ops that make room for gradients; who made the values tells the backward pass."""
 
 Origin = tuple[str, int]
 """(device, location of the copy) of what came to the host from a device by a copy that the code called."""

@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any, Optional
 
 from ..trace.recording import Recording
-from ..trace.sites import Sites
+from ..trace.sites import COMPREHENSIONS, Sites
 from .marks import Mark
 from .marks import mark as mark_of
 
@@ -51,16 +51,12 @@ def creation(handle: Optional[Mark]) -> dict[str, int]:
     return {"variable_loc": handle[1], "variable_call_loc": _calls[handle]}
 
 
-_WITHIN = frozenset({"<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"})
-"""Names of code that stands in another function; from Python 3.12 on comprehensions have no frames."""
-
-
 def _call_of(sites: Sites) -> int:
     """The location that made the object which the innermost function of the user's sets up; 0 of others."""
     frame: Optional[FrameType] = sys._getframe(1)
     depth, made = 1, None
     while frame is not None:
-        if sites.is_user(frame.f_code.co_filename) and frame.f_code.co_name not in _WITHIN:
+        if sites.is_user(frame.f_code.co_filename) and frame.f_code.co_name not in COMPREHENSIONS:
             set_up = _set_up(frame)
             if made is not None and set_up is not made:
                 return sites.current(depth)

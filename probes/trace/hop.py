@@ -23,6 +23,8 @@ HANDED_TO_OPERATOR = "Custom argument"
 """What stands for the unknown maker of an array that MXNet hands to an operator in Python."""
 HANDED_TO_FUNCTION = "EagerPyFunc"
 """The same of a tensor that TensorFlow hands to a Python function."""
+MAKE_ROOM = frozenset({"_zeros", "zeros_like", "_npi_zeros"})
+"""MXNet's ops that make room for gradients; who made the values tells the backward pass."""
 LIBRARYS_OWN = frozenset({END_OF_DATA, DISPATCH, OWN_THREAD, LOGS, GRADIENTS})
 """Syncs that nobody who calls the library can leave out."""
 

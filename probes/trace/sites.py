@@ -21,6 +21,9 @@ _INSTALLED = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.s
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _LIBRARY, _USER, _OURS = range(3)
 
+COMPREHENSIONS = frozenset({"<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"})
+"""Names of code that stands in another function; from Python 3.12 on comprehensions have no frames."""
+
 Span = tuple[int, int, int, int]
 """Line, column, last line and its column of an expression, as Python counts them."""
 Define = Callable[[str, Optional[str], str, int, str], int]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from app.analysis.repairs.loads import loads_in, loads_of, loads_of_attribute
 from app.analysis.repairs.metrics import metric_updated
 from app.analysis.repairs.names import bindings, called, dotted, from_modules, root_of
 from app.analysis.repairs.roles import (
@@ -269,27 +270,8 @@ class _Flow:
         if not isinstance(target, ast.Name) or unsure:
             self._add(Role.UNKNOWN, file, stmt, "")
             return
-        loop, scope = source.loop_of(stmt), source.scopes_of(stmt)[0]
-        again = [
-            (one.lineno, one.col_offset)
-            for one in bindings(source, target.id, stmt)
-            if isinstance(one, ast.Name | ast.arg) and one is not target
-        ]
-        end = (getattr(stmt, "end_lineno", 0) or 0, getattr(stmt, "end_col_offset", 0) or 0)
-        later = [place for place in again if place > end]
-        inside = set(ast.walk(loop)) if loop is not None else None
-        rebound = inside is not None and any(
-            (part.lineno, part.col_offset) in again for part in inside if isinstance(part, ast.Name)
-        )
-        last = _end_of_statement(source, scope, min(later)) if later else None
-        for load in _names(scope, target.id):
-            place = (load.lineno, load.col_offset)
-            after = place > end and (last is None or place <= last)
-            around = inside is not None and load in inside and place < end and not rebound
-            if inside is not None and load not in inside:
-                continue  # once, when the loop is over
-            if not (after or around) or load in set(ast.walk(stmt)):
-                continue
+        scope = source.scopes_of(stmt)[0]
+        for load in loads_of(source, target, stmt):
             if source.scopes_of(load)[0] is not scope:
                 self._add(Role.UNKNOWN, file, load, "")
             else:
@@ -306,7 +288,7 @@ class _Flow:
         self, file: str, source: Source, name: str, scope: ast.AST, body: Sequence[ast.AST], calls: int
     ) -> None:
         for part in body:
-            for load in _names(part, name):
+            for load in loads_in(part, name):
                 self.climb(file, source, load, calls)
 
     def _kept(self, file: str, source: Source, path: ast.expr, stmt: ast.AST, calls: int) -> None:
@@ -321,22 +303,17 @@ class _Flow:
             loop = source.loop_of(source.statement_of(stmt) or stmt)
             own = source.scopes_of(made[0])[0] is source.scopes_of(stmt)[0]
             whole: ast.AST = loop if loop is not None and own else source.tree
-            reading = [one for one in _names(whole, path.id) if not is_only_kept(source, one)]
+            reading = [one for one in loads_in(whole, path.id) if not is_only_kept(source, one)]
             if any(not is_looked_at(source, one) for one in reading):
                 self._add(Role.KEPT if whole is loop else Role.UNKNOWN, file, stmt, path.id)
             return
         if not isinstance(path, ast.Attribute):
             self._add(Role.UNKNOWN, file, stmt, "")
             return
-        reading_attributes = [
-            one
-            for one in ast.walk(source.tree)
-            if isinstance(one, ast.Attribute)
-            and one.attr == path.attr
-            and isinstance(one.ctx, ast.Load)
-            and not is_only_kept(source, one)
+        readings = [
+            one for one in loads_of_attribute(source.tree, path.attr) if not is_only_kept(source, one)
         ]
-        if any(not is_looked_at(source, one) for one in reading_attributes):
+        if any(not is_looked_at(source, one) for one in readings):
             self._add(Role.KEPT, file, stmt, source.code(path))
 
 
@@ -346,21 +323,3 @@ def _definitions(source: Source, name: str) -> list[Function]:
 
 def _place(nodes: Sequence[ast.AST], node: ast.AST) -> int | None:
     return next((number for number, one in enumerate(nodes) if one is node), None)
-
-
-def _names(node: ast.AST, name: str) -> list[ast.Name]:
-    return [
-        part
-        for part in ast.walk(node)
-        if isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Load)
-    ]
-
-
-def _end_of_statement(source: Source, scope: ast.AST, place: tuple[int, int]) -> tuple[int, int] | None:
-    """Where the statement ends that gives the name at a place its value."""
-    for one in ast.walk(scope):
-        if isinstance(one, ast.Name) and (one.lineno, one.col_offset) == place:
-            stmt = source.statement_of(one)
-            if stmt is not None and isinstance(stmt, ast.Assign | ast.AnnAssign | ast.AugAssign):
-                return stmt.end_lineno or stmt.lineno, stmt.end_col_offset or 0
-    return place

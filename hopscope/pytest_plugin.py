@@ -15,7 +15,7 @@ import pytest
 
 from . import judge
 from .clone import HopscopeError, clone, recorder
-from .forbidding import forbid, kept, name_of_test
+from .forbidding import ForbiddenTransfer, forbid, kept, name_of_test
 
 _MARK = "hopscope"
 _PROPERTY = "hopscope_run"
@@ -83,10 +83,11 @@ def _codes(mark: pytest.Mark) -> tuple[str, ...]:
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     """Once a test is over, delete its runs where it went as it was meant to, and else note them."""
     outcome: Any = yield
     report = outcome.get_result()
+    _name_first(report, call.excinfo.value if call.excinfo else None)
     failed = item.stash.get(_FAILED, False) or report.failed
     item.stash[_FAILED] = failed and report.when != "teardown"
     if report.when != "teardown":
@@ -96,6 +97,14 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
             report.user_properties.append((_PROPERTY, block.id))
         else:
             block.discard()
+
+
+def _name_first(report: Any, error: BaseException | None) -> None:
+    """Have pytest's one line of a failed test begin with what was forbidden, its op and its line."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if isinstance(error, ForbiddenTransfer) and crash is not None:
+        more = len(error.rows) - 1
+        crash.message = error.rows[0] + (f", and {more} more" if more else "")
 
 
 _FAILED = pytest.StashKey[bool]()

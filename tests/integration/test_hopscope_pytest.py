@@ -184,6 +184,7 @@ def test_a_test_fails_where_it_does_what_is_forbidden(
     assert re.search(rf"explicit: {op} at checks/test_own\.py:{line}: \S+ cpu:1 -> cpu:2, 32 B, once", out), (
         out
     )
+    assert re.search(rf"^FAILED \S+::test_marked_crosses - explicit: {op} at ", out, re.M), out
     assert "contextlib.py" not in out, "a block that fails is shown at the test's own line"
     assert "ValueError: its own" in out
     assert "did you mean 'host-sync'?" in out

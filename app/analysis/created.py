@@ -22,6 +22,8 @@ def with_creation(cause: Cause, fields: Mapping[str, Any], tables: Tables) -> Ca
     if cause.code != "variable-home" or made is None:
         return cause
     evidence = cause.evidence | {"created_at": made.site}
+    if fields.get("variable_alone"):
+        evidence["created_alone"] = True
     call = tables.site(fields.get("variable_call_loc"))
     # Of a line in a comprehension the recorder told the call of the function around.
     if call and (made.function == _SETS_UP or made.function in COMPREHENSIONS):

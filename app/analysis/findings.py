@@ -116,12 +116,18 @@ def _stays_on_host(hop: Hop) -> bool:
 
 
 def _made_together(hop: Hop) -> tuple[str, ...]:
-    """What variables have in common that one object was given where it was made, and that one device reads.
+    """What reads of one variable have in common, or of the variables of one object, that one device does.
 
-    The object was made in the wrong scope, whichever lines read them.
+    It was made in the wrong scope, whichever lines read it.
     """
-    made = hop.cause.evidence.get("object_made_at")
-    return ("object", str(made), hop.src, hop.dst) if made else ()
+    evidence = hop.cause.evidence
+    if hop.cause.code != "variable-home":
+        return ()
+    if made := evidence.get("object_made_at"):
+        return "object", str(made), hop.src, hop.dst
+    if evidence.get("created_alone") and (made := evidence.get("created_at")):
+        return str(evidence.get("variable")), str(made), hop.src, hop.dst
+    return ()
 
 
 def _line_first(rows: list[int], hops: Sequence[Hop]) -> list[int]:

@@ -19,6 +19,7 @@ _INTEGERS = frozenset(
         "variables_loc",
         "variable_loc",
         "variable_call_loc",
+        "variable_alone",
         "without_context_loc",
         "graph",
         "node",

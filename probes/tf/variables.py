@@ -19,6 +19,8 @@ from .marks import mark as mark_of
 _CENTRAL = ("CentralStorageStrategy", "ParameterServerStrategy")
 _kept_by: dict[str, str] = {}
 _calls: dict[Mark, int] = {}
+_several: set[Mark] = set()
+"""Marks that more than one variable has: a line in a function or a loop makes them."""
 _values: dict[tuple[Mark, Mark], Mark] = {}
 _handles: dict[int, Mark] = {}
 """By the id of the mark of a variable's value: the mark of its handle."""
@@ -45,10 +47,14 @@ def handle_of(value: Mark) -> Optional[Mark]:
 
 
 def creation(handle: Optional[Mark]) -> dict[str, int]:
-    """The fields that tell at which line the variable of a handle was made, and by a call at which."""
+    """The fields that tell at which line the variable of a handle was made, and by a call at which.
+
+    `variable_alone` is 1 where that line has made no other one so far.
+    """
     if handle is None or handle not in _calls:
         return {}
-    return {"variable_loc": handle[1], "variable_call_loc": _calls[handle]}
+    alone = {} if handle in _several else {"variable_alone": 1}
+    return {"variable_loc": handle[1], "variable_call_loc": _calls[handle]} | alone
 
 
 def _call_of(sites: Sites) -> int:
@@ -96,6 +102,8 @@ def install(recording: Recording) -> None:
             known = handle._hopscope = mark_of(mark[0], mark[1], str(name).rstrip("/"), *mark[3:])
             with guard:
                 call = _call_of(recording.sites)
+                if known in _calls:
+                    _several.add(known)
                 # Several that were made at one line by calls of different lines have no one call.
                 if _calls.setdefault(known, call) != call:
                     _calls[known] = 0

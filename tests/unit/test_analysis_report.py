@@ -55,11 +55,15 @@ def hop(number: int, src: str, dst: str, count: int | None, **fields: Any) -> Ke
     return Key(number, "hop", hop_fields(src, dst, **fields), count)
 
 
-def read(number: int, line: int, made: int, call: int, dst: str = "cpu:1", size: int = 1024) -> Key:
-    """An object's variable, made at a line when another makes the object, is read at a third each step."""
+def read(
+    number: int, line: int, made: int, call: int, dst: str = "cpu:1", size: int = 1024, alone: int = 0
+) -> Key:
+    """A variable, made at a line when another makes the object it is of, is read at a third each step."""
     fields = {"facts": {"variable": "Variable"}, "producer_op": "ReadVariableOp", "graph": 1, "per_call": 1}
     fields |= {"loc": line, "bytes": size, "requested": dst, "tensor": f"read_{number}:0"}
-    return hop(number, "cpu:0", dst, 30, **fields, variable_loc=made, variable_call_loc=call)
+    return hop(
+        number, "cpu:0", dst, 30, **fields, variable_loc=made, variable_call_loc=call, variable_alone=alone
+    )
 
 
 def test_variables_of_one_object_that_one_device_reads_are_one_finding_at_the_line_that_reads_most() -> None:
@@ -89,6 +93,27 @@ def test_variables_of_one_object_that_one_device_reads_are_one_finding_at_the_li
         "Variable of stats.py:109 and Variable of stats.py:108 live on cpu:0 and are read on cpu:1 at"
         " train.py:23, and at train.py:16: 3 KiB each step"
     )
+
+
+def test_a_variable_that_two_lines_read_on_one_device_is_one_finding() -> None:
+    run = tables(
+        read(1, 16, 8, 0, alone=1),
+        read(2, 23, 8, 0, alone=1),
+        read(3, 23, 8, 0, dst="cpu:2", alone=1),
+        read(4, 16, 9, 0),
+        read(5, 23, 9, 0),
+        Key(9, "mark", {"name": "step"}, 30),
+        processes=[process(devices=("cpu:0", "cpu:1", "cpu:2"))],
+    )
+    found = [one for one in run_findings(run, hop_table(run), []) if one.code == "variable-home"]
+    assert {(one.site, one.evidence["dst"], tuple(one.evidence.get("also_at", ()))) for one in found} == {
+        ("train.py:16", "cpu:1", ("train.py:23",)),
+        ("train.py:23", "cpu:2", ()),
+        ("train.py:16", "cpu:1", ()),  # of several that line 9 made, which lines read which is not known
+        ("train.py:23", "cpu:1", ()),
+    }
+    (both,) = [one for one in found if "also_at" in one.evidence]
+    assert (both.evidence["created_at"], both.evidence["bytes"]) == ("train.py:8", 2 * 30 * 1024)
 
 
 def test_variables_that_no_constructor_made_are_told_by_the_lines_that_read_them() -> None:

@@ -110,7 +110,12 @@ class Ops:
         mixed: bool,
     ) -> None:
         """The first op at a line, several outputs, outputs that were there before, copies, mixed inputs."""
-        group = outputs if isinstance(outputs, (list, tuple)) else (outputs,)
+        group: Sequence[Any] = outputs if isinstance(outputs, (list, tuple)) else (outputs,)
+        if not group:
+            # Without outputs, as `reset_arrays` of `zero_grad`, it writes to what it is given.
+            group = out = inputs
+            if not group:
+                return
         fresh = group[0].handle.value not in self.arrays.marks
         if out is not None:
             first = self._filled(name, group[0].handle)

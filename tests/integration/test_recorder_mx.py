@@ -285,6 +285,16 @@ def test_each_loss_has_its_own_backward_pass_and_a_view_is_an_op_of_it(
     assert copied_back == [("cpu:2", "cpu:1", 1, "script.py:15")], "only what came from a weight, by a slice"
 
 
+def test_an_op_without_outputs_writes_to_what_it_is_given(mx_python: Path, hopscope_home: Path) -> None:
+    from app.analysis.report import run_report
+
+    run = recorded(mx_python, "mx_accumulates.py")
+    assert run.report["unseen"] == []
+    (zeroed,) = by(run_report(run.run.path, ops=True)["ops"], type="reset_arrays")
+    where = zeroed["assigned"], zeroed["site"]
+    assert where == ("cpu:1", line("mx_accumulates.py", "set to zero"))
+
+
 def test_replicas_that_exchange_nothing_are_found_to_drift(mx_python: Path, hopscope_home: Path) -> None:
     run = recorded(mx_python, "mx_replicas.py", "none")
     (finding,) = by(run.report["findings"], code="replica-drift")

@@ -88,7 +88,7 @@ def _made(keys: Sequence[Key], tables: Tables) -> dict[str, list[str]]:
 
 def _also(evidence: Mapping[str, Any]) -> str:
     lines = advice.some_of(evidence.get("also_at") or (), "lines")
-    return f"So do ops at {lines}, with the same array or what became of it." if lines else ""
+    return f"So do ops at {lines}, with arrays that come from the same line." if lines else ""
 
 
 def _read(site: str | None, keys: Sequence[Key]) -> str:

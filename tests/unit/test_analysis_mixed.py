@@ -110,7 +110,7 @@ def test_what_came_of_the_same_array_is_the_same_mistake() -> None:
         )
     )
     assert (first.site, first.evidence["also_at"]) == ("mix.py:7", ["mix.py:9"])
-    assert first.summary.endswith("So do ops at mix.py:9, with the same array or what became of it.")
+    assert first.summary.endswith("So do ops at mix.py:9, with arrays that come from the same line.")
     assert (second.site, "also_at" in second.evidence) == ("mix.py:11", False)
 
 

@@ -77,9 +77,22 @@ def test_no_context_is_handed_where_it_is_not_sure_which(model: str, main: str, 
 
 def test_it_is_said_where_the_context_belongs() -> None:
     main = MAIN + "other = net.begin_state(batch_size=1)\n"
-    words = said("mixed-context", MODEL, files={"main.py": main}, **TOLD) or ""
-    assert words.startswith("Make it on gpu:1 from the start, by self.lstm.begin_state(.., ctx=x.context) at")
-    assert "train.py:9, x being what it meets at train.py:12, or have its caller hand it on" in words
+    assert said("mixed-context", MODEL, files={"main.py": main}, **TOLD) == (
+        "Make it on gpu:1 from the start: hand the context in to train.py:9, for ctx= of"
+        " self.lstm.begin_state(..); as_in_context before the op would copy it each time."
+    )
+    near = "from mxnet import nd\n\ndef scores(x):\n    mask = nd.ones(x.shape)\n    return x * mask  #!\n"
+    assert said("mixed-context", near, **TOLD | {"made_on_default_at": ["train.py:4"]}) == (
+        "Make it on gpu:1 from the start, by nd.ones(.., ctx=x.context) at train.py:4, x being what it meets"
+        " at train.py:5; as_in_context before the op would copy it each time."
+    )
+    both = "from mxnet import nd\n\ndef targets(n):\n    return nd.ones((n, 1)), nd.zeros((n, 1))\n"
+    use = "from train import targets\nright, wrong = targets(8)\nloss(x, right)  #!\n"
+    told = TOLD | {"made_on_default_at": ["nets.py:4"]}
+    assert said("mixed-context", use, files={"nets.py": both}, **told) == (
+        "Make it on gpu:1 from the start: hand the context in to nets.py:4, for ctx= of nd.ones(..) and"
+        " nd.zeros(..); as_in_context before the op would copy it each time."
+    )
     unknown = TOLD | {"made_on_default_at": ["gone.py:9"]}
     assert said("mixed-context", MODEL, **unknown) == advice.fix("mixed-context", {})
 

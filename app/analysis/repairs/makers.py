@@ -114,30 +114,54 @@ def handed_by_caller(situation: Situation) -> Draft | None:
 
 def of_mixed(situation: Situation, said: str) -> str:
     """What to say of inputs elsewhere, by the line that made them without a context; else `said`."""
-    made, device = _made_at(situation), _met_on(situation)
-    if made is None or device is None:
+    found, device = _all_made_at(situation), _met_on(situation)
+    if not found or device is None:
         return said
-    site, call = f"{made[0]}:{made[2].lineno}", made[1].code(made[2].func)
-    handed = "" if _parameter(made[1], made[2]) is None else ", or have its caller hand it on"
+    file, source, call = found[0]
+    site, names = f"{file}:{call.lineno}", [source.code(one.func) for _, _, one in found]
+    otherwise = "as_in_context before the op would copy it each time."
+    if len(found) > 1 or not _within_reach(situation, file, call):
+        calls = " and ".join(f"{name}(..)" for name in dict.fromkeys(names))
+        return (
+            f"Make it on {device} from the start: hand the context in to {site}, for ctx= of {calls};"
+            f" {otherwise}"
+        )
+    handed = "" if _parameter(source, call) is None else ", or have its caller hand it on"
     return (
-        f"Make it on {device} from the start, by {call}(.., ctx=x.context) at {site}, x being what it meets"
-        f" at {situation.finding.site}{handed}; as_in_context before the op would copy it each time."
+        f"Make it on {device} from the start, by {names[0]}(.., ctx=x.context) at {site}, x being what it"
+        f" meets at {situation.finding.site}{handed}; {otherwise}"
+    )
+
+
+def _within_reach(situation: Situation, file: str, call: ast.Call) -> bool:
+    """Whether what the finding's line knows may be known where the array is made."""
+    source = situation.source
+    if file != situation.file:
+        return False
+    makes = source.function_of(call)
+    return makes is None or any(
+        source.function_of(stmt) is makes for stmt in source.statements_at(situation.line)
     )
 
 
 def _made_at(situation: Situation) -> tuple[str, Source, ast.Call] | None:
     """The file and the call that made the inputs on the default context, if one is to be found."""
+    found = _all_made_at(situation)
+    return found[0] if len(found) == 1 else None
+
+
+def _all_made_at(situation: Situation) -> list[tuple[str, Source, ast.Call]]:
+    """All calls of the line that made such inputs that may have been it."""
     place = split_site(alone([str(site) for site in situation.evidence("made_on_default_at")]))
     source = situation.opened(place[0]) if place is not None else None
     if place is None or source is None:
-        return None
-    found = [
-        node
+        return []
+    return [
+        (place[0], source, node)
         for stmt in source.statements_at(place[1])
         for node in own_nodes(stmt)
         if isinstance(node, ast.Call) and (makes_nowhere(source, node) or _parameter(source, node))
     ]
-    return (place[0], source, found[0]) if len(found) == 1 else None
 
 
 def _met_on(situation: Situation) -> str | None:

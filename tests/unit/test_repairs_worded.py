@@ -301,6 +301,19 @@ def test_ops_of_several_devices_inputs_are_asked_into_no_one_scope() -> None:
     assert said("default-device", computing, **one) == advice.PUT_BESIDE_INPUTS
 
 
+def test_of_a_variable_that_may_be_used_at_its_home_too_it_is_said_what_to_do_then() -> None:
+    text = "import tensorflow as tf\nlogits = tf.matmul(x, table, transpose_b=True)  #!\n"
+    read: Any = {
+        "hops": (hop("variable-home", "gpu:0", "gpu:1", producer_op="ReadVariableOp", site="train.py:2"),)
+    }
+    there = op(9, "ResourceGather", "gpu:0"), op(2, "ReadVariableOp", "gpu:0")
+    plain = said("variable-home", text, **read) or ""
+    assert said("variable-home", text, ran=there, **read) == (
+        f"{plain} Variables of gpu:0 are read there too, at train.py:9: if this is one of them, leave it"
+        " there, do on gpu:0 what reads it here, and send the result on."
+    )
+
+
 def test_gradients_of_two_scopes_are_computed_in_stages() -> None:
     """Bug: one call was to stand in the device scopes of two devices."""
     told = said("gradient-outside-scope", SPLIT, forward_requested=["gpu:1", "gpu:0"]) or ""

@@ -61,6 +61,12 @@ class Ran:
             if op.type not in _NOTHING | NOT_THE_CODES and not _of_variable(op.type)
         ]
 
+    def reads_on(self, home: str) -> list[str]:
+        """The lines that read variables of a device, or rows of them, wherever they go on with these."""
+        reads = (op for op in self.ops() if op.assigned == home and op.site)
+        found = dict.fromkeys(op.site for op in reads if op.type in READS - _MADE)
+        return [site for site in found if site is not None]
+
     def traced(self, names: set[str]) -> list[Op]:
         """Ops of traced functions of these names that compute something."""
         none = NOT_THE_CODES | READS | {"Const", "NoOp"}

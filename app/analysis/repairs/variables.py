@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from app.analysis.advice import some_of
 from app.analysis.devices import default_device
 from app.analysis.lines import split_site
 from app.analysis.repairs.change import Change, unfolded
@@ -62,6 +63,22 @@ def variable_home(situation: Situation) -> Draft | None:
         " what else uses it."
     )
     return situation.draft(words, change.text(), file)
+
+
+def used_at_home(situation: Situation) -> str:
+    """What to do where lines compute with variables of that home there: it may be this one that they read."""
+    device, home = alone([hop.dst for hop in situation.hops]), alone([hop.src for hop in situation.hops])
+    if device is None or home is None or situation.evidence("kept_by") or has_strategy(situation):
+        return ""
+    hops = [hop for hop in (*situation.hops, *situation.others) if hop.src == home]
+    sent = {site for hop in hops for site in (hop.site, hop.producer_site)}
+    stay = [site for site in situation.ran.reads_on(home) if site not in sent]
+    if not stay:
+        return ""
+    return (
+        f" Variables of {home} are read there too, at {some_of(stay, 'lines')}: if this is one of them, leave"
+        f" it there, do on {home} what reads it here, and send the result on."
+    )
 
 
 def _whole_object(situation: Situation, home: str, device: str) -> Draft | None:

@@ -21,15 +21,17 @@ from app.analysis.repairs.strategies import has_strategy
 from app.analysis.repairs.takes import takes
 from app.analysis.repairs.timing import for_timing
 from app.analysis.repairs.trainers import of_drift
+from app.analysis.repairs.variables import used_at_home
 
 _APPLIES = frozenset({"apply_gradients", "apply", "minimize"})
 _PLAIN = frozenset({"min", "max", "float", "int", "round", "abs", "len", "pow"})
 
 
 _IN_STAGES = (
-    "One call computes all its gradients in one scope: make the tape persistent, and compute those of each"
-    " device's variables in that device's scope, those nearest to the loss first; the gradient of the tensor"
-    " that came from the device before is that one's output_gradients."
+    "One call computes all its gradients in one scope: record each device's part by a tape of its own, one"
+    " after the other, each in that device's scope and watching the tensor that comes from the part before."
+    " Take the last part's gradients first, in its scope, that tensor's among them, and hand this one to the"
+    " part before as output_gradients."
 )
 
 
@@ -49,6 +51,8 @@ def in_words(situation: Situation, said: str) -> str | None:
             f"Its data was taken from {taken[0]} at {taken[1]}: hand the tensor itself on, and make what is"
             " made of it in between on the device, with the framework's ops; then nothing is sent."
         )
+    if code == "variable-home":
+        return said + used_at_home(situation)
     placed_by_others = code in ("bounce", "default-device") and has_strategy(situation)
     if placed_by_others and (situation.evidence("result_of_a_call") or trains_a_model(situation)):
         return None  # the strategy calls the function for each of its devices, and places what Keras trains

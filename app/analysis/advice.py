@@ -27,8 +27,8 @@ _FIXES = {
     "variable-home": "Create the variable on the device that reads it; one that nothing writes to may also be"
     " read once, and its value kept.",
     "host-sync": EITHER,
-    "host-upload": "Send new data ahead of the step (a prefetching input pipeline); make what stays the same"
-    " once, on {dst}, before the loop.",
+    "host-upload": "What is known ahead of its step, send ahead (a prefetching input pipeline); make what"
+    " stays the same once, on {dst}, before the loop.",
     "mixed-context": "Bring the inputs to one device before the op: x.as_in_context(y.context).",
     "redundant-copy": "Drop the copy: the tensor is there already.",
     "bounce": "Keep the tensor on {start}, or copy it from there straight to where it is used.",

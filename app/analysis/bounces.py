@@ -62,7 +62,7 @@ def _finding(
     first, last = hops[chains[0].rows[0]], hops[chains[0].rows[-1]]
     stations = chains[0].stations
     taken = {(hop.src, hop.site) for hop in part if hop.kind == "pull"}
-    waits = [sync for sync in syncs if (sync.device, sync.site) in taken]
+    waits = [sync for sync in syncs if (sync.waited_for, sync.site) in taken]
     ops = [hop.op for row, hop in shares.items() if row != chains[0].rows[-1]]
     evidence: dict[str, Any] = {
         "stations": list(stations),

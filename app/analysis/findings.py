@@ -21,7 +21,7 @@ from app.analysis.mixed import mixed_findings
 from app.analysis.opaque import by_xla, inside, opaque_findings
 from app.analysis.severity import RANK, SEVERITY
 from app.analysis.shares import untold
-from app.analysis.syncs import Sync
+from app.analysis.syncs import ALL_DEVICES, Sync
 from app.analysis.tables import Tables
 from app.analysis.telling import Telling, cost_ns, standstill, waited
 from app.analysis.transfer import TINY
@@ -94,7 +94,7 @@ def findings(
     told_of |= {(hop.dst, hop.site, True) for hop in hops if hop.kind == "upload" and hop.count != 0}
     waits: dict[tuple[Any, ...], list[Sync]] = {}
     for sync in syncs:
-        if not is_host(sync.device) and sync.count and _at(sync) not in told_of:
+        if not is_host(sync.waited_for) and sync.count and _at(sync) not in told_of:
             waits.setdefault((sync.site, sync.kind, sync.takes), []).append(sync)
     found += [_of_syncs(alike, telling) for alike in waits.values()]
     found += more
@@ -107,7 +107,7 @@ def findings(
 
 def _at(sync: Sync) -> tuple[str, str | None, bool]:
     """What a wait stands by that is told with a transfer: a value taken, or one sent to an array in use."""
-    return sync.device, sync.site, sync.kind == "upload"
+    return sync.waited_for, sync.site, sync.kind == "upload"
 
 
 def _stays_on_host(hop: Hop) -> bool:
@@ -244,10 +244,10 @@ def _of_syncs(syncs: Sequence[Sync], telling: Telling) -> Finding:
     first, count = syncs[0], sum(sync.count for sync in syncs)
     share = telling.costly(syncs)
     often = (bool(share) or telling.waits_every_step(syncs)) and first.kind not in LIBRARYS_OWN
-    sources = in_order(sync.source for sync in syncs)
+    sources = in_order(sync.waited_for or ALL_DEVICES for sync in syncs)
     evidence = {"kind": first.kind, "device": _alone(sources), "count": count} | waited(syncs)
     does = "takes a value from" if first.takes else "waits for"
-    named = advice.some_of(sources, "devices")
+    named = _lying(syncs, evidence) if first.takes else advice.some_of(sources, "devices")
     summary = f"Python {does} {named} by {first.kind} at {first.site or 'an unknown line'}"
     severity = SEVERITY["host-sync"] if often else "info"
     text = f"{summary}: {units.times(count)}{standstill(syncs)}{share}."
@@ -255,6 +255,19 @@ def _of_syncs(syncs: Sequence[Sync], telling: Telling) -> Finding:
     return Finding(
         "host-sync", severity, first.site, text, evidence, change, (), often, 0, cost_ns((), syncs)
     )
+
+
+def _lying(syncs: Sequence[Sync], evidence: dict[str, Any]) -> str:
+    """``cpu:1``, ``cpu:0, which waits for cpu:2,``: where the values lie; noted where others make those."""
+    brought = [sync for sync in syncs if sync.waits_for]
+    own = in_order(sync.source for sync in syncs if not sync.waits_for)
+    if not brought:
+        return advice.some_of(own, "devices")
+    there = in_order(sync.device for sync in brought)
+    evidence["value_on"] = _alone(there)
+    makers = advice.some_of(in_order(sync.waits_for for sync in brought), "devices")
+    waits = "which waits for" if len(there) == 1 else "which wait for"
+    return f"{advice.some_of([*own, *there], 'devices')}, {waits} {makers},"
 
 
 def _of_unseen(row: Unseen, clusters: bool) -> Finding:

@@ -112,6 +112,7 @@ _TOLD: dict[str, _Told] = {
     "exchanged_of": _Told("Of parameters"),
     "kind": _Told("Waits by"),
     "device": _Told("For", "device", alone=True),
+    "value_on": _Told("Value lies on", "device"),
     "made_by": _Told("Made by", alone=True),
     "handed_by": _Told("Handed over by", alone=True),
     "brought_at": _Told("Copied to the host before, at", "line"),

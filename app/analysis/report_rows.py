@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.analysis.memory import UNUSED
-from app.analysis.syncs import ALL_DEVICES
+from app.analysis.syncs import shown
 from app.views import units
 
 Row = tuple[str, ...]
@@ -45,7 +45,7 @@ def sync_rows(report: Mapping[str, Any]) -> list[Row]:
     """Device, kind, site, count, waited, copied, basis."""
     return [
         (
-            row["device"] or ALL_DEVICES,
+            shown(row["device"], row.get("waits_for") or ""),
             row["kind"],
             row["site"] or units.UNKNOWN,
             units.times(row["count"]),

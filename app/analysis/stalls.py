@@ -33,7 +33,7 @@ def with_stalls(syncs: Iterable[Sync], tables: Tables, hops: Sequence[Hop]) -> l
         dataclasses.replace(
             _split(sync, hops, speed),
             step_ns=_a_step(sync, tables.rounds),
-            idle=idle.get((sync.device, sync.kind, sync.site), ()),
+            idle=idle.get((sync.waited_for, sync.kind, sync.site), ()),
         )
         for sync in rows
     ]
@@ -62,6 +62,8 @@ def _split(sync: Sync, hops: Sequence[Hop], speed: float | None) -> Sync:
 
 
 def _copying_ns(sync: Sync, hops: Sequence[Hop], speed: float | None) -> float | None:
+    if sync.waits_for:
+        return None  # it lies in the host's memory already
     if not is_gpu(sync.device):
         return None if speed is None or sync.bytes_total is None else sync.bytes_total * speed
     pulls = [

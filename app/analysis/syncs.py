@@ -12,6 +12,8 @@ from app.analysis.tables import Tables
 from probes.trace.rows import Key
 
 ALL_DEVICES = "all devices"
+_Identity = tuple[str, str, str | None, str]
+"""Device, kind, line, and the device that a value of the host waits for."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Sync:
     """All syncs of one kind on one device at one line."""
 
     device: str
-    """'' for a wait for all devices."""
+    """Where the value lies that Python took; '' for a wait for all devices."""
     kind: str
     site: str | None
     count: int
@@ -56,11 +58,23 @@ class Sync:
     """Its own loop, which `each` is of where it is not of every step or call of the run."""
     brought_at: tuple[str, ...] = ()
     """Lines that copied to the host what is taken there and waited for: its device had yet to make it."""
+    waits_for: str = ""
+    """The device that had yet to make what was copied to the host; '' where that is `device` itself."""
+
+    @property
+    def waited_for(self) -> str:
+        """The device that Python waited for, '' for all."""
+        return self.waits_for or self.device
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """Where the value lies and what it waits for; none for a wait for all."""
+        return tuple(dict.fromkeys(filter(None, (self.device, self.waits_for))))
 
     @property
     def source(self) -> str:
-        """The device for people: a wait may be for all of them."""
-        return self.device or ALL_DEVICES
+        """The device for people: a wait may be for all of them, and a value of the host for another one."""
+        return shown(self.device, self.waits_for)
 
     @property
     def stood_ns(self) -> int | None:
@@ -76,21 +90,25 @@ class Sync:
         return row
 
 
+def shown(device: str, waits_for: str) -> str:
+    """``cpu:0, which waits for cpu:2``: where a value lies, '' for all devices, and what it waits for."""
+    return f"{device}, which waits for {waits_for}" if waits_for else device or ALL_DEVICES
+
+
 def sync_table(tables: Tables) -> list[Sync]:
     """One row a device, kind and line, the longest standstill first."""
-    groups: dict[tuple[str, str, str | None], list[Key]] = {}
-    brought: dict[tuple[str, str, str | None], dict[str, None]] = {}
+    groups: dict[_Identity, list[Key]] = {}
+    brought: dict[_Identity, dict[str, None]] = {}
     copied = _copied_to_host(tables)
     for key in tables.of_kind("sync"):
         fields = key.fields
-        device = fields.get("device") or ""
         origin = fields.get("copied_from") or "", fields.get("copy_loc") or 0
-        # What was copied to the host for each time it is taken there is waited for on its device.
-        if key.count and copied.get(origin, 0) >= key.count:
-            device = origin[0]
-        identity = (device, fields.get("kind") or "", tables.site(fields.get("loc")))
+        # What was copied to the host for each time it is taken there waits for the device it came from.
+        waits_for = origin[0] if key.count and copied.get(origin, 0) >= key.count else ""
+        device, kind = fields.get("device") or "", fields.get("kind") or ""
+        identity = (device, kind, tables.site(fields.get("loc")), waits_for if waits_for != device else "")
         groups.setdefault(identity, []).append(key)
-        if device != (fields.get("device") or "") and (line := tables.site(origin[1])):
+        if identity[-1] and (line := tables.site(origin[1])):
             brought.setdefault(identity, {})[line] = None
     rows = [
         dataclasses.replace(_sync(tables, identity, keys), brought_at=tuple(brought.get(identity, ())))
@@ -110,7 +128,8 @@ def _copied_to_host(tables: Tables) -> dict[tuple[str, int], int]:
     return found
 
 
-def _sync(tables: Tables, identity: tuple[str, str, str | None], keys: list[Key]) -> Sync:
+def _sync(tables: Tables, identity: _Identity, keys: list[Key]) -> Sync:
+    device, kind, site, waits_for = identity
     times = [_Time.of(tables, key) for key in keys]
     known = [time for time in times if time.stood is not None]
     stated = {key.fields.get("basis") or "measured" for key in keys}
@@ -122,13 +141,15 @@ def _sync(tables: Tables, identity: tuple[str, str, str | None], keys: list[Key]
     each, own = tables.each(ids, count), tables.own(ids, count)
     takes = any(key.fields.get("bytes") != 0 for key in keys)
     taken = total(_bytes(key) for key in keys)
+    row = Sync(device, kind, site, count, None, None, "unknown", takes, bytes_total=taken, each=each, own=own)
+    row = dataclasses.replace(row, waits_for=waits_for)
     if not known:
-        return Sync(*identity, count, None, None, "unknown", takes, bytes_total=taken, each=each, own=own)
+        return row
     stood = sum(time.stood or 0 for time in known)
     copied = total(time.copied for time in known)
     split = "" if copied is None else basis
     waited = stood - (copied or 0)
-    return Sync(*identity, count, waited, copied, basis, takes, split, taken, each=each, own=own)
+    return dataclasses.replace(row, wait_ns=waited, copy_ns=copied, basis=basis, split_basis=split)
 
 
 def _bytes(key: Key) -> int | None:

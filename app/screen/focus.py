@@ -98,7 +98,8 @@ def _filter(
             return Focus(label, rows, Selection(hops=rows), devices)
     if address.line and (line := line_of(address.line)):
         touched = {end for row in line.hops for end in (hops[row].src, hops[row].dst)}
-        devices = frozenset((*line.devices, *touched, *(sync.device for sync in line.syncs if sync.device)))
+        touched |= {device for sync in line.syncs for device in sync.devices}
+        devices = frozenset((*line.devices, *touched))
         selection = Selection(hops=line.hops)
         return Focus(f"line {address.line}", line.hops, selection, devices, site=address.line)
     return Focus()

@@ -164,7 +164,7 @@ class RunRows:
             copy = None if sync.copy_ns is None else sync.copy_ns / 1e9
             each = sync.stood_ns / sync.count / 1e9 if sync.stood_ns is not None and sync.count else None
             cells = {
-                "device": self._one_or_all(sync.device),
+                "device": self._waited(sync),
                 "kind": {"text": sync.kind},
                 "site": {"text": sync.site or "?"},
                 "count": _number(units.times(sync.count), sync.count),
@@ -190,9 +190,12 @@ class RunRows:
         remark = f"{shown.get('remark', '')} {least}".strip()
         return shown | {"remark": remark, "title": f"{told} (inferred)"}
 
-    def _one_or_all(self, device: str) -> dict[str, Any]:
-        """A device's badge; '' are all."""
-        return {"devices": [self.badge(device)]} if device else {"devices": [], "remark": ALL_DEVICES}
+    def _waited(self, sync: Sync) -> dict[str, Any]:
+        """The badge of the device where the value lies, with the one that it waits for; '' are all."""
+        if not sync.device:
+            return {"devices": [], "remark": ALL_DEVICES}
+        told = {"remark": f"waits for {sync.waits_for}"} if sync.waits_for else {}
+        return {"devices": [self.badge(sync.device)]} | told
 
     def collectives(self, collectives: Iterable[Collective]) -> list[dict[str, Any]]:
         """All-reduces and their kin."""

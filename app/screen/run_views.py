@@ -172,7 +172,7 @@ def syncs_view(page: Page) -> None:
     if focus.site:
         found = [sync for sync in syncs if sync.site == focus.site]
     else:
-        found = [sync for sync in syncs if not focus.devices or sync.device in focus.devices]
+        found = [sync for sync in syncs if not focus.devices or focus.devices.intersection(sync.devices)]
     made = page.row_maker.syncs(found)
     empty = "No wait belongs to what is picked." if syncs else "Python waited for no device."
     table(rows.sync_columns(found), made, "syncs", empty=empty, label="Waits for devices")

@@ -199,8 +199,28 @@ def test_a_value_that_was_copied_to_the_host_each_time_is_waited_for_on_its_devi
         (row,) = sync_table(tables(copy, sync(2, "cpu:0", copied_from="cpu:1", copy_loc=2)))
         return row
 
-    assert (taken(10).device, taken(10).brought_at) == ("cpu:1", ("train.py:2",))
-    assert (taken(1).device, taken(1).brought_at) == ("cpu:0", ())
+    brought = taken(10)
+    assert (brought.device, brought.waits_for, brought.brought_at) == ("cpu:0", "cpu:1", ("train.py:2",))
+    assert (taken(1).device, taken(1).waits_for, taken(1).brought_at) == ("cpu:0", "", ())
+
+
+def test_a_value_of_the_host_that_waits_for_a_device_is_told_with_both() -> None:
+    """Taking it copies nothing from the device that it waits for."""
+    run = tables(
+        Key(1, "hop", hop_fields("cpu:2", "cpu:0", op="MatMul", loc=2), 10),
+        sync(2, "cpu:0", copied_from="cpu:2", copy_loc=2),
+        processes=[COPIES],
+        totals={2: KeyTotals(10, 10, 8000, 10)},
+    )
+    hops = hop_table(run)
+    found = next(row for row in run_findings(run, hops, stalls(run, hops)) if row.code == "host-sync")
+    assert found.summary == (
+        "Python takes a value from cpu:0, which waits for cpu:2, by numpy at train.py:3: 10\u00d7, 8 \u00b5s"
+        " waited (measured)."
+    )
+    assert (found.evidence["device"], found.evidence["value_on"]) == ("cpu:2", "cpu:0")
+    (row,) = stalls(run, hops)
+    assert (row.source, row.wait_ns, row.copy_ns) == ("cpu:0, which waits for cpu:2", 8000, None)
 
 
 def test_without_steps_what_autograd_records_is_a_round() -> None:

@@ -215,6 +215,9 @@ def test_every_number_has_a_unit_and_every_estimate_its_basis() -> None:
     assert told == {"wait": "6 ms", "copy": "2 ms", "each": "2 ms", "basis": "estimated"}
     (everything,) = made.syncs([Sync("", "waitall", "a.py:9", 1, 5, 0, "measured", takes=False)])
     assert everything["cells"]["device"] == {"devices": [], "remark": "all devices"}
+    (far,) = made.syncs([Sync("cpu:0", "numpy", "a.py:9", 1, 5, None, "measured", waits_for="cpu:1")])
+    assert far["cells"]["device"]["remark"] == "waits for cpu:1"
+    assert [badge["device"] for badge in far["cells"]["device"]["devices"]] == ["cpu:0"]
     one = Collective("AllReduce", ("cpu:1",), 3, 2048, None, "ring", 5, "a.py:1", "estimated")
     (row,) = made.collectives([one])
     assert (row["cells"]["payload"]["text"], row["cells"]["wire"]["text"]) == ("2 KiB", "?")

@@ -97,7 +97,13 @@ def _flown(report: Row, by_step: bool) -> Flown:
     return Flown(
         gpus=report["gpus"],
         ways={way: _moved(hops, report, by_step) for way, hops in ways.items()},
-        waits=_sum([_times(row, report, by_step) for row in report["syncs"] if is_gpu(row["device"])]),
+        waits=_sum(
+            [
+                _times(row, report, by_step)
+                for row in report["syncs"]
+                if is_gpu(row.get("waits_for") or row["device"])
+            ]
+        ),
         lacking=sum(row["ops"] for row in report["no_kernel"]),
     )
 

@@ -102,6 +102,7 @@ _TOLD: dict[str, _Told] = {
     "on_a_gpu": _Told("On a GPU"),
     "argument_made_by": _Told("Argument made by"),
     # Of chains, sums and waits.
+    "gradients_back_at": _Told("Gradients go back at", "line"),
     "by": _Told("Handed on unchanged by", alone=True),
     "causes": _Told("Each hop by itself"),
     "algorithm": _Told("Algorithm"),
@@ -195,12 +196,11 @@ def _sums(evidence: Mapping[str, Any], basis: str) -> Iterable[str]:
         yield f"{units.size(number('bytes'))}{f' ({basis})' if basis else ''}"
     if number("estimated_copying_ns"):
         yield f"{units.duration(number('estimated_copying_ns') / 1e9)} of copying (estimated)"
-    waited, copied, split = number("wait_ns"), number("copy_ns"), evidence.get("split")
-    if waited and copied and isinstance(split, str):
-        apart = f"{units.duration(waited / 1e9)} waited and {units.duration(copied / 1e9)} copied"
-        yield f"{apart} (told apart: {split})"
-    elif waited:
-        yield f"{units.duration(waited / 1e9)} waited"
+    copied, split = number("copy_ns"), evidence.get("split")
+    if stood := number("wait_ns") + copied:
+        told = isinstance(split, str) and copied
+        copying = f", of it {units.duration(copied / 1e9)} copying ({split})" if told else ""
+        yield f"{units.duration(stood / 1e9)} waited{copying}"
 
 
 def _fact(told: _Told, value: Any, place_of: PlaceOf) -> Fact:

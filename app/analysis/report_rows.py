@@ -42,14 +42,16 @@ def collective_rows(report: Mapping[str, Any]) -> list[Row]:
 
 
 def sync_rows(report: Mapping[str, Any]) -> list[Row]:
-    """Device, kind, site, count, waited, copied, basis."""
+    """Device, kind, site, count, waited in all, of it copying, basis."""
     return [
         (
             shown(row["device"], row.get("waits_for") or ""),
             row["kind"],
             row["site"] or units.UNKNOWN,
             units.times(row["count"]),
-            units.UNKNOWN if row["wait_ns"] is None else units.duration(row["wait_ns"] / 1e9),
+            units.UNKNOWN
+            if row["wait_ns"] is None
+            else units.duration((row["wait_ns"] + (row["copy_ns"] or 0)) / 1e9),
             copied(row["wait_ns"], row["copy_ns"]),
             _bases(row),
         )
@@ -64,10 +66,10 @@ def _bases(row: Mapping[str, Any]) -> str:
 
 
 def copied(wait_ns: int | None, copy_ns: int | None) -> str:
-    """The copying part of a standstill; where it was not told apart, the wait is all of it."""
+    """The copying part of what was waited, where it can be told apart."""
     if copy_ns is not None:
         return units.duration(copy_ns / 1e9)
-    return units.UNKNOWN if wait_ns is None else "in the wait"
+    return units.UNKNOWN if wait_ns is None else "not told apart"
 
 
 def steps_told(report: Mapping[str, Any]) -> str:

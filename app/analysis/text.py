@@ -172,7 +172,7 @@ def _tables(report: Mapping[str, Any]) -> list[str]:
         ),
         _table(
             "Syncs",
-            ("device", "kind", "site", "count", "waited", "copied", "basis"),
+            ("device", "kind", "site", "count", "waited", "of it copying", "basis"),
             sync_rows(report),
         ),
         _table(

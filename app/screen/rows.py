@@ -39,10 +39,10 @@ SYNC_COLUMNS = (
     Column("kind", "By", "text"),
     Column("site", "Line", "site"),
     Column("count", "Count", "number"),
-    Column("wait", "Waited", "number", help="For the device to be done, in the whole run"),
-    Column("copy", "Copied", "number", help="Taking the value after that; in the wait: not told apart"),
-    Column("each", "Each", "number", help="Waiting and copying of one"),
-    Column("step", "A step", "number", help="Waiting and copying in each step; none: not every step"),
+    Column("wait", "Waited", "number", help="How long Python stood still in the whole run, copying included"),
+    Column("copy", "Of it copying", "number", help="Taking the value when its device was done"),
+    Column("each", "Each", "number", help="Waited for one, copying included"),
+    Column("step", "A step", "number", help="Waited in each step, copying included; none: not every step"),
     Column("basis", "Basis", "text"),
     Column(
         "idle",
@@ -160,7 +160,7 @@ class RunRows:
         """Where Python waited."""
         rows = []
         for index, sync in enumerate(syncs):
-            wait = None if sync.wait_ns is None else sync.wait_ns / 1e9
+            wait = None if sync.stood_ns is None else sync.stood_ns / 1e9
             copy = None if sync.copy_ns is None else sync.copy_ns / 1e9
             each = sync.stood_ns / sync.count / 1e9 if sync.stood_ns is not None and sync.count else None
             cells = {

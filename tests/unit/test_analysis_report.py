@@ -262,12 +262,13 @@ def test_what_python_took_is_told_with_both_parts_of_its_standstill() -> None:
     (found,) = run_findings(run, hop_table(run), sync_table(run))
     assert found.summary == (
         "Python takes a value from cpu:1 by asnumpy at train.py:3: 4 B each step,"
-        " 3 ms waited and 2 ms copying (measured)."
+        " 5 ms waited, of it 2 ms copying (measured)."
     )
     assert (found.evidence["wait_ns"], found.evidence["copy_ns"]) == (3_000_000, 2_000_000)
     text = render_text(build_report({"run": "r", "status": "finished", "exit_code": 0}, run))
     (row,) = [line for line in text.splitlines() if line.startswith("cpu:1   asnumpy")]
-    assert row.split() == ["cpu:1", "asnumpy", "train.py:3", "30\u00d7", "3", "ms", "2", "ms", "measured"]
+    assert row.split() == ["cpu:1", "asnumpy", "train.py:3", "30\u00d7", "5", "ms", "2", "ms", "measured"]
+    assert "count  waited  of it copying  basis" in text
 
 
 def test_one_line_is_one_finding_however_many_devices_it_is_about() -> None:

@@ -208,11 +208,11 @@ def test_every_number_has_a_unit_and_every_estimate_its_basis() -> None:
     assert sync["cells"]["wait"]["text"] == "8 ms" and sync["cells"]["each"]["text"] == "2 ms"
     (waitless,) = made.syncs([Sync("cpu:1", "numpy", None, 4, None, None, "unknown")])
     assert waitless["cells"]["each"]["text"] == "?"
-    # Where copying was not told apart, it is in the wait; a wait may be for all devices.
-    assert sync["cells"]["copy"]["text"] == "in the wait" and waitless["cells"]["copy"]["text"] == "?"
+    # What is waited is all of it, copying too, told apart or not; a wait may be for all devices.
+    assert sync["cells"]["copy"]["text"] == "not told apart" and waitless["cells"]["copy"]["text"] == "?"
     (split,) = made.syncs([Sync("cpu:1", "asnumpy", "a.py:9", 4, 6_000_000, 2_000_000, "estimated")])
     told = {name: split["cells"][name]["text"] for name in ("wait", "copy", "each", "basis")}
-    assert told == {"wait": "6 ms", "copy": "2 ms", "each": "2 ms", "basis": "estimated"}
+    assert told == {"wait": "8 ms", "copy": "2 ms", "each": "2 ms", "basis": "estimated"}
     (everything,) = made.syncs([Sync("", "waitall", "a.py:9", 1, 5, 0, "measured", takes=False)])
     assert everything["cells"]["device"] == {"devices": [], "remark": "all devices"}
     (far,) = made.syncs([Sync("cpu:0", "numpy", "a.py:9", 1, 5, None, "measured", waits_for="cpu:1")])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.analysis import advice
@@ -38,7 +38,9 @@ def bounces(
     for chain in found:
         if all(hops[row].cause.code in _EXPLAINED for row in chain.rows) and not _of_more(chain, hops):
             groups.setdefault((*(hops[row].site for row in chain.rows), *chain.stations), []).append(chain)
-    return [_finding(chains, hops, syncs, telling) for chains in groups.values()]
+    taken = {row for chain in found for row in chain.rows}
+    left = {row: hop for row, hop in enumerate(hops) if row not in taken}
+    return [_finding(chains, hops, left, syncs, telling) for chains in groups.values()]
 
 
 def _of_more(chain: Chain, hops: Sequence[Hop]) -> bool:
@@ -54,11 +56,17 @@ def _of_more(chain: Chain, hops: Sequence[Hop]) -> bool:
 
 
 def _finding(
-    chains: Sequence[Chain], hops: Sequence[Hop], syncs: Sequence[Sync], telling: Telling
+    chains: Sequence[Chain],
+    hops: Sequence[Hop],
+    left: Mapping[int, Hop],
+    syncs: Sequence[Sync],
+    telling: Telling,
 ) -> Finding:
+    """Of chains that are alike; `left` are the rows of no chain."""
     shares = _shares(chains, hops)
-    rows = tuple(shares)
-    part = list(shares.values())
+    back = _back(shares, left)
+    rows = (*shares, *back)
+    part = [*shares.values(), *back.values()]
     first, last = hops[chains[0].rows[0]], hops[chains[0].rows[-1]]
     stations = chains[0].stations
     taken = {(hop.src, hop.site) for hop in part if hop.kind == "pull"}
@@ -73,6 +81,8 @@ def _finding(
         "transfers": total(hop.count for hop in part),
         "bytes": total(hop.bytes_total for hop in part),
     } | (waited(waits) if waits else {})
+    if back:
+        evidence["gradients_back_at"] = list(dict.fromkeys(hop.site for hop in back.values()))
     if last.op == "_Retval":
         evidence["result_of_a_call"] = True
         if called := next((one for hop in part if (one := hop.cause.evidence.get("called_on"))), None):
@@ -87,7 +97,9 @@ def _finding(
     often = all(happened_often(hop.count, telling.rounds) for hop in part)
     seldom = telling.rounds > 1 and not recurs and not often
     severity = "info" if tiny or seldom else SEVERITY[CODE]
-    summary = f"{_told(chains, first, last)}: {telling.cost(part)}{telling.copying(part)}{standstill(waits)}."
+    along = ", its gradients the same way back among them" if back else ""
+    cost = f"{telling.cost(part)}{along}{telling.copying(part)}{standstill(waits)}"
+    summary = f"{_told(chains, first, last)}: {cost}."
     return Finding(
         CODE,
         severity,
@@ -105,6 +117,17 @@ def _finding(
             if hop.count is not None and hop.count != hops[row].count
         },
     )
+
+
+def _back(shares: Mapping[int, Hop], left: Mapping[int, Hop]) -> dict[int, Hop]:
+    """The rows by which a backward pass takes the gradients of chains the same way back."""
+    ways = {(hop.dst, hop.src, hop.site, hop.bytes, hop.count) for hop in shares.values()}
+    return {
+        row: hop
+        for row, hop in left.items()
+        if hop.cause.code == "explicit" and hop.forward_site is not None
+        if (hop.src, hop.dst, hop.forward_site, hop.bytes, hop.count) in ways
+    }
 
 
 def _shares(chains: Sequence[Chain], hops: Sequence[Hop]) -> dict[int, Hop]:

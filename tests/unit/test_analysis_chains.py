@@ -235,6 +235,29 @@ def test_many_tensors_on_the_same_way_are_one_finding() -> None:
     )
 
 
+def test_gradients_that_take_the_same_way_back_are_of_the_same_finding() -> None:
+    back: dict[str, Any] = {"loc": 2, "forward_loc": 1, "op": "_copyto (backward)"}
+    run = tables(
+        hop(1, "cpu:2", "cpu:0", op="Identity", loc=1),
+        hop(2, "cpu:0", "cpu:1", op="Relu", producer_op="Identity", producer_loc=1, loc=1),
+        hop(3, "cpu:1", "cpu:0", **back, producer_op="_copyto (backward)"),
+        hop(4, "cpu:0", "cpu:2", **back, producer_op="_copyto (backward)"),
+        hop(5, "cpu:0", "cpu:2", **back, producer_op="dot (backward)", bytes=7),
+        Key(6, "op", {"op": "Identity", "device": "cpu:0", "loc": 1}, 8),
+        STEPS,
+    )
+    hops = [
+        dataclasses.replace(one, cause=dataclasses.replace(one.cause, code="explicit"))
+        for one in hop_table(run)
+    ]
+    both, *others = findings(hops, [], [], 8, 8, detours=chains(run, hops))
+    assert (both.code, sorted(hops[row].keys for row in both.hops)) == ("bounce", [(1,), (2,), (3,), (4,)])
+    assert both.evidence["gradients_back_at"] == ["train.py:12"]
+    assert both.evidence["bytes"] == 4 * 8 * 100
+    assert both.summary.endswith("400 B each step, its gradients the same way back among them.")
+    assert [hops[row].bytes for one in others for row in one.hops] == [7]
+
+
 def test_a_detour_that_happens_seldom_is_a_note() -> None:
     run = graph_tables("Reshape")
     hops = hop_table(run)

@@ -191,8 +191,7 @@ def _of_hops(
         sent = {(hop.dst, hop.site, True) for hop in part}
         waits = [sync for sync in syncs if _at(sync) in sent]
         evidence |= waited(waits) if waits else {}
-    pairs = list(dict.fromkeys((hop.src, hop.dst) for hop in part))
-    summary = advice.summary(code, first, _named(part), pairs, evidence)
+    summary = _summary(code, part, evidence)
     further = {hop.blamed_site for hop in part if hop.blamed_site and hop.blamed_site != first.blamed_site}
     if further:
         evidence["also_at"] = _in_order(further)
@@ -218,6 +217,19 @@ def _of_hops(
         cost_ns(part, waits),
         shares={row: over[row].count or 0 for row in rows if over[row].count != hops[row].count},
     )
+
+
+def _summary(code: str, part: Sequence[Hop], evidence: Mapping[str, Any]) -> str:
+    """One sentence; of ops that nobody placed, only what they take tells what they are away from."""
+    taking = [hop for hop in part if hop.cause.blames != "producer"]
+    both = code == "default-device" and 0 < len(taking) < len(part)
+    told = taking if both else part
+    pairs = list(dict.fromkeys((hop.src, hop.dst) for hop in told))
+    summary = advice.summary(code, told[0], _named(part), pairs, evidence)
+    if not both:
+        return summary
+    users = in_order(hop.dst for hop in part if hop.cause.blames == "producer")
+    return f"{summary}, and used on {advice.some_of(users, 'devices')}"
 
 
 def _read_apart(hops: Sequence[Hop]) -> bool:
@@ -315,14 +327,14 @@ def _alone(values: Sequence[Any]) -> Any:
 
 
 def _blamed_op(hop: Hop) -> str:
-    lacking = hop.cause.code == "no-kernel" and hop.cause.blames == "producer"
-    return hop.producer_op if lacking else hop.op
+    blamed = hop.cause.code in ("no-kernel", "default-device") and hop.cause.blames == "producer"
+    return hop.producer_op if blamed else hop.op
 
 
 def _named(hops: Sequence[Hop]) -> str:
     """``MatMul`` or ``MatMul, ReluGrad and 3 more``: the consumers' types.
 
-    Of what has no kernel the ops that have none, not those that use their results.
+    Of what has no kernel, or no scope, the ops that have none, not those that use their results.
     """
     names = list(dict.fromkeys(name for name in map(_blamed_op, hops) if name))
     if len(names) <= _NAMES_SHOWN:

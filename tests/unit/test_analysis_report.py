@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -776,3 +777,17 @@ def test_names_are_data_in_the_page() -> None:
     assert not {"script", "img"} & parser.tags
     assert parser.links == []
     assert "&lt;script&gt;" in page
+
+
+def test_an_op_that_nobody_placed_is_away_from_inputs_on_other_devices_only() -> None:
+    """GIVEN one that takes from a card and one that a card takes from THEN their own device is no input's."""
+    taken = hop(1, "cpu:1", "cpu:0", 30, loc=1, op="Pack", producer_requested="cpu:1")
+    given = hop(2, "cpu:0", "cpu:1", 30, op="Assign", requested="cpu:1", producer_op="Mul", producer_loc=1)
+    for rows in ([taken, given], [given, taken]):
+        [found] = findings(hop_table(tables(*rows)), [], [])
+        assert (found.code, found.site) == ("default-device", "train.py:1")
+        assert re.match(
+            r"(Pack, Mul|Mul, Pack) at train.py:1 have no device scope and run on cpu:0, away from their"
+            r" inputs on cpu:1, and used on cpu:1: ",
+            found.summary,
+        )

@@ -7,6 +7,7 @@ from typing import Any
 
 from app.analysis.devices import in_order, is_gpu, is_host
 from app.analysis.hops import Hop
+from app.analysis.kernels.equivalents import ADVICE, instead, lacking
 from probes.trace.hop import HANDED_TO_FUNCTION, HANDED_TO_OPERATOR, IN_GRAPH
 
 MOST_NAMED = 4
@@ -21,7 +22,7 @@ PUT_BESIDE_INPUTS = "Put the op into the device scope of its inputs."
 _FIXES = {
     "default-device": PUT_BESIDE_INPUTS,
     "gradient-outside-scope": "Compute the gradients in the device scope of {wanted}, like the forward ops.",
-    "no-kernel": "Use an op or dtype that has a kernel for the device, or place it on the host on purpose.",
+    "no-kernel": ADVICE,
     "missing-device": "Name a device that exists here, or let the framework refuse one that does not.",
     "colocation": "Let the input pipeline deliver to the device that uses its elements.",
     "variable-home": "Create the variable on the device that reads it; one that nothing writes to may also be"
@@ -63,6 +64,10 @@ _FIX_OF_CREATED = (
 _FIX_OF_INPUT = (
     "Make its input on {dst}, where it is computed with: in a scope of its input's device, the host, the op"
     " would leave {dst}."
+)
+_FIX_OF_RESULT = (
+    "Take what uses it out of the scope of {dst}, if nothing keeps it there: in that scope this op would"
+    " leave {src}."
 )
 _FIX_OF_PARTS = (
     "Nothing, while the data comes from the host; to keep it so where a GPU is the default device, cut it in"
@@ -109,6 +114,12 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         text = _FIX_OF_KEPT
     if code == "default-device" and evidence.get("default_device") and _to_gpu_from_host(evidence):
         text = _FIX_OF_INPUT
+    if code == "default-device" and evidence.get("producer_default_device") and _to_host_from_gpu(evidence):
+        text = _FIX_OF_RESULT if evidence.get("of_python_data") is not True else text
+    if code == "no-kernel":
+        text = instead(_each(evidence.get("kernel")), _each(evidence.get("dtype")))
+        if evidence.get("on_host_as_asked") and text != ADVICE:
+            text += " Take it out of the host's scope then: in that nothing runs on a GPU."
     if code == "default-device" and evidence.get("cut_on_host"):
         text = _FIX_OF_PARTS
     if any(name.startswith("kvstore") for name in _each(evidence.get("algorithm"))):
@@ -141,6 +152,7 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         start=start,
         home=next(iter(_each(evidence.get("devices"))), "one"),
         kept_by=" and ".join(_each(evidence.get("kept_by"))),
+        src=" and ".join(_each(evidence.get("src"))) or "its device",
         dst=" and ".join(_each(evidence.get("dst"))) or "the device that uses it",
         created_at=" and ".join(_each(evidence.get("created_at"))),
         created_in=" and ".join(_each(evidence.get("created_in"))),
@@ -150,6 +162,11 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
 def _to_gpu_from_host(evidence: Mapping[str, Any]) -> bool:
     ways = [_each(evidence.get(end)) for end in ("src", "dst")]
     return all(ways) and all(map(is_host, ways[0])) and all(map(is_gpu, ways[1]))
+
+
+def _to_host_from_gpu(evidence: Mapping[str, Any]) -> bool:
+    ways = [_each(evidence.get(end)) for end in ("src", "dst")]
+    return all(ways) and all(map(is_gpu, ways[0])) and all(map(is_host, ways[1]))
 
 
 def summary(
@@ -199,6 +216,8 @@ def summary(
         "made_by": _one(evidence.get("argument_made_by")),
         "makers": some_of(_each(evidence.get("kept_by_kernel_of")), "ops") or "an op",
         "kernel": _one(evidence.get("kernel")),
+        "lacking": some_of(lacking(_each(evidence.get("kernel"))), "ops") or "an op",
+        "host": first.src if first.cause.blames == "producer" else first.dst,
         "call": call,
         "by_call": f" by {call}" if call else "",
         "wanted": "requested" if evidence.get("requested") else "default",
@@ -227,9 +246,12 @@ def summary(
         tell = _ROWS
     if code in _PRODUCER_SENTENCES and first.cause.blames == "producer":
         tell = _PRODUCER_SENTENCES[code]
+    if code == "no-kernel" and evidence.get("on_host_as_asked") is True:
+        tell = _ON_HOST_AS_ASKED
     return tell.format(**words)
 
 
+_ON_HOST_AS_ASKED = "The code asks for {host} for {lacking} at {at}, and no GPU has a kernel of it ({kernel})"
 _BESIDE = ("colocated_with", "producer_colocated_with", "producer_placed_beside")
 _ARGUMENT = "An argument made on {src} by {made_by} is used on {dst} by {consumers} at {at}"
 _ROWS = "Rows of {table} on {srcs} are looked up there and used on {dsts} at {at}"

@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from app.analysis.devices import is_gpu, is_host
 from app.analysis.rules import copies, gradients, placed, reductions
 from app.analysis.severity import SEVERITY
 from app.analysis.transfer import Context, Transfer
@@ -39,6 +40,8 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
     ("colocation", "consumer", placed.works_at_home),
     ("colocation", "producer", placed.made_beside_iterator),
     ("colocation", "producer", placed.made_beside),
+    ("no-kernel", "consumer", placed.on_host_as_asked),
+    ("no-kernel", "producer", placed.made_on_host_as_asked),
     ("default-device", "consumer", placed.default_placed),
     ("variable-home", "consumer", placed.variable_home),
     ("default-device", "consumer", placed.result_by_default),
@@ -76,7 +79,8 @@ def judge(
     for code, blames, rule in RULES:
         evidence = rule(transfer)
         if evidence is not None:
-            severity = "info" if evidence.get("result_of_a_call") else severity_of(code, transfer)
+            noted = evidence.get("result_of_a_call") or evidence.get("on_host_as_asked")
+            severity = "info" if noted else severity_of(code, transfer)
             return Cause(code, severity, _placed(transfer) | evidence, blames)
     return Cause("unknown", SEVERITY["unknown"], _placed(transfer) | _what_is_known(transfer))
 
@@ -93,7 +97,8 @@ def severity_of(code: str, transfer: Transfer) -> str:
         return "warning" if recurs and not transfer.tiny else "info"
     if code == "default-device" and (transfer.seldom or transfer.tiny or transfer.is_part_of_batch):
         return "info"
-    if code == "default-device" and transfer.kind == "arg" and not copies.sent_again(transfer):
+    back = transfer.of_python_data and is_gpu(transfer.src) and is_host(transfer.dst)  # where it came from
+    if code == "default-device" and transfer.kind == "arg" and not back and not copies.sent_again(transfer):
         return "info"  # what a function is given has to be made somewhere
     if code in ("redundant-copy", "no-kernel") and transfer.seldom:
         return "info"

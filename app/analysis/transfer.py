@@ -197,6 +197,11 @@ class Transfer:
         return place in self.context.cut_batches
 
     @property
+    def of_python_data(self) -> bool:
+        """Whether what is sent was made of Python's or numpy's data: it lay on the host before."""
+        return self.text("producer_op") in ("Const", "_EagerConst", "Python")
+
+    @property
     def seldom(self) -> bool:
         """Whether it is known to happen less often than every step."""
         if self.each is not None:

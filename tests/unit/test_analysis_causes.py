@@ -47,6 +47,9 @@ RETURNED = {"result_of_function": True}
 SHAPE = {"op": "Reshape", "dtype": "int32", "kind": "arg", "producer_op": "_Arg", "requested": "cpu:1"} | {
     "facts": {"input_slots": [1]}
 }
+SHUFFLE = {"op": "RandomShuffle", "requested": "cpu:0"}
+SHUFFLED = {"producer_op": "RandomShuffle", "producer_requested": "cpu:0"}
+TENSORFLOW = dataclasses.replace(GPUS, tensorflow=True)
 GRADIENT = {"forward_loc": 5, "facts": {"forward_requested": "cpu:1"}}
 MADE_BY_GRADIENT = {"forward_loc": 5, "facts": {"producer_forward_requested": "cpu:1"}}
 
@@ -233,6 +236,11 @@ MADE_BY_GRADIENT = {"forward_loc": 5, "facts": {"producer_forward_requested": "c
             GPUS,
             "no-kernel",
         ),
+        # It asked for the host for what no GPU has a kernel of; of others the scope is in question.
+        ("gpu:0", "cpu:0", SHUFFLE, TENSORFLOW, "no-kernel"),
+        ("cpu:0", "gpu:0", SHUFFLED, TENSORFLOW, "no-kernel"),
+        ("cpu:0", "gpu:0", SHUFFLED, GPUS, "default-device"),
+        ("gpu:0", "cpu:0", SHUFFLE | {"op": "Tanh"}, TENSORFLOW, "default-device"),
         ("gpu:0", "cpu:0", {"facts": {"colocated_with": "kernel"}}, GPUS, "colocation"),
         ("cpu:1", "cpu:2", {"facts": {"collective": "ring"}}, STAND_INS, "collective"),
         # Copies that the code called.
@@ -321,6 +329,15 @@ def test_facts_that_are_missing_decide_nothing() -> None:
 def test_how_bad_it_is(fields: dict[str, Any], count: int | None, severity: str) -> None:
     """What happens less often than every step is no warning; a misplaced gradient always is."""
     assert judge(hop_fields("cpu:1", "cpu:0", **fields), STAND_INS, count).severity == severity
+
+
+def test_pythons_data_that_a_gpu_gets_to_send_it_back_to_the_host_is_a_warning() -> None:
+    given: dict[str, Any] = {"kind": "arg", "requested": "cpu:0", "bytes": 4096}
+    for op, severity in (("Const", "warning"), ("MatMul", "info")):
+        cause = judge(hop_fields("gpu:0", "cpu:0", **given, producer_op=op), TENSORFLOW, 30)
+        assert (cause.code, cause.severity, cause.blames) == ("default-device", severity, "producer")
+    to_other = hop_fields("gpu:0", "gpu:1", **given | {"requested": "gpu:1"}, producer_op="Const")
+    assert judge(to_other, TENSORFLOW, 30).severity == "info"
 
 
 def test_a_captured_tensor_that_goes_to_a_misplaced_gradient_is_no_needless_copy() -> None:

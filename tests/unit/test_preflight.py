@@ -520,16 +520,48 @@ with tf.device("/GPU:0"):
     ]
     foreseen = foresee(parse_flow(notes(records)), shipped_table(), text_of={"train.py": text}.get)
     [row] = foreseen.findings
-    assert "host on purpose" in row["repair"]["words"]
     assert row["fix"] == row["repair"]["words"]  # text, page and --json tell the same
     added = [line[1:].strip() for line in row["repair"]["diff"].splitlines() if line.startswith("+")]
-    assert added == ['with tf.device("/CPU:0"):', "y = tf.random.shuffle(x)"]
-    # What has a kernel for the GPU stays there, though nobody asked for it.
-    records.append(record("MatMul", 4, [(1, FLOAT), (1, FLOAT)]))
-    foreseen = foresee(parse_flow(notes(records)), shipped_table(), text_of={"train.py": text}.get)
-    assert [row["repair"] for row in foreseen.findings if row["site"] == "train.py:4"] == [None]
+    assert added == ["y = tf.gather(x, tf.argsort(tf.random.uniform(tf.shape(x)[:1])))"]
     # Where the text is not known there is none.
-    assert [one["repair"] for one in seen(records[:2]).findings] == [None]
+    [untold] = seen(records[:2]).findings
+    assert untold["repair"] is None
+    assert "tf.gather(x, tf.argsort(tf.random.uniform(tf.shape(x)[:1])))" in untold["fix"]
+
+
+def _in_the_hosts_scope(op: str, **more: Any) -> list[dict[str, Any]]:
+    """A function's findings whose line 4 is in the host's scope, between ops that nobody placed."""
+    nodes = [
+        node("x", "Placeholder"),
+        node("keys", "Tanh", [[0, 0]], loc=3),
+        node("kept", "StopGradient", [[1, 0]], loc=4, requested="cpu:0"),
+        node("others", op, [[2, 0]], loc=4, requested="cpu:0", **more),
+        node("handed", "Identity", [[3, 0]], loc=4, requested="cpu:0"),
+        node("far", "MatMul", [[4, 0], [1, 0]], loc=5),
+    ]
+    call = record("Call", 9, [(0, FLOAT)], function="f", types={})
+    foreseen = seen([made_on_the_default(), call], functions={"f": function(nodes, 1, [[5, 0]])})
+    return [row for row in foreseen.findings if row["site"] != "train.py:9"]
+
+
+def test_what_is_on_the_host_for_want_of_a_kernel_as_asked_is_a_note_and_nothing_is_to_follow_it() -> None:
+    [row] = _in_the_hosts_scope("RandomShuffle")
+    assert (row["severity"], row["code"], row["site"]) == ("info", "no-kernel", "train.py:4")
+    assert row["summary"] == (
+        "The code asks for cpu:0 for RandomShuffle at train.py:4, and no GPU has a kernel of it"
+        " (RandomShuffle has kernels for CPU): 8 KiB each step."
+    )
+    assert "tf.gather(x," in row["fix"]
+    assert "out of the host's scope" in row["fix"]
+    # Of what has a kernel no work of a GPU is to go to the host either.
+    rows = _in_the_hosts_scope("Tanh")
+    assert [(row["code"], row["site"]) for row in rows] == [
+        ("default-device", f"train.py:{n}") for n in (3, 5)
+    ]
+    assert [row["fix"].partition(",")[0] for row in rows] == [
+        "Take what uses it out of the scope of cpu:0",
+        "Make its input on gpu:0",
+    ]
 
 
 def _remark(what: str, **facts: Any) -> dict[str, Any]:

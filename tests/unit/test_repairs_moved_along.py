@@ -131,13 +131,6 @@ def test_what_cannot_come_along_keeps_the_statement_unless_little_goes_there() -
     assert scoped(text, op(3, "MatMul", "cpu:0"), op(4, "Greater", "gpu:0", "gpu:0")) is not None
 
 
-def test_ops_that_have_a_kernel_are_not_sent_to_the_host_with_one_that_has_none() -> None:
-    text = f'{TF}with tf.device("/GPU:0"):\n    y = tf.nn.relu(f(tf.unique(x)))  #!\n'
-    unique, relu = op(3, "Unique", "cpu:0", "gpu:0"), op(3, "Relu", "gpu:0", "gpu:0")
-    assert fixed("no-kernel", text, hops=(hop("no-kernel"),), ran=(unique, relu)) is None
-    assert fixed("no-kernel", text, hops=(hop("no-kernel"),), ran=(unique,)) is not None
-
-
 TRACED = """\
 @tf.function
 def loss(x):

@@ -170,25 +170,32 @@ def test_gradients_of_ops_on_several_devices_have_no_one_scope() -> None:
     ("before", "after"),
     [
         (
-            'with tf.device("/GPU:0"):\n    y, index = tf.unique(x)  #!\n    z = f(y)\n',
-            'with tf.device("/GPU:0"):\n    with tf.device("/CPU:0"):\n        y, index = tf.unique(x)\n'
-            "    z = f(y)\n",
+            "y = tf.random.shuffle(x)  #!\n",
+            "y = tf.gather(x, tf.argsort(tf.random.uniform(tf.shape(x)[:1])))\n",
         ),
         (
-            "def f(x): return tf.unique(x)  #!\n",
-            'def f(x):\n    with tf.device("/CPU:0"):\n        return tf.unique(x)\n',
+            "y = tf.random.shuffle(tf.stop_gradient(x))  #!\n",
+            "y = tf.gather(tf.stop_gradient(x), tf.argsort(tf.random.uniform(tf.shape(x)[:1])))\n",
         ),
-        (
-            "for x in xs:\n  y = tf.strings.length(\n    x)  #!\n",
-            'for x in xs:\n  with tf.device("/CPU:0"):\n    y = tf.strings.length(\n      x)\n',
-        ),
-        ('with tf.device("cpu:0"):\n    y = tf.unique(x)  #!\n', None),
-        ("if tf.unique(x):  #!\n    f()\n", None),
+        ("y = tf.random.shuffle(f(x))  #!\n", None),
+        ("y = tf.random.shuffle(x, seed=3)  #!\n", None),
+        ("y = tf.random.shuffle(x) + tf.random.shuffle(z)  #!\n", None),
     ],
 )
-def test_the_host_is_asked_for_on_purpose(before: str, after: str | None) -> None:
-    found = fixed("no-kernel", TF + before, hops=(hop("no-kernel"),), kernel="Unique, DT_INT32")
-    assert found == (None if after is None else TF + after)
+def test_a_shuffle_becomes_a_gather_which_gpus_have_kernels_for(before: str, after: str | None) -> None:
+    shuffle = {"kernel": "RandomShuffle has kernels for CPU", "dtype": "float32"}
+    assert fixed("no-kernel", TF + before, hops=(hop("no-kernel"),), **shuffle) == (after and TF + after)
+    # Not for a type that the gather has no kernel for, and not where the host is asked for.
+    assert fixed("no-kernel", TF + before, hops=(hop("no-kernel"),), **shuffle | {"dtype": "uint8"}) is None
+    asked = shuffle | {"on_host_as_asked": True}
+    assert fixed("no-kernel", TF + before, hops=(hop("no-kernel"),), **asked) is None
+
+
+def test_a_scope_of_the_host_is_no_fix_for_what_runs_there_anyway() -> None:
+    text = 'with tf.device("/GPU:0"):\n    y, index = tf.unique(x)  #!\n    z = f(y)\n'
+    unique = {"kernel": "UniqueV2 has kernels for CPU", "dtype": "float32"}
+    assert fixed("no-kernel", TF + text, hops=(hop("no-kernel"),), **unique) is None
+    assert fixed("no-kernel", TF + "def f(x): return tf.unique(x)  #!\n", **unique) is None
 
 
 @pytest.mark.parametrize(

@@ -124,11 +124,13 @@ class Call:
         if op.forward_loc:
             facts["forward_requested"] = op.forward_requested
         if op.op in _PLUMBING:
-            facts["rewritten"] = True
+            facts |= self._handed_to(op) | {"rewritten": True}
         maker = self._placed.ops[number] if number >= 0 else None
         if maker is not None:
             made = self._real_maker(number)
             facts |= self._origins.lacks("producer_", maker.op, self._placed.places.get(number))
+            if made is not maker:
+                facts |= self._only_on_host("producer_", self._real_number(number))
             if maker.forward_loc:
                 facts["producer_forward_requested"] = maker.forward_requested
             if maker.op == "ReadVariableOp":
@@ -166,8 +168,35 @@ class Call:
             dst_memory="host" if target == HOST else "",
         )
 
+    def _handed_to(self, op: Op) -> dict[str, Any]:
+        """That all that plumbing hands a value on to is for the host only, as the code asks for."""
+        known = [self._only_on_host("", number) for number in self._users(op)]
+        return known[0] if known and all(known) else {}
+
+    def _users(self, op: Op) -> list[int]:
+        """The numbers of what takes a value, behind plumbing."""
+        ops = self._placed.ops
+        found: list[int] = []
+        following = [number for number, one in enumerate(ops) if one is op]
+        seen = set(following)
+        while following:
+            at = following.pop()
+            for number in self._placed.places:
+                if number in seen or all(source != at for source, _ in ops[number].inputs):
+                    continue
+                seen.add(number)
+                (following if ops[number].op in _PLUMBING else found).append(number)
+        return found
+
+    def _only_on_host(self, prefix: str, number: int) -> dict[str, Any]:
+        facts = self._origins.lacks(prefix, self._placed.ops[number].op, self._placed.places.get(number))
+        return {name: value for name, value in facts.items() if name == f"{prefix}host_only"}
+
     def _real_maker(self, number: int) -> Op:
         """What made a value that plumbing only hands on."""
+        return self._placed.ops[self._real_number(number)]
+
+    def _real_number(self, number: int) -> int:
         ops = self._placed.ops
         seen = {number}
         while ops[number].op in _PLUMBING and len(ops[number].inputs) == 1 and ops[number].inputs[0][0] >= 0:
@@ -176,4 +205,4 @@ class Call:
                 break
             seen.add(following)
             number = following
-        return ops[number]
+        return number

@@ -69,13 +69,21 @@ class Origins:
         if place is not None and place.device == HOST != self._machine.default and place.rule == "default":
             return {f"{prefix}preferred_on_host": True}
         if place is None or place.lacking is None:
-            return {}
+            return self._host_only(prefix, op, place)
         if place.lacking_by_default and of_the_host(op):
             # What an input pipeline makes has a cause of its own.
             theirs = not prefix or "PyFunc" in op
             return {f"{prefix}colocated_with": "what works on the host"} if theirs else {}
         source = self._machine.table.source
         return {f"{prefix}no_kernel": place.lacking.words, f"{prefix}kernel_from": source}
+
+    def _host_only(self, prefix: str, op: str, place: Place | None) -> dict[str, Any]:
+        """That no GPU has a kernel of what the code asks for on the host."""
+        asked = place is not None and place.device == HOST and place.rule in ("requested", "caller")
+        if place is None or not asked or self._machine.default == HOST or of_the_host(op):
+            return {}
+        answer = self._machine.table.look_up(op, "GPU", dict(place.answer.types))
+        return {f"{prefix}host_only": answer.words} if answer.missing else {}
 
 
 def handle_of(call: Record, op: Op) -> int:

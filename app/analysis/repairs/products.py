@@ -10,18 +10,15 @@ import ast
 import re
 
 from app.analysis.repairs.change import Change
+from app.analysis.repairs.lacking import shuffled
 from app.analysis.repairs.names import called, dotted
 from app.analysis.repairs.notation import tensorflow
-from app.analysis.repairs.scopes import no_kernel as on_the_host
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Function, Source
 
 _INTEGERS = re.compile(r"(?:Batch)?MatMul(?:V\d)? has GPU kernels for [^;]*\bfloat32\b.* none for u?int\d+")
 _SUMS = frozenset({"reduce_sum", "reduce_max", "reduce_min"})
-ADVICE = (
-    "Compute it in float32, which GPUs have a kernel for: exact while no sum passes 2**24 = 16,777,216; or"
-    " place it on the host on purpose."
-)
+ADVICE = "Compute it in float32, which GPUs have a kernel for: exact while no sum passes 2**24 = 16,777,216."
 _WORDS = (
     "Computes the product in float32, which GPUs have a kernel for: exact while no sum passes 2**24 ="
     " 16,777,216."
@@ -29,9 +26,9 @@ _WORDS = (
 
 
 def no_kernel(situation: Situation) -> Draft | None:
-    """A product of integers is computed in float32 where floats are made of it; others go to the host."""
+    """A product of integers is computed in float32 where floats are made of it; a shuffle gathers."""
     if situation.framework != "tensorflow" or not of_integers(situation.evidence("kernel")):
-        return on_the_host(situation)
+        return shuffled(situation)
     return _in_floats(situation)
 
 

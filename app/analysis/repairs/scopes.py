@@ -61,25 +61,6 @@ def gradient_scope(situation: Situation) -> Draft | None:
     return _scoped(situation, device, words, _scope_of_tape(situation))
 
 
-def no_kernel(situation: Situation) -> Draft | None:
-    """The host is asked for on purpose: the copies stay, but nobody is misled."""
-    if situation.framework != "tensorflow":
-        return None
-    stmt = next(
-        (one for one in situation.statements if may_be_scoped(situation.source, one, situation.line)), None
-    )
-    if stmt is not None and any(
-        op.requested and op.assigned not in ("", "cpu:0")
-        for op in situation.ran.computed(situation.file, first_line(stmt), stmt.end_lineno or 0)
-    ):
-        return None  # what has a kernel would leave its device too
-    words = (
-        "Asks for the host on purpose, where the op runs anyway: the copies stay; check that no other op of"
-        " the statement should stay on the device."
-    )
-    return _scoped(situation, "cpu:0", words)
-
-
 def _scoped(situation: Situation, device: str, words: str, code: str | None = None) -> Draft | None:
     """The statement of the line under ``with tf.device(..)``, or under the one that stands before it.
 
@@ -97,11 +78,7 @@ def _scoped(situation: Situation, device: str, words: str, code: str | None = No
     if tf is None or argument is None or _scoped_alike(source, moved, tf, argument):
         return None
     cause = situation.finding.code
-    made, along = (
-        ([], [stmt])
-        if cause == "no-kernel"  # it runs there anyway
-        else (_made_along(situation, stmt, device), _moved_along(situation, stmt, device))
-    )
+    made, along = _made_along(situation, stmt, device), _moved_along(situation, stmt, device)
     if made is None or (made and cause != "default-device"):
         return None
     caller = caller_with_tape(situation, stmt) if cause == "default-device" else (situation, stmt)

@@ -6,7 +6,6 @@ import ast
 from collections import Counter
 
 from app.analysis.devices import is_gpu
-from app.analysis.repairs.edits import edits_between
 from app.analysis.repairs.names import value_of
 from app.analysis.repairs.notation import (
     blocks_around,
@@ -22,8 +21,7 @@ from app.analysis.repairs.source import Source, is_compound
 def leaves_gpu(situation: Situation, draft: Draft) -> bool:
     """Whether a change would have something run on the host that could run on a GPU of the run.
 
-    It names the host in one more scope, or brings a statement into one; what has no kernel for GPUs may be
-    asked for there, if nothing else of the changed lines runs on one.
+    It names the host in one more scope, or brings a statement into one.
     """
     if not any(map(is_gpu, situation.devices)):
         return False
@@ -31,14 +29,8 @@ def leaves_gpu(situation: Situation, draft: Draft) -> bool:
         text = situation.text_of(file) or ""
         before, after = Source(text), Source(changed)
         moved_in = (_scoped(after, True) - _scoped(before, True)) & _scoped(before, False)
-        if not _hosts(after) - _hosts(before) and not moved_in:
-            continue
-        if situation.finding.code != "no-kernel":
+        if _hosts(after) - _hosts(before) or moved_in:
             return True
-        for edit in edits_between(file, text, changed):
-            moved = situation.ran.computed(file, edit.first, max(edit.first, edit.last))
-            if any(is_gpu(op.assigned) for op in moved):
-                return True
     return False
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.analysis.devices import is_gpu, is_host, parse
+from app.analysis.kernels.equivalents import without_gpu_kernel
 from app.analysis.kernels.host_results import takes_on_host
 from app.analysis.openers import library
 from app.analysis.transfer import PLUMBING, Transfer, made_by_optimizer
@@ -20,7 +21,8 @@ def no_kernel(transfer: Transfer) -> dict[str, Any] | None:
     """The recorder looked the kernel up and there was none."""
     if not transfer.facts.get("no_kernel"):
         return None
-    return {"kernel": transfer.facts["no_kernel"], **_looked_up(transfer, "kernel_from")}
+    known = {"kernel": transfer.facts["no_kernel"], "dtype": transfer.text("dtype")}
+    return known | _looked_up(transfer, "kernel_from")
 
 
 def made_without_kernel(transfer: Transfer) -> dict[str, Any] | None:
@@ -29,7 +31,31 @@ def made_without_kernel(transfer: Transfer) -> dict[str, Any] | None:
     if not kernel:
         return None
     told = _looked_up(transfer, "producer_kernel_from")
-    return {"kernel": kernel, **told, "producer_requested": transfer.producer_requested}
+    known = {"kernel": kernel, "dtype": transfer.text("dtype")}
+    return known | told | {"producer_requested": transfer.producer_requested}
+
+
+def on_host_as_asked(transfer: Transfer) -> dict[str, Any] | None:
+    """The code asks for the host for the consumer, which no GPU has a kernel of: no scope spares the copy."""
+    to_host = is_gpu(transfer.src) and is_host(transfer.dst) and transfer.requested == transfer.dst
+    if not to_host or transfer.producer_requested or variable_home(transfer) is not None:
+        return None
+    return _as_asked(transfer, transfer.text("op"), "host_only")
+
+
+def made_on_host_as_asked(transfer: Transfer) -> dict[str, Any] | None:
+    """The same of the producer, whose result goes to a GPU."""
+    to_gpu = is_host(transfer.src) and is_gpu(transfer.dst) and transfer.producer_requested == transfer.src
+    if not to_gpu or transfer.requested:
+        return None
+    return _as_asked(transfer, transfer.text("producer_op"), "producer_host_only")
+
+
+def _as_asked(transfer: Transfer, op: str, fact: str) -> dict[str, Any] | None:
+    if transfer.kind not in ("copy", "arg") or not transfer.context.tensorflow:
+        return None
+    kernel = transfer.facts.get(fact) or without_gpu_kernel(op)
+    return {"kernel": kernel, "dtype": transfer.text("dtype"), "on_host_as_asked": True} if kernel else None
 
 
 def _looked_up(transfer: Transfer, name: str) -> dict[str, Any]:
@@ -210,7 +236,9 @@ def default_producer(transfer: Transfer) -> dict[str, Any] | None:
     default = transfer.context.default(transfer.src)
     if transfer.src != default or default == transfer.dst:
         return None
-    cut = {"cut_on_host": default} if transfer.is_part_of_batch else {}
+    cut: dict[str, Any] = {"cut_on_host": default} if transfer.is_part_of_batch else {}
+    if transfer.of_python_data:
+        cut["of_python_data"] = True
     return (
         {"producer_default_device": default}
         | cut

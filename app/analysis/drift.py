@@ -68,7 +68,8 @@ def drift_findings(tables: Tables) -> list[Finding]:
     for replicas, events in groups.items():
         checks = checks_of(events, keys)
         if not replicas[-1] and drifts(checks) and not _assigned(events, keys):
-            found.append(_finding(tables, replicas, checks, keys[events[0].key].fields))
+            last = max(events, key=lambda event: event.ts_ns)
+            found.append(_finding(tables, replicas, checks, keys[last.key].fields))
     return found
 
 
@@ -141,9 +142,11 @@ def _finding(tables: Tables, replicas: _Replicas, checks: list[Check], fields: M
     trainer = tables.site(fields.get("made_loc"))
     if trainer:
         evidence["trainer_made_at"] = trainer
-    variables = tables.site(fields.get("variables_loc"))
+    # Runs of earlier recorders name one line.
+    lines = fields.get("variables_locs") or [fields.get("variables_loc")]
+    variables = list(dict.fromkeys(made for line in lines if (made := tables.site(line))))
     if variables:
-        evidence["variables_made_at"] = variables
+        evidence["variables_made_at"] = variables if len(variables) > 1 else variables[0]
     by = f", by the trainer of {trainer}" if trainer else ""
     what = f" ({last.parameter})" if last.parameter else ""
     grew = "up from" if last.largest_ppb > first.largest_ppb else "and"

@@ -60,6 +60,7 @@ _TEXTS = frozenset(
     | {"without_context_op", "why", "algorithm", "group", "outcome", "parameter", "exchange", "within"}
 )
 _LISTS_OF_TEXTS = frozenset({"consumers", "devices", "reads"})
+_LISTS_OF_INTEGERS = frozenset({"variables_locs"})
 _MAPPING = "facts"
 
 
@@ -107,3 +108,8 @@ def check_fields(fields: dict[str, Any]) -> None:
                 raise ValueError(value)
             for part in value:
                 text(part)
+        elif name in _LISTS_OF_INTEGERS:
+            if not isinstance(value, list):
+                raise ValueError(value)
+            for part in value:
+                integer(part)

@@ -14,13 +14,15 @@ def global_id(process: int, own: int) -> int:
 
 
 def globalize_fields(process: int, fields: dict[str, Any]) -> dict[str, Any]:
-    """A key's fields with the ids in them (graph, loc and all that end in _loc) made unique."""
+    """A key's fields with the ids in them (graph, loc and all that end in _loc or _locs) made unique."""
     if not process:
         return fields
     result = dict(fields)
     for name, value in fields.items():
         if _names_an_id(name) and isinstance(value, int):
             result[name] = global_id(process, value)
+        elif name.endswith("_locs") and isinstance(value, list):
+            result[name] = [global_id(process, own) for own in value]
         elif name == "facts" and isinstance(value, dict):
             result[name] = globalize_fields(process, value)
     return result

@@ -27,6 +27,10 @@ class Compared:
     """The largest difference."""
     which: Optional[str] = None
     """The parameter that has it."""
+    place: int = 0
+    """Its place among them; 0 where none differs."""
+    made: Sequence[int] = ()
+    """The lines that made them, that of the parameter with the largest difference first."""
     scale: float = 0.0
     """The largest value of all: a bias that starts at zero would be 100 % apart at once."""
 
@@ -44,7 +48,7 @@ class Compared:
 def compare(parameters: Iterable[tuple[str, Sequence[Any]]]) -> Compared:
     """Compares (name, its values in each replica); values are numpy arrays, None where they can't be read."""
     found = Compared()
-    for name, values in parameters:
+    for place, (name, values) in enumerate(parameters):
         found.parameters += 1
         if any(value is None for value in values):
             continue
@@ -52,7 +56,7 @@ def compare(parameters: Iterable[tuple[str, Sequence[Any]]]) -> Compared:
         apart = max(_apart(values[0], value) for value in values[1:])
         found.differing += apart > 0
         if apart > found.apart:
-            found.apart, found.which = apart, name
+            found.apart, found.which, found.place = apart, name, place
     return found
 
 
@@ -77,7 +81,7 @@ def write(
 
 def event(recording: Recording, what: str, value: int, start: int, fields: Mapping[str, Any]) -> None:
     """Write one figure of a comparison, or another thing that is known of the same replicas."""
-    names = ("loc", "devices", "parameter", "parameters", "exchange", "made_loc")
+    names = ("loc", "devices", "parameter", "parameters", "exchange", "made_loc", "variables_locs")
     identity = ("drift", what, *(str(fields.get(name)) for name in names))
     key = recording.key(identity, "drift", {"what": what, **fields, "basis": "measured"}, counted=False)
     recording.counts[key] += 1

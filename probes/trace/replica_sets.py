@@ -195,6 +195,7 @@ class ReplicaSet:
 
     def _compare(self, held: list[tuple[Parameter, Any]], updates: int) -> None:
         found = compare((one.label, values) for one, values in held)
+        found.made = list(dict.fromkeys([held[found.place][0].made, *(one.made for one, _ in held)]))
         if found.differs:
             self._differed.append(updates)
             self.over = updates > BY_THEN and self._differed == [updates]

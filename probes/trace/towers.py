@@ -7,7 +7,7 @@ is its recorder's to know.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import drift
@@ -90,7 +90,7 @@ class Towers:
         if group is None:
 
             def tell(found: drift.Compared, updates: int) -> None:
-                drift.write(self._recording, found, clock(), _fields(made), updates)
+                drift.write(self._recording, found, clock(), _fields(made, found.made), updates)
 
             group = made = self._sets[place] = ReplicaSet(loc, tell, self._alike)
         group.parameters[id(parameter)] = parameter
@@ -113,12 +113,13 @@ class Towers:
         )
 
 
-def _fields(group: ReplicaSet) -> dict[str, Any]:
+def _fields(group: ReplicaSet, made: Sequence[int] = ()) -> dict[str, Any]:
+    """`made`: the lines that made what was compared, the worst one's first."""
     first = next(iter(group.parameters.values()))
     return {
         "devices": list(first.copies),
         "exchange": None,
         "loc": group.loc,
         "made_loc": 0,
-        "variables_loc": first.made,
+        "variables_locs": list(made or [first.made]),
     }

@@ -47,8 +47,8 @@ mixed       op, device, reads (devices of inputs that lay elsewhere), bytes, out
 drift       what (differing: parameters that differ between replicas; largest_ppb: the largest
             difference in parts per billion of the largest value), devices, parameters (compared),
             parameter (the largest's name), exchange (how gradients are exchanged, null for not at
-            all), made_loc (where the trainer was made, 0 where there is none); one event a
-            comparison, its value the figure
+            all), made_loc (where the trainer was made, 0 where there is none), variables_locs (where the
+            code made them itself, the largest's line first); one event a comparison, its value the figure
 copies      device, op, within, stays: copies that the framework's own profiler saw while the call at
             that line was underway; with stays, from an array of the device to another one there
 again       graph, tensor, src, dst: of a transfer of a captured tensor, those of one that a call before

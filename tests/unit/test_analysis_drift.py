@@ -11,7 +11,7 @@ from app.analysis.drift import Check, checks_of, drift_findings, drifts
 from app.analysis.tables import Tables
 from probes.trace.rows import Event, Key, Location, Process
 
-SITES = {line: Location(line, f"train.py:{line}", None, "/train.py", line, "main") for line in (3, 7)}
+SITES = {line: Location(line, f"train.py:{line}", None, "/train.py", line, "main") for line in (3, 4, 7)}
 
 
 def drift(number: int, what: str, parameter: str | None = None, **fields: Any) -> Key:
@@ -134,7 +134,7 @@ def test_events_without_a_value_or_a_key_are_left_out() -> None:
     assert drift_findings(run([], GROWING)) == []
 
 
-TOWERS: dict[str, Any] = {"devices": ["gpu:0", "gpu:1"], "variables_loc": 3, "loc": 7}
+TOWERS: dict[str, Any] = {"devices": ["gpu:0", "gpu:1"], "variables_locs": [3], "loc": 7}
 OF_TOWERS = [
     drift(1, "differing", **TOWERS),
     drift(2, "largest_ppb", "w (3x4)", **TOWERS),
@@ -158,6 +158,16 @@ def test_towers_that_the_code_made_itself_are_told_by_their_updates() -> None:
     assert found.evidence["variables_made_at"] == "train.py:3"
     assert (found.evidence["first_check_updates"], found.evidence["last_check_updates"]) == (1, 8)
     assert found.fix and "MirroredStrategy" in found.fix
+
+
+def test_the_line_of_the_worst_variable_is_told_first() -> None:
+    """GIVEN a bias that was the worst at first, and a kernel that is at the end."""
+    kernel = [
+        drift(key.id + 10, key.fields["what"], **{**TOWERS, "variables_locs": [4, 3]}) for key in OF_TOWERS
+    ]
+    later = [event(e.ts_ns, e.key + 10, None, e.value) if e.ts_ns > 20 else e for e in AFTER_1_AND_8]
+    (found,) = drift_findings(run([*OF_TOWERS, *kernel], later))
+    assert found.evidence["variables_made_at"] == ["train.py:4", "train.py:3"]
 
 
 def test_copies_of_mxnet_are_advised_one_trainer() -> None:

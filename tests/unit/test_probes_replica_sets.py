@@ -20,12 +20,14 @@ class Towers:
 
     def __init__(self, starts: tuple[Any, Any], settings: tuple[Any, Any] = (None, None)) -> None:
         self.told: list[tuple[int, int, bool]] = []
+        self.lines: list[list[int]] = []
         self.own_batches = True
+        self.further: dict[str, float] = {}
         self.held = [{"kernel": numpy.array(start), "bias": numpy.zeros(2)} for start in starts]
         self.group = ReplicaSet(7, self._tell, lambda first, second: first == second)
         self.copies: list[dict[str, Copy]] = [{}, {}]
-        for name in ("kernel", "bias"):
-            parameter = Parameter(3, "2")
+        for line, name in enumerate(("bias", "kernel"), 3):
+            parameter = Parameter(line, "2")
             self.group.parameters[id(parameter)] = parameter
             for tower, device in enumerate(("cpu:1", "cpu:2")):
                 copy = Copy(device, name, parameter, functools.partial(self._read, tower, name))
@@ -38,6 +40,7 @@ class Towers:
 
     def _tell(self, found: Compared, updates: int) -> None:
         self.told.append((updates, found.differing, found.differs))
+        self.lines.append(list(found.made))
 
     def updates(self, tower: int, by: float, times: int) -> None:
         for _ in range(times):
@@ -49,7 +52,7 @@ class Towers:
                 return
             # Of batches of their own gradients differ by more than a factor.
             along = numpy.array([1.0, 10 * by if self.own_batches else 1.0])
-            self.held[tower][name] = self.held[tower][name] - by * along
+            self.held[tower][name] = self.held[tower][name] - by * along * self.further.get(name, 1.0)
             copy.parameter.updated(copy)
             if due(copy.updates):
                 copy.keep()
@@ -65,6 +68,16 @@ def test_towers_with_gradients_of_their_own_are_told_of() -> None:
         towers.update(0, 0.1)
         towers.update(1, 0.2)
     assert towers.told == [(1, 2, True), (2, 2, True), (4, 2, True), (8, 2, True)]
+
+
+def test_the_line_that_made_the_worst_parameter_comes_first() -> None:
+    """GIVEN kernels that other batches move further than the biases, which are updated first."""
+    towers = Towers((START, START))
+    towers.further["kernel"] = 3.0
+    for _ in range(2):
+        towers.update(0, 0.1)
+        towers.update(1, 0.2)
+    assert towers.lines == [[4, 3], [4, 3]]
 
 
 def test_towers_with_equal_gradients_stay_equal() -> None:

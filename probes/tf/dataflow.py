@@ -123,7 +123,9 @@ class Dataflow:
         resources = tuple(
             maker for (maker, _), tensor in zip(makers, inputs) if tensor._datatype_enum() == _RESOURCE
         )
-        identity = (op_type, _frozen(types), requested, beside, location, forward, resources)
+        # Several variables that one line makes are several things, each with its name.
+        which = len(self._handles) if op_type == "VarHandleOp" else 0
+        identity = (op_type, _frozen(types), requested, beside, location, forward, resources, which)
         with self._lock:
             number = self._known.get(identity)
             if number is None:

@@ -56,6 +56,16 @@ x, y = tf.random.normal([256, 20]), tf.random.normal([256, 5])
 model.fit(tf.data.Dataset.from_tensor_slices((x, y)).batch(16), epochs=9, verbose=0, callbacks=[Watch()])
 """
 
+SEVERAL = """
+import tensorflow as tf
+values = [tf.Variable(tf.random.normal([8, 8]), name=name) for name in ("first", "second")]
+@tf.function
+def step():
+    with tf.device("/CPU:0"): return tf.add_n([tf.reduce_sum(value) for value in values])
+for _ in range(9):
+    step()
+"""
+
 Way = tuple[str, str, str | None, int | None]
 
 
@@ -169,6 +179,18 @@ def test_what_keras_takes_for_its_callbacks_is_no_warning(
     told = {row["what"] for row in report["unforeseen"]}
     assert "fit and evaluate of Keras" not in told  # with jit_compile=False it stays as it is
     assert not any(what.startswith("inside") for what in told)
+
+
+def test_each_variable_that_one_line_makes_is_named_where_they_are_read(
+    tf_python: Path, tmp_path: Path
+) -> None:
+    script = tmp_path / "several.py"
+    script.write_text(SEVERAL)
+    report = preflight_report(fly(tf_python, script, tmp_path / "home").path)
+    [found] = [row for row in report["findings"] if row["code"] == "variable-home"]
+    assert found["summary"].startswith(
+        "first and second live on gpu:0 and are read on cpu:0 at several.py:6: "
+    )
 
 
 def test_a_script_without_steps_runs_to_its_end_and_says_so(lacking: Flown) -> None:

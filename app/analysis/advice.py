@@ -186,6 +186,7 @@ def summary(
         "is": "are" if several else "is",
         "runs": "run" if several else "runs",
         "takes": "take" if several else "takes",
+        "kernels": "kernels" if several else "kernel",
         "its": "their" if several else "its",
         "it": "them" if several else "it",
         "inputs": "inputs" if several or len({src for src, _ in pairs}) > 1 else "input",
@@ -236,6 +237,8 @@ def summary(
         tell = _HANDED_OVER.get(kept, _TAKEN) if evidence.get("handed_over") else _TAKEN
     elif code == "host-memory" and evidence.get("kept_in_host_memory") == "result":
         tell = _RESULT_ON_HOST
+    elif code == "host-memory" and len(_each(evidence.get("kept_in_host_memory"))) > 1:
+        tell = _BOTH_ON_HOST
     if evidence.get("prefers_host"):
         tell = _RATHER_ON_HOST[first.cause.blames]
     if code in _CALLED and evidence.get("call"):
@@ -276,6 +279,9 @@ _TAKEN = (
 _RESULT_ON_HOST = (
     "{consumers} at {at} {takes} on {dsts} what the kernel of {makers} leaves in the host's memory"
 )
+_BOTH_ON_HOST = (
+    "{consumers} at {at} {takes} on {dsts} what kernels keep in host memory, as arguments or as results"
+)
 _RATHER_ON_HOST = {
     "consumer": "TensorFlow runs {consumers} at {at} on the host though GPUs have a kernel of {it}, {way}",
     "producer": "TensorFlow runs {producer} at {at} on the host though GPUs have a kernel of it, {way}",
@@ -297,7 +303,7 @@ _SENTENCES = {
     "gradient-outside-scope": "The gradients at {at} are computed outside their forward ops' device scope,"
     " on {default}, so tensors cross {way}",
     "no-kernel": "{consumers} at {at} {has} no kernel on the {wanted} device ({kernel}) and {runs} on {dst}",
-    "host-memory": "The kernel of {consumers} at {at} takes this {role} in host memory, {to_host}",
+    "host-memory": "The {kernels} of {consumers} at {at} {takes} this {role} in host memory, {to_host}",
     "missing-device": "The code at {at} asks for {missing}, which does not exist here; it ran on {ran_on}",
     "colocation": "{consumers} at {at} {is} kept beside {beside}, {way}",
     "variable-home": "{variable} {live} on {srcs} and {are} read on {dsts} at {at}",

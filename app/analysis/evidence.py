@@ -116,6 +116,8 @@ def _host_memory(facts: Facts) -> str:
             f"A GPU's kernel takes this {kept}{dtype} from host memory, where it is: with GPUs in the"
             " place of these stand-ins nothing would cross."
         )
+    if len(facts.each("kept_in_host_memory")) > 1:
+        return f"Kernels on {facts.told('device', 'devices')} keep arguments and results{dtype} there."
     if kept == "result":
         return f"The producer's kernel on {facts.told('device', 'devices')} gives it{dtype} in host memory."
     return f"The kernel on {facts.told('device', 'devices')} takes this {kept}{dtype} in host memory."

@@ -9,7 +9,7 @@ import streamlit as st
 
 from app.analysis.excerpt import excerpt
 from app.analysis.preflight.compared import named, to_mend
-from app.analysis.preflight.wording import machine_told, shared_rules, shared_trust, steps_told
+from app.analysis.preflight.wording import further_rule, machine_told, shared_rules, shared_trust, steps_told
 from app.analysis.repairs.edits import Repair
 from app.live.findings import findings_list
 from app.live.table import Column, table
@@ -32,7 +32,7 @@ LACKING = (
     Column("line", "Line", "site"),
     Column("kernels", "Kernels"),
     Column("from", "Told by"),
-    Column("confidence", "Confidence"),
+    Column("confidence", "Confidence of that"),
 )
 LIBRARIES = (
     Column("what", "What", width="34%"),
@@ -142,8 +142,8 @@ def headline(report: Mapping[str, Any]) -> str:
 def rests_on(report: Mapping[str, Any]) -> str:
     """What all findings have in common, told once; '' for nothing."""
     rules, trust = shared_rules(report), shared_trust(report)
-    told = [f"Confidence of all: {trust}."] if trust else []
-    told += [f"All rest on this: {rule}." for rule in rules]
+    told = [f"Confidence of each: {trust}."] if trust else []
+    told += [f"Each rests on this: {rule}." for rule in rules]
     return " ".join(told)
 
 
@@ -186,7 +186,9 @@ def _foreseen(
         "fix": made.get("words") or row["fix"] or "",
         "change": change_lines(made.get("diff") or ""),
         "proof": None,
-        "evidence": "\n".join(f"rule: {rule}" for rule in row["rules"] if rule not in told_rules),
+        "evidence": "\n".join(
+            further_rule(rule, told_rules) for rule in row["rules"] if rule not in told_rules
+        ),
         "show": "",
     }
 

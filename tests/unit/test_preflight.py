@@ -767,9 +767,48 @@ def test_the_report_tells_common_rules_once_and_how_to_try_a_fix(tmp_path: Path)
     report = _flown(tmp_path / "20260101-000000-train-0000", [made_on_the_default(), *shuffled])
     report["again"] = "python3 -m app preflight -- train.py"
     told = render_preflight(report)
-    common = [line.partition("rule: ")[2] for line in told.splitlines() if "all by the rule" in line]
+    common = [line.partition("rule: ")[2] for line in told.splitlines() if "each by the rule" in line]
     assert common and all(told.count(rule) == 1 for rule in common)
     assert "To try a fix, make it in the script, then: python3 -m app preflight -- train.py" in told
+    # A further rule is told as one more; that there is no kernel is told as unsure only where it is.
+    report["findings"][0]["rules"] = [*common, "another"]
+    told = render_preflight(report)
+    assert "     and by the rule: another" in told
+    assert "train.py:2  RandomShuffle has kernels for CPU\n" in told
+    report["no_kernel"][0] |= {"confidence": "medium", "why": "of another version"}
+    assert "RandomShuffle has kernels for CPU (confidence medium: of another version)\n" in render_preflight(
+        report
+    )
+
+
+def test_an_int32_tensor_of_pythons_data_is_on_the_host_by_a_rule_of_its_own() -> None:
+    seed = ["int32", [64]]
+    records = [
+        record("_EagerConst", 1, types={"dtype": "int32"}, outputs=[seed]),
+        record("Cast", 2, [(0, seed)], types={"SrcT": "int32", "DstT": "int64"}, outputs=[["int64", [64]]]),
+    ]
+    [row] = seen(records).findings
+    assert (row["code"], row["site"]) == ("default-device", "train.py:2")
+    assert any("becomes a tensor on the host" in rule for rule in row["rules"])
+    assert not any("resource" in rule for rule in row["rules"])
+
+
+def test_arguments_and_results_in_host_memory_are_told_in_one_sentence() -> None:
+    kept = ["int32", [64]]
+    records = [
+        record("Range", 1, types={"Tidx": "int32"}, outputs=[kept]),
+        made_on_the_default(),
+        record("GatherV2", 2, [(1, FLOAT), (0, kept)], types={"Tparams": "float32", "Tindices": "int32"}),
+        record("Reshape", 2, [(1, FLOAT), (3, ["int64", [2]])], types={"T": "float32", "Tshape": "int64"}),
+    ]
+    records.insert(3, record("OnesLike", 2, [], types={"T": "int64"}, outputs=[["int64", [2]]]))
+    records[4]["inputs"][1][1] = 3
+    [row] = seen(records).findings
+    assert row["summary"].startswith(
+        "GatherV2, Reshape at train.py:2 take on gpu:0 what kernels keep in host memory, as arguments or as"
+        " results: "
+    )
+    assert row["because"].endswith("keep arguments and results of type int32 and int64 there.")
 
 
 def test_a_preflights_trial_is_one_too(tmp_path: Path, hopscope_home: Path) -> None:

@@ -69,9 +69,9 @@ def test_the_headline_says_for_what_from_what_and_by_what() -> None:
 def test_what_all_findings_rest_on_is_told_once() -> None:
     one = REPORT["findings"][0]
     several = REPORT | {"findings": [one, one | {"rules": ["one"]}]}
-    assert rests_on(several) == "Confidence of all: medium: nobody asked. All rest on this: one."
+    assert rests_on(several) == "Confidence of each: medium: nobody asked. Each rests on this: one."
     rows = foreseen_rows(several, lambda path: None)
-    assert [(row["because"], row["evidence"]) for row in rows] == [("", "rule: two"), ("", "")]
+    assert [(row["because"], row["evidence"]) for row in rows] == [("", "and by the rule: two"), ("", "")]
     unlike = REPORT | {"findings": [one, one | {"rules": ["three"], "confidence": "high"}]}
     assert rests_on(unlike) == ""
     assert rests_on(REPORT) == ""

@@ -23,7 +23,8 @@ class Place:
 
     device: str
     rule: str
-    """resource, requested, caller, default, no-kernel, missing, unknown-op, beside, handed-over."""
+    """resource, requested, caller, default, no-kernel, missing, unknown-op, beside, handed-over or
+    made-on-host."""
     answer: Answer
     """What the kernel table says of it on `device`."""
     lacking: Answer | None = None
@@ -77,6 +78,10 @@ class Machine:
         if first.found and on_host.found and on_host.priority > first.priority:
             return Place(HOST, rule, on_host)
         return self._or_host(op, types, self.default, rule)
+
+    def made_on_host(self, op: str, types: Types) -> Place:
+        """Where Python data becomes a tensor of a type that TensorFlow makes on the host."""
+        return Place(HOST, "made-on-host", self._answer(op, HOST, types))
 
     def on_host(self, place: Place, types: Types, outputs: bool = False) -> frozenset[int]:
         """The numbers of the inputs, or outputs, that the op keeps in host memory where it runs on a GPU."""

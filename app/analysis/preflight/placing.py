@@ -77,12 +77,13 @@ class Placing:
         if record.function:
             self._call(record)
             return
-        if record.op == CONSTANT and record.outputs[0].dtype in STAYS_ON_HOST:
-            home = HOST
         types = {"T": record.outputs[0].dtype} if record.op == CONSTANT else record.types
         beside = self.places.get(record.beside) if record.beside is not None else None
         requested = beside.device if beside is not None else record.requested
-        place = self.machine.place(record.op, types, requested, home=home)
+        if record.op == CONSTANT and record.outputs[0].dtype in STAYS_ON_HOST:
+            place = self.machine.made_on_host(record.op, types)
+        else:
+            place = self.machine.place(record.op, types, requested, home=home)
         self.places[record.number] = place
         on_host = self.machine.on_host(place, types, outputs=True)
         for output, tensor in enumerate(record.outputs):

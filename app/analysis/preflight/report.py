@@ -12,8 +12,10 @@ from app.analysis.preflight.foresee import Foreseen, TextOf, foresee, named_gpus
 from app.analysis.preflight.libraries import of_row
 from app.analysis.preflight.mxnet import foresee_mxnet
 from app.analysis.preflight.together import together, whose
+from app.analysis.preflight.trust import HIGH
 from app.analysis.preflight.wording import (
     command_again,
+    further_rule,
     machine_told,
     shared_rules,
     shared_trust,
@@ -145,7 +147,7 @@ def render_preflight(report: Mapping[str, Any]) -> str:
         raises = report["framework"] == "mxnet"
         lines += ["", f"Without a GPU kernel, so {'not on a GPU' if raises else 'on the host'}"]
         lines += [
-            f"   {row['site'] or '?'}  {row['kernel']} ({row['confidence']}){_whose(row, report)}"
+            f"   {row['site'] or '?'}  {row['kernel']}{_unsure(row)}{_whose(row, report)}"
             for row in report["no_kernel"]
         ]
     if report["libraries"]:
@@ -171,13 +173,13 @@ def _findings(report: Mapping[str, Any]) -> list[str]:
         return ["Findings: none foreseen."]
     lines = ["Findings"]
     rules, trust = shared_rules(report), shared_trust(report)
-    lines += [f"   all by the rule: {rule}" for rule in rules]
-    lines += [f"   all with confidence {trust}"] if trust else []
+    lines += [f"   each by the rule: {rule}" for rule in rules]
+    lines += [f"   each with confidence {trust}"] if trust else []
     for row in report["findings"]:
         made = row["repair"] or {}
         lines.append(f"{_MARKS.get(row['severity'], '  ')} {row['code']}: {row['summary']}")
         lines += [] if trust else [f"     confidence {trust_told(row)}"]
-        lines += [f"     rule: {rule}" for rule in row["rules"] if rule not in rules]
+        lines += [f"     {further_rule(rule, rules)}" for rule in row["rules"] if rule not in rules]
         if words := made.get("words") or row["fix"]:
             lines.append(f"     fix: {words}")
         lines += [f"       {line}" for line in (made.get("diff") or "").splitlines()] or _line(row)
@@ -192,6 +194,11 @@ def _line(row: Mapping[str, Any]) -> list[str]:
     if not source or row["severity"] == "info":
         return []
     return [f"     {source['line']:>5} | {source['lines'][source['line'] - source['first']].strip()}"]
+
+
+def _unsure(row: Mapping[str, Any]) -> str:
+    """How far to trust that there is no kernel, where that is not sure; a finding rests on more."""
+    return "" if row["confidence"] == HIGH else f" (confidence {trust_told(row)})"
 
 
 def _of_process(row: Mapping[str, Any]) -> str:

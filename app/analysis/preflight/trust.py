@@ -16,6 +16,7 @@ RULES = {
     "missing": "an op that asks for a device that is not there runs as if it had asked for none",
     "unknown-op": "the kernel table does not know the op, so it is taken to have a kernel",
     "handed-over": "a function takes tensors of type int32 in host memory, wherever they were made",
+    "made-on-host": "Python data of type int32, or text, becomes a tensor on the host, whatever the scope",
     "beside": "an op that is bound to another, or only asks for its extents, goes beside it",
 }
 """By the name of a rule of `machine`, what it says."""
@@ -47,4 +48,4 @@ def weakest(levels: Iterable[str]) -> str:
 def _certain(place: Place) -> bool:
     if place.rule == "no-kernel":
         return place.lacking is None or place.lacking.certain
-    return place.rule in ("resource", "unknown-op") or place.answer.certain
+    return place.rule in ("resource", "unknown-op", "made-on-host") or place.answer.certain

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.views import units
@@ -31,6 +31,11 @@ def shared_rules(report: Mapping[str, Any]) -> list[str]:
     """The rules that all of several findings rest on: they are told once."""
     first, *others = report["findings"] or [{"rules": []}]
     return [rule for rule in first["rules"] if all(rule in row["rules"] for row in others)] if others else []
+
+
+def further_rule(rule: str, shared: Sequence[str]) -> str:
+    """A rule that one finding rests on, besides those that all rest on."""
+    return f"{'and by the ' if shared else ''}rule: {rule}"
 
 
 def shared_trust(report: Mapping[str, Any]) -> str:

@@ -19,6 +19,8 @@ _MANY, _GOOD_PART = 50, 0.1
 
 _MOST_LOOPS = 2
 """Loops whose costs are told apart; of more it is the whole run's."""
+_PART = 0.02
+"""Of the steps, up to which a sum of shares is taken for a whole number: a last step may be lost."""
 _OF_ROUNDS = 0
 """Stands for all loops inside a step, whose numbers of rounds are not told."""
 
@@ -72,6 +74,23 @@ class Telling:
             found.setdefault(steps or (_OF_ROUNDS if hop.own else self.rounds), []).append(hop)
         return [found[steps] for steps in sorted(found, reverse=True)]
 
+    def _regular(self, hops: Sequence[Hop]) -> tuple[list[Hop], list[Hop]]:
+        """What is so many times in each step, and what is in some of them only: no step costs the mean of it.
+
+        Of shapes and devices in turn each is in a part of the steps, and all together in every one.
+        """
+        parts: dict[tuple[Any, ...], float] = {}
+        acts = [(hop.site, hop.kind, hop.op, hop.own and hop.own.rounds) for hop in hops]
+        shares = [self.times_a_step(hop) % 1 for hop in hops]
+        for act, share in zip(acts, shares, strict=True):
+            parts[act] = parts.get(act, 0.0) + share
+        odd = [
+            bool(share) and _PART < parts[act] % 1 < 1 - _PART
+            for act, share in zip(acts, shares, strict=True)
+        ]
+        regular = [hop for hop, irregular in zip(hops, odd, strict=True) if not irregular]
+        return regular, [hop for hop, irregular in zip(hops, odd, strict=True) if irregular]
+
     def _besides(self, hops: Sequence[Hop]) -> float:
         """Bytes of transfers that are not of every step.
 
@@ -114,8 +133,9 @@ class Telling:
         times = [hop.seconds_total for hop in hops]
         if None in times:
             return ""
-        recurring = self.recurring(hops)
-        recurring = recurring if len(self._by_loop(recurring)) <= 1 else []
+        regular, now_and_then = self._regular(hops)
+        recurring = self.recurring(regular)
+        recurring = [] if now_and_then or len(self._by_loop(recurring)) > 1 else recurring
         each = sum((hop.seconds or 0.0) * self.times_a_step(hop) for hop in recurring)
         every = sum(seconds or 0.0 for seconds in times)
         told, when = (each, f" {self.each_of(recurring)}") if recurring else (every, "")
@@ -131,7 +151,8 @@ class Telling:
                 "how often is not known" if count is None else f"{units.plural(count, 'transfer')} in all"
             )
             return f"at least {units.size(known)}, {unknown}" if known else f"bytes not known, {unknown}"
-        of_loops = self._by_loop(self.recurring(hops))
+        regular, now_and_then = self._regular(hops)
+        of_loops = self._by_loop(self.recurring(regular))
         if 1 <= len(of_loops) <= _MOST_LOOPS:
             # What does not divide, such as an evaluation's share, is not of every step.
             each: dict[str, float] = {}
@@ -140,7 +161,7 @@ class Telling:
                 each[when] = each.get(when, 0.0) + sum(
                     (hop.bytes or 0) * self.times_a_step(hop) for hop in some
                 )
-            besides = round(self._besides(hops))
+            besides = round(self._besides(regular)) + (total(hop.bytes_total for hop in now_and_then) or 0)
             more = [f"{units.size(besides)} more in the whole run"] if besides else []
             return ", ".join([*(f"{units.size(round(cost))} {when}" for when, cost in each.items()), *more])
         return f"{units.size(moved)} in the whole run, {units.plural(count, 'transfer')}"

@@ -58,3 +58,13 @@ def test_copying_in_several_loops_is_told_of_the_whole_run() -> None:
     one, other = row(128, 16, FIT, seconds=1e-5), row(128, 6, BATCHES, seconds=1e-5)
     assert TELLING.copying([one]) == ", about 10 µs of copying in each of 16 steps (estimated)"
     assert TELLING.copying([one, other]) == ", about 220 µs of copying (estimated)"
+
+
+def test_what_is_in_some_rounds_only_is_not_spread_over_all_of_them() -> None:
+    """GIVEN a copy that the first of three calls makes for them all THEN no call is told the mean of it."""
+    each, first = row(8, 45, Own(1, 45, "round")), row(128, 15, Own(1 / 3, 45, "round"), seconds=1e-5)
+    assert Telling(45, "call").cost([each, first]) == "8 B each round, 1.88 KiB more in the whole run"
+    assert Telling(45, "call").copying([first]) == ", about 150 µs of copying (estimated)"
+    # Of two shapes in turn each is in a part of the rounds, and there is one in each of them.
+    others = row(64, 30, Own(2 / 3, 45, "round"))
+    assert Telling(45, "call").cost([first, others]) == "85 B each round"

@@ -495,6 +495,13 @@ def test_devices_that_cannot_be_delivered_to_have_elements_prepared_ahead() -> N
     assert found == TF + "d = tf.data.Dataset.range(9).prefetch(tf.data.AUTOTUNE)\nfor x in d:\n    step(x)\n"
 
 
+def test_an_assignment_kept_beside_its_variable_gets_no_fix_of_the_pipeline() -> None:
+    """Bug: `v.assign_sub(g)` in a loop over a dataset was told to have elements prepared ahead."""
+    text = "d = tf.data.Dataset.range(9)\nfor x in d:\n    v.assign_sub(f(x))  #!\n"
+    sent = hop("colocation", "cpu:0", "cpu:1", op="AssignSubVariableOp")
+    assert fixed("colocation", TF + text, hops=(sent,), colocated_with="v", lives_on="cpu:1") is None
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [

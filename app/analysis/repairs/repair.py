@@ -38,7 +38,7 @@ _BY_CODE: Mapping[str, Callable[[Situation], Draft | None]] = {
     "mixed-context": contexts.mixed_context,
     "variable-home": integers.variable_home,
     "host-upload": uploads.host_upload,
-    "colocation": uploads.prefetched,
+    "colocation": uploads.colocation,
     "redundant-copy": copies.redundant_copy,
     "bounce": detours.bounce,
     "reduce-on-host": exchanges.reduce_on_host,

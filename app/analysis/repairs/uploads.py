@@ -79,6 +79,11 @@ def host_upload(situation: Situation) -> Draft | None:
     return prefetched(situation) if taken_before(situation) is None else None
 
 
+def colocation(situation: Situation) -> Draft | None:
+    """Of an input pipeline's elements alone: what is kept beside a variable no pipeline delivers elsewhere."""
+    return prefetched(situation) if situation.evidence("producer_colocated_with") else None
+
+
 def prefetched(situation: Situation) -> Draft | None:
     """The pipeline of the loop's header, or of the loop around the line, prepares elements ahead."""
     source = situation.source

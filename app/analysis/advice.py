@@ -117,9 +117,8 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
     if code == "default-device" and evidence.get("producer_default_device") and _to_host_from_gpu(evidence):
         text = _FIX_OF_RESULT if evidence.get("of_python_data") is not True else text
     if code == "no-kernel":
-        text = instead(_each(evidence.get("kernel")), _each(evidence.get("dtype")))
-        if evidence.get("on_host_as_asked") and text != ADVICE:
-            text += " Take it out of the host's scope then: in that nothing runs on a GPU."
+        asked = bool(evidence.get("on_host_as_asked"))
+        text = instead(_each(evidence.get("kernel")), _each(evidence.get("dtype")), asked)
     if code == "default-device" and evidence.get("cut_on_host"):
         text = _FIX_OF_PARTS
     if any(name.startswith("kvstore") for name in _each(evidence.get("algorithm"))):

@@ -552,7 +552,7 @@ def test_what_is_on_the_host_for_want_of_a_kernel_as_asked_is_a_note_and_nothing
         " (RandomShuffle has kernels for CPU): 8 KiB each step."
     )
     assert "tf.gather(x," in row["fix"]
-    assert "out of the host's scope" in row["fix"]
+    assert "It has to stand outside of the host's scope" in row["fix"]
     # Of what has a kernel no work of a GPU is to go to the host either.
     rows = _in_the_hosts_scope("Tanh")
     assert [(row["code"], row["site"]) for row in rows] == [

@@ -69,16 +69,17 @@ EQUIVALENTS: Mapping[str, Equivalent] = {
 """By op; only what gives the same for every input, or nearly so and says what differs."""
 
 
-def instead(kernels: Sequence[str], dtypes: Sequence[str]) -> str:
+def instead(kernels: Sequence[str], dtypes: Sequence[str], scoped: bool = False) -> str:
     """What to do about ops without a kernel; `kernels` are the clauses that a kernel table says of them.
 
-    `dtypes` are the types of the tensors that cross for them.
+    `dtypes` are the types of the tensors that cross for them; `scoped`: the code asks for the host there.
     """
     ops = lacking(kernels)
     known = [EQUIVALENTS[op].words for op in ops if op in EQUIVALENTS and EQUIVALENTS[op].on_gpus(dtypes)]
     if not known:
         return ADVICE
-    return " ".join([*known, AHEAD if len(known) == len(ops) else ADVICE])
+    out = ["It has to stand outside of the host's scope: in that nothing runs on a GPU."] * scoped
+    return " ".join([*known, *out, AHEAD if len(known) == len(ops) else ADVICE])
 
 
 def lacking(kernels: Sequence[str]) -> list[str]:

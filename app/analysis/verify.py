@@ -10,6 +10,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
+from app.analysis.devices import is_gpu
 from app.analysis.finding import Finding
 from app.analysis.hops import Hop
 from app.analysis.lines import split_site
@@ -76,6 +77,8 @@ class Verified:
     """The run after can show what XLA had compiled in the run before."""
     timed: bool = True
     """Times are compared."""
+    stand_ins: bool = False
+    """Times are of devices that only play GPUs, in one of the runs at least."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -154,7 +157,13 @@ def verify(code: str, site: str, before: Judged, after: Judged, became: LineMap)
         shown,
         _moved([after.hops[row] for row in shown], after.tables.rounds if by_step else 1),
         uncovered,
+        stand_ins=any(_played(side.tables) for side in (before, after)),
     )
+
+
+def _played(tables: Tables) -> bool:
+    """Whether stand-ins took part, and no GPU."""
+    return bool(tables.stand_ins) and not any(map(is_gpu, tables.devices))
 
 
 def _compiled(tables: Tables) -> set[str]:

@@ -84,16 +84,16 @@ def _compared(run: Run, after: Snapshot, before: Snapshot, code: str, site: str)
     if whole:
         # Only to see more is no improvement.
         unhidden = found.code == OPAQUE and found.state == "gone" and found.uncovered
-        dearer = verify_words.dearer(found)
+        cost = verify_words.cost(found)
         icon = ":material/visibility:" if unhidden else ""
-        _tell(found.state, verify_words.headline(found) + dearer, mixed=bool(unhidden or dearer), icon=icon)
+        _tell(found.state, verify_words.headline(found) + cost, mixed=bool(unhidden or cost), icon=icon)
     _tell_new(verify_words.new_told(found))
     if words := verify_words.shown_now(found):
         st.markdown(words)
     if found.shown:
         shown = RunRows.of(after.tables).hops(after.hops, found.shown)
         table(verify_words.SHOWN_COLUMNS, shown, "shown-now", height=_HEIGHT, label="What shows only now")
-    _sides(verify_words.rows(found, whole), run, before, texts)
+    _sides(verify_words.rows(found, whole), run, before, texts, verify_words.of_times(found))
 
 
 def _flown(

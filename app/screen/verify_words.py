@@ -39,6 +39,14 @@ _FORESEEN = {
 
 _DEARER = 1.1
 """Times as many bytes between devices, from which on a change is told to cost some."""
+_SLOWER = 1.1
+"""Times as long a step or a wait, from which on a change is told to cost time."""
+_LEAST_WAIT = 1e6
+"""ns by which Python has to stand still for longer, to be told where nothing tells how long a step takes."""
+_OF_STAND_INS = (
+    "Stand-ins copy nothing, and all of them share the host's cores: what a step or a wait takes here says"
+    " little of GPUs, so times are no part of the verdict."
+)
 
 
 def changed_lines(was: str, now: str) -> list[dict[str, str]]:
@@ -106,6 +114,40 @@ def dearer(verified: Verified) -> str:
         return ""
     more = now - only
     return f", but all in all {change(was, more)} of bytes move" if more > _DEARER * was else ""
+
+
+def slower(verified: Verified) -> str:
+    """``, but a step takes longer (+38 %)``: what a change costs in time; '' where it costs none that is sure.
+
+    Of stand-ins nothing is said: their times are no GPU's.
+    """
+    if not verified.timed or verified.stand_ins or verified.state == "still there":
+        return ""
+    was, now = verified.before, verified.after
+    stood = _more_stood(was.stood_ns, now.stood_ns)
+    if was.step and now.step:
+        if now.step.median <= _SLOWER * was.step.median or was.step.like(now.step):
+            return ""  # steps that take as long as before: Python at most waits elsewhere
+        told = f"a step takes longer ({change(was.step.median, now.step.median)})"
+        return f", but {told}" + (f" and {stood}" if stood else "")
+    return f", but {stood}" if stood else ""
+
+
+def cost(verified: Verified) -> str:
+    """What a change cost elsewhere, in bytes and time: `dearer` and `slower` in one."""
+    more, longer = dearer(verified), slower(verified)
+    return more + (longer.replace(", but ", ", and ", 1) if more else longer)
+
+
+def _more_stood(was: float | None, now: float | None) -> str:
+    if was is None or now is None or now <= _SLOWER * was or now - was < _LEAST_WAIT:
+        return ""
+    return f"Python stands still for {_time(now)} instead of {_time(was)}"
+
+
+def of_times(verified: Verified) -> str:
+    """What the times that stand side by side are worth; '' where they are those of the devices meant."""
+    return _OF_STAND_INS if verified.timed and verified.stand_ins else ""
 
 
 def rows(verified: Verified, whole: bool = True, each: str = "") -> list[dict[str, Any]]:

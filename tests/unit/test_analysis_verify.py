@@ -15,7 +15,7 @@ from app.analysis.syncs import sync_table
 from app.analysis.tables import Tables
 from app.analysis.verify import Judged, StepTime, line_map, verify
 from app.store.totals import KeyTotals
-from probes.trace.rows import Event, Key, Location
+from probes.trace.rows import Event, Key, Location, Process
 from tests.unit.traces import hop_fields
 
 BEFORE = "a\nb\nloss = float(x)\nc\n"
@@ -82,6 +82,19 @@ def test_a_finding_that_only_moved_with_its_line_is_still_there() -> None:
     assert found.state == "still there"
     assert [one.site for one in found.after.found] == ["train.py:5"]
     assert found.new == ()
+
+
+def test_times_of_devices_that_only_play_gpus_are_known_as_such() -> None:
+    played = run(pull(3))
+    mapped = {"cpu:1": {"stand_in": True}}
+    process = Process(
+        0, 1, "main", "tensorflow", None, None, None, 0, 0, ["cpu:0", "cpu:1"], mapped, True, {}
+    )
+    tables = dataclasses.replace(played.tables, processes=[process])
+    real = verify("host-sync", "train.py:3", run(pull(3)), run(), line_map({}))
+    assert not real.stand_ins
+    found = verify("host-sync", "train.py:3", dataclasses.replace(played, tables=tables), run(), line_map({}))
+    assert found.stand_ins
 
 
 def test_a_mistake_of_several_lines_that_is_mended_at_one_is_still_there() -> None:

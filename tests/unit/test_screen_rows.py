@@ -405,6 +405,32 @@ def test_two_runs_side_by_side_say_what_a_change_did() -> None:
     assert steps["cells"]["change"] == {"text": "\N{MINUS SIGN}20 %", "remark": "within the spread"}
 
 
+def test_a_mend_that_costs_time_says_so_and_of_stand_ins_that_their_times_say_little() -> None:
+    was = Side((), 2048, 4096, 8e6, StepTime(10e6, 9e6, 11e6), 2)
+    slow = Side((), 0, 4096, 16e6, StepTime(14e6, 13e6, 15e6), 1)
+    found = Verified("bounce", "train.py:7", "gone", was, slow, (), by_step=True)
+    assert verify_words.slower(found) == (
+        ", but a step takes longer (+40 %) and Python stands still for 16 ms instead of 8 ms"
+    )
+    assert verify_words.of_times(found) == ""
+    played = dataclasses.replace(found, stand_ins=True)
+    assert verify_words.slower(played) == ""
+    assert verify_words.of_times(played).startswith("Stand-ins copy nothing")
+    assert verify_words.of_times(dataclasses.replace(played, timed=False)) == ""
+    alike = dataclasses.replace(found, after=dataclasses.replace(slow, step=StepTime(14e6, 10.5e6, 15e6)))
+    assert verify_words.slower(alike) == ""  # steps vary by as much
+    stepless = dataclasses.replace(
+        found, before=dataclasses.replace(was, step=None), after=dataclasses.replace(slow, step=None)
+    )
+    assert verify_words.slower(stepless) == ", but Python stands still for 16 ms instead of 8 ms"
+    little = dataclasses.replace(stepless, before=dataclasses.replace(was, step=None, stood_ns=15.5e6))
+    assert verify_words.slower(little) == ""
+    both = dataclasses.replace(stepless, after=dataclasses.replace(slow, step=None, bytes=6144))
+    assert verify_words.cost(both) == (
+        ", but all in all +50 % of bytes move, and Python stands still for 16 ms instead of 8 ms"
+    )
+
+
 def test_what_is_missing_is_put_down_to_how_far_the_run_is() -> None:
     starting, going = Stage("running", "TensorFlow"), Stage("running", "TensorFlow", 2, True)
     assert starting.alone == starting.uncrossed == "The program is still starting."

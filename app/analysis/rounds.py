@@ -165,9 +165,17 @@ class Thread:
         if sites and max(sites.values()) < _NEARLY_ALL * len(between):
             return None
         begin, second = int(self._ts[rounds.starts[0]]), int(self._ts[rounds.starts[1]])
-        end, executions = int(self._ts[rounds.ends[-1]]), int(np.sum(places <= rounds.ends[-1]))
+        whole = self._whole(rounds)
+        end, executions = int(self._ts[whole.ends[-1]]), int(np.sum(places <= whole.ends[-1]))
         devices = frozenset().union(*(work.devices for work in between))
-        return Loop(len(rounds), executions, begin, end, end - second - torn, devices)
+        return Loop(len(whole), executions, begin, end, max(0, end - second - torn), devices)
+
+    def _whole(self, rounds: _Rounds) -> _Rounds:
+        """Without a last round of which a part may only be counted."""
+        at = rounds.starts[-1], rounds.ends[-1]
+        inside = np.unique(self._key[at[0] : at[1] + 1]).tolist()
+        cut = any(self._full.get(number, -1) >= self._ts[at[0]] for number in inside)
+        return _Rounds(rounds.starts[:-1], rounds.ends[:-1]) if cut else rounds
 
     def _visible(self, rounds: _Rounds) -> _Rounds:
         """Those in which all that runs in each is told by itself."""

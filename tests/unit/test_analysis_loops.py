@@ -153,6 +153,12 @@ def test_executions_that_are_only_counted_are_rounds_like_the_first() -> None:
     assert found(program, counts={"take:4": 600}, lasts_ms=60_000) == {}
 
 
+def test_a_round_that_is_only_partly_told_counts_with_the_others() -> None:
+    """A line that is run 32 times in each of 10 rounds is told to the 8th time of its 7th."""
+    told = [*(["op:2", *["take:4"] * 32] * 6), "op:2", *["take:4"] * 8, *["op:2"] * 3]
+    assert found(told, counts={"take:4": 320}, lasts_ms=330) == {"take:4": 10}
+
+
 def record(trace: Trace, program: Program) -> None:
     """Write a program as a trace of a process without steps; transfers move 100 bytes."""
     times = Counter(program)

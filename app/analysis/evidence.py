@@ -220,7 +220,8 @@ def _upload(facts: Facts) -> str:
 
 
 def _bounce(facts: Facts) -> str:
-    causes = facts.told("causes", "causes")
+    known = [code for code in facts.each("causes") if code != "unknown"]
+    causes = some_of(known, "causes") or "unknown"
     scopes = facts.told("scopes", "lines")
     opened = f" Device scopes were opened at {scopes}." if scopes else ""
     if "result_of_a_call" in facts:

@@ -15,6 +15,8 @@ PLUMBING = frozenset({"Enter", "Exit", "Merge", "NextIteration", "Switch"})
 """Op types that loops and branches are made of when they run; nobody could have put them anywhere."""
 NOT_THE_CODES = PLUMBING | {"_Retval", "_Arg", "Python", "Identity"}
 """Op types that a runtime makes by itself: arguments, results, the plumbing of loops and branches."""
+_MAYBE_READS = frozenset({"", "?", "ReadVariableOp"})
+"""Types of producers whose results may be a variable's value, which an Identity hands to the code."""
 _MADE_BY_OPTIMIZER = ("LayoutOptimizer", "ConstantFolding", "ArithmeticOptimizer", "DebugIdentity")
 
 
@@ -147,9 +149,15 @@ class Transfer:
     @property
     def made_by_code(self) -> bool:
         """Whether the consumer is an op that the user's code made, so that its request tells something."""
-        if self.facts.get("rewritten") or self.text("op") in NOT_THE_CODES:
+        if self.facts.get("rewritten") or (self.text("op") in NOT_THE_CODES and not self._is_identity):
             return False
         return not any(made_by_optimizer(name) for name in self.consumers[:1])
+
+    @property
+    def _is_identity(self) -> bool:
+        """Whether the consumer is an Identity that the code called: graphs and variables make some too."""
+        of_variable = self.facts.get("variable") or self.text("producer_op") in _MAYBE_READS
+        return self.text("op") == "Identity" and not self.fields.get("graph") and not of_variable
 
     @property
     def tiny(self) -> bool:

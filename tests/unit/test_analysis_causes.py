@@ -107,6 +107,10 @@ MADE_BY_GRADIENT = {"forward_loc": 5, "facts": {"producer_forward_requested": "c
         ),
         # Nobody named the consumer's.
         ("cpu:1", "cpu:0", {}, STAND_INS, "default-device"),
+        # An Identity called outside of functions is the code's own, but what a variable is read by.
+        ("cpu:1", "cpu:0", {"op": "Identity"}, STAND_INS, "default-device"),
+        ("cpu:1", "cpu:0", {"op": "Identity", "graph": 4}, STAND_INS, "unknown"),
+        ("cpu:1", "cpu:0", READ, STAND_INS, "variable-home"),
         ("cpu:1", "cpu:2", {}, STAND_INS, "unknown"),
         ("gpu:1", "gpu:0", {}, GPUS, "default-device"),
         ("gpu:1", "cpu:0", {}, GPUS, "unknown"),

@@ -19,6 +19,11 @@ from app.analysis.finding import Finding
             "Requested: cpu:1 for the producer, cpu:2 (the scope opened at t.py:4) for the consumer.",
         ),
         ("explicit", {"call": "copyto"}, ""),
+        (
+            "bounce",
+            {"causes": ["unknown", "default-device"]},
+            "Nothing changed its values on the way; each hop by itself: default-device.",
+        ),
         ("explicit", {}, ""),
         (
             "default-device",

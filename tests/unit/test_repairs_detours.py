@@ -107,6 +107,21 @@ RESHAPED = {
 }
 
 
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("x = tf.identity(x)  #!\ny = f(x)\n", "y = f(x)\n"),
+        ('with tf.device("/CPU:0"):\n    x = tf.identity(x)  #!\ny = f(x)\n', "y = f(x)\n"),
+        ("def f(x):\n    x = tf.identity(x)  #!\n    return g(x)\n", "def f(x):\n    return g(x)\n"),
+        ("with log:\n    x = tf.identity(x)  #!\ny = f(x)\n", "with log:\n    pass\ny = f(x)\n"),
+        ("z = tf.identity(x)  #!\ny = f(z)\n", "z = x\ny = f(z)\n"),
+    ],
+)
+def test_a_stop_that_is_a_whole_statement_is_dropped(text: str, after: str) -> None:
+    """Bug: the fix for ``x = tf.identity(x)`` was ``x = x``."""
+    assert straight(TF + text, 99) == TF + after
+
+
 @pytest.mark.parametrize("name", RESHAPED)
 def test_what_only_reshapes_stays_where_the_tensor_is(name: str) -> None:
     before, after = RESHAPED[name]

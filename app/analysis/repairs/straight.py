@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TypeGuard
 
-from app.analysis.repairs.change import Change, unfolded
+from app.analysis.repairs.change import Change, Overlap, unfolded
 from app.analysis.repairs.names import (
     assignment_of,
     bound_in,
@@ -52,7 +52,8 @@ def direct(situation: Situation, change: Change, stmt: ast.stmt, call: ast.Call)
     if dotted(call.func) == f"{tf}.identity":
         if any(hop.producer_op in READS for hop in situation.hops):
             return None  # of a variable it is a copy that keeps the value
-        change.replace(call, source.code(call.args[0]))
+        if _put(source, change, stmt, call, source.code(call.args[0])):
+            return "Drops the statement, which is but a stop between: the tensor goes to where it is used."
         return "Drops the stop between: the tensor goes to where it is used."
     if dotted(call.func) not in (f"{tf}.constant", f"{tf}.convert_to_tensor"):
         return None
@@ -69,9 +70,27 @@ def direct(situation: Situation, change: Change, stmt: ast.stmt, call: ast.Call)
         change.replace(call, f"{tf}.stop_gradient({tensor})")  # what came from Python had no gradient
     elif _lands_there(situation, stmt) or not _is_result(situation):
         change.replace(call, f"{tf}.identity({tensor})")
-    else:
-        change.replace(call, tensor)
+    elif _put(source, change, stmt, call, tensor):
+        return "Drops the statement, a way through Python: the tensor is used as it is, in its own dtype."
     return "Passes the tensor on as it is, without a way through Python; its dtype stays its own."
+
+
+def _put(source: Source, change: Change, stmt: ast.stmt, call: ast.Call, text: str) -> bool:
+    """Put code in a call's place; where only ``x = x`` were left, drop the statement: whether it was."""
+    target = stmt.targets[0] if isinstance(stmt, ast.Assign) and len(stmt.targets) == 1 else None
+    whole = isinstance(stmt, ast.Assign) and stmt.value is call
+    if not whole or not isinstance(target, ast.Name) or target.id != text:
+        change.replace(call, text)
+        return False
+    if unfolded(source, stmt)[0] is not source:
+        raise Overlap
+    dropped = stmt
+    while isinstance(around := source.parents[dropped], ast.With) and len(around.body) == 1:
+        if len(devices_of(around)) != len(around.items):
+            break  # what else a block opens may do something by itself
+        dropped = around
+    change.drop(dropped)
+    return True
 
 
 def _lands_there(situation: Situation, stmt: ast.stmt) -> bool:

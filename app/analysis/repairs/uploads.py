@@ -80,7 +80,7 @@ def host_upload(situation: Situation) -> Draft | None:
 
 
 def colocation(situation: Situation) -> Draft | None:
-    """Of an input pipeline's elements alone: what is kept beside a variable no pipeline delivers elsewhere."""
+    """Of an input pipeline's elements alone: no pipeline delivers what is kept beside a variable."""
     return prefetched(situation) if situation.evidence("producer_colocated_with") else None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from app.analysis.devices import is_gpu
-from app.analysis.preflight.compared import Compared, Flown
+from app.analysis.preflight.compared import HOST_MEMORY, Compared, Flown
 from app.screen.verify_words import amount_row, count_row, dearer, headline, rows, size_told
 from app.views import units
 
@@ -27,8 +27,9 @@ def verdict(compared: Compared) -> str:
 def elsewhere(compared: Compared) -> str:
     """That what is gone crosses still, or that more does; '' where the bytes went too."""
     one = compared.verified
-    if one.state != "still there" and one.before.bytes_of_finding and one.before.bytes == one.after.bytes:
-        return ", but all in all as many bytes cross as before"
+    was, now = one.before.bytes, one.after.bytes
+    if one.state != "still there" and one.before.bytes_of_finding and was is not None and was == now:
+        return ", but all in all as many bytes move as before"
     return dearer(one)
 
 
@@ -88,18 +89,32 @@ def flown_rows(compared: Compared, whole: bool = True) -> list[dict[str, Any]]:
 
 def _ways(was: Flown, now: Flown) -> list[dict[str, Any]]:
     """Which way the bytes go: from device to device where those are few; none where there is but one way."""
-    ways = [way for way in dict.fromkeys((*was.ways, *now.ways)) if _on(was, [way]) or _on(now, [way])]
-    parts = {f"{src} → {dst}": [(src, dst)] for src, dst in sorted(ways)}
+    ways = [way for way in dict.fromkeys((*was.ways, *now.ways)) if {_on(was, [way]), _on(now, [way])} != {0}]
+    parts = {_way(src, dst): [(src, dst)] for src, dst in sorted(ways)}
     if len(ways) > _MOST_WAYS:
         parts = {}
         for way in ways:
-            parts.setdefault(" → ".join("GPUs" if is_gpu(end) else "host" for end in way), []).append(way)
+            parts.setdefault(_kind(*way), []).append(way)
     if len(parts) < 2:
         return []
     return [
         amount_row(name, f"of them {name}", _on(was, part), _on(now, part), size_told)
         for name, part in parts.items()
     ]
+
+
+def _way(src: str, dst: str) -> str:
+    if dst == HOST_MEMORY:
+        return f"{src} and {dst}"
+    return f"within {src}" if src == dst else f"{src} → {dst}"
+
+
+def _kind(src: str, dst: str) -> str:
+    """The way told of devices of a kind."""
+    source, destination = ("GPUs" if is_gpu(end) else "host" for end in (src, dst))
+    if dst == HOST_MEMORY:
+        return f"{source} and their host memory" if is_gpu(src) else f"{source} and {dst}"
+    return f"within {source}" if src == dst else f"{source} → {destination}"
 
 
 def _on(side: Flown, ways: Iterable[tuple[str, str]]) -> float | None:

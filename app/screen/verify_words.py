@@ -38,7 +38,7 @@ _FORESEEN = {
 
 
 _DEARER = 1.1
-"""Times as many bytes between devices, from which on a change is told to cost some."""
+"""Times as many bytes, from which on a change is told to cost some."""
 _SLOWER = 1.1
 """Times as long a step or a wait, from which on a change is told to cost time."""
 _LEAST_WAIT = 1e6
@@ -117,7 +117,7 @@ def dearer(verified: Verified) -> str:
 
 
 def slower(verified: Verified) -> str:
-    """``, but a step takes longer (+38 %)``: what a change costs in time; '' where it costs none that is sure.
+    """``, but a step takes longer (+38 %)``: what a change costs in time; '' where that is not sure.
 
     Of stand-ins nothing is said: their times are no GPU's.
     """
@@ -185,7 +185,7 @@ def count_row(name: str, what: str, was: int, now: int) -> dict[str, Any]:
 def _rows(verified: Verified, each: str) -> list[dict[str, Any]]:
     before, after = verified.before, verified.after
     made = [
-        amount_row("bytes", f"All bytes between devices, {each}", before.bytes, after.bytes, size_told),
+        amount_row("bytes", f"All bytes that move, {each}", before.bytes, after.bytes, size_told),
         count_row("warnings", "Warnings and errors", before.warnings, after.warnings),
     ]
     if verified.timed:

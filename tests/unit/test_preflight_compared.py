@@ -52,7 +52,7 @@ def test_two_preflights_say_what_a_change_did_to_what_is_foreseen_and_tell_no_ti
     minus = "\N{MINUS SIGN}"
     assert told(found) == {
         "Bytes of this finding, each step": ["1 KiB", "0 B", "all gone"],
-        "All bytes between devices, each step": ["2 KiB", "512 B", f"{minus}75 %"],
+        "All bytes that move, each step": ["2 KiB", "512 B", f"{minus}75 %"],
         "of them cpu:0 → gpu:0": ["1 KiB", "0 B", "all gone"],
         "of them gpu:0 → cpu:0": ["1 KiB", "0 B", "all gone"],
         "of them gpu:0 → gpu:1": ["0 B", "512 B", "new"],
@@ -74,6 +74,28 @@ def test_of_many_ways_between_devices_only_their_kinds_are_told() -> None:
     assert not any(name.startswith("of them") for name in told(held(flown(*ring[:1]), flown(*ring[:1]))))
 
 
+def test_what_stays_on_a_device_is_no_way_between_devices_and_an_unknown_sum_is_not_told_as_the_same() -> (
+    None
+):
+    inside = {**hop("gpu:0", "gpu:0", size=517), "src_memory": "device", "dst_memory": "host"}
+    same = {**hop("gpu:0", "gpu:0", size=256), "src_memory": "device", "dst_memory": "device"}
+    left = hop("gpu:0", "cpu:0", size=None)
+    before = flown(hop("cpu:0", "gpu:0"), inside, same, left, findings=[FOUND])
+    found = held(before, flown(inside, same, left))
+    assert flown_words.verdict(found) == "no-kernel at a.py:2 is gone: it is not foreseen any more"
+    rows = told(found)
+    assert rows["All bytes that move, each step"] == [units.UNKNOWN, units.UNKNOWN, ""]
+    assert {name: cells for name, cells in rows.items() if name.startswith("of them")} == {
+        "of them cpu:0 → gpu:0": ["1 KiB", "0 B", "all gone"],
+        "of them gpu:0 → cpu:0": [units.UNKNOWN, units.UNKNOWN, ""],
+        "of them gpu:0 and its host memory": ["517 B", "517 B", "none"],
+        "of them within gpu:0": ["256 B", "256 B", "none"],
+    }
+    many = [{**inside, "src": f"gpu:{n}", "dst": f"gpu:{n}"} for n in range(4)]
+    kinds = told(held(flown(*many, findings=[FOUND]), flown(*many, hop("cpu:0", "gpu:3"))))
+    assert kinds["of them GPUs and their host memory"] == ["2.02 KiB", "2.02 KiB", "none"]
+
+
 def test_a_finding_follows_its_line_and_may_be_a_note_then() -> None:
     before = flown(hop("gpu:0", "cpu:0"), findings=[FOUND])
     still = held(before, flown(hop("gpu:0", "cpu:0"), findings=[("no-kernel", "warning", "a.py:3", [0])]))
@@ -82,7 +104,7 @@ def test_a_finding_follows_its_line_and_may_be_a_note_then() -> None:
     note = held(before, flown(hop("gpu:0", "cpu:0"), findings=[("no-kernel", "info", "a.py:3", [0])]))
     assert flown_words.verdict(note) == (
         "no-kernel at a.py:2 is foreseen as a note only, no warning, now at a.py:3, but all in all as many"
-        " bytes cross as before"
+        " bytes move as before"
     )
 
 
@@ -113,9 +135,9 @@ def test_what_is_new_or_cannot_be_foreseen_any_more_is_told() -> None:
 def test_without_steps_all_that_ran_is_held_against_and_unknown_sizes_stay_unknown() -> None:
     before = flown(hop("gpu:0", "cpu:0", None), findings=[FOUND], steps=None)
     rows = told(held(before, flown(hop("gpu:0", "cpu:0", None, None))))
-    assert rows["All bytes between devices, in all that ran"] == ["3 KiB", units.UNKNOWN, ""]
+    assert rows["All bytes that move, in all that ran"] == ["3 KiB", units.UNKNOWN, ""]
     nothing_tells = flown(hop("gpu:0", "cpu:0", None), findings=[FOUND])
-    assert told(held(nothing_tells, flown()))["All bytes between devices, each step"][0] == "1 KiB"
+    assert told(held(nothing_tells, flown()))["All bytes that move, each step"][0] == "1 KiB"
 
 
 def test_a_fix_can_be_tried_of_warnings_and_errors() -> None:

@@ -12,6 +12,8 @@ from app.analysis.severity import RANK
 from app.analysis.verify import LineMap, Side, Verified, hold
 
 Row = Mapping[str, Any]
+HOST_MEMORY = "its host memory"
+"""Stands for a destination: what goes this way stays on its device, between its own memory and that."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Flown:
     gpus: int
     """How many GPUs the foreseen machine has."""
     ways: Mapping[tuple[str, str], float | None]
-    """Bytes by (source, destination)."""
+    """Bytes by (source, destination), the latter `HOST_MEMORY` either way between a device and that."""
     waits: float | None
     """How often Python waits for a value that a GPU has."""
     lacking: int
@@ -93,7 +95,7 @@ def _side(found: tuple[Finding, ...], report: Row, by_step: bool) -> Side:
 def _flown(report: Row, by_step: bool) -> Flown:
     ways: dict[tuple[str, str], list[Row]] = {}
     for hop in report["hops"]:
-        ways.setdefault((hop["src"], hop["dst"]), []).append(hop)
+        ways.setdefault(_way(hop), []).append(hop)
     return Flown(
         gpus=report["gpus"],
         ways={way: _moved(hops, report, by_step) for way, hops in ways.items()},
@@ -106,6 +108,11 @@ def _flown(report: Row, by_step: bool) -> Flown:
         ),
         lacking=sum(row["ops"] for row in report["no_kernel"]),
     )
+
+
+def _way(hop: Row) -> tuple[str, str]:
+    inside = hop["src"] == hop["dst"] and hop.get("src_memory") != hop.get("dst_memory")
+    return hop["src"], HOST_MEMORY if inside else hop["dst"]
 
 
 def _moved(hops: Sequence[Row], report: Row, by_step: bool) -> float | None:

@@ -44,9 +44,10 @@ Program = Sequence[str]
 def found(*threads: Program, counts: dict[str, int] | None = None, lasts_ms: int = 0) -> dict[str, int]:
     """``{"take:4": 6}``: the rounds of the loops in which transfers are, of threads a millisecond a word.
 
-    `counts` are executions beyond those that are told one by one, `lasts_ms` when their words ended.
+    An empty word is a pause. `counts` are executions beyond those that are told one by one, `lasts_ms` when
+    their words ended.
     """
-    words = list(dict.fromkeys(word for program in threads for word in program))
+    words = list(dict.fromkeys(word for program in threads for word in program if word))
     number = {word: place for place, word in enumerate(words, 1)}
     times = Counter(word for program in threads for word in program) | Counter(counts or {})
     keys = {}
@@ -57,6 +58,7 @@ def found(*threads: Program, counts: dict[str, int] | None = None, lasts_ms: int
         Happened(place * MS + thread, number[word], thread)
         for thread, program in enumerate(threads)
         for place, word in enumerate(program)
+        if word
     )
     ends = {number[word]: lasts_ms * MS for word in counts or {}}
     by_line = loops(events, keys, lambda key: str(key.fields["loc"]), ends)
@@ -143,6 +145,30 @@ def test_work_that_differs_each_time_is_no_loop() -> None:
 
 def test_threads_that_go_the_same_way_add_up() -> None:
     assert found(["op:3", "take:4"] * 6, ["op:3", "take:4"] * 8) == {"take:4": 14}
+
+
+def taking_turns(rounds: int, tasks: Sequence[int]) -> list[Program]:
+    """A loop whose every round brings data, and waits for three threads that have so many tasks each."""
+    programs: list[list[str]] = [[] for _ in range(4)]
+    for _ in range(rounds):
+        programs[0] += ["bring:2", "op:2"]
+        for thread, number in enumerate(tasks, 1):
+            programs[thread] += [""] * (len(programs[0]) - len(programs[thread])) + [
+                "op:3",
+                "across:3",
+            ] * number
+        longest = max(map(len, programs))
+        programs[0] += [""] * (longest - len(programs[0]))
+    return programs
+
+
+def test_rounds_of_a_pool_are_those_of_the_loop_that_waits_for_it() -> None:
+    """GIVEN a loop that hands tasks to three threads THEN its line and theirs have its rounds."""
+    assert found(*taking_turns(8, (1, 1, 1))) == {"bring:2": 8, "across:3": 8}
+    assert found(*taking_turns(8, (2, 1, 0))) == {"bring:2": 8, "across:3": 8}
+    # Threads that nobody waits for go round by themselves.
+    alone = ["op:3", "op:5", "across:4"] * 8
+    assert found(["op:1"], alone, alone) == {"across:4": 16}
 
 
 def test_executions_that_are_only_counted_are_rounds_like_the_first() -> None:

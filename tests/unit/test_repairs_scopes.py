@@ -187,6 +187,8 @@ def test_a_shuffle_becomes_a_gather_which_gpus_have_kernels_for(before: str, aft
     assert fixed("no-kernel", TF + before, hops=(hop("no-kernel"),), **shuffle) == (after and TF + after)
     # Not for a type that the gather has no kernel for, and not where the host is asked for.
     assert fixed("no-kernel", TF + before, hops=(hop("no-kernel"),), **shuffle | {"dtype": "uint8"}) is None
+    made_there = (hop("no-kernel", "cpu:0", "gpu:0"),)
+    assert fixed("no-kernel", TF + before, hops=made_there, **shuffle) is None
     asked = shuffle | {"on_host_as_asked": True}
     assert fixed("no-kernel", TF + before, hops=(hop("no-kernel"),), **asked) is None
 

@@ -40,7 +40,8 @@ SHUFFLE = "RandomShuffle"
 EQUIVALENTS: Mapping[str, Equivalent] = {
     SHUFFLE: Equivalent(
         "Shuffle by the order of random numbers, which GPUs have kernels for:"
-        " tf.gather(x, tf.argsort(tf.random.uniform(tf.shape(x)[:1]))).",
+        " tf.gather(x, tf.argsort(tf.random.uniform(tf.shape(x)[:1]))); of a range of indices the argsort"
+        " alone is one.",
         (
             ("RandomUniform", {"dtype": "float32", "T": "int32"}),
             ("TopKV2", {"T": "float32", "Tk": "int32", "index_type": "int32"}),

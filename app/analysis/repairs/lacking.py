@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 
+from app.analysis.devices import is_host
 from app.analysis.kernels.equivalents import EQUIVALENTS, SHUFFLE, lacking
 from app.analysis.repairs.change import Change
 from app.analysis.repairs.names import dotted
@@ -35,6 +36,8 @@ def shuffled(situation: Situation) -> Draft | None:
         and (tf := tensorflow(source, node)) is not None
         and dotted(node.func) in (f"{tf}.random.shuffle", f"{tf}.random_shuffle")
     ]
+    if not any(is_host(hop.dst) and not is_host(hop.src) for hop in situation.hops):
+        return None  # what it shuffles is made on the host, so that its rows or their order have to be sent
     if situation.evidence("on_host_as_asked") or len(calls) != 1:
         return None  # in the host's scope all that takes its place would run on the host too
     if not EQUIVALENTS[SHUFFLE].on_gpus(dtypes):

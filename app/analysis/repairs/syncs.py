@@ -30,6 +30,7 @@ from app.analysis.repairs.takes import (
 )
 from app.analysis.repairs.timing import clock_after
 from app.analysis.repairs.told_by import told_by_function
+from app.analysis.repairs.waiting_options import clipped_unchecked
 from probes.trace.hop import IN_GRAPH
 
 _WAITS = frozenset({"wait_to_read", "wait_to_write", "waitall", "sync_devices"})
@@ -46,6 +47,7 @@ def host_sync(situation: Situation) -> Draft | None:
     clock = clock_after(situation)
     for stmt in situation.statements:
         for form in (
+            clipped_unchecked,
             straight.round_trip,
             _comprehended,
             _told,

@@ -22,6 +22,7 @@ from app.analysis.repairs.takes import takes
 from app.analysis.repairs.timing import for_timing
 from app.analysis.repairs.trainers import of_drift
 from app.analysis.repairs.variables import used_at_home
+from app.analysis.repairs.waiting_options import of_clipping
 
 _APPLIES = frozenset({"apply_gradients", "apply", "minimize"})
 _PLAIN = frozenset({"min", "max", "float", "int", "round", "abs", "len", "pow"})
@@ -78,7 +79,7 @@ def _of_producer(situation: Situation) -> str | None:
 def _of_sync(situation: Situation) -> str:
     if (site := _assigned_by_python(situation)) is not None:
         return f"Note the value where Python assigns it, at {site}: it is known there, and nothing waits."
-    if (said := of_fit(situation) or of_metric(situation)) is not None:
+    if (said := of_fit(situation) or of_metric(situation) or of_clipping(situation)) is not None:
         return said
     found = sorted(uses(situation), key=lambda use: list(Role).index(use.role))
     if not found:

@@ -39,12 +39,20 @@ _MOST_LINES = 20
 
 
 class ForbiddenTransfer(AssertionError):
-    """A block did what it must not do; the message names op, line and edge of each."""
+    """A block did what it must not do; the message names op, line and edge of each, and a fix where known."""
 
-    def __init__(self, rows: list[str], run: str) -> None:
-        """`rows` are lines for people; `run` is the id of the run that shows more."""
-        more = len(rows) - _MOST_LINES
-        shown = [*rows[:_MOST_LINES], *([f"and {more} more"] if more > 0 else [])]
+    def __init__(self, rows: list[str], run: str, beside: Optional[dict[str, list[str]]] = None) -> None:
+        """`rows` are lines for people; `run` is the id of the run that shows more.
+
+        `beside` are further lines on a row, its source and its fix, told where there is room.
+        """
+        shown, more = [], len(rows) - _MOST_LINES
+        room = max(-more, 0)
+        for row in rows[:_MOST_LINES]:
+            further = (beside or {}).get(row, [])[:room]
+            room -= len(further)
+            shown += [row, *(f"  {line}" for line in further)]
+        shown += [f"and {more} more"] if more > 0 else []
         super().__init__("\n  ".join(["forbidden in this block:", *shown, f"run {run} shows it all"]))
         self.rows = rows
         self.run = run
@@ -137,7 +145,7 @@ class Forbidding(contextlib.ContextDecorator):
             raise
         _over(block, keep or bool(rows))
         if rows:
-            raise ForbiddenTransfer(rows, block.id)
+            raise ForbiddenTransfer(rows, block.id, beside(report, self._asked[0]))
         _warn(report)
 
 
@@ -158,22 +166,58 @@ def name_of_test(node: Optional[str] = None) -> Optional[str]:
 
 def forbidden(report: dict[str, Any], codes: tuple[str, ...]) -> list[str]:
     """The lines that tell of what is forbidden, from a report (version 1); none where nothing is."""
+    rows, others = _rows(report, codes)
+    return [*(rows[index] for index in sorted(rows)), *others]
+
+
+def _rows(report: dict[str, Any], codes: tuple[str, ...]) -> tuple[dict[int, str], dict[str, Any]]:
+    """Lines by the transfer's index, and those of findings without one, with them."""
     hops = report["hops"]
     rows = {
         index: _told(hop["cause"], hop)
         for index, hop in enumerate(hops)
         if hop["cause"] in codes and hop["count"] != 0
     }
-    others = []
+    others = {}
     for finding in report["findings"]:
         if finding["code"] not in codes or _only_unseen(finding):
             continue
         if not finding["hops"]:
-            others.append(f"{finding['code']}: {finding['summary']}")
+            others[f"{finding['code']}: {finding['summary']}"] = finding
         for index in finding["hops"]:
             # Parts of a chain have causes of their own.
             rows.setdefault(index, _told(finding["code"], hops[index]))
-    return [*(rows[index] for index in sorted(rows)), *others]
+    return rows, others
+
+
+def beside(report: dict[str, Any], codes: tuple[str, ...]) -> dict[str, list[str]]:
+    """By line of `forbidden`: the source line, where its text was kept, and its finding's fix, each once."""
+    rows, others = _rows(report, codes)
+    findings = report["findings"]
+    texts = {one.get("site"): text for one in findings for text in [_source(one)] if text}
+    told = dict(others)
+    for index in sorted(rows):
+        # What a transfer's own cause says goes before the chain that it is a part of.
+        own = report["hops"][index]["cause"]
+        having = [one for one in findings if index in one["hops"]]
+        told[rows[index]] = next((one for one in having if one["code"] == own), having[0] if having else {})
+    sites = {rows[index]: report["hops"][index]["site"] for index in rows}
+    seen: set[str] = set()
+    found = {}
+    for row, one in told.items():
+        fix = one.get("fix") or ""  # a repair's words are of its code, which is not shown here
+        lines = [texts.get(sites.get(row, one.get("site")), ""), f"fix: {fix}" if fix else ""]
+        found[row] = [line for line in lines if line and line not in seen]
+        seen.update(found[row])
+    return found
+
+
+def _source(finding: dict[str, Any]) -> str:
+    """``14 | y = f(x)``: the line of a finding; '' where its text was not kept."""
+    lines = finding.get("source")
+    if not lines:
+        return ""
+    return f"{lines['line']} | {lines['lines'][lines['line'] - lines['first']].strip()}"
 
 
 def _told(code: str, hop: dict[str, Any]) -> str:

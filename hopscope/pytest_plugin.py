@@ -87,7 +87,10 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     """Once a test is over, delete its runs where it went as it was meant to, and else note them."""
     outcome: Any = yield
     report = outcome.get_result()
-    _name_first(report, call.excinfo.value if call.excinfo else None)
+    error = call.excinfo.value if call.excinfo else None
+    if isinstance(error, ForbiddenTransfer):
+        _name_first(report, error)
+        _without_traceback(report)
     failed = item.stash.get(_FAILED, False) or report.failed
     item.stash[_FAILED] = failed and report.when != "teardown"
     if report.when != "teardown":
@@ -99,12 +102,19 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
             block.discard()
 
 
-def _name_first(report: Any, error: BaseException | None) -> None:
+def _name_first(report: Any, error: ForbiddenTransfer) -> None:
     """Have pytest's one line of a failed test begin with what was forbidden, its op and its line."""
     crash = getattr(report.longrepr, "reprcrash", None)
-    if isinstance(error, ForbiddenTransfer) and crash is not None:
+    if crash is not None:
         more = len(error.rows) - 1
         crash.message = error.rows[0] + (f", and {more} more" if more else "")
+
+
+def _without_traceback(report: Any) -> None:
+    """Drop what pytest says of a traceback that is all hidden: a marked test's holds this plugin alone."""
+    traceback: Any = getattr(report.longrepr, "reprtraceback", None)
+    if str(getattr(traceback, "extraline", None) or "").startswith("All traceback entries are hidden"):
+        traceback.extraline = None
 
 
 _FAILED = pytest.StashKey[bool]()

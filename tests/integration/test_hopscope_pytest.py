@@ -185,6 +185,9 @@ def test_a_test_fails_where_it_does_what_is_forbidden(
         out
     )
     assert re.search(rf"^FAILED \S+::test_marked_crosses - explicit: {op} at ", out, re.M), out
+    assert "All traceback entries are hidden" not in out
+    source = text.splitlines()[line - 1].strip()
+    assert re.search(rf"once\n +(E +)?{line} \| {re.escape(source)}\n +(E +)?run 2", out), out
     assert "contextlib.py" not in out, "a block that fails is shown at the test's own line"
     assert "ValueError: its own" in out
     assert "did you mean 'host-sync'?" in out

@@ -8,7 +8,7 @@ import pytest
 
 import hopscope
 from app.analysis.severity import SEVERITY
-from hopscope.forbidding import CODES, forbidden, name_of_test
+from hopscope.forbidding import CODES, beside, forbidden, name_of_test
 
 
 def hop(
@@ -62,6 +62,37 @@ def test_forbidden(codes: tuple[str, ...], rows: list[str]) -> None:
     assert forbidden(REPORT, codes) == rows
 
 
+def test_beside_a_row_stand_its_source_line_and_the_fix_of_its_finding_once() -> None:
+    source = {"first": 2, "line": 3, "lines": ["def f(x):", "    y = g(x)", "    return y"]}
+    known = {"site": "a.py:3", "source": source, "fix": "Keep y there."}
+    report = {
+        "hops": [hop("explicit", 6), hop("explicit", 2), hop("host-sync", site="b.py:1")],
+        "findings": [
+            finding("bounce", 0, 2) | {"fix": "Drop both."},
+            finding("explicit", 0, 1) | known,
+            finding("replica-drift", summary="They drift.") | {"site": "b.py:2", "fix": "Exchange them."},
+        ],
+    }
+    codes = ("explicit", "host-sync", "replica-drift")
+    first, second, third, drift = forbidden(report, codes)
+    told = beside(report, codes)
+    assert told == {
+        first: ["3 | y = g(x)", "fix: Keep y there."],
+        second: [],
+        third: ["fix: Drop both."],
+        drift: ["fix: Exchange them."],
+    }
+    failed = str(hopscope.ForbiddenTransfer([first, drift], "20260101-x", told)).splitlines()
+    assert failed[1:] == [
+        f"  {first}",
+        "    3 | y = g(x)",
+        "    fix: Keep y there.",
+        f"  {drift}",
+        "    fix: Exchange them.",
+        "  run 20260101-x shows it all",
+    ]
+
+
 def test_it_knows_the_codes_that_reports_have() -> None:
     assert set(SEVERITY) <= set(CODES)
 
@@ -92,3 +123,6 @@ def test_the_message_is_short_and_names_the_run() -> None:
         "  and 10 more",
         "  run 20260101-x shows it all",
     )
+    rows = [f"row {number}" for number in range(19)]
+    full = str(hopscope.ForbiddenTransfer(rows, "20260101-x", {row: ["1 | a", "fix: b"] for row in rows}))
+    assert len(full.splitlines()) == 22 and "  row 0\n    1 | a\n  row 1\n" in full

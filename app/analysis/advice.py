@@ -141,6 +141,8 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
     if evidence.get("result_of"):
         return None  # of a library's own, as a rule, which no scope around it would move
     start = next(iter(_each(evidence.get("stations") or evidence.get("src"))), "its device")
+    if evidence.get("ways"):  # of several cards in turn: a scope of one would be wrong for the others
+        start = "the card that it computes on" if evidence.get("result_of_a_call") else "its own device"
     if code in ("bounce", "default-device") and evidence.get("result_of_a_call"):
         text = (
             "Call the function inside the device scope of {start}: what a function returns passes the device"

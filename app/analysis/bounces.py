@@ -32,15 +32,24 @@ def bounces(
 ) -> list[Finding]:
     """One finding for all chains that leave and come by the same lines; its `hops` are those of them all.
 
-    Of a row that went that way at times only, as many transfers as did are the finding's.
+    They may be of several cards in turn. Of a row that went that way at times only, as many transfers as
+    did are the finding's.
     """
-    groups: dict[tuple[str | None, ...], list[Chain]] = {}
+    groups: dict[tuple[str | int | None, ...], list[Chain]] = {}
     for chain in found:
         if all(hops[row].cause.code in _EXPLAINED for row in chain.rows) and not _of_more(chain, hops):
-            groups.setdefault((*(hops[row].site for row in chain.rows), *chain.stations), []).append(chain)
+            groups.setdefault((*(hops[row].site for row in chain.rows), *_kind_of_way(chain)), []).append(
+                chain
+            )
     taken = {row for chain in found for row in chain.rows}
     left = {row: hop for row, hop in enumerate(hops) if row not in taken}
     return [_finding(chains, hops, left, syncs, telling) for chains in groups.values()]
+
+
+def _kind_of_way(chain: Chain) -> tuple[str | int, ...]:
+    """Its stations, of cards only which of them are the same one."""
+    cards = [device for device in dict.fromkeys(chain.stations) if not is_host(device)]
+    return tuple(device if is_host(device) else cards.index(device) for device in chain.stations)
 
 
 def _of_more(chain: Chain, hops: Sequence[Hop]) -> bool:
@@ -68,12 +77,15 @@ def _finding(
     rows = (*shares, *back)
     part = [*shares.values(), *back.values()]
     first, last = hops[chains[0].rows[0]], hops[chains[0].rows[-1]]
-    stations = chains[0].stations
+    ways: dict[tuple[str, ...], list[Chain]] = {}
+    for chain in chains:
+        ways.setdefault(chain.stations, []).append(chain)
+    last_rows = {chain.rows[-1] for chain in chains}
     taken = {(hop.src, hop.site) for hop in part if hop.kind == "pull"}
     waits = [sync for sync in syncs if (sync.waited_for, sync.site) in taken]
-    ops = [hop.op for row, hop in shares.items() if row != chains[0].rows[-1]]
+    ops = [hop.op for row, hop in shares.items() if row not in last_rows]
     evidence: dict[str, Any] = {
-        "stations": list(stations),
+        "stations": list(chains[0].stations),
         "lines": [hops[row].site for row in chains[0].rows],
         "by": list(dict.fromkeys(ops))[:_OPS_NAMED],
         "tensors": len(chains),
@@ -81,6 +93,8 @@ def _finding(
         "transfers": total(hop.count for hop in part),
         "bytes": total(hop.bytes_total for hop in part),
     } | (waited(waits) if waits else {})
+    if len(ways) > 1:
+        evidence["ways"] = [list(stations) for stations in ways]
     if back:
         evidence["gradients_back_at"] = list(dict.fromkeys(hop.site for hop in back.values()))
     if last.op == "_Retval":
@@ -94,12 +108,15 @@ def _finding(
     # Nor is it a warning where nobody knows how much goes there and back.
     tiny = all(hop.bytes is None or hop.bytes <= TINY for hop in part)
     # A detour is a mistake in an evaluation too, so its count is enough.
-    often = all(happened_often(hop.count, telling.rounds) for hop in part)
+    often = any(
+        all(happened_often(hop.count, telling.rounds) for hop in _shares(alike, hops).values())
+        for alike in ways.values()
+    )
     seldom = telling.rounds > 1 and not recurs and not often
     severity = "info" if tiny or seldom else SEVERITY[CODE]
     along = ", its gradients the same way back among them" if back else ""
     cost = f"{telling.cost(part)}{along}{telling.copying(part)}{standstill(waits)}"
-    summary = f"{_told(chains, first, last)}: {cost}."
+    summary = f"{_told(ways, first, last)}: {cost}."
     return Finding(
         CODE,
         severity,
@@ -143,10 +160,10 @@ def _shares(chains: Sequence[Chain], hops: Sequence[Hop]) -> dict[int, Hop]:
     return found
 
 
-def _told(chains: Sequence[Chain], first: Hop, last: Hop) -> str:
-    stations = chains[0].stations
-    what = "A tensor goes" if len(chains) == 1 else f"{units.plural(len(chains), 'tensor')} go"
-    way = " → ".join(stations)
+def _told(ways: Mapping[tuple[str, ...], Sequence[Chain]], first: Hop, last: Hop) -> str:
+    stations, number = next(iter(ways)), sum(map(len, ways.values()))
+    what = "A tensor goes" if number == 1 else f"{units.plural(number, 'tensor')} go"
+    way = advice.some_of((" → ".join(way) for way in ways), "ways")
     through = "through Python" if first.kind == "pull" else "unchanged"
     home = "back" if stations[0] == stations[-1] else "on"
     over = ", over the host" if any(map(is_host, stations[1:-1])) and home == "on" else ""

@@ -99,7 +99,7 @@ def proof(finding: Finding, hops: Sequence[Hop], code_of: Callable[[str], str]) 
 
     part = part_of(finding, hops)
     chained = isinstance(finding.evidence.get("stations"), list)
-    ways = _chain(finding.evidence, part, place_of) if chained else _ways(part, place_of)
+    ways = _chains(finding.evidence, part, place_of) if chained else _ways(part, place_of)
     return Proof(
         tuple(ways[:MOST_WAYS]),
         max(0, len(ways) - MOST_WAYS),
@@ -120,15 +120,26 @@ def _ways(part: Sequence[Hop], place_of: PlaceOf) -> list[Way]:
     return [Way(stops, _moved(same)) for stops, same in found]
 
 
-def _chain(evidence: Mapping[str, Any], part: Sequence[Hop], place_of: PlaceOf) -> list[Way]:
-    """The one way that all its tensors take, by what the first of them passes at each station."""
-    stations, sites = evidence["stations"], evidence.get("lines") or []
+def _chains(evidence: Mapping[str, Any], part: Sequence[Hop], place_of: PlaceOf) -> list[Way]:
+    """The way that all its tensors take; of several cards in turn each one's."""
+    ways = [
+        _chain(stations, evidence.get("lines") or [], part, place_of)
+        for stations in evidence.get("ways") or [evidence["stations"]]
+    ]
+    found = [way for way in ways if way is not None]
+    return found if len(found) == len(ways) else _ways(part, place_of)
+
+
+def _chain(
+    stations: Sequence[str], sites: Sequence[str | None], part: Sequence[Hop], place_of: PlaceOf
+) -> Way | None:
+    """By what the first of its tensors passes at each station."""
     legs: list[list[Hop]] = []
     for number, pair in enumerate(itertools.pairwise(stations)):
         site = sites[number] if number < len(sites) else None
         legs.append([hop for hop in part if (hop.src, hop.dst) == pair and hop.site == site])
     if not all(legs):
-        return _ways(part, place_of)
+        return None
     stops = [_made(legs[0][0], place_of)]
     for number, leg in enumerate(legs, 1):
         taken = _taken(leg[0], place_of)
@@ -136,7 +147,7 @@ def _chain(evidence: Mapping[str, Any], part: Sequence[Hop], place_of: PlaceOf) 
         stops.append(taken if last else dataclasses.replace(taken, role="Handed on by"))
     out, back = _moved(legs[0]), _moved(legs[-1])
     moved = f"{out} on each leg" if out == back else f"{out} on the first leg, {back} on the last"
-    return [Way(tuple(stops), moved)]
+    return Way(tuple(stops), moved)
 
 
 def _made(hop: Hop, place_of: PlaceOf) -> Stop:

@@ -235,6 +235,35 @@ def test_many_tensors_on_the_same_way_are_one_finding() -> None:
     )
 
 
+def test_tensors_of_several_cards_that_go_the_same_lines_are_one_finding() -> None:
+    """Bug: each card had a warning of its own, and their fixes contradicted each other."""
+    keys, nodes = [], []
+    for number, card in enumerate(("cpu:1", "cpu:2"), 1):
+        out, back = f"i{number}", f"r{number}"
+        nodes += [node(number, out, "Identity", "cpu:0"), node(10 + number, back, "_Retval", card)]
+        known: dict[str, Any] = {"graph": 4, "per_call": 1, "loc": 1}
+        passes: dict[str, Any] = {"consumers": [out], "op": "Identity", "facts": {"result": True}}
+        on: dict[str, Any] = {"producer": out, "consumers": [back], "op": "_Retval"}
+        keys += [
+            hop(10 + number, card, "cpu:0", assigned="cpu:0", **known, **passes),
+            hop(20 + number, "cpu:0", card, **known, **on, facts={"producer_result": True}),
+        ]
+    graphs = [Graph(4, "f", "__inference_f_1", 1, 1, None, 8)]
+    run = tables(*keys, STEPS, graphs=graphs, nodes_of=lambda _: nodes, edges_of=lambda _: [])
+    hops = hop_table(run)
+    (both,) = run_findings(run, hops, [])
+    assert (both.code, both.severity, sorted(both.hops)) == ("bounce", "warning", [0, 1, 2, 3])
+    assert both.summary == (
+        "2 tensors go cpu:1 → cpu:0 → cpu:1 and cpu:2 → cpu:0 → cpu:2 unchanged, at train.py:11:"
+        " 400 B each step."
+    )
+    assert both.evidence["ways"] == [["cpu:1", "cpu:0", "cpu:1"], ["cpu:2", "cpu:0", "cpu:2"]]
+    assert both.fix is not None
+    assert "cpu:" not in both.fix
+    ways = proof(both, hops, lambda site: "").ways
+    assert [[stop.device for stop in way.stops] for way in ways] == both.evidence["ways"]
+
+
 def test_gradients_that_take_the_same_way_back_are_of_the_same_finding() -> None:
     back: dict[str, Any] = {"loc": 2, "forward_loc": 1, "op": "_copyto (backward)"}
     run = tables(

@@ -175,6 +175,8 @@ def test_a_function_whose_result_passes_the_default_device_is_called_in_a_scope(
     assert straight(text, 3, others=(second,), **told) is None
     scoped = f'{TF}with tf.device("/GPU:0"):\n    f(x)  #!\n'
     assert straight(scoped, 3, **told) is None
+    # Calls of several cards in turn need a scope each.
+    assert straight(text, 3, ways=[["gpu:0", "cpu:0", "gpu:0"], ["gpu:1", "cpu:0", "gpu:1"]], **told) is None
     mirrored = f"{text}s = tf.distribute.MirroredStrategy()\n"
     assert straight(mirrored, 3, **told) is None
 

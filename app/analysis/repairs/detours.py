@@ -46,6 +46,11 @@ def _lines(situation: Situation) -> list[tuple[str, int]]:
     return [place for place in places if place is not None]
 
 
+def _of_several_cards(situation: Situation) -> bool:
+    """Whether tensors of several cards go so in turn: then no one of them is the place for all."""
+    return len(situation.evidence("ways")) > 1
+
+
 def _hands_back(situation: Situation) -> bool:
     """Whether what passes the default device is what a call of a function returns."""
     if situation.evidence("result_of_a_call"):
@@ -61,7 +66,7 @@ def _called_in_scope(situation: Situation) -> Draft | None:
     """The call of the function in the scope of the device where its result goes on."""
     stations = [str(one) for one in situation.evidence("stations")]
     stmt = next((one for one in situation.statements if not is_compound(one)), None)
-    if stmt is None or not stations or has_strategy(situation):
+    if stmt is None or not stations or has_strategy(situation) or _of_several_cards(situation):
         return None
     if any(hop.site == hop.producer_site for hop in situation.hops[:1]):
         return None
@@ -117,7 +122,7 @@ def _stays(situation: Situation) -> Draft | None:
     stations = [str(one) for one in situation.evidence("stations")]
     first = situation.hops[0] if situation.hops else None
     group = _between(situation)
-    if first is None or not stations or not group:
+    if first is None or not stations or not group or _of_several_cards(situation):
         return None
     source, device = situation.source, stations[0]
     lines = first_line(group[0]), group[-1].end_lineno or 0

@@ -52,9 +52,12 @@ class Crossings:
             index += 1
         beside = resource_among(inputs[:index], full_device) if index else ""
         moved = getattr(tensor, "_hopscope_moved", None)
+        # Each call of a function may return its result on another device, with the same mark.
+        source = mark[4] or tensor.backing_device
         identity = (
             id(own),
             id(mark),
+            source,
             index,
             dtype,
             tensor._shape_tuple(),

@@ -20,6 +20,8 @@ from .placed import PlacedGraph, read_placed
 from .placed_nodes import ARGUMENTS, RESULTS
 from .scopes import current as current_scope
 
+_OF_HOST, _RESOURCE = (3, 7), 20
+"""DataType of int32 and string, which count as the host's wherever they lie, and of resource handles."""
 Tell = Callable[[str, dict[str, FunctionNote], Any], None]
 """Called with the function that a placed graph is of, what is known of all functions, and the graph."""
 
@@ -144,4 +146,13 @@ def _one_op(function_graph: Any) -> bool:
 
 
 def _devices(inputs: Any) -> tuple[str, ...]:
-    return tuple(tensor.device for tensor in inputs)
+    """What the runtime tells a function's graphs apart by (GetDeviceForInput in execute.cc)."""
+    return tuple(map(_device, inputs))
+
+
+def _device(tensor: Any) -> str:
+    kind = tensor._datatype_enum()
+    if kind in _OF_HOST:
+        return ""
+    # Another function's result may lie elsewhere than it says.
+    return str(tensor.device if kind == _RESOURCE else tensor.backing_device)

@@ -126,7 +126,7 @@ class Functions:
                 # Asking for the size of what another process will make would wait for it.
                 elements = 0 if task else output._num_elements()
                 if elements >= SMALL_ELEMENTS:
-                    output._hopscope_live = self._live.tensor(output, output.device, elements)
+                    output._hopscope_live = self._live.tensor(output, output.backing_device, elements)
         if note is not None and note.steps:
             self.recording.stepped(note.steps, location)
 

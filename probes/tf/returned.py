@@ -34,7 +34,9 @@ class ReturnedGradients:
             return
         label, indices = self._outputs[name]
         loc = self._recording.sites.current()
-        for device in {short_device(outputs[index].device) for index in indices if index < len(outputs)}:
+        for device in {
+            short_device(outputs[index].backing_device) for index in indices if index < len(outputs)
+        }:
             fields = {"op": label, "loc": loc, "device": device}
             self._recording.key(("returned", label, loc, device), "returned", fields, counted=False)
 

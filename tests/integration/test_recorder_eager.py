@@ -63,7 +63,7 @@ def test_a_hop_between_scopes_names_both_lines(eager: Recorded) -> None:
 @pytest.mark.parametrize(
     ("line", "kind", "device"),
     [
-        (19, "float", "cpu:1"),  # the host adds up what cpu:1 made
+        (19, "float", "cpu:0"),  # of the host, which adds up what cpu:1 made and waits for that
         (20, "bool", "cpu:0"),  # of the copy that line 19 left there
         (21, "numpy", "cpu:2"),
         (22, "array", "cpu:1"),

@@ -34,3 +34,15 @@ def test_a_functions_result_passes_the_default_device_by_tensorflows_own_op(
     (returned,) = by(report["findings"], code="default-device")
     assert (returned["severity"], returned["evidence"]["result_of_a_call"]) == ("info", True)
     assert "cpu:2" in returned["fix"] and returned["fix"] == returned["repair"]["words"]
+
+
+def test_each_calls_result_comes_from_where_that_call_left_it(hopscope_home: Path, tf_python: Path) -> None:
+    """Bug: what a function returned was told from the device of its first call, whichever call it was of."""
+    recorded = record(tf_python, SCRIPTS / "results.py")
+    ways = recorded.hops("site", "src", "dst", "count", op="Mul", bytes=40_000)
+    home = [("cpu:1", "cpu:0", 5), ("cpu:2", "cpu:0", 5)]
+    assert ways == [
+        *(("results.py:18", *way) for way in home),
+        *(("results.py:25", *way) for way in home),
+        ("results.py:27", "cpu:2", "cpu:1", 5),
+    ]

@@ -21,6 +21,7 @@ from app.analysis.samples import sample_summary
 from app.analysis.stalls import with_stalls
 from app.analysis.syncs import sync_table
 from app.analysis.tables import Tables, tables_of
+from app.store.failure import last_exception
 from app.store.progress import last_progress
 from app.store.run import open_run
 from app.store.sample_parsing import SampleTable
@@ -40,17 +41,18 @@ def build_report(
 ) -> dict[str, Any]:
     """The report as plain data, ready for JSON.
 
-    `run` says run, framework, status, exit_code, progress and verdicts as the run's folder does, and in
-    `spec` what it was launched with; all may be absent. With `ops` there is one row an op too. `samples` are
-    those of its devices, None where it has none; `costs` what copies between its cards cost, where that was
-    measured.
+    `run` says run, framework, status, exit_code, progress, verdicts and the last exception as the run's
+    folder does, and in `spec` what it was launched with; all may be absent. With `ops` there is one row an op
+    too. `samples` are those of its devices, None where it has none; `costs` what copies between its cards
+    cost, where that was measured.
     """
     spec = run.get("spec") or {}
     mapped = device_map(spec, tables)
     hops = with_times(hop_table(tables), costs, mapped)
     syncs = with_stalls(sync_table(tables), tables, hops)
     frameworks = [process.framework for process in tables.processes if process.framework]
-    notes = [note.text for note in run_notes(tables)]
+    notes = [f"The last exception in its output: {run['exception']}"] if run.get("exception") else []
+    notes += [note.text for note in run_notes(tables)]
     if note := times_note(costs, hops):
         notes.append(note)
     report: dict[str, Any] = {
@@ -82,11 +84,13 @@ def build_report(
 def run_info(path: Path) -> dict[str, Any]:
     """What a run's folder says of the run itself; missing or damaged files leave their parts empty."""
     run = read_run(path)
+    raised = last_exception(path, run.spec) if run.state == "failed" else None
     return {
         "run": run.id,
         "framework": run.framework,
         "status": run.state,
         "exit_code": run.exit_code,
+        "exception": raised.told if raised else None,
         "spec": run.spec,
         "progress": _progress(path),
         "verdicts": [verdict.row() for verdict in read_verdicts(path)],

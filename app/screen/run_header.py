@@ -31,6 +31,7 @@ from app.screen.run_rows import (
     progress_cell,
     state_cell,
 )
+from app.store.failure import last_exception
 from app.store.log import read_tail
 from app.views import units
 from app.views.progress_data import Progress
@@ -163,8 +164,13 @@ def ending(run: Run) -> None:
     if state == "stopped":
         st.info(words, icon=":material/stop_circle:")
         return
+    raised = last_exception(run.path, run.spec) if state == "failed" else None
+    if raised is not None:
+        words += f"  \n{escape_markdown(raised.told)}"
     st.error(words, icon=":material/error:" if state == "failed" else ":material/help:")
     lines = read_tail(run.path, most_lines=_LAST_LINES).lines
+    if raised is not None:
+        lines = raised.lines[-_LAST_LINES:]  # and not what a framework printed when it began
     if lines:
         st.caption("The last lines that it printed")
         st.code("\n".join(lines), language=None, wrap_lines=True)

@@ -115,6 +115,9 @@ class _Flow:
         if isinstance(parent, ast.Call):
             return node is parent.func or self._argument(file, source, node, parent, calls)
         if isinstance(parent, ast.Subscript) and node is parent.slice:
+            if isinstance(parent.ctx, ast.Store):
+                self._add(Role.ASSIGNS, file, parent, source.code(parent.value))
+                return False
             if not is_pythons(source, parent.value):
                 self._add(Role.SELECTS, file, parent, source.code(parent.value))
             return True

@@ -28,6 +28,8 @@ class Role(enum.Enum):
     LIKE_METRIC = "like_metric"
     """What the text does not tell of is called as a metric of Keras is."""
     SELECTS = "selects"
+    ASSIGNS = "assigns"
+    """A part of something that it selects is assigned."""
     KEPT = "kept"
     UNKNOWN = "unknown"
 

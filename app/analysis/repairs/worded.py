@@ -14,6 +14,7 @@ from app.analysis.repairs.metrics import of_metric, taken_by_mxnet
 from app.analysis.repairs.names import assignment_of, called, dotted, root_of
 from app.analysis.repairs.notation import alone, arrays, tensorflow
 from app.analysis.repairs.roles import Role, Use
+from app.analysis.repairs.row_by_row import of_rows
 from app.analysis.repairs.sent_back import taken_before
 from app.analysis.repairs.situation import Situation
 from app.analysis.repairs.source import first_line, is_compound, own_nodes
@@ -79,13 +80,14 @@ def _of_producer(situation: Situation) -> str | None:
 def _of_sync(situation: Situation) -> str:
     if (site := _assigned_by_python(situation)) is not None:
         return f"Note the value where Python assigns it, at {site}: it is known there, and nothing waits."
-    if (said := of_fit(situation) or of_metric(situation) or of_clipping(situation)) is not None:
-        return said
+    for known in (of_fit, of_metric, of_clipping, of_rows):
+        if (said := known(situation)) is not None:
+            return said
     found = sorted(uses(situation), key=lambda use: list(Role).index(use.role))
     if not found:
         return advice.LOOKED_AT
     first = found[0]
-    if first.role in (Role.SELECTS, Role.KEPT, Role.UNKNOWN):
+    if first.role in (Role.SELECTS, Role.ASSIGNS, Role.KEPT, Role.UNKNOWN):
         back = next((to for use in found if (to := _sent_back(situation, use)) is not None), None)
         if back is not None:
             return (
@@ -149,6 +151,11 @@ def _sentence(situation: Situation, use: Use) -> str:
         return (
             f"It selects from {use.by} at {use.site}: if that is a tensor, select on the device with"
             f" {gather}; else take all that a step selects by in one fetch."
+        )
+    if use.role == Role.ASSIGNS:
+        return (
+            f"It tells which part of {use.by} is assigned at {use.site}: take all that a step needs for that"
+            " in one fetch."
         )
     if use.role == Role.KEPT:
         return (

@@ -1,0 +1,167 @@
+"""Rows of an array that a loop over it takes one after the other: all of them are taken before the loop."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Iterator
+
+from app.analysis.repairs.change import Change
+from app.analysis.repairs.names import assignment_of, called, changed_in, from_modules, root_of
+from app.analysis.repairs.situation import Draft, Situation
+from app.analysis.repairs.source import Source
+from app.analysis.repairs.takes import takes
+
+_WHOLE = {"tensorflow": "numpy", "mxnet": "asnumpy"}
+"""The method that takes all of an array."""
+_ONLY_ARRAYS = {"tensorflow": frozenset({"numpy"}), "mxnet": frozenset({"asscalar", "asnumpy"})}
+"""Methods that nothing but the framework's own arrays have."""
+_ALIKE = frozenset({"item", "tolist"})
+"""Methods that numpy's rows have too."""
+_NUMBERS = frozenset({"int", "float", "bool"})
+_METHODS = frozenset(
+    {"argmax", "argmin", "argsort", "softmax", "log_softmax", "sigmoid", "relu", "tanh", "exp", "sqrt"}
+    | {"sum", "mean", "max", "min", "square", "abs", "round", "sign", "clip", "reshape", "squeeze"}
+    | {"expand_dims", "transpose", "flatten", "astype", "as_in_context", "as_in_ctx", "detach"}
+)
+"""Methods whose result is one array, and never a list of them."""
+_FUNCTIONS = _METHODS | frozenset(
+    {"reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "reduce_any", "reduce_all", "clip_by_value"}
+    | {"array", "constant", "convert_to_tensor", "zeros", "ones", "full", "arange", "gather", "take", "cast"}
+    | {"equal", "not_equal", "greater", "less", "greater_equal", "less_equal", "logical_and", "logical_or"}
+    | {"normal", "uniform", "one_hot", "identity", "stop_gradient", "concat", "stack", "log"}
+)
+"""The same of a framework's functions."""
+_MOST_NAMES = 4
+
+
+@dataclasses.dataclass(frozen=True)
+class _Rows:
+    """A loop over arrays of which a statement in it takes each row by itself."""
+
+    loop: ast.For
+    arrays: dict[str, ast.expr]
+    """The arrays, by the names that their rows have in the loop."""
+
+
+def taken_before_rows(situation: Situation, stmt: ast.stmt) -> Draft | None:
+    """``for p in pred: counts[int(p.asscalar())] += 1`` goes over ``pred.asnumpy()``."""
+    source, rows = situation.source, _rows(situation, stmt)
+    if rows is None:
+        return None
+    methods = _ONLY_ARRAYS[situation.framework]
+    shapes = {part for hop in situation.hops for part in hop.shape.split("x")}
+    change = Change(source)
+    for name, array in rows.arrays.items():
+        for load in _loads(source, stmt, name):
+            inside = any(one is rows.loop for one in source.ancestors(load))
+            if not inside and _has_its_own(source, load, rows.loop):
+                continue
+            call = _taking(source, load)
+            if call is None or not inside:
+                return None
+            if called(call) == "asnumpy" and shapes <= {"", "1"}:
+                return None  # a row of MXNet's is an array of one element, one of numpy's a number
+            if called(call) in methods:
+                change.replace(call, name)
+        change.replace(array, f"{source.operand(array)}.{_WHOLE[situation.framework]}()")
+    words = "Takes all rows by one fetch before the loop over them, in place of one in each of its rounds."
+    return situation.draft(words, change.text())
+
+
+def of_rows(situation: Situation) -> str | None:
+    """What is said where a loop takes an array row by row; None for other values."""
+    for stmt in situation.statements:
+        if (rows := _rows(situation, stmt)) is not None:
+            take = _WHOLE[situation.framework]
+            arrays = " and ".join(f"{situation.source.operand(one)}.{take}()" for one in rows.arrays.values())
+            return (
+                f"The loop at {situation.file}:{rows.loop.lineno} takes row by row: take all rows by one"
+                f" fetch before it ({arrays}), and go over numpy's rows."
+            )
+    return None
+
+
+def _rows(situation: Situation, stmt: ast.stmt) -> _Rows | None:
+    """The innermost loop, if all that the statement takes are rows of arrays that it goes over."""
+    source, found = situation.source, takes(situation, stmt)
+    loop = source.loop_of(stmt)
+    if not isinstance(loop, ast.For) or not found or loop is stmt:
+        return None
+    pairs = dict(_pairs(loop.target, loop.iter))
+    arrays: dict[str, ast.expr] = {}
+    for take in found:
+        name = take.value.id if isinstance(take.value, ast.Name) else ""
+        methods = {called(part) for part in ast.walk(take.node)} & _ONLY_ARRAYS[situation.framework]
+        if name not in pairs or not _is_array(situation, pairs[name], bool(methods)):
+            return None
+        arrays[name] = pairs[name]
+    if {root_of(array) for array in arrays.values()} & changed_in(loop):
+        return None
+    return _Rows(loop, arrays)
+
+
+def _pairs(target: ast.expr, over: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """The names that a loop gives values to, each with what it goes over for them."""
+    given = over.args if isinstance(over, ast.Call) and not over.keywords else []
+    if called(over) == "enumerate" and len(given) == 1:
+        if isinstance(target, ast.Tuple) and len(target.elts) == 2:
+            yield from _pairs(target.elts[1], given[0])
+    elif called(over) == "zip":
+        if isinstance(target, ast.Tuple) and len(target.elts) == len(given):
+            for one, values in zip(target.elts, given, strict=True):
+                yield from _pairs(one, values)
+    elif isinstance(target, ast.Name):
+        yield target.id, over
+
+
+def _is_array(situation: Situation, node: ast.expr, by_method: bool, names: int = 0) -> bool:
+    """Whether the text tells that it is one array of the framework, no list of them, and none of numpy's.
+
+    `by_method`: its rows have a method that only the framework's have.
+    """
+    source = situation.source
+    if isinstance(node, ast.Name):
+        made = assignment_of(source, node.id, node)
+        value = made.value if made is not None and names < _MOST_NAMES else None
+        return value is not None and _is_array(situation, value, by_method, names + 1)
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        return _is_array(situation, node.value, by_method, names)
+    if isinstance(node, ast.Compare | ast.BinOp):
+        sides = (node.left, node.comparators[0] if isinstance(node, ast.Compare) else node.right)
+        return any(_is_array(situation, side, by_method, names) for side in sides)
+    if not isinstance(node, ast.Call):
+        return False
+    if root_of(node.func) in from_modules(source, node, situation.framework):
+        return called(node) in _FUNCTIONS
+    return by_method and isinstance(node.func, ast.Attribute) and called(node) in _METHODS
+
+
+def _loads(source: Source, stmt: ast.stmt, name: str) -> list[ast.Name]:
+    return [
+        node
+        for node in ast.walk(source.scopes_of(stmt)[0])
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+    ]
+
+
+def _taking(source: Source, load: ast.Name) -> ast.Call | None:
+    """The call that takes the row's value, which does the same with numpy's or needs no more there."""
+    parent = source.parents[load]
+    if isinstance(parent, ast.Call):
+        plain = parent.args == [load] and not parent.keywords and isinstance(parent.func, ast.Name)
+        return parent if plain and called(parent) in _NUMBERS else None
+    call = source.parents[parent] if isinstance(parent, ast.Attribute) else None
+    known = {name for methods in _ONLY_ARRAYS.values() for name in methods} | _ALIKE
+    plain = isinstance(call, ast.Call) and call.func is parent and not call.args and not call.keywords
+    return call if plain and isinstance(call, ast.Call) and called(call) in known else None
+
+
+def _has_its_own(source: Source, load: ast.Name, loop: ast.For) -> bool:
+    """Whether another loop gives the name what it has there."""
+    return any(
+        isinstance(one, ast.For)
+        and one is not loop
+        and any(isinstance(part, ast.Name) and part.id == load.id for part in ast.walk(one.target))
+        for one in source.ancestors(load)
+    )

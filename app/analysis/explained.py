@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from app.analysis import unplaced
 from app.analysis.evidence import because
 from app.analysis.excerpt import Excerpt, excerpt
 from app.analysis.finding import Finding
@@ -52,7 +53,8 @@ def explained(findings: Sequence[Finding], tables: Tables, hops: Sequence[Hop]) 
     ran = Ran(functools.cache(lambda: op_table(tables)))
     files = list(dict.fromkeys(one.site.rpartition(":")[0] for one in tables.locations.values()))
     texts = functools.cache(lambda path: _shown(tables, path))
-    return [_explained(finding, tables, hops, ran, files, texts) for finding in findings]
+    told = unplaced.together(findings, hops, tables.text_of)
+    return [_explained(finding, tables, hops, ran, files, texts) for finding in told]
 
 
 def _shown(tables: Tables, path: str) -> list[str] | None:
@@ -80,6 +82,9 @@ def _explained(
     framework = next((process.framework for process in tables.processes if process.framework), "")
     known = hops, tables.text_of, framework, tables.devices, ran, files
     made = repair(finding, *known)
-    finding = dataclasses.replace(finding, fix=made.words if made else advised(finding, *known))
+    words = made.words if made else advised(finding, *known)
+    finding = dataclasses.replace(finding, fix=words)
+    if not made:
+        finding = dataclasses.replace(finding, fix=unplaced.advised(finding))
     change = "\n".join(shown_lines(made.code(tables.text_of))) if made else ""
     return Explained(finding, because(finding), lines, made, change, proof(finding, hops, code_of))

@@ -66,6 +66,7 @@ _TOLD: dict[str, _Told] = {
     "made_on_default": _Told("Made on the default context by"),
     "made_on_default_at": _Told("Made there at", "line"),
     "also_at": _Told("Also at", "line"),
+    "also_unplaced": _Told("No scope either at", "line"),
     "read_in_place": _Told("Read in place"),
     "raised": _Told("Raised"),
     # Why a transfer's ends are where they are.

@@ -147,7 +147,7 @@ def test_threads_that_go_the_same_way_add_up() -> None:
     assert found(["op:3", "take:4"] * 6, ["op:3", "take:4"] * 8) == {"take:4": 14}
 
 
-def taking_turns(rounds: int, tasks: Sequence[int]) -> list[Program]:
+def taking_turns(rounds: int, tasks: Sequence[int]) -> list[list[str]]:
     """A loop whose every round brings data, and waits for three threads that have so many tasks each."""
     programs: list[list[str]] = [[] for _ in range(4)]
     for _ in range(rounds):

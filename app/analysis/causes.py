@@ -95,7 +95,11 @@ def severity_of(code: str, transfer: Transfer) -> str:
     if code == "variable-home":
         recurs = transfer.every_step or (transfer.often and transfer.kind != "arg")
         return "warning" if recurs and not transfer.tiny else "info"
-    if code == "default-device" and (transfer.seldom or transfer.tiny or transfer.is_part_of_batch):
+    if code == "default-device" and (transfer.tiny or transfer.is_part_of_batch):
+        return "info"
+    # An evaluation that fetches variables for every batch lacks a scope as much as a training step would.
+    fetched = transfer.often and transfer.kind != "arg" and placed.variable_home(transfer) is not None
+    if code == "default-device" and transfer.seldom and not fetched:
         return "info"
     back = transfer.of_python_data and is_gpu(transfer.src) and is_host(transfer.dst)  # where it came from
     if code == "default-device" and transfer.kind == "arg" and not back and not copies.sent_again(transfer):

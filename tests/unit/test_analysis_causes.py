@@ -326,6 +326,11 @@ def test_facts_that_are_missing_decide_nothing() -> None:
         ({}, 30, "warning"),
         ({}, 1, "info"),
         ({"bytes": 8}, 30, "info"),
+        # An evaluation without a scope, which fetches the variable for every batch.
+        ({"facts": {"variable": "kernel"}}, 16, "warning"),
+        ({"facts": {"variable": "kernel"}}, 5, "info"),
+        ({"facts": {"variable": "kernel"}, "bytes": 8}, 16, "info"),
+        ({}, 16, "info"),
         ({}, None, "warning"),
         ({"forward_loc": 5, "facts": {"forward_requested": "cpu:1"}}, 1, "warning"),
     ],

@@ -149,8 +149,8 @@ def _fix(row: Mapping[str, Any]) -> str:
     """In words and, where there is one, as code."""
     repair = row.get("repair") or {}
     words = repair.get("words") or row["fix"]
-    told = f'<p class="muted">{_text(words)}</p>' if words else ""
-    return told + (f"<pre>{_text(repair['diff'])}</pre>" if repair.get("diff") else "")
+    diff = f"<pre>{_text(repair['diff'])}</pre>" if repair.get("diff") else ""
+    return (f"<p><strong>Fix</strong> {_text(words)}</p>" if words else "") + diff
 
 
 def _excerpt(row: Mapping[str, Any]) -> str:

@@ -11,6 +11,17 @@ function change(parent, lines) {
   for (const { kind, text } of lines) {
     const row = hanging(node("div", { class: `diff ${kind}` }, box), text);
     span(row, marks[kind], "mark");
-    span(row, text || "\u200b");
+    broken(row, text || "\u200b");
+  }
+}
+
+// Text that may break behind brackets and commas, and anywhere in its beginning: a line whose first word is
+// long would else begin a row below its mark.
+function broken(parent, text) {
+  const begun = /^\s*[^\s([{,]*[([{,]?/.exec(text)[0];
+  span(parent, begun, "begun");
+  for (const part of text.slice(begun.length).match(/[^([{,]+[([{,]?|[([{,]/g) ?? []) {
+    node("wbr", {}, parent);
+    span(parent, part);
   }
 }

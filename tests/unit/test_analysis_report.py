@@ -779,6 +779,13 @@ def test_names_are_data_in_the_page() -> None:
     assert "&lt;script&gt;" in page
 
 
+def test_a_page_of_its_own_says_what_is_a_fix() -> None:
+    advised = {"code": "bounce", "severity": "warning", "summary": "x", "evidence": {}, "fix": "Prefetch."}
+    report = build_report({"run": "r", "status": "finished"}, tables())
+    page = render_html(report | {"findings": [advised | {"site": "a.py:1", "hops": []}]})
+    assert "<p><strong>Fix</strong> Prefetch.</p>" in page
+
+
 def test_an_op_that_nobody_placed_is_away_from_inputs_on_other_devices_only() -> None:
     """GIVEN one that takes from a card and one that a card takes from THEN their own device is no input's."""
     taken = hop(1, "cpu:1", "cpu:0", 30, loc=1, op="Pack", producer_requested="cpu:1")

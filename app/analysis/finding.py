@@ -29,10 +29,17 @@ class Finding:
     """It tells what could not be seen, not what happened."""
     shares: Mapping[int, int] = dataclasses.field(default_factory=dict)
     """Row -> how many of its transfers are this finding's, where others are not."""
+    consequences: tuple[int, ...] = ()
+    """Rows beside `hops` that the mistake has as well, whose own causes say nothing of it."""
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """All rows that it tells of."""
+        return self.hops + self.consequences
 
     def row(self) -> dict[str, Any]:
         """The row as the report has it."""
         row = {
             name: getattr(self, name) for name in ("code", "severity", "site", "summary", "evidence", "fix")
         }
-        return {**row, "hops": list(self.hops)}
+        return {**row, "hops": list(self.rows)}

@@ -10,6 +10,7 @@ from app.analysis.absent import absent_findings
 from app.analysis.balance import balance_findings
 from app.analysis.bounces import bounces
 from app.analysis.chains import Chain, chains
+from app.analysis.consequences import consequences
 from app.analysis.device_order import order_findings
 from app.analysis.devices import in_order, is_host
 from app.analysis.drift import drift_findings
@@ -85,7 +86,12 @@ def findings(
         if hop.count != 0 and not _stays_on_host(hop):
             at = _made_together(hop) or (hop.blamed_site,)
             groups.setdefault((hop.cause.code, *at, *_act(hop)), []).append(index)
-    found += [_of_hops(_line_first(rows, over), over, hops, syncs, telling) for rows in groups.values()]
+    taken = consequences(groups, over, telling)
+    found += [
+        _of_hops(_line_first(rows, over), over, hops, syncs, telling, taken.get(act, ()))
+        for act, of_it in groups.items()
+        if (rows := [row for row in of_it if not any(row in others for others in taken.values())])
+    ]
     told_of = {
         (hop.src, hop.site, False)
         for hop in hops
@@ -164,18 +170,24 @@ def _order(finding: Finding) -> tuple[int, bool, bool, int]:
 
 
 def _of_hops(
-    rows: list[int], over: Sequence[Hop], hops: Sequence[Hop], syncs: Sequence[Sync], telling: Telling
+    rows: list[int],
+    over: Sequence[Hop],
+    hops: Sequence[Hop],
+    syncs: Sequence[Sync],
+    telling: Telling,
+    more: Sequence[int] = (),
 ) -> Finding:
-    """`over` is what chains leave of the rows of `hops`."""
+    """`over` is what chains leave of the rows of `hops`; `more` are the rows of consequences."""
     part = [over[index] for index in rows]
+    whole = [over[index] for index in (*rows, *more)]
     first = part[0]
     code = first.cause.code
     severity = min((hop.cause.severity for hop in part), key=lambda name: RANK.get(name, 9))
     evidence = _common([hop.cause.evidence for hop in part])
-    evidence["transfers"] = total(hop.count for hop in part)
-    evidence["bytes"] = total(hop.bytes_total for hop in part)
-    if all(hop.seconds_total is not None for hop in part):
-        evidence["estimated_copying_ns"] = round(sum(hop.seconds_total or 0.0 for hop in part) * 1e9)
+    evidence["transfers"] = total(hop.count for hop in whole)
+    evidence["bytes"] = total(hop.bytes_total for hop in whole)
+    if all(hop.seconds_total is not None for hop in whole):
+        evidence["estimated_copying_ns"] = round(sum(hop.seconds_total or 0.0 for hop in whole) * 1e9)
     if code == "gradient-outside-scope":
         evidence["forward_at"] = list(dict.fromkeys(hop.forward_site for hop in part if hop.forward_site))
     if code == "variable-home" and len({hop.dst for hop in part}) > 1 and _read_apart(part):
@@ -197,6 +209,7 @@ def _of_hops(
         evidence["also_at"] = _in_order(further)
         summary += f", and at {advice.some_of(evidence['also_at'], 'lines')}"
     recurs = bool(telling.recurring(part))
+    along = f", with what goes back to variables on {over[more[0]].dst}" if more else ""
     waits = [sync for sync in waits if sync.kind not in LIBRARYS_OWN]
     share = telling.costly(waits) or (telling.stalling(part) if code == "host-upload" else "")
     if share and severity == "info":
@@ -208,14 +221,15 @@ def _of_hops(
         code,
         severity,
         first.blamed_site,
-        f"{summary}: {telling.cost(part)}{telling.copying(part)}{standstill(waits)}{share}.",
+        f"{summary}: {telling.cost(whole)}{along}{telling.copying(whole)}{standstill(waits)}{share}.",
         evidence,
         advice.fix(code, evidence) if wrong else None,
         tuple(rows),
         recurs,
-        sum(hop.bytes_total or 0 for hop in part),
-        cost_ns(part, waits),
-        shares={row: over[row].count or 0 for row in rows if over[row].count != hops[row].count},
+        sum(hop.bytes_total or 0 for hop in whole),
+        cost_ns(whole, waits),
+        shares={row: over[row].count or 0 for row in (*rows, *more) if over[row].count != hops[row].count},
+        consequences=tuple(more),
     )
 
 

@@ -61,6 +61,11 @@ def part_of(finding: Finding, hops: Sequence[Hop]) -> list[Hop]:
     return [_counted(hop, finding.shares.get(row, hop.count)) for row, hop in rows]
 
 
+def all_of(finding: Finding, hops: Sequence[Hop]) -> list[Hop]:
+    """The same with the rows of its consequences."""
+    return part_of(dataclasses.replace(finding, hops=finding.rows), hops)
+
+
 def _counted(hop: Hop, count: int | None) -> Hop:
     if count == hop.count:
         return hop

@@ -15,7 +15,7 @@ from app.analysis.finding import Finding
 from app.analysis.hops import Hop
 from app.analysis.lines import split_site
 from app.analysis.severity import RANK
-from app.analysis.shares import part_of
+from app.analysis.shares import all_of
 from app.analysis.syncs import Sync
 from app.analysis.tables import Tables
 
@@ -188,7 +188,7 @@ def _only_now(before: Judged, after: Judged, became: LineMap) -> tuple[int, ...]
 
 def _side(found: tuple[Finding, ...], run: Judged, by_step: bool) -> Side:
     times = run.tables.rounds if by_step else 1
-    own = [hop for one in found for hop in part_of(one, run.hops)]
+    own = [hop for one in found for hop in all_of(one, run.hops)]
     across = [hop for hop in run.hops if hop.count != 0]
     waits = [sync.stood_ns for sync in run.syncs if sync.count]
     return Side(

@@ -56,7 +56,7 @@ def _row(one: Explained, verify: str, badge: Badge, link: Callable[[str], str]) 
         "proof": proof_rows(one.proof, badge, shown=(finding.site or "") if excerpt else ""),
         "evidence": evidence_text(finding.evidence),
         "href": link(finding_id(finding)),
-        "show": f"Show {units.plural(len(finding.hops), 'hop')}" if finding.hops else "",
+        "show": f"Show {units.plural(len(finding.rows), 'hop')}" if finding.hops else "",
         "verify": "" if quiet or not finding.site else verify,
     }
 

@@ -93,7 +93,7 @@ def _filter(
             label = finding.code + (f" at {finding.site}" if finding.site else "")
             if not finding.hops:  # of the rest of the page only its line has to do with it
                 return Focus(label if finding.site else "", site=finding.site or "")
-            rows = frozenset(finding.hops)
+            rows = frozenset(finding.rows)
             devices = frozenset(end for row in rows for end in (hops[row].src, hops[row].dst))
             return Focus(label, rows, Selection(hops=rows), devices)
     if address.line and (line := line_of(address.line)):

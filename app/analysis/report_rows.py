@@ -62,7 +62,9 @@ def sync_rows(report: Mapping[str, Any]) -> list[Row]:
 def _bases(row: Mapping[str, Any]) -> str:
     """What the whole rests on, and its split where that is less sure."""
     split = row.get("split_basis") or row["basis"]
-    return row["basis"] if split == row["basis"] else f"{row['basis']}, split {split}"
+    timed = row.get("timed")
+    why = "" if timed is None else f" ({units.count(timed)} timed)"
+    return f"{row['basis']}{why}" + ("" if split == row["basis"] else f", split {split}")
 
 
 def copied(wait_ns: int | None, copy_ns: int | None) -> str:

@@ -60,6 +60,8 @@ class Sync:
     """Lines that copied to the host what is taken there and waited for: its device had yet to make it."""
     waits_for: str = ""
     """The device that had yet to make what was copied to the host; '' where that is `device` itself."""
+    timed: int | None = None
+    """How often it was timed, where that is not every time: the others are taken to be alike."""
 
     @property
     def waited_for(self) -> str:
@@ -149,7 +151,10 @@ def _sync(tables: Tables, identity: _Identity, keys: list[Key]) -> Sync:
     copied = total(time.copied for time in known)
     split = "" if copied is None else basis
     waited = stood - (copied or 0)
-    return dataclasses.replace(row, wait_ns=waited, copy_ns=copied, basis=basis, split_basis=split)
+    timed = None if all(time.whole for time in times) else sum(time.timed for time in times)
+    return dataclasses.replace(
+        row, wait_ns=waited, copy_ns=copied, basis=basis, split_basis=split, timed=timed
+    )
 
 
 def _bytes(key: Key) -> int | None:
@@ -167,14 +172,16 @@ class _Time:
     """The part of it that was copying; None where the recorder did not tell it apart."""
     whole: bool
     """Each execution was timed; else the others are taken to be alike."""
+    timed: int
 
     @classmethod
     def of(cls, tables: Tables, key: Key) -> _Time:
         sums, count = tables.totals.get(key.id), key.count or 0
         if sums is None or not sums.timed:
-            return cls(None, None, count == 0)
+            return cls(None, None, count == 0, 0)
         copied = min(sums.value_sum or 0, sums.dur_ns) if key.fields.get("split") else None
         if sums.timed >= count:
-            return cls(sums.dur_ns, copied, True)
+            return cls(sums.dur_ns, copied, True, count)
         share = count / sums.timed
-        return cls(round(sums.dur_ns * share), None if copied is None else round(copied * share), False)
+        scaled = None if copied is None else round(copied * share)
+        return cls(round(sums.dur_ns * share), scaled, False, sums.timed)

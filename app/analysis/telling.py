@@ -207,19 +207,28 @@ def standstill(syncs: Sequence[Sync]) -> str:
         return ""
     copying = told.get("copy_ns")
     basis = weakest(sync.basis for sync in timed)
+    why = _partly(timed) if basis == "estimated" else ""
     if copying and told["split"] != basis:
         # The whole is better known than its parts.
         stood = told["wait_ns"] + copying
         whole = units.duration(stood / 1e9)
         if told["split"] == "estimated" and copying < _PETTY * stood:
-            return f", {whole} waited ({basis})"
+            return f", {whole} waited ({basis}{why})"
         shown = units.estimated if told["split"] == "estimated" else units.duration
         part = f"{shown(copying / 1e9)} copying ({told['split']})"
-        return f", {whole} waited ({basis}), of it {part}"
+        return f", {whole} waited ({basis}{why}), of it {part}"
     if copying and not told["wait_ns"]:
-        return f", {units.duration(copying / 1e9)} copying ({basis})"
+        return f", {units.duration(copying / 1e9)} copying ({basis}{why})"
     copied = f", of it {units.duration(copying / 1e9)} copying" if copying else ""
-    return f", {units.duration((told['wait_ns'] + (copying or 0)) / 1e9)} waited{copied} ({basis})"
+    return f", {units.duration((told['wait_ns'] + (copying or 0)) / 1e9)} waited{copied} ({basis}{why})"
+
+
+def _partly(syncs: Sequence[Sync]) -> str:
+    """``: 200 of 320 were timed``, the others being taken as alike; '' where all were."""
+    if all(sync.timed is None for sync in syncs):
+        return ""
+    timed = sum(sync.count if sync.timed is None else sync.timed for sync in syncs)
+    return f": {units.count(timed)} of {units.count(sum(sync.count for sync in syncs))} were timed"
 
 
 _BYTES_A_NS = 10

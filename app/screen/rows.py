@@ -174,7 +174,10 @@ class RunRows:
                 "step": _number(
                     "" if sync.step_ns is None else units.duration(sync.step_ns / 1e9), sync.step_ns
                 ),
-                "basis": {"text": sync.basis},
+                "basis": {
+                    "text": sync.basis,
+                    "remark": "" if sync.timed is None else f"{units.count(sync.timed)} timed",
+                },
                 "idle": self._idle(sync.idle),
             }
             rows.append({"id": str(index), "cells": cells})

@@ -17,9 +17,10 @@ from app.analysis.html import render_html
 from app.analysis.memory import memory_table
 from app.analysis.placement import placement
 from app.analysis.report import build_report, run_report
-from app.analysis.report_rows import memory_rows
+from app.analysis.report_rows import memory_rows, sync_rows
 from app.analysis.syncs import sync_table
 from app.analysis.tables import Tables
+from app.analysis.telling import standstill
 from app.analysis.text import found_told, render_text
 from app.store.totals import KeyTotals
 from probes.trace.rows import Graph, Key, Location, Node, Process, Unseen
@@ -192,15 +193,19 @@ def test_syncs_add_up_by_line_and_the_untimed_are_estimated() -> None:
     totals = {1: KeyTotals(10, 10, 100, 10), 2: KeyTotals(5, 5, 50, 5), 3: KeyTotals(201, 400, 1000, 200)}
     rows = [row.row() for row in sync_table(tables(*keys, totals=totals))]
     untold: dict[str, Any] = {"copy_ns": None, "split_basis": "", "step_ns": None, "idle": []}
-    untold |= {"brought_at": [], "waits_for": ""}
+    untold |= {"brought_at": [], "waits_for": "", "timed": None}
     common = untold | {"device": "cpu:1", "site": "train.py:3"}
     assert rows == [
-        common | {"kind": "float", "count": 400, "wait_ns": 2000, "basis": "estimated"},
+        common | {"kind": "float", "count": 400, "wait_ns": 2000, "basis": "estimated", "timed": 200},
         common | {"kind": "numpy", "count": 15, "wait_ns": 150, "basis": "measured"},
         untold
         | {"device": "cpu:0", "kind": "bool", "site": "train.py:4"}
         | {"count": 2, "wait_ns": None, "basis": "unknown"},
     ]
+    waits = sync_table(tables(*keys, totals=totals))
+    assert standstill(waits[:2]) == ", 2.15 µs waited (estimated: 215 of 415 were timed)"
+    assert standstill(waits[1:]) == ", 150 ns waited (measured)"
+    assert [row[-1] for row in sync_rows({"syncs": rows})] == ["estimated (200 timed)", "measured", "unknown"]
 
 
 def test_a_standstill_is_split_where_the_recorder_did() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from app.analysis import advice
 from app.analysis.devices import in_order, parse
@@ -17,6 +17,7 @@ from app.analysis.placement import BOUNDARY
 from app.analysis.severity import SEVERITY
 from app.analysis.tables import Tables
 from app.views import units
+from probes.trace.rows import Key
 
 CODE = "missing-device"
 
@@ -33,6 +34,8 @@ class _Asked(NamedTuple):
 def absent_findings(tables: Tables, hops: Sequence[Hop] = ()) -> list[Finding]:
     """One finding a device that no process has; none for those that are the cause of a hop."""
     devices = tables.own_devices
+    if refused := _refused(tables):
+        return refused
     if not devices:
         return []
     known = {str(hop.cause.evidence.get("missing")) for hop in hops if hop.cause.code == CODE}
@@ -53,6 +56,30 @@ def _asked(tables: Tables) -> Iterator[_Asked]:
         for node in tables.nodes_of(graph.id):
             if node.requested and node.requested != node.assigned and node.op not in BOUNDARY:
                 yield _Asked(node.requested, node.assigned, tables.site(node.loc))
+
+
+def _refused(tables: Tables) -> list[Finding]:
+    """Of MXNet, which takes no other device but raises: one finding a device, at the line that did."""
+    asked: dict[str, list[Key]] = {}
+    for key in tables.of_kind("absent"):
+        if key.count and key.fields.get("missing"):
+            asked.setdefault(key.fields["missing"], []).append(key)
+    return [_of_refused(missing, asked[missing], tables) for missing in in_order(asked)]
+
+
+def _of_refused(missing: str, keys: Sequence[Key], tables: Tables) -> Finding:
+    sites = list(dict.fromkeys(site for key in keys if (site := tables.site(key.fields.get("loc")))))
+    site = sites[0] if sites else None
+    ops = list(dict.fromkeys(str(key.fields.get("op") or "an op") for key in keys))
+    gpus, built = keys[0].fields.get("gpus"), keys[0].fields.get("built_for_gpus")
+    evidence: dict[str, Any] = {"missing": missing, "raised": ops, "asked_at": sites, "gpus": gpus}
+    evidence["build"] = "for GPUs" if built else "without GPUs"
+    also = f" and {units.plural(len(sites) - 1, 'other line')}" if len(sites) > 1 else ""
+    summary = (
+        f"The code at {site or 'an unknown line'}{also} asks for {missing}, which does not exist here:"
+        f" MXNet raised for {advice.some_of(ops, 'ops')}."
+    )
+    return Finding(CODE, "error", site, summary, evidence, advice.fix(CODE, evidence), (), True)
 
 
 def _finding(asked: list[_Asked]) -> Finding:

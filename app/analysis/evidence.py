@@ -95,6 +95,11 @@ def _no_kernel(facts: Facts) -> str:
 
 
 def _missing(facts: Facts) -> str:
+    if "raised" in facts:
+        if facts.told("build") == "without GPUs":
+            return "This build of MXNet works without GPUs only; pip has others, which are built for CUDA."
+        gpus = facts.told("gpus")
+        return f"MXNet is shown {gpus} {'GPU' if gpus == '1' else 'GPUs'} here, counted from gpu:0."
     if "asked_at" in facts:
         return (
             "TensorFlow takes another device in silence where one does not exist;"
@@ -226,7 +231,9 @@ def _bounce(facts: Facts) -> str:
     opened = f" Device scopes were opened at {scopes}." if scopes else ""
     if "result_of_a_call" in facts:
         return f"{_result(facts)}{opened}"
-    return f"Nothing changed its values on the way; each hop by itself: {causes}.{opened}"
+    again = facts.told("tensor_again_at", "lines")
+    made = f" A tensor was made of Python's array again at {again}." if again else ""
+    return f"Nothing changed its values on the way; each hop by itself: {causes}.{made}{opened}"
 
 
 def _collective(facts: Facts) -> str:

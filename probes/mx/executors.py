@@ -8,7 +8,7 @@ group a member's context is known: an argument's, from its array, or that of the
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Optional
 
 from ..trace.recording import Recording, clock
@@ -139,8 +139,13 @@ def _origin(producer: tuple[str, int], through: Mapping[str, tuple[str, int]]) -
     return producer
 
 
-def install(recording: Recording, arrays: Arrays, sites: SymbolSites) -> None:
-    """Read each executor when it is made, and count its forward and backward calls."""
+def install(
+    recording: Recording, arrays: Arrays, sites: SymbolSites, refused: Callable[[str, Iterable[Any]], None]
+) -> None:
+    """Read each executor when it is made, and count its forward and backward calls.
+
+    `refused` is told of a binding that raised, and what may be its contexts.
+    """
     from mxnet import executor as executor_module
     from mxnet.base import _LIB
     from mxnet.symbol import symbol
@@ -161,8 +166,8 @@ def install(recording: Recording, arrays: Arrays, sites: SymbolSites) -> None:
             heads[executor.handle.value] = _heads(arrays, sites, executor)
 
     for name in ("bind", "_bind", "simple_bind", "_simple_bind"):
-        _wrap_bind(symbol.Symbol, name, made)
-    _wrap_bind(executor_module.Executor, "reshape", made)
+        _wrap_bind(symbol.Symbol, name, made, refused)
+    _wrap_bind(executor_module.Executor, "reshape", made, refused)
 
     run_forward: Callable[..., int] = lib.MXExecutorForward
     run_backward: Callable[..., int] = lib.MXExecutorBackwardEx
@@ -206,14 +211,22 @@ def install(recording: Recording, arrays: Arrays, sites: SymbolSites) -> None:
     lib.MXExecutorFree = MXExecutorFree
 
 
-def _wrap_bind(owner: Any, name: str, made: Callable[[Any], None]) -> None:
+def _wrap_bind(
+    owner: Any, name: str, made: Callable[[Any], None], refused: Callable[[str, Iterable[Any]], None]
+) -> None:
+    from mxnet.base import MXNetError
+
     original = vars(owner).get(name)
     if original is None:
         return
 
     @functools.wraps(original)
     def bind(self: Any, *args: Any, **kwargs: Any) -> Any:
-        executor = original(self, *args, **kwargs)
+        try:
+            executor = original(self, *args, **kwargs)
+        except (MXNetError, RuntimeError):
+            refused(name, [*args[:1], kwargs.get("ctx")])
+            raise
         made(executor)
         return executor
 

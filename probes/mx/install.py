@@ -48,7 +48,7 @@ def install(recording: Recording, module: ModuleType) -> None:
     syncs.install(recording, known, eager.uploads)
     custom_ops.install(known, recording.sites)
     sites = symbols.install(recording)
-    executors.install(recording, known, sites)
+    executors.install(recording, known, sites, eager.refused.asked)
     cached_ops.install(recording, known, recorded, mixed, sites)
     drift.exchanged = kvstores.install(recording, known, mixed, measured).summed
     memory.install(recording, known, measured)

@@ -20,6 +20,7 @@ def install(recording: Recording, arrays: Arrays, tape: Tape) -> Ops:
     ops = Ops(recording, arrays, tape)
     invoked = ops.hook()
     guard = recording.guard("operators that raise")
+    ops.refused.install()
     original = register._imperative_invoke
 
     def _imperative_invoke(
@@ -30,6 +31,7 @@ def install(recording: Recording, arrays: Arrays, tape: Tape) -> Ops:
         except MXNetError:
             with guard:
                 ops.mixed.refused(handle, ndargs)
+            ops.refused.op(handle, vals, out)
             raise
         invoked(handle, ndargs, result, out)
         return result
@@ -42,8 +44,12 @@ def install(recording: Recording, arrays: Arrays, tape: Tape) -> Ops:
     from mxnet._ctypes.ndarray import NDArrayBase
 
     def __call__(self: Any, *args: Any) -> Any:
-        result = call(self, *args)
         name = getattr(self, "__name__", None)
+        try:
+            result = call(self, *args)
+        except MXNetError:
+            ops.refused.op(f"_npi_{name}", args, None)
+            raise
         if name in named and isinstance(result, NDArrayBase):
             inputs = [arg for arg in args if isinstance(arg, NDArrayBase)]
             invoked(f"_npi_{name}", inputs, result, None)

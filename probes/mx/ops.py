@@ -20,6 +20,7 @@ from .marks import Mark, Moved, Origin
 from .mixed_inputs import MixedInputs
 from .op_entries import Entry
 from .op_names import op_names
+from .refused_devices import RefusedDevices
 from .scopes import scope_device, scope_line
 from .tape import COPIES, Tape
 from .uploads import Uploads
@@ -38,6 +39,7 @@ class Ops:
         self.again = CopiedAgain(recording, arrays)
         self.without_context = WithoutContext(arrays)
         self.mixed = MixedInputs(recording, arrays, self.names, self.without_context)
+        self.refused = RefusedDevices(recording, self.names)
         self.uploads = Uploads(recording, arrays, self.without_context)
         self._copied = Copies(recording, arrays, self.again).copied
         self._mixed_inputs = self.mixed.taken

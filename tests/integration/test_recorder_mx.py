@@ -347,3 +347,34 @@ for thread in threads: thread.join()
 def test_threads_are_recorded_alike(mx_python: Path, hopscope_home: Path, tmp_path: Path) -> None:
     run = record(mx_python, written(tmp_path, THREADS), framework="mxnet")
     assert run.hops("src", "dst", "count", "site") == [("cpu:1", "cpu:2", 40, "script.py:5")]
+
+
+REFUSED = """\
+import mxnet as mx
+for make in (
+    lambda: mx.nd.ones((2,), ctx=mx.gpu(0)),  # op
+    lambda: mx.nd.array([1, 2], ctx=mx.gpu(1)),  # array
+    lambda: mx.nd.ones((2,)).as_in_context(mx.gpu(0)),  # copy
+    lambda: (mx.sym.var("x") * 2).simple_bind(mx.gpu(0), x=(2,)),  # bind
+    lambda: mx.nd.dot(mx.nd.ones((2, 3)), mx.nd.ones((2, 3))),  # no matter of devices
+):
+    try:
+        make()
+    except (mx.MXNetError, RuntimeError) as error:
+        print("raised", type(error).__name__)
+mx.np.ones((2,), ctx=mx.gpu(0))  # end
+"""
+
+
+def test_a_device_that_is_not_there_is_an_error_at_the_lines_that_ask_for_it(
+    mx_python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bug: the run failed by it, and its report had no finding."""
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    run = record(mx_python, written(tmp_path, REFUSED), framework="mxnet")
+    assert run.run.state == "failed" and run.log.count("raised ") == 5
+    assert run.log.rstrip().endswith("is not implemented for GPU.")
+    first, second = by(run.report["findings"], code="missing-device")
+    assert (first["severity"], first["site"]) == ("error", "script.py:3")
+    assert first["evidence"]["asked_at"] == ["script.py:3", "script.py:5", "script.py:6", "script.py:13"]
+    assert (second["site"], second["evidence"]["missing"]) == ("script.py:4", "gpu:1")

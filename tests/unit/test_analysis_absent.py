@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.analysis.absent import absent_findings
+from app.analysis.evidence import because
 from app.analysis.findings import run_findings
 from app.analysis.tables import Tables
 from probes.trace.rows import Graph, Key, Location, Node, Process
@@ -56,3 +57,20 @@ def test_a_pre_flight_which_makes_devices_up_is_told_nothing_of_it() -> None:
     assert [one.code for one in run_findings(run, [], [])] == []
     assert [one.code for one in run_findings(run, [], [], {"preflight": {"steps": 3}})] == []
     assert [one.code for one in run_findings(run, [], [], {})] == ["missing-device"]
+
+
+def test_what_mxnet_refused_is_an_error_at_its_line() -> None:
+    """Bug: `mx.gpu(0)` where there is none ended the run, and the report said that nothing was found."""
+    fields = {"op": "_ones", "missing": "gpu:0", "loc": 4, "gpus": 0, "built_for_gpus": False}
+    run = tables(Key(1, "absent", fields, 1), Key(2, "absent", fields | {"loc": 8, "op": "_copyto"}, 2))
+    (found,) = absent_findings(run)
+    assert (found.code, found.severity, found.site) == ("missing-device", "error", "train.py:4")
+    assert found.summary == (
+        "The code at train.py:4 and 1 other line asks for gpu:0, which does not exist here: MXNet raised for"
+        " _ones and _copyto."
+    )
+    assert because(found).startswith("This build of MXNet works without GPUs only")
+    assert found.fix is not None and "CUDA_VISIBLE_DEVICES" in found.fix
+    one = {"missing": "gpu:3", "gpus": 1, "built_for_gpus": True}
+    (further,) = absent_findings(tables(Key(1, "absent", fields | one, 1)))
+    assert because(further) == "MXNet is shown 1 GPU here, counted from gpu:0."

@@ -15,6 +15,10 @@ _NOTHING = frozenset({"Const", "NoOp", "Shape", "Placeholder"}) | _MADE | PLUMBI
 """Types of ops that take no data from elsewhere."""
 
 
+_UPDATES = ("AssignAddVariableOp", "AssignSubVariableOp", "ResourceApply", "ResourceSparseApply")
+"""How types of ops begin that change a variable's value by another: to assign one may be to load it."""
+
+
 def _nothing() -> Sequence[Op]:
     return ()
 
@@ -65,6 +69,13 @@ class Ran:
         """The lines that read variables of a device, or rows of them, wherever they go on with these."""
         reads = (op for op in self.ops() if op.assigned == home and op.site)
         found = dict.fromkeys(op.site for op in reads if op.type in READS - _MADE)
+        return [site for site in found if site is not None]
+
+    def updates_on(self, home: str) -> list[str]:
+        """The lines that change variables of a device by what they compute, as optimizers do."""
+        found = dict.fromkeys(
+            op.site for op in self.ops() if op.assigned == home and op.type.startswith(_UPDATES)
+        )
         return [site for site in found if site is not None]
 
     def traced(self, names: set[str]) -> list[Op]:

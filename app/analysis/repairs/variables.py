@@ -65,20 +65,38 @@ def variable_home(situation: Situation) -> Draft | None:
     return situation.draft(words, change.text(), file)
 
 
-def used_at_home(situation: Situation) -> str:
-    """What to do where lines compute with variables of that home there: it may be this one that they read."""
+def of_home(situation: Situation, said: str) -> str:
+    """What to do where lines compute with variables of that home there: it may be this one that they use."""
     device, home = alone([hop.dst for hop in situation.hops]), alone([hop.src for hop in situation.hops])
     if device is None or home is None or situation.evidence("kept_by") or has_strategy(situation):
-        return ""
+        return said
+    # A line that sends them may be run for that home too, and compute with them there then.
+    computing = {op.site for op in situation.ran.used_at(home, device)}
+    updates = situation.ran.updates_on(home)
+    if updates and any(hop.site in computing for hop in situation.hops) and _holds_no_others(situation, home):
+        scopes = situation.evidence("scope")
+        scope = f" the scope opened at {some_of(scopes, 'lines')}" if scopes else " a scope"
+        return (
+            f"The same line computes with it on {home}, where it is updated too, at"
+            f" {some_of(updates, 'lines')}: leave it there, and have{scope} name {home} for what reads it here."
+        )
     hops = [hop for hop in (*situation.hops, *situation.others) if hop.src == home]
     sent = {site for hop in hops for site in (hop.site, hop.producer_site)}
-    stay = [site for site in situation.ran.reads_on(home) if site not in sent]
+    reads = (site for site in situation.ran.reads_on(home) if site not in updates)
+    stay = [site for site in reads if site not in sent or site in computing]
     if not stay:
-        return ""
+        return said
     return (
-        f" Variables of {home} are read there too, at {some_of(stay, 'lines')}: if this is one of them, leave"
-        f" it there, do on {home} what reads it here, and send the result on."
+        f"{said} Variables of {home} are read there too, at {some_of(stay, 'lines')}: if this is one of them,"
+        f" leave it there, do on {home} what reads it here, and send the result on."
     )
+
+
+def _holds_no_others(situation: Situation, home: str) -> bool:
+    """Whether the variables that are read are all that the run has made there, each alone at its line."""
+    created = set(situation.evidence("created_at"))
+    made = {f"{file}:{line}" for file, line in situation.ran.made_on(home)}
+    return bool(situation.evidence("created_alone")) and bool(made) and made <= created
 
 
 def _whole_object(situation: Situation, home: str, device: str) -> Draft | None:

@@ -22,7 +22,7 @@ from app.analysis.repairs.strategies import has_strategy
 from app.analysis.repairs.takes import takes
 from app.analysis.repairs.timing import for_timing
 from app.analysis.repairs.trainers import of_drift
-from app.analysis.repairs.variables import used_at_home
+from app.analysis.repairs.variables import of_home
 from app.analysis.repairs.waiting_options import of_clipping
 
 _APPLIES = frozenset({"apply_gradients", "apply", "minimize"})
@@ -54,7 +54,7 @@ def in_words(situation: Situation, said: str) -> str | None:
             " made of it in between on the device, with the framework's ops; then nothing is sent."
         )
     if code == "variable-home":
-        return said + used_at_home(situation)
+        return of_home(situation, said)
     placed_by_others = code in ("bounce", "default-device") and has_strategy(situation)
     if placed_by_others and (situation.evidence("result_of_a_call") or trains_a_model(situation)):
         return None  # the strategy calls the function for each of its devices, and places what Keras trains

@@ -73,7 +73,7 @@ _FIX_OF_PARTS = (
     "Nothing, while the data comes from the host; to keep it so where a GPU is the default device, cut it in"
     ' tf.device("/CPU:0").'
 )
-_FIX_OF_ROWS = "Create the table on {dst}, where its rows are used, if it fits into that memory."
+_FIX_OF_ROWS = "Create the table on {dst}, where its rows are used, if it fits into that memory{creates}."
 _FIX_OF_KEPT = (
     "{kept_by} keeps its variables in one place for all replicas: MirroredStrategy keeps a copy of each on"
     " every device, MultiWorkerMirroredStrategy on those of every worker."
@@ -140,6 +140,7 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         text = _FIX_OF_ROWS
     if evidence.get("result_of"):
         return None  # of a library's own, as a rule, which no scope around it would move
+    created = _each(evidence.get("created_at"))
     start = next(iter(_each(evidence.get("stations") or evidence.get("src"))), "its device")
     if evidence.get("ways"):  # of several cards in turn: a scope of one would be wrong for the others
         start = "the card that it computes on" if evidence.get("result_of_a_call") else "its own device"
@@ -155,7 +156,8 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         kept_by=" and ".join(_each(evidence.get("kept_by"))),
         src=" and ".join(_each(evidence.get("src"))) or "its device",
         dst=" and ".join(_each(evidence.get("dst"))) or "the device that uses it",
-        created_at=" and ".join(_each(evidence.get("created_at"))),
+        created_at=" and ".join(created),
+        creates=f": {created[0]} creates it" if len(created) == 1 else "",
         created_in=" and ".join(_each(evidence.get("created_in"))),
     )
 

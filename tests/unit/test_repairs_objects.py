@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from app.analysis.placement import Op
 from app.analysis.repairs.edits import applied
-from tests.unit.repair_cases import fixed, hop, op, proposed
+from tests.unit.repair_cases import fixed, hop, op, proposed, said
 
 NORM = """\
 import tensorflow as tf
@@ -65,3 +66,31 @@ def test_it_is_made_in_the_file_that_makes_it() -> None:
 def test_an_object_that_others_place_or_use_stays_where_it_is(text: str, more: dict[str, Any]) -> None:
     made = fixed("variable-home", text, hops=(READ,), **KNOWN | more) or ""
     assert ONE_MADE not in made
+
+
+TABLE = "import tensorflow as tf\ntable = tf.Variable(rows)\nused = tf.nn.embedding_lookup(table, ids)  #!\n"
+
+
+def test_a_table_that_nobody_placed_is_created_where_its_rows_are_used() -> None:
+    """Bug: its words named no line, and no change was proposed."""
+    read = hop("variable-home", "gpu:0", "gpu:1", producer_op="ResourceGather", site="train.py:3")
+    looked_up, made = op(3, "ResourceGather", "gpu:0", "gpu:1"), op(2, "VarHandleOp", "gpu:0")
+
+    def told(text: str = TABLE, *ran: Op, **more: Any) -> str | None:
+        known: dict[str, Any] = {"created_at": "train.py:2", "created_alone": True, "rows": True} | more
+        return fixed("variable-home", text, hops=(read,), ran=(looked_up, made, *ran), **known)
+
+    assert told() == (
+        'import tensorflow as tf\nwith tf.device("/GPU:1"):\n    table = tf.Variable(rows)\n'
+        "used = tf.nn.embedding_lookup(table, ids)\n"
+    )
+    assert told(TABLE, op(9, "ResourceGather", "gpu:0")) is None
+    assert told(created_alone=False) is None
+    # It was put where it is, as may be for its size.
+    assert told(TABLE.replace("table =", 'with tf.device("/GPU:0"): table =')) is None
+    assert told(created_in="gpu:0") is None
+    words = said("variable-home", TABLE, hops=(read,), created_at="train.py:2", rows=True, dst="gpu:1")
+    assert words == (
+        "Create the table on gpu:1, where its rows are used, if it fits into that memory: train.py:2 creates"
+        " it."
+    )

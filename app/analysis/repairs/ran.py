@@ -15,7 +15,13 @@ _NOTHING = frozenset({"Const", "NoOp", "Shape", "Placeholder"}) | _MADE | PLUMBI
 """Types of ops that take no data from elsewhere."""
 
 
-_UPDATES = ("AssignAddVariableOp", "AssignSubVariableOp", "ResourceApply", "ResourceSparseApply")
+_UPDATES = (
+    "AssignAddVariableOp",
+    "AssignSubVariableOp",
+    "ResourceApply",
+    "ResourceScatter",
+    "ResourceSparseApply",
+)
 """How types of ops begin that change a variable's value by another: to assign one may be to load it."""
 
 

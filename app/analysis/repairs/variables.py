@@ -24,6 +24,7 @@ from app.analysis.repairs.source import Function, Source, first_line, is_compoun
 from app.analysis.repairs.strategies import has_strategy
 
 _CREATES = frozenset({"Variable", "get_variable", "add_weight"})
+_LOOKED_UP = "ResourceGather"
 
 
 def variable_home(situation: Situation) -> Draft | None:
@@ -31,7 +32,8 @@ def variable_home(situation: Situation) -> Draft | None:
     device, home = alone([hop.dst for hop in situation.hops]), alone([hop.src for hop in situation.hops])
     if situation.framework != "tensorflow" or device is None or home is None:
         return None
-    if any(hop.producer_op == "ResourceGather" for hop in situation.hops):
+    rows = any(hop.producer_op == _LOOKED_UP for hop in situation.hops)
+    if rows and not _table_by_default(situation, home, device):
         return None  # a table that rows are looked up in may be where it is for its size
     if (draft := _whole_object(situation, home, device)) is not None:
         return draft
@@ -58,11 +60,34 @@ def variable_home(situation: Situation) -> Draft | None:
     for one in along:
         there = own_expression(situation, file, whole, one, device) or tf_device(whole, one, device)
         change.wrap(now(one), f"with {tf}.device({there}):")
+    what, used = ("table", "its rows are used") if rows else ("variable", "it is read")
     words = (
-        f"Creates the variable on {device}, where it is read; check that it fits into its memory, and"
-        " what else uses it."
+        f"Creates the {what} on {device}, where {used}; check that it fits into its memory, and what else uses"
+        " it."
     )
     return situation.draft(words, change.text(), file)
+
+
+def _table_by_default(situation: Situation, home: str, device: str) -> bool:
+    """Whether nobody asked for the table to be where it is, and all that looks up in it is the reader."""
+    created = alone([str(one) for one in situation.evidence("created_at")])
+    if created is None or not situation.evidence("created_alone") or situation.evidence("created_in"):
+        return False
+    place, ran = split_site(created), situation.ran
+    whole = situation.opened(place[0]) if place is not None else None
+    if place is None or whole is None or home != default_device(situation.devices, ""):
+        return False
+    found = [one for one in whole.statements_at(place[1]) if not is_compound(one)]
+    if len(found) != 1 or any(devices_of(block) for block in blocks_around(whole, found[0])):
+        return False
+    mine = {site for hop in situation.hops for site in (hop.site, hop.producer_site)}
+    looked_up = {op.site for op in ran.ops() if op.type == _LOOKED_UP and op.assigned == home}
+    sent = any(
+        hop.src == home and hop.dst != device and hop.cause.evidence.get("created_at") == created
+        for hop in situation.others
+        if hop.count != 0
+    )
+    return looked_up <= mine and not sent and not ran.used_at(home, device)
 
 
 def of_home(situation: Situation, said: str) -> str:
@@ -78,7 +103,8 @@ def of_home(situation: Situation, said: str) -> str:
         scope = f" the scope opened at {some_of(scopes, 'lines')}" if scopes else " a scope"
         return (
             f"The same line computes with it on {home}, where it is updated too, at"
-            f" {some_of(updates, 'lines')}: leave it there, and have{scope} name {home} for what reads it here."
+            f" {some_of(updates, 'lines')}: leave it there, and have{scope} name {home} for what reads it"
+            " here."
         )
     hops = [hop for hop in (*situation.hops, *situation.others) if hop.src == home]
     sent = {site for hop in hops for site in (hop.site, hop.producer_site)}

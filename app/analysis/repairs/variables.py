@@ -62,8 +62,8 @@ def variable_home(situation: Situation) -> Draft | None:
         change.wrap(now(one), f"with {tf}.device({there}):")
     what, used = ("table", "its rows are used") if rows else ("variable", "it is read")
     words = (
-        f"Creates the {what} on {device}, where {used}; check that it fits into its memory, and what else uses"
-        " it."
+        f"Creates the {what} on {device}, where {used}; check that it fits into its memory, and what else"
+        " uses it."
     )
     return situation.draft(words, change.text(), file)
 

@@ -97,6 +97,8 @@ def _finding(
         evidence["ways"] = [list(stations) for stations in ways]
     if back:
         evidence["gradients_back_at"] = list(dict.fromkeys(hop.site for hop in back.values()))
+    if first.kind == "pull" and last.kind != "upload" and last.producer_site:
+        evidence["tensor_again_at"] = last.producer_site
     if last.op == "_Retval":
         evidence["result_of_a_call"] = True
         if called := next((one for hop in part if (one := hop.cause.evidence.get("called_on"))), None):

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.analysis.devices import is_host
 from app.analysis.hops import Hop
 from app.analysis.matrix import total
 from app.analysis.tables import Tables
-from app.analysis.transfer import TINY
+from app.analysis.transfer import TINY, Sent, sent
 from probes.trace.rows import Edge, Key, Node
 
 MOVERS = frozenset(
@@ -65,15 +65,15 @@ def chains(tables: Tables, hops: Sequence[Hop]) -> list[Chain]:
     keys = [key for key in tables.of_kind("hop") if key.count != 0 and key.id in row_of]
     after: dict[int, int] = {}
     came: dict[int, dict[int, int | None]] = {}
-    for first, second in [
-        *_in_graphs(tables, keys),
-        *_of_eager_ops(tables, keys),
+    for first, second, part in [
+        *_whole(_in_graphs(tables, keys)),
+        *_whole(_of_eager_ops(tables, keys)),
         *_over_python(tables, keys),
-        *_moved_on(keys),
+        *_whole(_moved_on(keys)),
     ]:
         row, then = row_of[first.id], row_of[second.id]
         if row != then and _worth_telling(hops[row], hops[then]) and after.setdefault(row, then) == then:
-            came.setdefault(then, {})[second.id] = second.count
+            came.setdefault(then, {})[part.id] = part.count
     followers = {then: _times(hops[then], total(of_keys.values())) for then, of_keys in came.items()}
     left = dict(followers)
     found = []
@@ -196,25 +196,52 @@ def _data(keys: Iterable[Key]) -> list[Key]:
     return large or list(keys)
 
 
-def _over_python(tables: Tables, keys: Sequence[Key]) -> Iterable[tuple[Key, Key]]:
+def _over_python(tables: Tables, keys: Sequence[Key]) -> Iterable[tuple[Key, Key, Key]]:
+    sent_on = list(_sent_on(tables, keys))
     # Where it was changed at times, it may have gone there to be changed, and came back as it was by chance.
-    changed = {_over(tables, key) for key in keys if _facts(key).get("changed_from")}
+    changed = {_over(tables, one) for one in sent_on if _facts(one.part).get("changed_from")}
     # By line: the frames of the library below it are others where the array is met a second time.
     taken: dict[tuple[str, str | None, object], list[Key]] = {}
     for key in keys:
         if _text(key, "kind") == "pull":
             place = _text(key, "src"), tables.site(key.fields.get("loc")), key.fields.get("bytes")
             taken.setdefault(place, []).append(key)
-    for second in keys:
-        pulled = _facts(second).get("pulled_from")
-        if (
-            _text(second, "kind") == "upload"
-            and isinstance(pulled, str)
-            and _over(tables, second) not in changed
-        ):
-            place = pulled, tables.site(second.fields.get("producer_loc")), second.fields.get("bytes")
+    for one in sent_on:
+        pulled = _facts(one.part).get("pulled_from")
+        if isinstance(pulled, str) and one.part.count != 0 and _over(tables, one) not in changed:
+            place = pulled, tables.site(one.taken_at), one.transfer.fields.get("bytes")
             for first in taken.get(place, ()):
-                yield first, second
+                yield first, one.transfer, one.part
+
+
+class _SentOn(NamedTuple):
+    """An array that Python took, on its way to a device."""
+
+    transfer: Key
+    part: Key
+    """What counts those transfers that were of such an array: the transfer itself where all were."""
+    taken_at: Any
+    """Location."""
+
+
+def _sent_on(tables: Tables, keys: Sequence[Key]) -> Iterable[_SentOn]:
+    arguments: dict[Sent, Key] = {}
+    for key in keys:
+        if _text(key, "kind") == "upload":
+            yield _SentOn(key, key, key.fields.get("producer_loc"))
+        elif key.fields.get("pulled_loc"):
+            yield _SentOn(key, key, key.fields["pulled_loc"])
+        elif _text(key, "kind") == "arg":
+            arguments[sent(key.fields)] = key
+    for part in tables.of_kind("pulled"):
+        transfer = arguments.get(sent(part.fields))
+        if transfer is not None:
+            yield _SentOn(transfer, part, part.fields.get("pulled_loc"))
+
+
+def _whole(links: Iterable[tuple[Key, Key]]) -> Iterable[tuple[Key, Key, Key]]:
+    """With what counts how many of the second came this way: that itself."""
+    return ((first, second, second) for first, second in links)
 
 
 def _facts(key: Key) -> Mapping[str, Any]:
@@ -222,9 +249,9 @@ def _facts(key: Key) -> Mapping[str, Any]:
     return facts if isinstance(facts, Mapping) else {}
 
 
-def _over(tables: Tables, key: Key) -> tuple[str | None, str | None]:
+def _over(tables: Tables, one: _SentOn) -> tuple[str | None, str | None]:
     """The lines by which an array came to Python and left it."""
-    return tables.site(key.fields.get("producer_loc")), tables.site(key.fields.get("loc"))
+    return tables.site(one.taken_at), tables.site(one.transfer.fields.get("loc"))
 
 
 def _moved_on(keys: Sequence[Key]) -> Iterable[tuple[Key, Key]]:

@@ -104,6 +104,7 @@ _TOLD: dict[str, _Told] = {
     "argument_made_by": _Told("Argument made by"),
     # Of chains, sums and waits.
     "gradients_back_at": _Told("Gradients go back at", "line"),
+    "tensor_again_at": _Told("Python's array becomes a tensor again at", "line"),
     "by": _Told("Handed on unchanged by", alone=True),
     "causes": _Told("Each hop by itself"),
     "algorithm": _Told("Algorithm"),

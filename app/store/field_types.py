@@ -16,6 +16,7 @@ _INTEGERS = frozenset(
         "copy_loc",
         "made_loc",
         "origin_loc",
+        "pulled_loc",
         "variables_loc",
         "variable_loc",
         "variable_call_loc",

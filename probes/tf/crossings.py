@@ -52,6 +52,7 @@ class Crossings:
             index += 1
         beside = resource_among(inputs[:index], full_device) if index else ""
         moved = getattr(tensor, "_hopscope_moved", None)
+        pulled = getattr(tensor, "_hopscope_pulled", None)
         # Each call of a function may return its result on another device, with the same mark.
         source = mark[4] or tensor.backing_device
         identity = (
@@ -65,6 +66,7 @@ class Crossings:
             forward,
             beside,
             moved,
+            pulled,
         )
         key = self._known.get(identity)
         if key is None:
@@ -101,6 +103,10 @@ class Crossings:
         moved = getattr(tensor, "_hopscope_moved", None)
         if moved is not None:
             fields["copied_from"], fields["copy_loc"] = moved
+        pulled = getattr(tensor, "_hopscope_pulled", None)
+        if pulled is not None:
+            fields["pulled_loc"] = pulled.loc
+            fields["facts"] |= pulled.facts
         if mark in of_calls:
             kept = tensor.dtype.name in KEPT_ON_HOST and is_host(source)
             fields["facts"]["result_of_function" if kept else "made_by_function"] = True
@@ -122,7 +128,7 @@ class Crossings:
         types = types_of_output(mark[0], tensor.dtype.name)
         fields["facts"] |= kernel_facts("producer_", mark[0], mark[3], source, types, default_gpu())
         place = (source, device, on_host, own, index, mark, tensor._datatype_enum(), tensor._shape_tuple())
-        return self.recording.key(("copy", *place, forward, beside, moved, handle), "hop", fields)
+        return self.recording.key(("copy", *place, forward, beside, moved, pulled, handle), "hop", fields)
 
 
 def resource_among(inputs: Any, full_device: str) -> str:

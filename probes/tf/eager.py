@@ -113,6 +113,8 @@ class EagerOps:
                 moved = _moved(inputs[0], device, location)
                 if moved is not None:
                     outputs[0]._hopscope_moved = moved
+                elif on_host and getattr(inputs[0], "_hopscope_pulled", None) is not None:
+                    outputs[0]._hopscope_pulled = inputs[0]._hopscope_pulled
             elif op_type == "ReadVariableOp":
                 mark = self._value_of(inputs[0]._hopscope, mark)
             elif op_type == "VarHandleOp":
@@ -219,6 +221,9 @@ class EagerOps:
         tensor._hopscope, key = known
         if key is not None:
             self.recording.happened(key, "hop")
+        elif pulled is not None:
+            # It lies on the host for now: what takes it to a device sends the array on.
+            tensor._hopscope_pulled = pulled
         elements = tensor._num_elements()
         if elements >= SMALL_ELEMENTS:
             tensor._hopscope_live = self.live.tensor(tensor, tensor.device, elements)

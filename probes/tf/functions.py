@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ..trace.pulled import Pulled
 from ..trace.recording import Recording
 from .function_graphs import FunctionGraphs, export
 from .function_notes import FunctionNote, note_of
@@ -136,13 +137,16 @@ class Functions:
         Who tries a model out gives it the same batch in each call: what the caller gives counts only beside
         something that is new.
         """
-        given = max(given for _, _, given in graph.sent)
+        given = max(one.given for one in graph.sent)
         new = given > 1 and any(not hasattr(tensor, "_hopscope_given") for tensor in inputs[:given])
         for tensor in inputs[:given]:
             tensor._hopscope_given = True
-        for index, again, given in graph.sent:
+        for index, again, given, way in graph.sent:
             if index >= len(inputs):
                 continue
+            pulled = getattr(inputs[index], "_hopscope_pulled", None)
+            if pulled is not None:
+                self._sent_on(again, way, pulled)
             sent = getattr(inputs[index], "_hopscope_sent", None)
             if sent is None:
                 inputs[index]._hopscope_sent = {again}
@@ -150,6 +154,15 @@ class Functions:
                 self.recording.counts[again] += new or not given
             else:
                 sent.add(again)
+
+    def _sent_on(self, number: int, way: dict[str, Any], pulled: Pulled) -> None:
+        """Count a transfer, which has this number, of an argument made of an array that Python had taken."""
+        recording, identity = self.recording, ("pulled", number, pulled)
+        key = recording.known_key(identity)
+        if key is None:
+            fields = {**way, "pulled_loc": pulled.loc, "facts": pulled.facts}
+            key = recording.key(identity, "pulled", fields, counted=False)
+        recording.counts[key] += 1
 
     def last_duration(self, name: str) -> int:
         """Nanoseconds of the function's last call; 0 before the first."""

@@ -39,11 +39,23 @@ class PlacedGraph:
     """They need each op's liveness, not only the sends: branches, nested loops."""
     nodes: dict[str, tuple[int, str]]
     """Name -> (number, device)."""
-    sent: list[tuple[int, int, int]]
-    """Arguments that cross in each call: (index, key that counts how often the same tensor does, and how many
-    arguments the caller gives beside those that the function captured; 0 for a captured one)."""
+    sent: list[SentArgument]
+    """Arguments that cross in each call."""
     awaited: dict[int, Awaited] = dataclasses.field(default_factory=dict)
     """Results in the host's memory that are made of what crosses to it, by their places."""
+
+
+class SentArgument(NamedTuple):
+    """An argument that crosses to one device."""
+
+    place: int
+    """Among the arguments."""
+    again: int
+    """The key that counts how often the same tensor does."""
+    given: int
+    """How many arguments the caller gives beside those that the function captured; 0 for a captured one."""
+    way: dict[str, Any]
+    """The fields that tell the transfer from others: graph, tensor, src and dst."""
 
 
 class Watched(NamedTuple):
@@ -97,7 +109,7 @@ class _Reader:
         self.nodes: dict[str, Node] = {}
         self.sends: dict[tuple[str, str, str], Any] = {}
         self.made_by_optimizer: set[str] = set()
-        self.sent_arguments: list[tuple[int, int, int]] = []
+        self.sent_arguments: list[SentArgument] = []
         self.origins = Origins(owner, notes)
         self.flow = ControlFlow(graph.post_optimization_graph)
         self.shapes = infer_shapes(graph.post_optimization_graph, arguments)
@@ -255,7 +267,8 @@ class _Reader:
             same = {name: fields[name] for name in ("graph", "tensor", "src", "dst")}
             again = self.recording.key(("again", key), "again", same, counted=False)
             index, given = producer.proto.attr["index"].i, len(self.arguments) - self._captures
-            self.sent_arguments.append((index, again, given if index < given else 0))
+            given = given if index < given else 0
+            self.sent_arguments.append(SentArgument(index, again, given, same))
         return key, where, in_body
 
     @property

@@ -31,8 +31,9 @@ Kinds of keys, with their fields beside ``loc``, the line (device names as in th
 op          op, device, requested, forward_loc, basis (inferred where it was not seen to run)
 call        graph, function: one event a call of a placed graph, dur as Python saw it
 hop         a transfer: see `hop_fields` in hop.py; copied_from (device) and copy_loc, the line, where
-            what is copied is, unchanged, what another copy brought; with a graph and per_call its
-            count is calls x per_call, with a graph and without it what its own events count
+            what is copied is, unchanged, what another copy brought; pulled_loc where it was made of what
+            Python had taken at that line (see pulled); with a graph and per_call its count is calls x
+            per_call, with a graph and without it what its own events count
 collective  op, devices, tensors, payload_bytes, wire_bytes, algorithm, basis, graph, per_call; of one
             that other processes take part in too, members (devices in all) and group (the same in all
             of them, ``key:instances`` in a graph, else the key alone); devices are this process's then
@@ -54,6 +55,9 @@ copies      device, op, within, stays: copies that the framework's own profiler 
 again       graph, tensor, src, dst: of a transfer of a captured tensor, those of one that a call before
             had sent already; without a graph also loc, producer_loc and shape: of the copies that code
             called, those of an array that they had copied before and that had not changed since
+pulled      graph, tensor, src, dst, pulled_loc, facts: of a transfer of an argument, those of a tensor
+            that was made, on the host, of an array which Python had taken from a device at pulled_loc;
+            facts as a hop's: pulled_from, the device, or changed_from where it was changed in place since
 opaque      function, ops (null where not known), asked (devices that its ops were requested on), devices
             (where it ran), how (jit_compile, auto-clustering), called_loc: calls of what XLA compiled; loc is
             the line that made it a function

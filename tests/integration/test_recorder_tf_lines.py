@@ -46,3 +46,19 @@ def test_each_calls_result_comes_from_where_that_call_left_it(hopscope_home: Pat
         *(("results.py:25", *way) for way in home),
         ("results.py:27", "cpu:2", "cpu:1", 5),
     ]
+
+
+def test_an_array_that_python_took_goes_on_by_the_tensor_made_of_it(
+    hopscope_home: Path, tf_python: Path
+) -> None:
+    report = record(tf_python, SCRIPTS / "sent_on.py").report
+    told = {
+        found["evidence"]["lines"][0]: (found["evidence"]["transfers"], found["evidence"]["tensor_again_at"])
+        for found in by(report["findings"], code="bounce")
+    }
+    # All but what each loop begins and ends with; what Python changes, in the last one, is another array.
+    assert told == {
+        "sent_on.py:21": (10, "sent_on.py:21"),
+        "sent_on.py:24": (10, "sent_on.py:24"),
+        "sent_on.py:30": (10, "sent_on.py:27"),
+    }

@@ -140,6 +140,42 @@ def test_an_array_that_was_changed_at_times_came_back_the_same_by_chance() -> No
     assert [one.code for one in run_findings(both, hop_table(both), [])] == ["host-sync", "host-upload"]
 
 
+def sent_on(times: int, fact: str = "pulled_from") -> Tables:
+    """``step(tf.constant(state))``, which took ``state.numpy()`` of each call but the first one's."""
+    way: dict[str, Any] = {"graph": 4, "tensor": "state:0"}
+    sent: dict[str, Any] = {"loc": 2, "producer_loc": 3, "op": "MatMul", "producer_op": "Const"}
+    return tables(
+        hop(1, "cpu:1", "cpu:0", kind="pull", op="Python", producer_op="step", loc=1, producer_loc=3),
+        hop(2, "cpu:0", "cpu:1", kind="arg", **way, **sent),
+        Key(3, "pulled", {**way, "dst": "cpu:1", "pulled_loc": 1, "facts": {fact: "cpu:1"}}, times),
+        Key(4, "sync", {"device": "cpu:1", "kind": "numpy", "loc": 1, "basis": "measured"}, 8),
+        STEPS,
+    )
+
+
+def test_of_a_functions_argument_those_go_on_that_were_made_of_what_python_took() -> None:
+    """Bug: a state kept in numpy was told as two things where ``tf.constant`` stands in no device scope."""
+    run = sent_on(7)
+    hops = hop_table(run)
+    assert [(chain.stations, chain.counts) for chain in chains(run, hops)] == [
+        (("cpu:1", "cpu:0", "cpu:1"), (7, 7))
+    ]
+    detour = next(one for one in run_findings(run, hops, []) if one.severity == "warning")
+    assert (detour.code, detour.evidence["tensor_again_at"]) == ("bounce", "train.py:13")
+    assert found(sent_on(0)) == []
+    assert found(sent_on(7, "changed_from")) == []
+
+
+def test_an_eager_tensor_of_the_host_sends_an_array_on() -> None:
+    way: dict[str, Any] = {"op": "MatMul", "producer_op": "Const", "producer_loc": 3, "pulled_loc": 1}
+    run = python_detour()
+    sent = hop(2, "cpu:0", "cpu:2", loc=2, facts={"pulled_from": "cpu:1"}, **way)
+    changed = hop(7, "cpu:0", "cpu:2", count=1, loc=2, facts={"changed_from": "cpu:1"}, **way)
+    keys = [sent if key.id == 2 else key for key in run.keys]
+    assert found(Tables(**{**vars(run), "keys": keys})) == [("cpu:1", "cpu:0", "cpu:2")]
+    assert found(Tables(**{**vars(run), "keys": [*keys, changed]})) == []
+
+
 def counted(out: int, back: int) -> Tables:
     """The detour over Python where its transfers were so many."""
     run = python_detour()

@@ -263,3 +263,28 @@ def test_what_python_hands_on_outside_of_scopes_is_the_tensor_itself() -> None:
     assert sent(inside, in_scope) == kept.format("tf.identity(a)")
     used = hop("host-upload", "cpu:0", "gpu:0", kind="upload", site="train.py:8", producer_site="train.py:6")
     assert sent(inside, in_scope, used) == kept.format("a")
+
+
+AGAIN = """\
+import tensorflow as tf
+for x in data:
+    a = f(x)
+    b = a.numpy()  #!
+    c = tf.constant(b)
+    g(c)
+"""
+
+
+def test_the_line_that_makes_a_tensor_again_of_what_python_took_takes_the_tensor() -> None:
+    def sent(producer_op: str) -> str | None:
+        pulled = hop(
+            "host-sync", "gpu:1", site="train.py:4", producer_site="train.py:3", producer_op=producer_op
+        )
+        sent_on = hop(
+            "host-upload", "cpu:0", "gpu:1", kind="arg", site="model.py:9", producer_site="train.py:5"
+        )
+        told = {"lines": ["train.py:4", "model.py:9"], "stations": ["gpu:1", "cpu:0", "gpu:1"]}
+        return fixed("bounce", AGAIN, hops=(pulled, sent_on), tensor_again_at="train.py:5", **told)
+
+    assert sent("f") == AGAIN.replace("    b = a.numpy()  #!\n    c = tf.constant(b)\n", "    c = a\n")
+    assert sent("ReadVariableOp") is None, "a copy in no scope would pass the default device again"

@@ -41,8 +41,10 @@ def bounce(situation: Situation) -> Draft | None:
 
 
 def _lines(situation: Situation) -> list[tuple[str, int]]:
-    """Where the tensor leaves, and where it comes."""
-    places = [split_site(str(site)) for site in situation.evidence("lines")]
+    """Where the tensor leaves, where Python makes a tensor of it again, and where it comes."""
+    ends = situation.evidence("lines")
+    sites = [*ends[:1], *situation.evidence("tensor_again_at"), *ends[1:]]
+    places = [split_site(str(site)) for site in sites]
     return [place for place in places if place is not None]
 
 

@@ -68,6 +68,8 @@ def direct(situation: Situation, change: Change, stmt: ast.stmt, call: ast.Call)
         return None
     if "GradientTape" in source.text and _maybe_taped(source, stmt):
         change.replace(call, f"{tf}.stop_gradient({tensor})")  # what came from Python had no gradient
+    elif situation.evidence("tensor_again_at") and not _is_result(situation):
+        return None  # a copy in no scope would pass the default device again
     elif _lands_there(situation, stmt) or not _is_result(situation):
         change.replace(call, f"{tf}.identity({tensor})")
     elif _put(source, change, stmt, call, tensor):

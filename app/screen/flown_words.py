@@ -28,9 +28,16 @@ def elsewhere(compared: Compared) -> str:
     """That what is gone crosses still, or that more does; '' where the bytes went too."""
     one = compared.verified
     was, now = one.before.bytes, one.after.bytes
-    if one.state != "still there" and one.before.bytes_of_finding and was is not None and was == now:
-        return ", but all in all as many bytes move as before"
-    return dearer(one)
+    if one.state == "still there" or not one.before.bytes_of_finding:
+        return dearer(one)
+    ways = _moving(compared.before)
+    if was is None and now is None and any(ways.values()) and ways == _moving(compared.after):
+        return ", but of the bytes that are known as many move as before"
+    return ", but all in all as many bytes move as before" if was == now is not None else dearer(one)
+
+
+def _moving(side: Flown) -> dict[tuple[str, str], float | None]:
+    return {way: size for way, size in side.ways.items() if size != 0}
 
 
 def other_machine(compared: Compared) -> str:

@@ -91,6 +91,8 @@ def test_what_stays_on_a_device_is_no_way_between_devices_and_an_unknown_sum_is_
         "of them gpu:0 and its host memory": ["517 B", "517 B", "none"],
         "of them within gpu:0": ["256 B", "256 B", "none"],
     }
+    moved = held(before, flown(hop("cpu:0", "gpu:0"), inside, same, left))
+    assert flown_words.elsewhere(moved) == ", but of the bytes that are known as many move as before"
     many = [{**inside, "src": f"gpu:{n}", "dst": f"gpu:{n}"} for n in range(4)]
     kinds = told(held(flown(*many, findings=[FOUND]), flown(*many, hop("cpu:0", "gpu:3"))))
     assert kinds["of them GPUs and their host memory"] == ["2.02 KiB", "2.02 KiB", "none"]

@@ -12,7 +12,7 @@ from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from .gradients import current as gradient
 from .hosts import on_host as reads_on_host
 from .kernels import default_gpu, kernel_facts, types_of_input, types_of_output
-from .marks import KEPT_ON_HOST, Mark, of_calls, openers
+from .marks import HANDING_ON, KEPT_ON_HOST, Mark, of_calls, openers
 from .names import short_device, tensor_bytes
 from .scopes import current as current_scope
 from .variables import creation, handle_of, kept_by
@@ -20,6 +20,8 @@ from .variables import creation, handle_of, kept_by
 _RESOURCE = 20
 _HANDLE_TYPES = (_RESOURCE, 21)
 """DataType of resource and variant handles."""
+_MADE_OF_ARRAYS = {"Const", *HANDING_ON}
+"""By what an array that Python took may have become a tensor as it was."""
 
 
 class Crossings:
@@ -52,7 +54,8 @@ class Crossings:
             index += 1
         beside = resource_among(inputs[:index], full_device) if index else ""
         moved = getattr(tensor, "_hopscope_moved", None)
-        pulled = getattr(tensor, "_hopscope_pulled", None)
+        # Of other tensors it is not asked: what one does not have takes long to find.
+        pulled = getattr(tensor, "_hopscope_pulled", None) if mark[0] in _MADE_OF_ARRAYS else None
         # Each call of a function may return its result on another device, with the same mark.
         source = mark[4] or tensor.backing_device
         identity = (

@@ -19,7 +19,7 @@ from .gradients import Forward, forward_ops
 from .gradients import current as gradient
 from .host_waits import brought
 from .live import SMALL_ELEMENTS, LiveBytes
-from .marks import Mark, of_calls, openers
+from .marks import HANDING_ON, Mark, of_calls, openers
 from .marks import mark as mark_of
 from .names import short_device
 from .scopes import current as current_scope
@@ -29,8 +29,6 @@ Entry = tuple[int, Mark, Forward, bool, str, bool]
 """Of an op at a line: its key, its outputs' mark, what the tape gets to know of it, whether its outputs
 take memory of their own, the device's full name as the one object that marks hold, and whether it is the
 host's."""
-_HANDING_ON = frozenset({"Identity", "Reshape", "Transpose", "ExpandDims", "Squeeze", "StopGradient"})
-"""Ops whose output holds the values of their input and nothing else."""
 _SHARING = ("ReadVariableOp", "Identity", "Reshape")
 """Ops whose output is their input's memory again."""
 
@@ -109,7 +107,7 @@ class EagerOps:
                     self._crossed(tensor, inputs, source, mark, forward, device)
             if on_host:
                 self._awaits(inputs, outputs, device, location)
-            if op_type in _HANDING_ON:
+            if op_type in HANDING_ON:
                 moved = _moved(inputs[0], device, location)
                 if moved is not None:
                     outputs[0]._hopscope_moved = moved

@@ -8,6 +8,8 @@ Mark = tuple[str, int, str, str, str]
 A mark's device is only compared by identity, as a quick way to see that nothing crossed."""
 KEPT_ON_HOST = ("int32", "string")
 """Types of tensors that functions take and return in host memory, whichever devices their ops run on."""
+HANDING_ON = frozenset({"Identity", "Reshape", "Transpose", "ExpandDims", "Squeeze", "StopGradient"})
+"""Ops whose output holds the values of their input and nothing else."""
 openers: dict[Mark, str] = {}
 """Of what was made in a device scope that a library opened: the library's function that did."""
 of_calls: set[Mark] = set()

@@ -110,9 +110,10 @@ for step in range(1, 100001):
     print(f"step {step}/100000 loss {1 / step:.4f} 20.0 steps/s", flush=True)
     time.sleep(0.05)
 """
-FAILING = """
-print("<b>bold</b> **stars** <img src=x onerror=alert(1)>", flush=True)
-raise ValueError("the loss is not a number")
+MARKUP = "<b>bold</b> **stars** <img src=x onerror=alert(1)>"
+FAILING = f"""
+print("{MARKUP}", flush=True)
+raise ValueError("the loss is not a number: {MARKUP}")
 """
 
 RUN_ADDRESS = re.compile(r"/run\?run=[^&]+$")

@@ -126,5 +126,5 @@ def test_waiting_and_copying_are_told_apart(server: Server, distributed: str, ru
     run_page.open(server, distributed, tab="Syncs")
     table = run_page.page.get_by_test_id("table-syncs")
     expect(table.locator("tbody tr")).to_have_count(2)
-    for column, text in (("wait", "20 ms"), ("copy", "10 ms"), ("each", "3 ms")):
+    for column, text in (("wait", "30 ms"), ("copy", "10 ms"), ("each", "3 ms")):
         expect(table.locator(f'tbody tr >> nth=0 >> [data-column="{column}"]')).to_have_text(text)

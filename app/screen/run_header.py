@@ -168,10 +168,9 @@ def ending(run: Run) -> None:
     if raised is not None:
         words += f"  \n{escape_markdown(raised.told)}"
     st.error(words, icon=":material/error:" if state == "failed" else ":material/help:")
-    lines = read_tail(run.path, most_lines=_LAST_LINES).lines
-    if raised is not None:
-        lines = raised.lines[-_LAST_LINES:]  # and not what a framework printed when it began
-    if lines:
+    # Not what a framework printed when it began, where an exception is known.
+    lines = raised.lines if raised is not None else read_tail(run.path, most_lines=_LAST_LINES).lines
+    if lines := lines[-_LAST_LINES:]:
         st.caption("The last lines that it printed")
         st.code("\n".join(lines), language=None, wrap_lines=True)
 

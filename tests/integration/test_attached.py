@@ -77,7 +77,9 @@ def test_what_runs_at_the_same_time_is_one_run(shell: Shell, tmp_path: Path) -> 
             while not (os.path.exists("readya") and os.path.exists("readyb")):
                 time.sleep(0.01)
             {_COPY}
-            print(sys.argv[1], sys.path.count({str(INJECT)!r}), "_hopscope" in sys.modules)
+            # As one write: where Python does not buffer, print() makes several, and two processes mix them.
+            said = [sys.argv[1], str(sys.path.count({str(INJECT)!r})), str("_hopscope" in sys.modules)]
+            sys.stdout.write(" ".join(said) + chr(10))
             if sys.argv[1] == "b":
                 raise ValueError("broken")
             """

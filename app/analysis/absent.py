@@ -13,6 +13,7 @@ from app.analysis import advice
 from app.analysis.devices import in_order, parse
 from app.analysis.finding import Finding
 from app.analysis.hops import Hop
+from app.analysis.naming import some_of
 from app.analysis.placement import BOUNDARY
 from app.analysis.severity import SEVERITY
 from app.analysis.tables import Tables
@@ -77,7 +78,7 @@ def _of_refused(missing: str, keys: Sequence[Key], tables: Tables) -> Finding:
     also = f" and {units.plural(len(sites) - 1, 'other line')}" if len(sites) > 1 else ""
     summary = (
         f"The code at {site or 'an unknown line'}{also} asks for {missing}, which does not exist here:"
-        f" MXNet raised for {advice.some_of(ops, 'ops')}."
+        f" MXNet raised for {some_of(ops, 'ops')}."
     )
     return Finding(CODE, "error", site, summary, evidence, advice.fix(CODE, evidence), (), True)
 
@@ -92,6 +93,6 @@ def _finding(asked: list[_Asked]) -> Finding:
         asking = f"Code at {first} and {units.plural(len(sites) - 1, 'other line')} is to run on"
     summary = (
         f"{asking} {asked[0].missing}, which does not exist here:"
-        f" {units.plural(len(asked), 'op')} ran on {advice.some_of(ran_on, 'devices')} instead."
+        f" {units.plural(len(asked), 'op')} ran on {some_of(ran_on, 'devices')} instead."
     )
     return Finding(CODE, SEVERITY[CODE], first, summary, evidence, advice.fix(CODE, evidence), (), True)

@@ -9,6 +9,7 @@ from app.analysis import advice
 from app.analysis.devices import in_order, is_gpu, is_host
 from app.analysis.finding import Finding
 from app.analysis.memory import Memory, memory_table
+from app.analysis.naming import some_of
 from app.analysis.placement import placement
 from app.analysis.severity import SEVERITY
 from app.analysis.tables import Tables
@@ -38,10 +39,10 @@ def _idle_cards(spec: Mapping[str, Any], ops: Mapping[str, int]) -> list[Finding
     if not idle or not busy:
         return []
     evidence = {"without_ops": idle, "with_ops": busy, "ops": {device: ops[device] for device in busy}}
-    named = advice.some_of(idle, "devices")
+    named = some_of(idle, "devices")
     summary = (
         f"{named} {'were' if len(idle) > 1 else 'was'} given to the script and ran nothing; all its ops ran"
-        f" on {advice.some_of(busy, 'devices')}."
+        f" on {some_of(busy, 'devices')}."
     )
     return [Finding(CODE, SEVERITY[CODE], None, summary, evidence, advice.fix(CODE, evidence), ())]
 

@@ -11,6 +11,7 @@ from app.analysis.devices import is_host
 from app.analysis.finding import Finding
 from app.analysis.hops import Hop
 from app.analysis.matrix import total
+from app.analysis.naming import some_of
 from app.analysis.severity import SEVERITY
 from app.analysis.shares import abreast, share
 from app.analysis.syncs import Sync
@@ -165,7 +166,7 @@ def _shares(chains: Sequence[Chain], hops: Sequence[Hop]) -> dict[int, Hop]:
 def _told(ways: Mapping[tuple[str, ...], Sequence[Chain]], first: Hop, last: Hop) -> str:
     stations, number = next(iter(ways)), sum(map(len, ways.values()))
     what = "A tensor goes" if number == 1 else f"{units.plural(number, 'tensor')} go"
-    way = advice.some_of((" → ".join(way) for way in ways), "ways")
+    way = some_of((" → ".join(way) for way in ways), "ways")
     through = "through Python" if first.kind == "pull" else "unchanged"
     home = "back" if stations[0] == stations[-1] else "on"
     over = ", over the host" if any(map(is_host, stations[1:-1])) and home == "on" else ""

@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from app.analysis import advice
 from app.analysis.devices import in_order, is_gpu, parse
 from app.analysis.finding import Finding
+from app.analysis.naming import some_of
 from app.analysis.severity import SEVERITY
 from app.analysis.tables import Tables
 from probes.trace.rows import Process
@@ -171,7 +171,7 @@ def _differs(asked: _Asked, different: Sequence[_Got], machine: MachineMap) -> F
         if changed
         else "the program left only some of its devices visible, and the framework numbers those anew"
     )
-    told = advice.some_of(pairs, "devices", "; ")
+    told = some_of(pairs, "devices", "; ")
     summary = f"The run got other cards than {asked.by} asked for: {told}; {why}."
     evidence: dict[str, Any] = {
         "asked_for": _listed(asked.devices, machine),
@@ -188,7 +188,7 @@ def _lacks(asked: _Asked, lacking: Sequence[str], tables: Tables) -> Finding:
     complete = [process for process in tables.processes if process.header.get("devices_complete")]
     inside = _environment(complete[0])
     changed = [name for name in VARIABLES if name in inside and inside[name] != asked.launched_with.get(name)]
-    names = advice.some_of(lacking, "devices")
+    names = some_of(lacking, "devices")
     why = f": the program {_changed(inside, changed)} itself" if changed else ""
     verb = "is" if len(lacking) == 1 else "are"
     summary = f"{names}, which {asked.by} asked for, {verb} in no process of the run{why}."
@@ -210,7 +210,7 @@ def _counted_otherwise(got: Sequence[_Got], machine: MachineMap) -> list[Finding
     if not other and not several:
         return []
     shown = list(pairs.values()) if several else other
-    told = advice.some_of((f"{one.device} is {one.card}" for one in shown), "devices")
+    told = some_of((f"{one.device} is {one.card}" for one in shown), "devices")
     inside = _environment(shown[0].process)
     why = _why(inside)
     summary = f"The run counts its GPUs unlike nvidia-smi: {told}; {why}."

@@ -9,6 +9,7 @@ from typing import Any
 from app.analysis import advice
 from app.analysis.devices import in_order
 from app.analysis.finding import Finding
+from app.analysis.naming import some_of
 from app.analysis.severity import SEVERITY
 from app.analysis.tables import Tables
 from app.views import units
@@ -150,7 +151,7 @@ def _finding(tables: Tables, replicas: _Replicas, checks: list[Check], fields: M
     by = f", by the trainer of {trainer}" if trainer else ""
     what = f" ({last.parameter})" if last.parameter else ""
     grew = "up from" if last.largest_ppb > first.largest_ppb else "and"
-    where = advice.some_of(devices, "devices") or "several devices"
+    where = some_of(devices, "devices") or "several devices"
     now, before = units.relative(last.largest_ppb), units.relative(first.largest_ppb)
     summary = (
         f"The replicas on {where} drift apart: {last.differing} of"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from app.analysis.advice import some_of
 from app.analysis.devices import is_gpu
 from app.analysis.evidence_facts import Facts
 from app.analysis.finding import Finding
+from app.analysis.naming import some_of
 from probes.trace.hop import DISPATCH, HANDED_TO_FUNCTION, HANDED_TO_OPERATOR, IN_GRAPH
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.analysis.advice import some_of
+from app.analysis.naming import some_of
 from app.analysis.openers import purpose
 
 

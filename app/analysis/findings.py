@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from app.analysis import advice
+from app.analysis import advice, sentences
 from app.analysis.absent import absent_findings
 from app.analysis.balance import balance_findings
 from app.analysis.bounces import bounces
@@ -19,6 +19,7 @@ from app.analysis.hops import Hop
 from app.analysis.lines import split_site
 from app.analysis.matrix import total
 from app.analysis.mixed import mixed_findings
+from app.analysis.naming import some_of
 from app.analysis.opaque import by_xla, inside, opaque_findings
 from app.analysis.severity import RANK, SEVERITY
 from app.analysis.shares import untold
@@ -207,7 +208,7 @@ def _of_hops(
     further = {hop.blamed_site for hop in part if hop.blamed_site and hop.blamed_site != first.blamed_site}
     if further:
         evidence["also_at"] = _in_order(further)
-        summary += f", and at {advice.some_of(evidence['also_at'], 'lines')}"
+        summary += f", and at {some_of(evidence['also_at'], 'lines')}"
     recurs = bool(telling.recurring(part))
     along = f", with what goes back to variables on {over[more[0]].dst}" if more else ""
     waits = [sync for sync in waits if sync.kind not in LIBRARYS_OWN]
@@ -239,11 +240,11 @@ def _summary(code: str, part: Sequence[Hop], evidence: Mapping[str, Any]) -> str
     both = code == "default-device" and 0 < len(taking) < len(part)
     told = taking if both else part
     pairs = list(dict.fromkeys((hop.src, hop.dst) for hop in told))
-    summary = advice.summary(code, told[0], _named(part), pairs, evidence)
+    summary = sentences.summary(code, told[0], _named(part), pairs, evidence)
     if not both:
         return summary
     users = in_order(hop.dst for hop in part if hop.cause.blames == "producer")
-    return f"{summary}, and used on {advice.some_of(users, 'devices')}"
+    return f"{summary}, and used on {some_of(users, 'devices')}"
 
 
 def _read_apart(hops: Sequence[Hop]) -> bool:
@@ -273,7 +274,7 @@ def _of_syncs(syncs: Sequence[Sync], telling: Telling) -> Finding:
     sources = in_order(sync.waited_for or ALL_DEVICES for sync in syncs)
     evidence = {"kind": first.kind, "device": _alone(sources), "count": count} | waited(syncs)
     does = "takes a value from" if first.takes else "waits for"
-    named = _lying(syncs, evidence) if first.takes else advice.some_of(sources, "devices")
+    named = _lying(syncs, evidence) if first.takes else some_of(sources, "devices")
     summary = f"Python {does} {named} by {first.kind} at {first.site or 'an unknown line'}"
     severity = SEVERITY["host-sync"] if often else "info"
     text = f"{summary}: {units.times(count)}{standstill(syncs)}{share}."
@@ -288,12 +289,12 @@ def _lying(syncs: Sequence[Sync], evidence: dict[str, Any]) -> str:
     brought = [sync for sync in syncs if sync.waits_for]
     own = in_order(sync.source for sync in syncs if not sync.waits_for)
     if not brought:
-        return advice.some_of(own, "devices")
+        return some_of(own, "devices")
     there = in_order(sync.device for sync in brought)
     evidence["value_on"] = _alone(there)
-    makers = advice.some_of(in_order(sync.waits_for for sync in brought), "devices")
+    makers = some_of(in_order(sync.waits_for for sync in brought), "devices")
     waits = "which waits for" if len(there) == 1 else "which wait for"
-    return f"{advice.some_of([*own, *there], 'devices')}, {waits} {makers},"
+    return f"{some_of([*own, *there], 'devices')}, {waits} {makers},"
 
 
 def _of_unseen(row: Unseen, clusters: bool) -> Finding:

@@ -8,6 +8,7 @@ from typing import Any
 from app.analysis import advice
 from app.analysis.devices import in_order
 from app.analysis.finding import Finding
+from app.analysis.naming import some_of
 from app.analysis.severity import SEVERITY
 from app.analysis.tables import Tables
 from app.views import units
@@ -87,7 +88,7 @@ def _made(keys: Sequence[Key], tables: Tables) -> dict[str, list[str]]:
 
 
 def _also(evidence: Mapping[str, Any]) -> str:
-    lines = advice.some_of(evidence.get("also_at") or (), "lines")
+    lines = some_of(evidence.get("also_at") or (), "lines")
     return f"So do ops at {lines}, with arrays that come from the same line." if lines else ""
 
 
@@ -118,8 +119,8 @@ def _where(keys: Sequence[Key]) -> tuple[str, str]:
     ran_on = _devices(key.fields.get("device") for key in keys)
     reads = _devices(device for key in keys for device in key.fields.get("reads") or ())
     return (
-        advice.some_of(ran_on, "devices") or "an unknown device",
-        advice.some_of(reads, "devices") or "another device",
+        some_of(ran_on, "devices") or "an unknown device",
+        some_of(reads, "devices") or "another device",
     )
 
 

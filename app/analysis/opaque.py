@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from app.analysis import advice
 from app.analysis.devices import in_order
 from app.analysis.finding import Finding
+from app.analysis.naming import some_of
 from app.analysis.severity import SEVERITY
 from app.analysis.tables import Tables
 from app.views import units
@@ -66,14 +67,14 @@ def _finding(
         ),
     }
     what = f"{units.plural(ops, 'op')} of {name}" if ops else f"A part of {name}"
-    where = advice.some_of(ran_on, "devices") or "one device"
+    where = some_of(ran_on, "devices") or "one device"
     how = "by XLA's auto-clustering" if by_itself else "by XLA"
     summary = (
         f"{what} at {site or 'an unknown line'} {'are' if ops > 1 else 'is'} compiled {how} and run as one on"
         f" {where}, {units.times(count)}: where each would be placed, and what crosses inside, cannot be seen"
     )
     if ignored:
-        summary += f"; the code inside asks for {advice.some_of(ignored, 'devices')}, which was not followed"
+        summary += f"; the code inside asks for {some_of(ignored, 'devices')}, which was not followed"
     rounds = tables.rounds
     return Finding(
         CODE,

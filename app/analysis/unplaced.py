@@ -9,10 +9,10 @@ import ast
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from app.analysis.advice import some_of
 from app.analysis.finding import Finding
 from app.analysis.hops import Hop
 from app.analysis.lines import split_site
+from app.analysis.naming import some_of
 from app.analysis.repairs.source import BROKEN, Scope, Source, is_compound
 
 CODE = "default-device"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.analysis import advice
+from app.analysis import advice, sentences
 from app.analysis.findings import findings
 from app.analysis.hops import hop_table
 from app.analysis.tables import Tables
@@ -75,4 +75,4 @@ def test_several_ops_are_told_of_in_the_plural(code: str, one: str, several: str
     """Bug: "AssignAddVariableOp, AssignSubVariableOp is kept beside"."""
     first = hop(code, site="t.py:3")
     for consumers, begins in (("Sub", one), ("Sub, Mul", several)):
-        assert advice.summary(code, first, consumers, [("gpu:0", "cpu:0")], {}).startswith(begins)
+        assert sentences.summary(code, first, consumers, [("gpu:0", "cpu:0")], {}).startswith(begins)

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from app.analysis.advice import fix, some_of
+from app.analysis.advice import fix
 from app.analysis.causes import RULES, judge
+from app.analysis.naming import some_of
 from app.analysis.severity import SEVERITY
 from app.analysis.transfer import Context, Reduction, sent
 from tests.unit.traces import hop_fields

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from app.analysis import advice
 from app.analysis.finding import Finding
+from app.analysis.naming import some_of
 from app.analysis.preflight.flow import HANDLES
 from app.analysis.preflight.lacking import Fallen, fallen, rounds_of
 from app.analysis.preflight.machine import HOST, Place
@@ -59,9 +60,9 @@ def _wrong(one: Fallen, rounds: int, same: bool) -> bool:
 def _finding(site: str, ops: list[Fallen], placing: Placing) -> FallenFinding:
     kernels = list(dict.fromkeys(one.place.lacking.words for one in ops if one.place.lacking))
     asked = list(dict.fromkeys(one.asked for one in ops if one.asked))
-    names = advice.some_of((one.op for one in ops), "ops")
+    names = some_of((one.op for one in ops), "ops")
     size = max(tensor.bytes or 0 for one in ops for tensor in one.tensors)
-    for_what = f", though the code asks for {advice.some_of(asked, 'devices')}" if asked else ""
+    for_what = f", though the code asks for {some_of(asked, 'devices')}" if asked else ""
     finds, runs = ("find", "run") if len({one.op for one in ops}) > 1 else ("finds", "runs")
     word = "step" if placing.flow.steps else "call"
     summary = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from app.analysis.advice import some_of
 from app.analysis.devices import default_device
 from app.analysis.lines import split_site
+from app.analysis.naming import some_of
 from app.analysis.repairs.change import Change, unfolded
 from app.analysis.repairs.expressions import own_expression
 from app.analysis.repairs.names import assignment_of, called, keyword

@@ -6,6 +6,7 @@ import ast
 
 from app.analysis import advice
 from app.analysis.devices import default_device, in_order
+from app.analysis.naming import some_of
 from app.analysis.repairs.fitting import trains_a_model
 from app.analysis.repairs.flows import uses
 from app.analysis.repairs.library_loops import of_fit
@@ -254,7 +255,7 @@ def _of_several_devices(situation: Situation) -> str:
     found = in_order({hop.src for hop in situation.hops if hop.cause.blames == "consumer"})
     if situation.framework != "tensorflow" or len(found) < 2 or has_strategy(situation):
         return ""
-    devices = advice.some_of(found, "devices")
+    devices = some_of(found, "devices")
     nodes = (node for stmt in situation.statements if not is_compound(stmt) for node in own_nodes(stmt))
     if any(called(node) in _APPLIES for node in nodes):
         return (

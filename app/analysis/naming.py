@@ -1,0 +1,30 @@
+"""Names and values as they stand in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+MOST_NAMED = 4
+"""Devices, or ways between them, that a sentence names before it counts them."""
+
+
+def some_of(names: Iterable[str], what: str, last: str = " and ") -> str:
+    """``a, b and c``: each name once; of many the first few and the number of the others, named `what`."""
+    told = list(dict.fromkeys(names))
+    if len(told) > MOST_NAMED:
+        left = len(told) - MOST_NAMED + 1
+        told = [*told[: MOST_NAMED - 1], f"{left} other {what}"]
+        last = " and "
+    return last.join(filter(None, (", ".join(told[:-1]), *told[-1:])))
+
+
+def each(value: Any) -> list[str]:
+    """All values of a piece of evidence, which is one value or a list of them, as texts."""
+    values = value if isinstance(value, list) else [value]
+    return [str(item) for item in values if item]
+
+
+def one(value: Any) -> str:
+    """The same as one text."""
+    return ", ".join(each(value))

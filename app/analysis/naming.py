@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 MOST_NAMED = 4
@@ -28,3 +28,8 @@ def each(value: Any) -> list[str]:
 def one(value: Any) -> str:
     """The same as one text."""
     return ", ".join(each(value))
+
+
+def alone(values: Sequence[Any]) -> Any:
+    """As a piece of evidence: of one value it itself, of several their list."""
+    return values[0] if len(values) == 1 else list(values)

@@ -165,7 +165,7 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
             viewport={"width": width, "height": height}, color_scheme=color_scheme, reduced_motion="reduce"
         )
         page = context.new_page()
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(120_000)
         page.errors = []
         page.outside = []
         page.on("pageerror", lambda error: page.errors.append(str(error)))

@@ -49,6 +49,31 @@ def test_errors_with_tracebacks_of_their_own_and_those_of_members_and_compilatio
     assert compiled is not None and compiled.told == "a.py:2: SyntaxError: invalid syntax"
 
 
+def recorders(code: str, said: str, *further: str) -> str:
+    wrapper = ['  File "/clone/probes/tf/replicas.py", line 169, in made', f"    {code}", "      ^^^^"]
+    found = find_exception([HEAD, *frame("/w/a.py", 2), *wrapper, *further, said], "/w")
+    assert found is not None
+    return found.told
+
+
+def test_what_the_recorder_itself_raises_is_no_mistake_of_the_program() -> None:
+    said = "AttributeError: 'list' object has no attribute 'is_fully_defined'"
+    told = f"Hopscope's recorder, called by a.py:2, failed, not the program: {said}"
+    assert recorders("known = isinstance(handle, EagerTensor) and shape.is_fully_defined()", said) == told
+    assert "not the program" in recorders("fresh = group[0].handle.value not in self.marks", "IndexError: 0")
+
+
+def test_the_recorders_wrappers_are_in_the_way_of_the_programs_own_mistakes() -> None:
+    # Python refuses the call that the program makes: what it calls has no frame.
+    wrong = "TypeError: A.backward() got an unexpected keyword argument 'in_data'"
+    assert recorders("return method(*args, **kwargs)", wrong) == f"a.py:2: {wrong}"
+    assert recorders("values = take(self)", "TypeError: no number") == "a.py:2: TypeError: no number"
+    interrupted = "KeyboardInterrupt"
+    assert recorders("self.known[key] = self.made.pop()", interrupted) == f"a.py:2: {interrupted}"
+    deeper = frame("/venv/lib/python3.11/site-packages/keras/x.py", 9)
+    assert recorders("self.x[known(1)].y()", "KeyError: 1", *deeper) == "a.py:2: KeyError: 1"
+
+
 def test_without_an_exception_nothing_is_said() -> None:
     assert find_exception(NOISE, "/w") is None
     assert find_exception([HEAD, *frame("/w/a.py", 2)], "/w") is None  # it was cut off

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
+from .imported import import_graph
+
 Shape = tuple[Optional[list[Optional[int]]], str, int]
 """(extents, None where unknown; dtype's name; bytes an element, 0 where it has no fixed size)."""
 
@@ -11,16 +13,20 @@ _OWN = "hopscope"
 """Goes before the names of nodes that the runtime made itself: an imported graph may have no ``_name``."""
 _HANDED_ON = ("Enter", "RefEnter", "Exit", "NextIteration", "Switch", "Merge", "Identity")
 _PASS = ("Enter", "RefEnter", "Exit", "NextIteration", "_EagerConst")
+_RESOURCE = 20
+"""DataType of resource handles."""
+_Handles = dict[str, tuple[Any, int]]
+"""By the names of the nodes that give them: the shape and the type of what they lead to."""
 
 
 def infer_shapes(graph: Any, arguments: Optional[Any]) -> dict[tuple[str, int], Shape]:
     """(node, output slot) -> shape, for the nodes of a post-optimization GraphDef.
 
-    Arguments become placeholders of the shapes of the call's tensors; a variable's read has its
-    handle's shape. A loop's merge takes the shape that enters the loop: TensorFlow requires shapes to
-    be invariant over iterations unless the code relaxed them, and then they are unknown here too.
+    Arguments become placeholders of the shapes of the call's tensors, and handles to variables handles that
+    say of what shape these are; a variable's read has its handle's shape. Where TensorFlow refuses an op, its
+    outputs have no known shape. A loop's merge takes the shape that enters the loop: TensorFlow requires
+    shapes to be invariant over iterations unless the code relaxed them, and then they are unknown here too.
     """
-    import tensorflow as tf
     from tensorflow.core.framework import graph_pb2
 
     handles = _handle_shapes(graph, arguments)
@@ -38,15 +44,14 @@ def infer_shapes(graph: Any, arguments: Optional[Any]) -> dict[tuple[str, int], 
         copy.device = ""
         if "_class" in copy.attr:
             del copy.attr["_class"]
+        read = _read_from(node, nodes, handles)
         if node.op in ("_Arg", "_DeviceArg"):
-            _to_placeholder(copy, node, arguments)
-        elif node.op == "ReadVariableOp" and _handle(node, nodes) in handles:
-            shape, dtype = handles[_handle(node, nodes)]
+            _to_placeholder(copy, node, arguments, handles)
+        elif node.op == "ReadVariableOp" and read:
+            shape, dtype = read
             _placeholder(copy, dtype, shape)
-        elif (
-            node.op == "ResourceGather" and _handle(node, nodes) in handles and not node.attr["batch_dims"].i
-        ):
-            shape, dtype = handles[_handle(node, nodes)]
+        elif node.op == "ResourceGather" and read and not node.attr["batch_dims"].i:
+            shape, dtype = read
             _gather(copy, definition.node.add(), dtype, shape)
         elif node.op in _PASS:
             _identity(copy)
@@ -60,16 +65,12 @@ def infer_shapes(graph: Any, arguments: Optional[Any]) -> dict[tuple[str, int], 
         copy.input.extend(_renamed(text, own) for text in kept)
         copy.name = own.get(copy.name, copy.name)
     result: dict[tuple[str, int], Shape] = {}
-    inferred = tf.Graph()
-    with inferred.as_default():
-        tf.graph_util.import_graph_def(definition, name="")
-    for op in inferred.get_operations():
-        for slot, tensor in enumerate(op.outputs):
-            rank = tensor.shape.rank
-            dims = None if rank is None else list(tensor.shape.as_list())
-            dtype = tensor.dtype.base_dtype
-            fixed = dtype.size if dtype.name not in ("string", "resource", "variant") else 0
-            result[(op.name.removeprefix(_OWN), slot)] = (dims, dtype.name, int(fixed))
+    for (name, slot), tensor in import_graph(definition).items():
+        rank = tensor.shape.rank
+        dims = None if rank is None else list(tensor.shape.as_list())
+        dtype = tensor.dtype.base_dtype
+        fixed = dtype.size if dtype.name not in ("string", "resource", "variant") else 0
+        result[(name.removeprefix(_OWN), slot)] = (dims, dtype.name, int(fixed))
     return result
 
 
@@ -78,17 +79,35 @@ def _renamed(text: str, own: dict[str, str]) -> str:
     return own.get(name, name) + colon + slot
 
 
-def _handle(read: Any, nodes: dict[str, Any]) -> str:
-    """The argument whose handle a read takes, looked for through the plumbing of loops and branches."""
-    name = read.input[0].split(":")[0]
-    while name in nodes and nodes[name].op in _HANDED_ON and nodes[name].input:
-        name = nodes[name].input[0].split(":")[0]
-    return str(name)
+def _read_from(read: Any, nodes: dict[str, Any], handles: _Handles) -> Optional[tuple[Any, int]]:
+    """What the handle leads to that an op reads from; None where it is none that does, or that is not known.
+
+    It is looked for through the plumbing of loops and branches; behind a branch there may be several, which
+    are known where they are alike.
+    """
+    if read.op not in ("ReadVariableOp", "ResourceGather"):
+        return None
+    found: list[Any] = []
+    waiting, seen = [read.input[0]], set()
+    while waiting:
+        name = waiting.pop().split(":")[0]
+        if name in seen:
+            continue
+        seen.add(name)
+        node = nodes.get(name)
+        if node is not None and node.op in _HANDED_ON and node.input:
+            taken = [text for text in node.input if not text.startswith("^")]
+            waiting += taken if node.op == "Merge" else taken[:1]
+        else:
+            found.append(handles.get(name))
+    return found[0] if all(one == found[0] for one in found) else None
 
 
-def _handle_shapes(graph: Any, arguments: Optional[Any]) -> dict[str, tuple[Any, int]]:
-    result: dict[str, tuple[Any, int]] = {}
+def _handle_shapes(graph: Any, arguments: Optional[Any]) -> _Handles:
+    result: _Handles = {}
     for node in graph.node:
+        if node.op == "VarHandleOp":
+            result[node.name] = node.attr["shape"].shape, node.attr["dtype"].type
         if node.op not in ("_Arg", "_DeviceArg"):
             continue
         if "_handle_shapes" in node.attr and node.attr["_handle_shapes"].list.shape:
@@ -106,14 +125,34 @@ def _argument(node: Any, arguments: Optional[Any]) -> Any:
     return arguments[index] if arguments is not None and index < len(arguments) else None
 
 
-def _to_placeholder(copy: Any, node: Any, arguments: Optional[Any]) -> None:
+def _to_placeholder(copy: Any, node: Any, arguments: Optional[Any], handles: _Handles) -> None:
+    dtype = node.attr["T"].type
+    if dtype == _RESOURCE:
+        _to_handle(copy, handles.get(node.name))
+        return
     tensor = _argument(node, arguments)
     shape = None
     if tensor is not None:
         shape = tensor.shape.as_proto()
     elif "_output_shapes" in node.attr and node.attr["_output_shapes"].list.shape:
         shape = node.attr["_output_shapes"].list.shape[0]
-    _placeholder(copy, node.attr["T"].type, shape)
+    _placeholder(copy, dtype, shape)
+
+
+def _to_handle(copy: Any, leads_to: Optional[tuple[Any, int]]) -> None:
+    """An argument that is a handle: an op's that tells of what shape its variable is, where that is known.
+
+    One of no known shape itself, otherwise: some ops take a scalar for what it leads to, and refuse it.
+    """
+    if leads_to is None:
+        _placeholder(copy, _RESOURCE, None)
+        return
+    shape, dtype = leads_to
+    copy.op = "VarHandleOp"
+    del copy.input[:]
+    copy.attr.clear()
+    copy.attr["dtype"].type = dtype
+    copy.attr["shape"].shape.CopyFrom(shape)
 
 
 def _placeholder(copy: Any, dtype: int, shape: Any) -> None:

@@ -11,9 +11,11 @@ from app.analysis.naming import some_of
 from app.analysis.severity import SEVERITY
 from app.analysis.tables import Tables
 from app.views import units
-from probes.trace.rows import Key, Unseen
+from probes.trace.rows import BY_XLA, Key, Unseen
 
 CODE = "xla-opaque"
+_BY_XLA = BY_XLA.partition(" (")[0]
+"""Of all that XLA compiled. Other reasons quote messages and attributes of ops, which may name XLA too."""
 
 
 def inside(row: Unseen) -> str:
@@ -24,7 +26,7 @@ def inside(row: Unseen) -> str:
 
 def by_xla(row: Unseen) -> bool:
     """Whether it went unseen because XLA compiled it."""
-    return "xla" in row.why.lower() or "jit_compile" in row.why.lower()
+    return row.why.startswith(_BY_XLA)
 
 
 def opaque_findings(tables: Tables) -> list[Finding]:

@@ -16,7 +16,7 @@ from .exported import exported
 from .function_notes import FunctionNote
 from .names import short_device
 from .origins import NOT_KNOWN, Calling
-from .placed import PlacedGraph, read_placed
+from .placed import PlacedGraph, read_placed, unreadable
 from .placed_nodes import ARGUMENTS, RESULTS
 from .scopes import current as current_scope
 
@@ -83,20 +83,27 @@ class FunctionGraphs:
             return  # another thread's making of the same
         arguments = inputs if owner == name else None
         called = _calling(ctx) if owner == name else NOT_KNOWN
-        number = self._awaited.arrived(owner)
+        number = self._awaited.number(owner)
         try:
             graph = read_placed(
                 self.recording, function_graph, owner, self.notes, arguments, location, number, called=called
             )
         except Exception as error:  # noqa: BLE001 - the program's call must not fail by it
-            what = f"ops inside {self.notes[owner].label}"
-            why = f"its placed graph can't be read: {type(error).__name__}: {error}"
-            self.recording.unseen(what, why, len(self.notes[owner].ops))
+            self._untold(owner, owner == name, unreadable(error))
             return
+        self._awaited.arrived(owner)
         graph.input_devices = _devices(inputs) if owner == name else None
         for tell in self.on_placed:
             tell(owner, self.notes, function_graph)
         self.placed.setdefault(owner, []).append(graph)
+
+    def _untold(self, owner: str, called: bool, why: str) -> None:
+        """A graph can't be read; `called`: by the program itself, so that its calls are counted."""
+        if called and owner not in self.placed:
+            self._awaited.failed(owner, why)
+            return
+        note = self.notes[owner]
+        self.recording.unseen(f"ops inside {note.label}", f"{why}; counted once a trace", len(note.ops))
 
     def _owner(self, name: str, function_graph: Any, inputs: int) -> Optional[str]:
         """Whose graph it is: the caller's, or of another function that ran inside (map, py_function).

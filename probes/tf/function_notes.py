@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 from .definitions import made_at
 from .op_notes import called_by, op_notes
@@ -30,6 +31,8 @@ class FunctionNote(NamedTuple):
     """Location of the line that made it a traced function."""
     captures: int = 0
     """How many of its last arguments are tensors of outside that it uses, the same ones in each call."""
+    graph: Optional[weakref.ref[Any]] = None
+    """What was traced, while TensorFlow keeps it."""
 
 
 def note_of(graph: Any, attrs: Any, known: Mapping[str, FunctionNote]) -> FunctionNote:
@@ -52,7 +55,7 @@ def note_of(graph: Any, attrs: Any, known: Mapping[str, FunctionNote]) -> Functi
             if callee_name in known:
                 callees |= known[callee_name].callees
     parts = label_of(graph), ops, steps, must_compile(attrs), collectives, control_flow, callees
-    return FunctionNote(*parts, made_at(graph), len(getattr(graph, "captures", ())))
+    return FunctionNote(*parts, made_at(graph), len(getattr(graph, "captures", ())), weakref.ref(graph))
 
 
 def label_of(graph: Any) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..trace.pulled import Pulled
 from ..trace.recording import Recording
+from ..trace.rows import BY_XLA
 from .function_graphs import FunctionGraphs, export
 from .function_notes import FunctionNote, note_of
 from .host_waits import mark_results
@@ -110,8 +111,7 @@ class Functions:
         if graph is not None and graph.sent:
             self._sent(graph, inputs)
         if graph is None and note is not None and note.compiled and not task:
-            why = "compiled by XLA (jit_compile): ops have no placement of their own"
-            self.recording.unseen(f"ops inside {note.label}", why, len(note.ops))
+            self.recording.unseen(f"ops inside {note.label}", BY_XLA, len(note.ops))
             inside = note.ops.values()
             compiled_call(self.recording, note.label, inside, outputs, note.made, location)
         if note is None and self.recording.late and not task:

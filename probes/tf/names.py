@@ -54,6 +54,13 @@ def tensor_bytes(tensor: Any) -> Optional[int]:
     return None
 
 
+def dtype_name(number: int) -> str:
+    """The name of a DataType, by its number; '' for none."""
+    from tensorflow.python.framework import dtypes
+
+    return str(dtypes.as_dtype(number).base_dtype.name) if number else ""
+
+
 def shape_text(dims: Optional[Sequence[Optional[int]]]) -> str:
     """``64x256``; ``?`` for an unknown extent; '' for a scalar; ``?...`` for an unknown rank."""
     if dims is None:

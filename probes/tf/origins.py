@@ -66,32 +66,51 @@ class Origins:
     def __init__(self, owner: str, notes: Mapping[str, Any]) -> None:
         """`notes`: runtime name -> FunctionNote; `owner`: the function whose graph this is."""
         self._notes = notes
+        self._owner = notes[owner]
         self._own: Mapping[str, OpNote] = notes[owner].ops
-        self._called: list[Mapping[str, OpNote]] = [
-            notes[name].ops for name in notes[owner].callees if name in notes
-        ]
+        self._callees = [notes[name] for name in notes[owner].callees if name in notes]
+        self._called: list[Mapping[str, OpNote]] = [note.ops for note in self._callees]
         self._consumers: Optional[dict[str, list[str]]] = None
         self._producers: dict[str, list[str]] = {}
 
     def note(self, node: Any) -> OpNote:
         """The op that the code made: as the runtime says, by its own name, or in a called function."""
+        function, name = self._traced(node)
+        found: OpNote = function.ops.get(name) or self._own.get(_unprefixed(node.name)) or NO_NOTE
+        return found
+
+    def shape(self, node: Any, output: int) -> Optional[list[Optional[int]]]:
+        """What tracing knew of the shape of what a node gives; None where that is nothing."""
+        function, name = self._traced(node)
+        graph = function.graph() if function.graph is not None and name in function.ops else None
+        try:
+            shape = graph.get_operation_by_name(name).outputs[output].shape if graph is not None else None
+        except (KeyError, ValueError, IndexError):
+            return None  # TensorFlow has taken the graph apart, or rewritten the op
+        if shape is None or shape.rank is None:
+            return None
+        extents: list[Optional[int]] = shape.as_list()
+        return extents
+
+    def _traced(self, node: Any) -> tuple[Any, str]:
+        """The note of the function that a node's op was traced in, and the op's name there.
+
+        Inlined functions' ops carry the call's name before their own.
+        """
         info = node.experimental_debug_info
         for name, function in zip(info.original_node_names, info.original_func_names):
             known = self._notes.get(function)
             if known is not None and name in known.ops:
-                found: OpNote = known.ops[name]
-                return found
-        return self._own.get(node.name) or self._own.get(_unprefixed(node.name)) or self._inlined(node.name)
-
-    def _inlined(self, name: str) -> OpNote:
-        """Inlined functions' ops carry the call's name before their own."""
-        parts = name.split("/")
+                return known, name
+        if node.name in self._own or _unprefixed(node.name) in self._own:
+            return self._owner, node.name
+        parts = node.name.split("/")
         for cut in range(1, len(parts)):
             tail = "/".join(parts[cut:])
-            for ops in self._called:
-                if tail in ops and ops[tail].loc:
-                    return ops[tail]
-        return NO_NOTE
+            for callee in self._callees:
+                if tail in callee.ops and callee.ops[tail].loc:
+                    return callee, tail
+        return self._owner, node.name
 
     def called(self, name: str, calling: Calling) -> Calling:
         """The device scope around the call that an inlined op belongs to; `calling` is the whole graph's."""

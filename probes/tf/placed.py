@@ -8,23 +8,26 @@ hop; one behind a ``/ctrl/`` node is a control edge, and one of a loop's predica
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections import Counter
 from typing import Any, NamedTuple, Optional
 
 from ..trace.recording import Recording
+from ..trace.rows import BY_XLA
 from .control_flow import ControlFlow
 from .host_waits import Awaited, AwaitedResults
-from .names import shape_text, short_device
+from .names import short_device
 from .opaque import CLUSTERS, cluster, compiled_inside
 from .origins import NOT_KNOWN, Calling, OpNote, Origins, on_process, split_input, within
 from .placed_collectives import moved_tensor, write_collectives
 from .placed_hops import PlacedHops
 from .placed_nodes import ARGUMENTS, RECVS, RESULTS, SENDS, Node, internal, op_type, pair_of
-from .shapes import infer_shapes
+from .sizes import Sizes
 
 _FUNCTIONAL = ("While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase", "PartitionedCall",
                "StatefulPartitionedCall", "MapDefun", "RemoteCall")  # fmt: skip
+
+_TOLD = 300
+"""Characters of an error's text that are told, at most: some name every input."""
 
 
 @dataclasses.dataclass
@@ -89,6 +92,12 @@ def read_placed(
     return reader.write(location, number)
 
 
+def unreadable(error: Exception) -> str:
+    """The reason for which the ops of a placed graph were not seen."""
+    told = " ".join(str(error).split())
+    return f"its placed graph can't be read: {type(error).__name__}: {told[:_TOLD]}"
+
+
 class _Reader:
     def __init__(
         self,
@@ -112,7 +121,8 @@ class _Reader:
         self.sent_arguments: list[SentArgument] = []
         self.origins = Origins(owner, notes)
         self.flow = ControlFlow(graph.post_optimization_graph)
-        self.shapes = infer_shapes(graph.post_optimization_graph, arguments)
+        label, whole = notes[owner].label, graph.post_optimization_graph
+        self.sizes = Sizes(recording, label, whole, arguments, self.origins)
         self.hops = PlacedHops(self.nodes, arguments, self.made_by_optimizer, self._tensor, called)
         self.called = called
         self.awaited = AwaitedResults(self.nodes)
@@ -158,9 +168,7 @@ class _Reader:
             callee = self.notes.get(proto.attr["f"].func.name)
             what = f"ops inside {callee.label if callee else proto.op}, called in {note.label}"
             if callee is not None and callee.compiled:
-                why = (
-                    "compiled by XLA (jit_compile): ops have no placement of their own; counted once a trace"
-                )
+                why = f"{BY_XLA}; counted once a trace"
                 inside, device = callee.ops.values(), self.nodes[proto.name].device
                 compiled_inside(recording, callee.label, device, inside, callee.made, location)
             else:
@@ -238,14 +246,7 @@ class _Reader:
         )
 
     def _tensor(self, producer: Node, output: int) -> tuple[Optional[int], str, str]:
-        return self._tensor_of(producer.proto.name, output)
-
-    def _tensor_of(self, name: str, output: int) -> tuple[Optional[int], str, str]:
-        dims, dtype, item = self.shapes.get((name, output), (None, "", 0))
-        size: Optional[int] = None
-        if dims is not None and item and None not in dims:
-            size = item * math.prod(extent for extent in dims if extent is not None)
-        return size, dtype, shape_text(dims)
+        return self.sizes.of(producer.proto.name, output)
 
     def _hop(
         self,
@@ -293,7 +294,7 @@ class _Reader:
             )
 
     def _moved(self, node: Any) -> Optional[int]:
-        return self._tensor_of(*moved_tensor(node))[0]
+        return self.sizes.of(*moved_tensor(node))[0]
 
 
 def _predicate(receivers: list[tuple[Node, int]]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Callable, Optional
 from ..trace.hop import is_host, memory_of
 from .kernels import kernel_facts, types_of_node
 from .marks import KEPT_ON_HOST, of_calls, openers
-from .names import short_device
+from .names import dtype_name, short_device
 from .origins import PLUMBING, Calling, OpNote, split_input
 from .placed_nodes import ARGUMENTS, RESULTS, Node, op_type
 from .scopes import NO_SCOPE, Scope
@@ -65,6 +65,7 @@ class PlacedHops:
         `where` is "loop" or "branch" where it happens in one.
         """
         size, dtype, shape = self._tensor(producer, output)
+        dtype = dtype or dtype_name(send.attr["T"].type)
         if dtype in ("resource", "variant") and size is None and dtype == "resource":
             return None
         if self._told_apart(producer, receivers):

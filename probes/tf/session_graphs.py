@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import threading
+import weakref
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Optional
 
@@ -20,7 +21,7 @@ from .functions import Functions
 from .names import short_device
 from .op_notes import called_by, op_notes
 from .origins import Calling
-from .placed import PlacedGraph, read_placed
+from .placed import PlacedGraph, read_placed, unreadable
 from .placed_nodes import ARGUMENTS, SENDS
 from .uncut import uncut
 
@@ -128,8 +129,8 @@ class SessionGraphs:
             try:
                 found = self._placed(label, session.graph, parts, feeds, location)
             except Exception as error:  # noqa: BLE001 - the program's run must not fail by it
-                why = f"its placed graph can't be read: {type(error).__name__}: {error}"
-                self.recording.unseen(f"ops inside {label}", why, sum(len(part.node) for part in parts))
+                count = sum(len(part.node) for part in parts)
+                self.recording.unseen(f"ops inside {label}", unreadable(error), count)
                 return
             self._known[request.identity] = SessionGraph(found, _sent_to(parts))
             if found.observe:
@@ -162,7 +163,7 @@ class SessionGraphs:
         notes = self._functions.notes
         for callee in tuple(callees):
             callees |= notes[callee].callees if callee in notes else set()
-        own = {name: FunctionNote(label, ops, 0, False, [], False, callees)}
+        own = {name: FunctionNote(label, ops, 0, False, [], False, callees, graph=weakref.ref(graph))}
         library = graph.as_graph_def(from_version=graph.version).library
         whole = _Whole(uncut(parts, library), parts)
         arguments = _arguments(parts, feeds)

@@ -15,6 +15,8 @@ EVERYTHING = "anything"
 """What went unseen, where the recorder could not be brought into a framework."""
 RUNTIMES_GRAPHS = "placed graphs"
 """What went unseen, where that were graphs that belong to no function of the program."""
+BY_XLA = "compiled by XLA (jit_compile): ops have no placement of their own"
+"""How the reason begins for which the ops of a function were not seen that XLA took whole."""
 
 
 @dataclasses.dataclass(frozen=True)

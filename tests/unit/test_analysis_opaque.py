@@ -77,3 +77,11 @@ def test_a_cluster_of_which_only_its_absence_is_known_stays_a_warning() -> None:
     """Runs of earlier recorders say no more than what was not seen."""
     (found,) = run_findings(tables(), [], [])
     assert (found.code, found.severity, found.site) == ("xla-opaque", "warning", None)
+
+
+def test_a_graph_that_could_not_be_read_was_not_compiled() -> None:
+    """GIVEN a reason that quotes attributes, XLA's among them WHEN told THEN as unknown, without advice."""
+    quoted = "its placed graph can't be read: ValueError: {{node a}} = A[_XlaHasReferenceVars=false]()"
+    (found,) = run_findings(tables(unseen=[Unseen("ops inside step", 20, quoted)]), [], [])
+    assert (found.code, found.severity, found.fix, found.unseen) == ("unknown", "info", None, True)
+    assert found.summary == f"Not seen: ops inside step (20 executions of ops): {quoted}."

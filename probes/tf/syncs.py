@@ -9,7 +9,19 @@ import threading
 from types import FrameType
 from typing import Any, Optional
 
-from ..trace.hop import DISPATCH, END_OF_DATA, GRADIENTS, HOST, LOGS, OWN_THREAD, hop_fields, is_host
+from ..trace.hop import (
+    ASSERTION,
+    DISPATCH,
+    END_OF_DATA,
+    GRADIENTS,
+    HOST,
+    LIBRARYS_OWN,
+    LOGS,
+    ON_BATCH,
+    OWN_THREAD,
+    hop_fields,
+    is_host,
+)
 from ..trace.pulled import PulledArrays
 from ..trace.recording import Recording, clock
 from . import buffers
@@ -38,6 +50,8 @@ _ASK_FOR_MORE = (os.path.join(_DISTRIBUTE, "input_lib.py"), os.path.join("engine
 """Where TensorFlow, and Keras 2, look whether there is another element, or another step to make."""
 _TAKE_LOGS = ("pythonify_logs", "sync_to_numpy_or_python_type")
 """What Keras 3 and 2 call to take a batch's logs, where a callback may want them."""
+_OPS = os.path.join("tensorflow", "python", "ops")
+_ASSERTS = (os.path.join(_OPS, "check_ops.py"), os.path.join(_OPS, "control_flow_assert.py"))
 _OF_AN_OP, _BACKPROP = "_gradient_function", os.path.join("tensorflow", "python", "eager", "backprop.py")
 """What the tape calls for each op's gradient; one of the code's own stands between it and a value taken."""
 _COORDINATOR = os.path.join(_DISTRIBUTE, "coordinator", "cluster_coordinator.py")
@@ -59,7 +73,7 @@ def install(recording: Recording) -> None:
             location = recording.sites.current(2)
             purpose = purpose_of(recording, sys._getframe(2))
             kind = purpose or kind
-            awaited = awaited_by(tensor) if is_host(device) and not purpose else None
+            awaited = awaited_by(tensor) if is_host(device) and purpose not in LIBRARYS_OWN else None
             if awaited is not None and _by_keras(recording, sys._getframe(2)):
                 awaited = None
             shape = tensor._shape_tuple()
@@ -106,6 +120,7 @@ def purpose_of(recording: Recording, frame: Optional[FrameType]) -> str:
     """
     in_main = threading.get_ident() == threading.main_thread().ident
     purpose = "" if in_main else OWN_THREAD
+    asserts = ""
     while frame is not None and not recording.sites.is_user(frame.f_code.co_filename):
         code = frame.f_code
         if code.co_filename.endswith(_ASK_FOR_MORE):
@@ -114,11 +129,24 @@ def purpose_of(recording: Recording, frame: Optional[FrameType]) -> str:
             # One such thread a worker runs what was scheduled, and makes the workers' iterators.
             return DISPATCH
         elif code.co_name in _TAKE_LOGS:
-            return LOGS
+            return _of_logs(recording, frame)
         elif code.co_name == _OF_AN_OP and code.co_filename.endswith(_BACKPROP):
             return GRADIENTS
+        elif code.co_filename.endswith(_ASSERTS):
+            asserts = ASSERTION
         frame = frame.f_back
-    return "" if purpose == OWN_THREAD and frame is not None else purpose
+    return asserts if frame is not None and purpose in ("", OWN_THREAD) else purpose
+
+
+def _of_logs(recording: Recording, frame: FrameType) -> str:
+    """The method that the code calls for each batch in a loop of its own; else Keras takes them itself."""
+    caller: Optional[FrameType] = frame
+    while caller is not None and caller.f_code.co_name in _TAKE_LOGS:
+        caller = caller.f_back
+    by = caller.f_back if caller is not None else None
+    if caller is None or by is None or not recording.sites.is_user(by.f_code.co_filename):
+        return LOGS
+    return caller.f_code.co_name if caller.f_code.co_name in ON_BATCH else LOGS
 
 
 def _by_keras(recording: Recording, frame: Optional[FrameType]) -> bool:

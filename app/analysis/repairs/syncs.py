@@ -32,7 +32,7 @@ from app.analysis.repairs.takes import (
 from app.analysis.repairs.timing import clock_after
 from app.analysis.repairs.told_by import told_by_function
 from app.analysis.repairs.waiting_options import clipped_unchecked
-from probes.trace.hop import IN_GRAPH
+from probes.trace.hop import ASSERTION, IN_GRAPH, ON_BATCH
 
 _WAITS = frozenset({"wait_to_read", "wait_to_write", "waitall", "sync_devices"})
 
@@ -43,7 +43,7 @@ def host_sync(situation: Situation) -> Draft | None:
         if (draft := _waiting(situation, stmt)) is not None:
             return draft
     told = situation.evidence("kind") + situation.evidence("taken_by")
-    if set(told) & {*_WAITS, "upload", "save", "pickle", IN_GRAPH}:
+    if set(told) & {*_WAITS, "upload", "save", "pickle", IN_GRAPH, ASSERTION, *ON_BATCH}:
         return None
     clock = clock_after(situation)
     for stmt in situation.statements:

@@ -102,7 +102,8 @@ def severity_of(code: str, transfer: Transfer) -> str:
     if code == "default-device" and transfer.seldom and not fetched:
         return "info"
     back = transfer.of_python_data and is_gpu(transfer.src) and is_host(transfer.dst)  # where it came from
-    if code == "default-device" and transfer.kind == "arg" and not back and not copies.sent_again(transfer):
+    wanted_there = back or copies.sent_again(transfer) or (transfer.of_drawn_numbers and transfer.every_step)
+    if code == "default-device" and transfer.kind == "arg" and not wanted_there:
         return "info"  # what a function is given has to be made somewhere
     if code in ("redundant-copy", "no-kernel") and transfer.seldom:
         return "info"

@@ -12,7 +12,9 @@ from app.analysis.causes import Cause, judge
 from app.analysis.created import with_creation
 from app.analysis.cut_batches import cut_batches
 from app.analysis.devices import is_host
+from app.analysis.draws import drawn
 from app.analysis.hand_sums import hand_sums
+from app.analysis.own_ops import with_own_op
 from app.analysis.recurrence import Own
 from app.analysis.seen_copies import confirmed
 from app.analysis.tables import Tables
@@ -150,6 +152,7 @@ def context_of(tables: Tables) -> Context:
         _repeated(tables),
         hand_sums(tables),
         cut_batches(tables),
+        drawn(tables),
         any(process.framework == "tensorflow" for process in tables.processes),
     )
 
@@ -248,7 +251,8 @@ def _judged(
     fields: dict[str, Any], context: Context, count: int | None, each: float | None, key: Key, tables: Tables
 ) -> Cause:
     """The cause, with the lines that belong to it."""
-    return with_creation(_with_scopes(judge(fields, context, count, each), key, tables), key.fields, tables)
+    cause = with_own_op(judge(fields, context, count, each), key.fields, tables)
+    return with_creation(_with_scopes(cause, key, tables), key.fields, tables)
 
 
 def _with_scopes(cause: Cause, key: Key, tables: Tables) -> Cause:

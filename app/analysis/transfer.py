@@ -11,6 +11,8 @@ from app.analysis.devices import default_device
 
 TINY = 64
 """Bytes of a transfer that is a note where it would otherwise be a warning about its device."""
+HANDED_OVER_ON_HOST = frozenset({"int32", "string"})
+"""Types that TensorFlow's functions take in host memory, wherever the tensor lies."""
 PLUMBING = frozenset({"Enter", "Exit", "Merge", "NextIteration", "Switch"})
 """Op types that loops and branches are made of when they run; nobody could have put them anywhere."""
 NOT_THE_CODES = PLUMBING | {"_Retval", "_Arg", "Python", "Identity"}
@@ -86,6 +88,9 @@ class Context:
 
     cut_batches: frozenset[Place] = frozenset()
     """Where the code cuts what lies on the host into parts for several devices."""
+
+    drawn: frozenset[Made] = frozenset()
+    """What hands out random numbers that the code drew: no data that the host has to give."""
 
     tensorflow: bool = False
     """TensorFlow made the transfers: what its GPU kernels keep in host memory is known."""
@@ -203,6 +208,12 @@ class Transfer:
         """Whether it brings a device its part of what the code cut on the host for several."""
         place = self.fields.get("graph") or 0, self.fields.get("producer_loc") or 0
         return place in self.context.cut_batches
+
+    @property
+    def of_drawn_numbers(self) -> bool:
+        """Whether what is sent are random numbers that an eager op drew, which any device could have."""
+        made = self.text("producer_op"), self.fields.get("producer_loc"), self.src
+        return made in self.context.drawn and self.text("dtype") not in HANDED_OVER_ON_HOST
 
     @property
     def of_python_data(self) -> bool:

@@ -375,6 +375,28 @@ def test_what_is_given_to_a_function_by_default_is_a_warning_where_it_is_the_sam
     assert told == [("default-device", "info"), ("default-device", "warning")]
 
 
+@pytest.mark.parametrize(
+    ("fields", "code", "severity"),
+    [
+        ({}, "redundant-copy", "warning"),
+        ({"bytes": 8}, "host-upload", "info"),
+        # Handed over in host memory whatever scope it was made in.
+        ({"dtype": "int32"}, "host-upload", "info"),
+    ],
+    ids=["constant", "tiny", "int32"],
+)
+def test_a_constant_of_the_host_that_goes_with_each_call_is_a_needless_copy(
+    fields: dict[str, Any], code: str, severity: str
+) -> None:
+    """Bug: told as Python's data, which it had long ceased to be, and as nothing to attend to."""
+    known: dict[str, Any] = {"kind": "arg", "requested": "cpu:1", "producer_op": "Const", "bytes": 4096}
+    captured = hop_fields("cpu:0", "cpu:1", **known | fields)
+    again = dataclasses.replace(STAND_INS, repeated=frozenset({sent(captured)}))
+    cause = judge(captured, again, 30)
+    assert (cause.code, cause.severity) == (code, severity)
+    assert judge(captured, STAND_INS, 30).code == "host-upload"  # made anew for each call
+
+
 def test_evidence_says_what_was_judged_by() -> None:
     cause = judge(hop_fields("cpu:0", "cpu:1", requested="cpu:1", **MADE_BY_GRADIENT), STAND_INS, 30)
     assert cause.blames == "producer"

@@ -8,7 +8,8 @@ from app.analysis.devices import is_gpu, is_host
 from app.analysis.kernels.host_results import kept_on_host
 from app.analysis.rules.gradients import made_for_gradient
 from app.analysis.rules.placed import explicit
-from app.analysis.transfer import Transfer, sent
+from app.analysis.transfer import HANDED_OVER_ON_HOST, Transfer, sent
+from probes.trace.hop import ASSERTION
 
 _READS = frozenset({"Identity", "ReadVariableOp"})
 """What a variable's own methods read it with before they give its value to Python."""
@@ -54,7 +55,7 @@ def _taken_after_reading(transfer: Transfer) -> dict[str, Any] | None:
         return {"taken_by": by, "variable": variable}
     # ``if loss < best``: compared on the host, where nobody asked for a device, and decided by there.
     compared = transfer.text("op") in _COMPARISONS and transfer.tiny and is_host(transfer.dst)
-    return {"taken_by": by} if compared and by == "bool" else None
+    return {"taken_by": by} if compared and by in ("bool", ASSERTION) else None
 
 
 def redundant_copy(transfer: Transfer) -> dict[str, Any] | None:
@@ -81,10 +82,12 @@ def sent_again(transfer: Transfer) -> bool:
 
 
 def _kept_elsewhere(transfer: Transfer) -> bool:
-    """A tensor goes with each call that lies where somebody put it, not merely by default."""
+    """A constant goes with each call, or a tensor that lies where somebody put it, not merely by default."""
     if not sent_again(transfer) or made_for_gradient(transfer) is not None:
         return False  # of a gradient's, the gradient is in the wrong place, not the tensor
-    return bool(transfer.producer_requested) or not is_host(transfer.src)
+    # Python's data before it was made, it is a tensor since: nothing need be sent of it a second time.
+    constant = transfer.of_python_data and transfer.text("dtype") not in HANDED_OVER_ON_HOST
+    return bool(transfer.producer_requested) or not is_host(transfer.src) or constant
 
 
 def called_copy(transfer: Transfer) -> dict[str, Any] | None:

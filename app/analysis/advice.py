@@ -8,7 +8,7 @@ from typing import Any
 from app.analysis.devices import is_gpu, is_host
 from app.analysis.kernels.equivalents import ADVICE, instead
 from app.analysis.naming import each, one
-from probes.trace.hop import HANDED_TO_FUNCTION, HANDED_TO_OPERATOR, IN_GRAPH
+from probes.trace.hop import ASSERTION, HANDED_TO_FUNCTION, HANDED_TO_OPERATOR, IN_GRAPH, ON_BATCH
 
 EITHER = (
     "Take the value every so many steps, or once at the end, if it is only looked at; where the program goes"
@@ -83,6 +83,19 @@ _FIX_OF_APPLIED = (
     "Keep a copy of the variables on each device and sum between the devices, as"
     " tf.distribute.MirroredStrategy does: then neither gradients nor weights pass the host."
 )
+_FIX_OF_OWN_OP = (
+    "Call the function inside the device scope of {start}: TensorFlow hands on what a function of custom"
+    " gradients, such as tf.recompute_grad's, returns by an Identity of its own, on the device of the scope"
+    " around the call."
+)
+_FIX_OF_ASSERTION = (
+    "Run it in a tf.function: there an assertion is an op of the graph, and Python does not wait for it; or"
+    " leave it to runs that look for an error."
+)
+_FIX_OF_ON_BATCH = (
+    "Each call of {methods} takes its losses and metrics as numbers: let fit or evaluate make the loop, or"
+    " write the step as a tf.function that keeps them on the device, and take them every so many steps."
+)
 _FIXES_OF_KVSTORES = {
     "reduce-on-host": "Choose the kvstore 'device' ('dist_device_sync' for several workers): it sums on the"
     " devices.",
@@ -104,8 +117,8 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         text = "Drop the wait: a device's work need be done only where a value of it is taken."
         if "save" in each(evidence.get("kind")):
             text = "Save every so many steps: each save waits until the values are there."
-    if code == "host-sync" and (function := _in_python(evidence)):
-        text = function
+    if code == "host-sync" and (known := _by_library(evidence) or _in_python(evidence)):
+        text = known
     if code == "variable-home" and evidence.get("created_in") and evidence.get("created_at"):
         text = _FIX_OF_CREATED
     if code == "variable-home" and evidence.get("kept_by"):
@@ -142,6 +155,11 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
     start = next(iter(each(evidence.get("stations") or evidence.get("src"))), "its device")
     if evidence.get("ways"):  # of several cards in turn: a scope of one would be wrong for the others
         start = "the card that it computes on" if evidence.get("result_of_a_call") else "its own device"
+    if code in ("bounce", "default-device") and evidence.get("own_op"):
+        text = _FIX_OF_OWN_OP
+        by_default = [*each(evidence.get("default_device")), *each(evidence.get("producer_default_device"))]
+        ends = [*each(evidence.get("src")), *each(evidence.get("dst"))]
+        start = next((device for device in ends if device not in by_default), start)
     if code in ("bounce", "default-device") and evidence.get("result_of_a_call"):
         text = (
             "Call the function inside the device scope of {start}: what a function returns passes the device"
@@ -168,6 +186,15 @@ def _to_gpu_from_host(evidence: Mapping[str, Any]) -> bool:
 def _to_host_from_gpu(evidence: Mapping[str, Any]) -> bool:
     ways = [each(evidence.get(end)) for end in ("src", "dst")]
     return all(ways) and all(map(is_gpu, ways[0])) and all(map(is_host, ways[1]))
+
+
+def _by_library(evidence: Mapping[str, Any]) -> str:
+    """Of values that a library's call takes for itself each time: the code has none that it could keep."""
+    taken = {*each(evidence.get("taken_by")), *each(evidence.get("kind"))}
+    if ASSERTION in taken:
+        return _FIX_OF_ASSERTION
+    methods = [name for name in ON_BATCH if name in taken]
+    return _FIX_OF_ON_BATCH.format(methods=" and ".join(methods)) if methods else ""
 
 
 def _in_python(evidence: Mapping[str, Any]) -> str:

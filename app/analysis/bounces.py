@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from app.analysis import advice
@@ -26,6 +26,8 @@ _EXPLAINED = frozenset(
 """Causes of hops that being a part of a chain says more than; any other is the mistake itself."""
 _SCOPES = ("scope", "producer_scope")
 _OPS_NAMED = 3
+_SEVERAL = 1.5
+"""Ways back for each way out, from which on tensors are fetched more than once."""
 
 
 def bounces(
@@ -74,9 +76,11 @@ def _finding(
 ) -> Finding:
     """Of chains that are alike; `left` are the rows of no chain."""
     shares = _shares(chains, hops)
+    further = _handed_on(chains, hops, left)
+    shares |= _with_those(further, chains, shares, hops)
     back = _back(shares, left)
-    rows = (*shares, *back)
-    part = [*shares.values(), *back.values()]
+    rows = (*shares, *further, *back)
+    part = [*shares.values(), *further.values(), *back.values()]
     first, last = hops[chains[0].rows[0]], hops[chains[0].rows[-1]]
     ways: dict[tuple[str, ...], list[Chain]] = {}
     for chain in chains:
@@ -89,11 +93,15 @@ def _finding(
         "stations": list(chains[0].stations),
         "lines": [hops[row].site for row in chains[0].rows],
         "by": list(dict.fromkeys(ops))[:_OPS_NAMED],
-        "tensors": len(chains),
+        "tensors": _tensors(chains, shares, telling) + len(further),
         "causes": list(dict.fromkeys(hop.cause.code for hop in part)),
         "transfers": total(hop.count for hop in part),
         "bytes": total(hop.bytes_total for hop in part),
     } | (waited(waits) if waits else {})
+    if further:
+        evidence["further_back_at"] = list(dict.fromkeys(hop.site for hop in further.values()))
+    if own := next((one for hop in part if (one := hop.cause.evidence.get("own_op"))), None):
+        evidence["own_op"] = own
     if len(ways) > 1:
         evidence["ways"] = [list(stations) for stations in ways]
     if back:
@@ -118,8 +126,10 @@ def _finding(
     seldom = telling.rounds > 1 and not recurs and not often
     severity = "info" if tiny or seldom else SEVERITY[CODE]
     along = ", its gradients the same way back among them" if back else ""
-    cost = f"{telling.cost(part)}{along}{telling.copying(part)}{standstill(waits)}"
-    summary = f"{_told(ways, first, last)}: {cost}."
+    uneven = _uneven(chains, shares)
+    moved = _in_all(part, telling) if uneven else telling.cost(part)
+    cost = f"{moved}{along}{telling.copying(part)}{standstill(waits)}"
+    summary = f"{_told(ways, first, last, further.values(), evidence['tensors'], uneven)}: {cost}."
     return Finding(
         CODE,
         severity,
@@ -139,6 +149,31 @@ def _finding(
     )
 
 
+def _tensors(chains: Sequence[Chain], shares: Mapping[int, Hop], telling: Telling) -> int:
+    """How many tensors take the way in a step; what did so before the first one is none of them."""
+    return len(telling.recurring([shares[chain.rows[0]] for chain in chains])) or len(chains)
+
+
+def _uneven(chains: Sequence[Chain], shares: Mapping[int, Hop]) -> tuple[int, int] | None:
+    """How often tensors went out and came back, where each came back several times; None for others."""
+    if any(len(chain.rows) != 2 or any(shares[chain.rows[0]].graphs) for chain in chains):
+        return None
+    went = total(shares[row].count for row in {chain.rows[0] for chain in chains})
+    came = total(shares[row].count for row in {chain.rows[1] for chain in chains})
+    return (went, came) if went and came and came >= _SEVERAL * went else None
+
+
+def _in_all(part: Sequence[Hop], telling: Telling) -> str:
+    """What is moved by tensors that are fetched again and again: more in one step than in another."""
+    moved = total(hop.bytes_total for hop in part)
+    if moved is None or not telling.rounds:
+        return telling.cost(part)
+    mean = (
+        f", about {units.size(round(moved / telling.rounds))} a {telling.word}" if telling.rounds > 1 else ""
+    )
+    return f"{units.size(moved)} in the whole run{mean}"
+
+
 def _back(shares: Mapping[int, Hop], left: Mapping[int, Hop]) -> dict[int, Hop]:
     """The rows by which a backward pass takes the gradients of chains the same way back."""
     ways = {(hop.dst, hop.src, hop.site, hop.bytes, hop.count) for hop in shares.values()}
@@ -148,6 +183,40 @@ def _back(shares: Mapping[int, Hop], left: Mapping[int, Hop]) -> dict[int, Hop]:
         if hop.cause.code == "explicit" and hop.forward_site is not None
         if (hop.src, hop.dst, hop.forward_site, hop.bytes, hop.count) in ways
     }
+
+
+def _handed_on(chains: Sequence[Chain], hops: Sequence[Hop], left: Mapping[int, Hop]) -> dict[int, Hop]:
+    """What else the op hands on that chains go by and nobody placed: the same way back, to other lines."""
+    by = {
+        (hop.op, hop.site, hop.dst, hop.src, hop.bytes)
+        for chain in chains
+        for row in chain.rows[:-1]
+        if _by_default(hop := hops[row])
+    }
+    return {
+        row: hop
+        for row, hop in left.items()
+        if hop.count and _by_default(hop)
+        if (hop.producer_op, hop.producer_site, hop.src, hop.dst, hop.bytes) in by
+    }
+
+
+def _by_default(hop: Hop) -> bool:
+    """Whether nobody placed an op of the hop's, and it is no result that a function hands out."""
+    return hop.cause.code == "default-device" and not hop.cause.evidence.get("result_of_a_call")
+
+
+def _with_those(
+    further: Mapping[int, Hop], chains: Sequence[Chain], shares: Mapping[int, Hop], hops: Sequence[Hop]
+) -> dict[int, Hop]:
+    """The rows by which chains go out, each with what went out to come back by `further` as well."""
+    grown: dict[int, Hop] = {}
+    for row in dict.fromkeys(row for chain in chains for row in chain.rows[:-1]):
+        hop, count = hops[row], shares[row].count
+        of_it = [on for on in further.values() if (on.producer_op, on.producer_site) == (hop.op, hop.site)]
+        if of_it and hop.count is not None and count is not None:
+            grown[row] = share(hop, min(hop.count, count + sum(on.count or 0 for on in of_it)), hop)
+    return grown
 
 
 def _shares(chains: Sequence[Chain], hops: Sequence[Hop]) -> dict[int, Hop]:
@@ -163,13 +232,24 @@ def _shares(chains: Sequence[Chain], hops: Sequence[Hop]) -> dict[int, Hop]:
     return found
 
 
-def _told(ways: Mapping[tuple[str, ...], Sequence[Chain]], first: Hop, last: Hop) -> str:
-    stations, number = next(iter(ways)), sum(map(len, ways.values()))
+def _told(
+    ways: Mapping[tuple[str, ...], Sequence[Chain]],
+    first: Hop,
+    last: Hop,
+    further: Collection[Hop],
+    number: int,
+    uneven: tuple[int, int] | None,
+) -> str:
+    stations = next(iter(ways))
     what = "A tensor goes" if number == 1 else f"{units.plural(number, 'tensor')} go"
     way = some_of((" → ".join(way) for way in ways), "ways")
     through = "through Python" if first.kind == "pull" else "unchanged"
     home = "back" if stations[0] == stations[-1] else "on"
     over = ", over the host" if any(map(is_host, stations[1:-1])) and home == "on" else ""
     left, came = first.site or "an unknown line", last.site or "an unknown line"
-    lines = f"at {left}" if left == came else f"out at {left} and {home} at {came}"
+    lines = some_of(dict.fromkeys([came, *(hop.site or came for hop in further)]), "lines")
+    lines = f"at {left}" if left == lines else f"out at {left} and {home} at {lines}"
+    if uneven is not None:
+        lines = f"out {uneven[0]} times at {left} and {home} {uneven[1]} times at {came}"
+        what = "Tensors go"
     return f"{what} {way} {through}{over}, {lines}"

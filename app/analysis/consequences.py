@@ -1,15 +1,17 @@
 """Transfers that a mistake told at their line has as well: the scope that is wanting spares them too.
 
 What ops without a scope make of a card's values, away from it, an assignment takes back to the variable.
-By itself that is only kept beside its variable there.
+By itself that is only kept beside its variable there. So it is with gradients outside of their forward ops'
+scope; what is no op's gradient at their line, an Identity or a sum of TensorFlow's own, lacks that scope too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from app.analysis.hops import Hop
+from app.analysis.naming import each
 from app.analysis.rules.placed import READS
 from app.analysis.telling import Telling
 from app.analysis.transfer import NOT_THE_CODES
@@ -19,6 +21,10 @@ _NOT_OF_THE_LINE = READS | NOT_THE_CODES | {"", "?"}
 
 _CHANGES = ("Assign", "ResourceApply", "ResourceScatter")
 """How ops begin that change a variable where it lives."""
+_GRADIENT = "gradient-outside-scope"
+_FORWARD = ("forward_requested", "producer_forward_requested")
+_ONE_CALL = "tensorflow/python/"
+"""Where what a line calls is from that asks for gradients, and no library's loop over steps."""
 
 Act = TypeVar("Act")
 _Way = tuple[str | None, str, str]
@@ -30,16 +36,29 @@ def consequences(
 ) -> dict[Act, list[int]]:
     """Rows that belong to another group than their own: to that of ops at their line that lack a scope."""
     lacking: dict[_Way, Act] = {}
+    gradients: dict[_Way, Act] = {}
+    alone: dict[_Way, Act] = {}
     for act, rows in groups.items():
-        if (way := _lacks_a_scope([hops[row] for row in rows], telling)) is not None:
-            lacking[way] = act
+        part = [hops[row] for row in rows]
+        if (way := _lacks_a_scope(part, telling)) is not None:
+            lacking.setdefault(way, act)
+        gradients |= (of_it := dict.fromkeys(_of_gradients(part, telling), act))
+        alone |= of_it if all((hop.via or "").startswith(_ONE_CALL) for hop in _taking(part)) else {}
+    lacking |= gradients
     found: dict[Act, list[int]] = {}
     for row in sorted(row for rows in groups.values() for row in rows):
         hop = hops[row]
         back = hop.site, hop.dst, hop.src
         if back in lacking and _put_back(hop) and telling.times_a_step(hop):
             found.setdefault(lacking[back], []).append(row)
+        elif (way := _unplaced(hop)) in alone:
+            found.setdefault(alone[way], []).append(row)
     return found
+
+
+def put_back(hops: Iterable[Hop]) -> list[str]:
+    """The devices whose variables consequences change."""
+    return list(dict.fromkeys(hop.dst for hop in hops if hop.op.startswith(_CHANGES)))
 
 
 def _lacks_a_scope(part: Sequence[Hop], telling: Telling) -> _Way | None:
@@ -51,6 +70,16 @@ def _lacks_a_scope(part: Sequence[Hop], telling: Telling) -> _Way | None:
     if len(places) != 1 or not loud or not telling.recurring(part) or part[0].site is None:
         return None
     return places.pop()
+
+
+def _of_gradients(part: Sequence[Hop], telling: Telling) -> list[_Way]:
+    """The line of gradients, the cards that they belong to, and where they were computed instead."""
+    if part[0].cause.code != _GRADIENT or part[0].blamed_site is None or not telling.recurring(part):
+        return []
+    evidences = [hop.cause.evidence for hop in part]
+    computed_on = {device for one in evidences for device in each(one.get("default_device"))}
+    wanted = {device for one in evidences for name in _FORWARD for device in each(one.get(name))}
+    return [(part[0].blamed_site, card, there) for card in wanted for there in computed_on]
 
 
 def _put_back(hop: Hop) -> bool:
@@ -66,3 +95,17 @@ def _put_back(hop: Hop) -> bool:
         and hop.producer_op not in _NOT_OF_THE_LINE
         and "Call" not in hop.producer_op
     )
+
+
+def _taking(part: Sequence[Hop]) -> list[Hop]:
+    """The transfers to gradients, whose line they are told at; else all of them."""
+    return [hop for hop in part if hop.cause.blames != "producer"] or list(part)
+
+
+def _unplaced(hop: Hop) -> _Way | None:
+    """The line of an op that nobody placed, the card that it is away from, and where it ran."""
+    sent_again = hop.cause.evidence.get("sent_again") and not hop.cause.evidence.get("requested")
+    if hop.cause.code != "default-device" and not sent_again:
+        return None
+    by_producer = hop.cause.blames == "producer"
+    return (hop.producer_site, hop.dst, hop.src) if by_producer else (hop.site, hop.src, hop.dst)

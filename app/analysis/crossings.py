@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from app.analysis import advice, sentences
+from app.analysis.consequences import put_back
 from app.analysis.devices import in_order
 from app.analysis.finding import Finding
 from app.analysis.hops import Hop
@@ -65,7 +66,8 @@ def of_hops(
         evidence["also_at"] = _in_order(further)
         summary += f", and at {some_of(evidence['also_at'], 'lines')}"
     recurs = bool(telling.recurring(part))
-    along = f", with what goes back to variables on {over[more[0]].dst}" if more else ""
+    changed = put_back(over[row] for row in more)
+    along = f", with what goes back to variables on {some_of(changed, 'devices')}" if changed else ""
     waits = [sync for sync in waits if sync.kind not in LIBRARYS_OWN]
     share = telling.costly(waits) or (telling.stalling(part) if code == "host-upload" else "")
     if share and severity == "info":

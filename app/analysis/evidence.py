@@ -158,6 +158,9 @@ def _colocation(facts: Facts) -> str:
                     f"It works on {facts.told(name, 'resources')} and runs where that lives, {home}.{wanted}"
                 )
             wanted = f" Requested: {asked}." if asked and name == "colocated_with" else ""
+            taker = facts.told("requested", "devices")
+            if taker and name != "colocated_with":
+                wanted = f" What takes it was requested on {taker}{facts.scope('scope')}."
             return f"It stands in one colocation group with {facts.told(name, 'ops')}.{wanted}"
     return ""
 

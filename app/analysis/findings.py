@@ -18,6 +18,7 @@ from app.analysis.finding import Finding
 from app.analysis.hops import Hop
 from app.analysis.lines import split_site
 from app.analysis.mixed import mixed_findings
+from app.analysis.one_home import made_together, read_together
 from app.analysis.opaque import by_xla, inside, opaque_findings
 from app.analysis.severity import RANK
 from app.analysis.shares import untold
@@ -78,8 +79,9 @@ def findings(
     groups: dict[tuple[Any, ...], list[int]] = {}
     for index, hop in enumerate(over):
         if hop.count != 0 and not _stays_on_host(hop):
-            at = _made_together(hop) or (hop.blamed_site,)
+            at = made_together(hop) or (hop.blamed_site,)
             groups.setdefault((hop.cause.code, *at, *_act(hop)), []).append(index)
+    read_together(groups, over, telling)
     taken = consequences(groups, over, telling)
     found += [
         of_hops(_line_first(rows, over), over, hops, syncs, telling, taken.get(act, ()))
@@ -110,21 +112,6 @@ def _stays_on_host(hop: Hop) -> bool:
     return hop.cause.code == "host-upload" and hop.dst_memory == "host" and not is_host(hop.dst)
 
 
-def _made_together(hop: Hop) -> tuple[str, ...]:
-    """What reads of one variable have in common, or of the variables of one object, that one device does.
-
-    It was made in the wrong scope, whichever lines read it.
-    """
-    evidence = hop.cause.evidence
-    if hop.cause.code != "variable-home":
-        return ()
-    if made := evidence.get("object_made_at"):
-        return "object", str(made), hop.src, hop.dst
-    if evidence.get("created_alone") and (made := evidence.get("created_at")):
-        return str(evidence.get("variable")), str(made), hop.src, hop.dst
-    return ()
-
-
 def _line_first(rows: list[int], hops: Sequence[Hop]) -> list[int]:
     """Of rows of several lines those of the line first that moves most, and of equals of the upper one."""
     moved: dict[str | None, int] = {}
@@ -143,6 +130,8 @@ def _act(hop: Hop) -> tuple[str, ...]:
         # Rows of one variable and the whole of another are mended apart.
         looked_up = hop.cause.code == "variable-home" and hop.producer_op == "ResourceGather"
         return ("rows",) if looked_up else ()
+    if hop.cause.code == "colocation":
+        return hop.src, hop.dst, hop.cause.blames  # kept beside a variable, or made where something lives
     call = hop.cause.evidence.get("call")
     return (str(call),) if call else (hop.src, hop.dst)
 

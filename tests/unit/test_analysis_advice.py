@@ -24,6 +24,8 @@ READERS = ("cpu:1", "cpu:2")
         ({"kind": "waitall", "takes": False}, "Drop the wait"),
         ({"kind": "save", "takes": False}, "Save every so many steps"),
         ({"taken_by": "numpy_function"}, "Write the function with TensorFlow's ops"),
+        ({"taken_by": ["numpy", "train_on_batch"]}, "Each call of train_on_batch takes its losses"),
+        ({"taken_by": "TensorFlow's assertion"}, "Run it in a tf.function: there an assertion is an op"),
         (
             {"taken_by": "numpy", "handed_by": ["EagerPyFunc at t.py:3"]},
             "Write the function with TensorFlow's",
@@ -38,6 +40,13 @@ def test_a_wait_that_the_code_needs_in_each_step_has_a_fix_of_its_own(
     evidence: dict[str, Any], begins: str
 ) -> None:
     assert (advice.fix("host-sync", evidence) or "").startswith(begins)
+
+
+def test_an_op_that_nobody_wrote_is_placed_by_the_scope_of_the_call() -> None:
+    evidence = {"own_op": "a function of custom gradients", "producer_default_device": "cpu:0"}
+    for ends in ({"src": "cpu:1", "dst": "cpu:0"}, {"src": "cpu:0", "dst": "cpu:1"}):
+        said = advice.fix("default-device", evidence | ends) or ""
+        assert said.startswith("Call the function inside the device scope of cpu:1")
 
 
 @pytest.mark.parametrize(

@@ -349,6 +349,32 @@ def test_a_scope_that_was_forgotten_stays_one_mistake() -> None:
     assert codes.count("default-device") == 1
 
 
+@pytest.mark.parametrize("own", [True, False])
+def test_what_an_op_without_a_scope_hands_on_to_two_lines_is_one_detour(own: bool) -> None:
+    """Bug: what tf.recompute_grad's Identity handed on to a second line was a warning of its own."""
+    via = "tensorflow/python/ops/custom_gradient.py:__call__" if own else "tensorflow/python/util/dispatch.py"
+    sites = LOCATIONS | {5: Location(5, "train.py:15", via, "/src/train.py", 15, "main")}
+    out: dict[str, Any] = {"op": "Identity", "loc": 5, "producer_op": "AddV2", "producer_requested": "cpu:1"}
+    back: dict[str, Any] = {"producer_op": "Identity", "producer_loc": 5, "requested": "cpu:1"}
+    run = tables(
+        hop(1, "cpu:1", "cpu:0", 16, **out),
+        hop(2, "cpu:0", "cpu:1", op="MatMul", loc=1, **back),
+        hop(3, "cpu:0", "cpu:1", op="Sub", loc=3, **back),
+        Key(4, "op", {"op": "Identity", "device": "cpu:0", "loc": 5}, 16),
+        STEPS,
+        locations=sites,
+    )
+    (one,) = run_findings(run, hop_table(run), [])
+    assert (one.code, one.severity, one.site, one.hops) == ("bounce", "warning", "train.py:15", (0, 1, 2))
+    assert one.summary == (
+        "2 tensors go cpu:1 → cpu:0 → cpu:1 unchanged, out at train.py:15 and back at train.py:11 and"
+        " train.py:13: 400 B each step."
+    )
+    assert (one.evidence["bytes"], one.shares) == (32 * 100, {})
+    said = "Call the function inside the device scope of cpu:1" if own else "Keep the tensor on cpu:1"
+    assert (one.fix or "").startswith(said)
+
+
 def test_a_result_that_passes_the_default_device_is_told_how_to_call_the_function() -> None:
     run = tables(
         hop(1, "cpu:1", "cpu:0", op="Identity", loc=1),

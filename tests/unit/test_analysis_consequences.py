@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from app.analysis.evidence import because
 from app.analysis.finding import Finding
 from app.analysis.findings import run_findings
 from app.analysis.hops import Hop, hop_table
@@ -71,3 +72,69 @@ def test_what_a_scope_at_the_line_need_not_spare_stays_a_note(hops: tuple[Key, .
     findings, _ = told(*hops)
     assert len({one.code for one in findings}) == 2
     assert not any(one.consequences for one in findings)
+
+
+FIT, TAPE = "keras/src/utils/traceback_utils.py:error_handler", "tensorflow/python/eager/backprop.py:gradient"
+
+
+def told_of(via: str, *hops: Key) -> list[Finding]:
+    """Line 13 asks for gradients of what line 12 puts on cpu:2, in a scope of cpu:1 or none."""
+    sites = LOCATIONS | {3: Location(3, "train.py:13", via, "/src/train.py", 13, "main")}
+    run = Tables(keys=[*hops, STEPS], processes=[], locations=sites, graphs=[], unseen=[])
+    return run_findings(run, hop_table(run), [])
+
+
+def gradient(card: str = "cpu:2", there: str = "cpu:1") -> Key:
+    facts = {"forward_requested": card, "called_on": there, "forward_op": "Square"}
+    known: dict[str, Any] = {"op": "Mul", "loc": 3, "producer_requested": card, "assigned": there}
+    return Key(5, "hop", hop_fields(card, there, **known, forward_loc=2, facts=facts), 8)
+
+
+def test_what_gradients_outside_their_scope_change_is_of_their_finding() -> None:
+    """Bug: the larger part was a note, told as kept beside the variable together with the iterator's."""
+    beside = {"colocated_with": "kernel", "called_on": "cpu:1", "producer_called_on": "cpu:1"}
+    update: dict[str, Any] = {"op": "AssignSubVariableOp", "loc": 3, "producer_op": "Mul", "producer_loc": 3}
+    batch: dict[str, Any] = {"op": "MatMul", "loc": 2, "producer_op": "IteratorGetNext", "producer_loc": 3}
+    found = told_of(
+        FIT,
+        gradient(),
+        Key(6, "hop", hop_fields("cpu:1", "cpu:2", **update, facts=beside, bytes=4096, assigned="cpu:2"), 8),
+        Key(7, "hop", hop_fields("cpu:1", "cpu:2", **batch, requested="cpu:2", bytes=500), 8),
+    )
+    assert [(one.code, one.site, one.rows, one.evidence["bytes"]) for one in found] == [
+        ("gradient-outside-scope", "train.py:13", (0, 1), 8 * (100 + 4096)),
+        ("colocation", "train.py:13", (2,), 8 * 500),
+    ]
+    assert "with what goes back to variables on cpu:2" in found[0].summary
+    assert found[1].summary.startswith(
+        "IteratorGetNext at train.py:13 runs beside the input pipeline's iterator"
+    )
+    assert because(found[1]).endswith("What takes it was requested on cpu:2.")
+
+
+def own_ops() -> list[Key]:
+    """Gradients of cpu:1 on the host, and the Identities that tf.recompute_grad puts around them."""
+    out: dict[str, Any] = {"op": "Identity", "loc": 3, "producer_op": "AddV2", "producer_loc": 2}
+    back: dict[str, Any] = {"op": "MatMul", "loc": 2, "producer_op": "Identity", "producer_loc": 3}
+    return [
+        gradient("cpu:1", "cpu:0"),
+        Key(6, "hop", hop_fields("cpu:1", "cpu:0", **out, producer_requested="cpu:1", bytes=4000), 8),
+        Key(7, "hop", hop_fields("cpu:0", "cpu:1", **back, requested="cpu:1", bytes=3000), 8),
+    ]
+
+
+def test_what_is_no_ops_gradient_where_gradients_lack_a_scope_lacks_the_same() -> None:
+    """Bug: one missing scope was two warnings at one line."""
+    (one,) = told_of(TAPE, *own_ops())
+    assert (one.code, one.severity, one.hops, one.consequences) == (
+        "gradient-outside-scope",
+        "warning",
+        (0,),
+        (1, 2),
+    )
+    assert one.evidence["bytes"] == 8 * (100 + 4000 + 3000)
+    assert "variables" not in one.summary
+
+
+def test_ops_without_a_scope_at_the_line_of_a_librarys_loop_may_have_reasons_of_their_own() -> None:
+    assert {one.code for one in told_of(FIT, *own_ops())} == {"gradient-outside-scope", "default-device"}

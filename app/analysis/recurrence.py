@@ -91,7 +91,9 @@ class Recurrence:
             calls = 0 if self.steps or self._recorded or marked >= 1 else self._calls_of(found)
             return _own_rounds(count, calls) if LEAST_ROUNDS <= calls < self.rounds else None
         if self.steps:
-            return self._of_loop_of_steps(found) or self._of_loop(found, count, self._loops_after_steps)
+            if (own := self._of_loop_of_steps(found)) is not None or self._behind(found, count):
+                return own
+            return self._of_loop(found, count, self._loops_after_steps)
         if self._judged_by_marks(marked):
             return None
         own = self._of_loop(found, count, self._loops)
@@ -170,6 +172,13 @@ class Recurrence:
             for count, pace in known
         )
         return float(len(known)) if once and steps < self.rounds else 0.0
+
+    def _behind(self, keys: Sequence[Key], count: int) -> bool:
+        """Whether it is what each step asks other threads for, which may do it after the last step only."""
+        steps, paces = self.steps or 1, [self.paces.by_key.get(key.id) for key in keys]
+        times = round(count / steps)
+        elsewhere = all(pace is not None and pace.elsewhere for pace in paces)
+        return elsewhere and times > 0 and 0 <= times * steps - count <= times
 
     def _of_loop(self, keys: Sequence[Key], count: int, found: Mapping[Line, Loop]) -> Own | None:
         """By the rounds of the loop in which all their lines stand."""

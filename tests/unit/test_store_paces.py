@@ -99,6 +99,30 @@ def test_a_thread_without_steps_keeps_a_pace_of_its_own(tmp_path: Path, behind: 
     assert each(tables_of(open_run(tmp_path))) is None
 
 
+@pytest.mark.parametrize(("times", "rounds"), [(12, None), (24, None), (30, 30)])
+def test_what_steps_ask_another_thread_for_is_no_loop_after_them(
+    tmp_path: Path, times: int, rounds: int | None
+) -> None:
+    """Steps that only give work out are made in no time: an operator in Python then runs behind them all."""
+    trace = Trace(tmp_path)
+    mark = trace.key("mark", 12, name="step")
+    lines = [trace.location("op.py:3"), trace.location("op.py:5")]
+    taken, sent = (
+        trace.key("hop", times, **hop_fields("cpu:1", "cpu:0", loc=loc, op=f"at {loc}")) for loc in lines
+    )
+    work = trace.key("op", times, op="sort", device="cpu:0", loc=trace.location("op.py:4"))
+    for step in range(12):
+        trace.event("mark", (step + 1) * 1000, mark)
+    for number in range(times):
+        trace.event("hop", (number + 1) * SECOND, taken, thread=78)
+        trace.event("op", (number + 1) * SECOND + 3, work, thread=78)
+        trace.event("hop", (number + 1) * SECOND + 5, sent, thread=78)
+    trace.close()
+    tables = tables_of(open_run(tmp_path))
+    found = [tables.own([key.id], key.count) for key in tables.of_kind("hop")]
+    assert [own and own.rounds for own in found] == [rounds, rounds]
+
+
 def test_transfers_of_a_graph_follow_its_calls(tmp_path: Path) -> None:
     """A graph called in turn with another, as a function traced twice is."""
     trace = Trace(tmp_path)

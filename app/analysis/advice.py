@@ -96,6 +96,10 @@ _FIX_OF_ON_BATCH = (
     "Each call of {methods} takes its losses and metrics as numbers: let fit or evaluate make the loop, or"
     " write the step as a tf.function that keeps them on the device, and take them every so many steps."
 )
+_FIX_OF_WAIT_INSIDE = (
+    "The library waits, in {inside}, for what it does there: call that every so many steps, if the others can"
+    " do without it."
+)
 _FIXES_OF_KVSTORES = {
     "reduce-on-host": "Choose the kvstore 'device' ('dist_device_sync' for several workers): it sums on the"
     " devices.",
@@ -117,6 +121,8 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         text = "Drop the wait: a device's work need be done only where a value of it is taken."
         if "save" in each(evidence.get("kind")):
             text = "Save every so many steps: each save waits until the values are there."
+        if inside := each(evidence.get("inside")):
+            text = _FIX_OF_WAIT_INSIDE.format(inside=" and ".join(inside))
     if code == "host-sync" and (known := _by_library(evidence) or _in_python(evidence)):
         text = known
     if code == "variable-home" and evidence.get("created_in") and evidence.get("created_at"):

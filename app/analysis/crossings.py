@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from app.analysis import advice, sentences
+from app.analysis import advice, sentences, within
 from app.analysis.consequences import put_back
 from app.analysis.devices import in_order
 from app.analysis.finding import Finding
@@ -55,7 +55,7 @@ def of_hops(
         taken = {(hop.src, hop.site, False) for hop in part}
         taken |= {(hop.dst, hop.site, False) for hop in part if hop.kind != "pull"}
         waits = [sync for sync in syncs if told_at(sync) in taken]
-        evidence |= waited(waits) | _made(part)
+        evidence |= waited(waits) | _made(part) | _taking(part, waits)
     if code == "host-upload":
         sent = {(hop.dst, hop.site, True) for hop in part}
         waits = [sync for sync in syncs if told_at(sync) in sent]
@@ -126,6 +126,16 @@ def _made(hops: Sequence[Hop]) -> dict[str, Any]:
             text = f"{hop.producer_op} at {hop.producer_site or 'an unknown line'}"
             known.setdefault(name, []).append(text)
     return {name: list(dict.fromkeys(texts)) for name, texts in known.items()}
+
+
+def _taking(hops: Sequence[Hop], waits: Sequence[Sync]) -> dict[str, Any]:
+    """The library's function that takes the values, if the code does not, and waits that take nothing."""
+    taken = [str(hop.cause.evidence.get("taken_by")) for hop in hops]
+    told: dict[str, Any] = {}
+    if all(hop.kind == "pull" for hop in hops) and within.named(taken):
+        told["inside"] = within.functions(hop.via for hop in hops)
+    told["waits_by"] = list(dict.fromkeys(sync.kind for sync in waits if not sync.takes))
+    return {name: found for name, found in told.items() if found}
 
 
 def _common(evidences: Sequence[dict[str, Any]]) -> dict[str, Any]:

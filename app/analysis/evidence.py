@@ -187,6 +187,12 @@ def _variable(facts: Facts) -> str:
     return f"The variable lives on {home}{kept}; what reads it {reads}{facts.scope('scope')}."
 
 
+_IN_MXNETS_THREAD = (
+    "A thread of MXNet's own runs the operator, once its inputs are computed: that thread waits for the"
+    " values, and with it all that needs the operator's result, while the program's own code goes on."
+)
+
+
 def _sync(facts: Facts) -> str:
     if DISPATCH in (facts.told("taken_by"), facts.told("kind")):
         return "Threads of the library, started at this line, hand work to the workers and wait for it."
@@ -198,6 +204,8 @@ def _sync(facts: Facts) -> str:
         made += f"What came to the host at {lines} goes into it, once its device has made that. "
     if IN_GRAPH in (facts.told("taken_by"), facts.told("kind")):
         return f"{made}In each call the graph waits while the Python function works on the host."
+    if "made_by" not in facts and any(HANDED_TO_OPERATOR in text for text in facts.each("handed_by")):
+        return f"{made}{_IN_MXNETS_THREAD}"
     idle = facts.told("idle_meanwhile", "devices", ", ")
     meanwhile = f"; meanwhile without work: {idle}" if idle else ""
     return f"{made}While Python waits for a value it gives out no work{meanwhile}."

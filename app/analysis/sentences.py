@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from app.analysis import within
 from app.analysis.devices import in_order
 from app.analysis.hops import Hop
 from app.analysis.kernels.equivalents import lacking
@@ -49,7 +50,7 @@ def summary(
         "algorithm": _algorithms(evidence),
         "summed": _summed(evidence),
         "exchanged": some_of(each(evidence.get("exchanged")), "kinds") or "what they exchange",
-        "taken_by": one(evidence.get("taken_by")),
+        "taken_by": within.by(evidence),
         "beside": some_of(each(beside), "ops"),
         "role": one(evidence.get("kept_in_host_memory")),
         "to_host": some_of((f"{src} to the memory of the host" for src, _ in pairs), "ways", ", "),

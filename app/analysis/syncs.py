@@ -62,6 +62,8 @@ class Sync:
     """The device that had yet to make what was copied to the host; '' where that is `device` itself."""
     timed: int | None = None
     """How often it was timed, where that is not every time: the others are taken to be alike."""
+    via: tuple[str | None, ...] = ()
+    """The libraries' functions that the line calls for it."""
 
     @property
     def waited_for(self) -> str:
@@ -86,7 +88,7 @@ class Sync:
     def row(self) -> dict[str, Any]:
         """The row as the report has it."""
         row = dataclasses.asdict(self)
-        del row["takes"], row["bytes_total"], row["each"], row["own"]
+        del row["takes"], row["bytes_total"], row["each"], row["own"], row["via"]
         row["brought_at"] = list(self.brought_at)
         row["idle"] = [{"device": one.device, "share": round(one.share, 3)} for one in self.idle]
         return row
@@ -144,7 +146,8 @@ def _sync(tables: Tables, identity: _Identity, keys: list[Key]) -> Sync:
     takes = any(key.fields.get("bytes") != 0 for key in keys)
     taken = total(_bytes(key) for key in keys)
     row = Sync(device, kind, site, count, None, None, "unknown", takes, bytes_total=taken, each=each, own=own)
-    row = dataclasses.replace(row, waits_for=waits_for)
+    via = tuple(dict.fromkeys(tables.via(key.fields.get("loc")) for key in keys))
+    row = dataclasses.replace(row, waits_for=waits_for, via=via)
     if not known:
         return row
     stood = sum(time.stood or 0 for time in known)

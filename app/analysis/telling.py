@@ -200,8 +200,24 @@ _PETTY = 0.05
 
 
 def standstill(syncs: Sequence[Sync]) -> str:
-    """``, 10 ms waited, of it 2 ms copying (measured)``: what is waited is all the time of standing still."""
+    """``, 10 ms waited, of it 2 ms copying (measured)``: what is waited is all the time of standing still.
+
+    Of waits beside takes, and of kinds that are not timed alike, each is told by itself as well.
+    """
     timed = [sync for sync in syncs if sync.wait_ns is not None]
+    kinds: dict[str, list[Sync]] = {}
+    for sync in timed:
+        if sync.stood_ns:
+            kinds.setdefault(sync.kind, []).append(sync)
+    if len(kinds) < 2 or all(sync.takes and sync.timed is None for sync in timed):
+        return _stood(timed, "waited")
+    longest = sorted(kinds.values(), key=lambda alike: -sum(sync.stood_ns or 0 for sync in alike))
+    whole = units.duration(sum(sync.stood_ns or 0 for sync in timed) / 1e9)
+    return f", {whole} waited: {''.join(_stood(alike, f'by {alike[0].kind}') for alike in longest)[2:]}"
+
+
+def _stood(timed: Sequence[Sync], did: str) -> str:
+    """The same of waits that are told together."""
     told = waited(timed)
     if not told["wait_ns"] and not told.get("copy_ns"):
         return ""
@@ -213,14 +229,15 @@ def standstill(syncs: Sequence[Sync]) -> str:
         stood = told["wait_ns"] + copying
         whole = units.duration(stood / 1e9)
         if told["split"] == "estimated" and copying < _PETTY * stood:
-            return f", {whole} waited ({basis}{why})"
+            return f", {whole} {did} ({basis}{why})"
         shown = units.estimated if told["split"] == "estimated" else units.duration
         part = f"{shown(copying / 1e9)} copying ({told['split']})"
-        return f", {whole} waited ({basis}{why}), of it {part}"
+        return f", {whole} {did} ({basis}{why}), of it {part}"
     if copying and not told["wait_ns"]:
-        return f", {units.duration(copying / 1e9)} copying ({basis}{why})"
+        by = f" {did}" if did != "waited" else ""
+        return f", {units.duration(copying / 1e9)} copying{by} ({basis}{why})"
     copied = f", of it {units.duration(copying / 1e9)} copying" if copying else ""
-    return f", {units.duration((told['wait_ns'] + (copying or 0)) / 1e9)} waited{copied} ({basis}{why})"
+    return f", {units.duration((told['wait_ns'] + (copying or 0)) / 1e9)} {did}{copied} ({basis}{why})"
 
 
 def _partly(syncs: Sequence[Sync]) -> str:

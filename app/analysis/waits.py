@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from app.analysis import advice
+from app.analysis import advice, within
 from app.analysis.devices import in_order
 from app.analysis.finding import Finding
 from app.analysis.naming import alone, some_of
@@ -28,9 +28,11 @@ def of_syncs(syncs: Sequence[Sync], telling: Telling) -> Finding:
     often = (bool(share) or telling.waits_every_step(syncs)) and first.kind not in LIBRARYS_OWN
     sources = in_order(sync.waited_for or ALL_DEVICES for sync in syncs)
     evidence = {"kind": first.kind, "device": alone(sources), "count": count} | waited(syncs)
+    if within.named([first.kind]) and (inside := within.functions(via for one in syncs for via in one.via)):
+        evidence["inside"] = inside
     does = "takes a value from" if first.takes else "waits for"
     named = _lying(syncs, evidence) if first.takes else some_of(sources, "devices")
-    summary = f"Python {does} {named} by {first.kind} at {first.site or 'an unknown line'}"
+    summary = f"Python {does} {named} by {within.by(evidence)} at {first.site or 'an unknown line'}"
     severity = SEVERITY["host-sync"] if often else "info"
     text = f"{summary}: {units.times(count)}{standstill(syncs)}{share}."
     change = advice.fix("host-sync", evidence | {"takes": first.takes}) if often else None

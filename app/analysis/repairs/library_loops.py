@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 
+from app.analysis.devices import in_order
+from app.analysis.naming import some_of
 from app.analysis.repairs.names import called, keyword
 from app.analysis.repairs.situation import Situation
 from app.analysis.repairs.source import own_nodes
 
 _MODULE = "mxnet/module/base_module.py:fit"
 _ESTIMATOR = "mxnet/gluon/contrib/estimator/estimator.py:fit"
+_COPIES = frozenset({"_copyto", "Python"})
 _CUSTOMARY = "which is customary, but has each batch wait for the devices."
 
 
@@ -28,7 +31,7 @@ def of_fit(situation: Situation) -> str | None:
     if via == _ESTIMATOR:
         owner = situation.source.code(call.func.value) if isinstance(call.func, ast.Attribute) else ""
         return (
-            f"Its MetricHandler takes the outputs and the loss of each batch to numpy, {_CUSTOMARY} To wait"
+            f"Of each batch its MetricHandler takes {_taken(situation)} to numpy, {_CUSTOMARY} To wait"
             " seldom, put one of your own into event_handlers: derived from MetricHandler, given"
             f" {owner}.train_metrics, with a batch_end() that goes on only every so many batches."
         )
@@ -43,3 +46,17 @@ def of_fit(situation: Situation) -> str | None:
         " one of your own, derived from that metric's class, with an update() that goes on only every so many"
         " batches."
     )
+
+
+def _taken(situation: Situation) -> str:
+    """What the metrics of an Estimator take, as far as the run shows it: which those are the code may say."""
+    pulls = [hop for hop in situation.hops if hop.kind == "pull"]
+    sums = [hop for hop in pulls if "asscalar" in hop.consumers]
+    copied = [hop for hop in pulls if hop not in sums and hop.producer_op in _COPIES]
+    told = ["the outputs"] if len(pulls) > len(sums) + len(copied) else []
+    if copied:  # with the batch's data
+        devices = some_of(in_order(hop.src for hop in copied), "devices")
+        told.append(f"the labels (sent to {devices} before)")
+    if sums:
+        told.append("sums such as the loss's")
+    return some_of(told, "values") or "values"

@@ -9,6 +9,7 @@ from app.analysis.devices import default_device, in_order
 from app.analysis.naming import some_of
 from app.analysis.repairs.fitting import trains_a_model
 from app.analysis.repairs.flows import uses
+from app.analysis.repairs.library_calls import of_library
 from app.analysis.repairs.library_loops import of_fit
 from app.analysis.repairs.makers import of_mixed
 from app.analysis.repairs.metrics import of_metric, taken_by_mxnet
@@ -43,6 +44,8 @@ def in_words(situation: Situation, said: str) -> str | None:
     code = situation.finding.code
     if code == "host-sync" and (timing := for_timing(situation)) is not None:
         return timing
+    if code == "host-sync" and (known := of_library(situation)) is not None:
+        return known
     if code == "host-sync" and said == advice.EITHER:
         return _of_sync(situation)
     if code == "mixed-context":

@@ -18,6 +18,7 @@ from app.analysis.repairs.returns import returned
 from app.analysis.repairs.row_by_row import taken_before_rows
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Source, is_compound, own_nodes
+from app.analysis.repairs.summaries import asks_whether_to_record
 from app.analysis.repairs.taken_above import taken_above
 from app.analysis.repairs.takes import (
     Take,
@@ -29,6 +30,7 @@ from app.analysis.repairs.takes import (
     together,
     without_arguments,
 )
+from app.analysis.repairs.thinned import thinned
 from app.analysis.repairs.timing import clock_after
 from app.analysis.repairs.told_by import told_by_function
 from app.analysis.repairs.waiting_options import clipped_unchecked
@@ -43,6 +45,8 @@ def host_sync(situation: Situation) -> Draft | None:
         if (draft := _waiting(situation, stmt)) is not None:
             return draft
     told = situation.evidence("kind") + situation.evidence("taken_by")
+    if asks_whether_to_record(situation):
+        return None
     if set(told) & {*_WAITS, "upload", "save", "pickle", IN_GRAPH, ASSERTION, *ON_BATCH}:
         return None
     clock = clock_after(situation)
@@ -163,7 +167,7 @@ def _told(situation: Situation, stmt: ast.stmt) -> Draft | None:
         return None
     if (loop := periods.step_loop(situation, stmt, len(takes(situation, stmt)))) is None:
         return None
-    if periods.has_condition(situation.source, stmt, loop):
+    if thinned(situation, stmt, loop):
         return None
     source, now = unfolded(situation.source, stmt)
     moved, again = now(stmt), now(loop)
@@ -223,7 +227,7 @@ def _checked(situation: Situation, stmt: ast.stmt) -> Draft | None:
     source, loop = situation.source, periods.step_loop(situation, stmt, 1)
     if loop is None or not isinstance(stmt, ast.If) or not is_pure(stmt.test):
         return None
-    if periods.has_condition(source, stmt, loop) or stmt.orelse or not all(map(tells, stmt.body)):
+    if thinned(situation, stmt, loop) or stmt.orelse or not all(map(tells, stmt.body)):
         return None
     change = Change(source)
     condition = periods.condition(source, loop, change, periods.seen(situation))

@@ -10,6 +10,7 @@ from app.analysis.repairs.names import called
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Source
 from app.analysis.repairs.takes import is_pure, tells
+from app.analysis.repairs.thinned import thinned
 
 
 def told_by_function(situation: Situation, stmt: ast.stmt) -> Draft | None:
@@ -26,7 +27,7 @@ def told_by_function(situation: Situation, stmt: ast.stmt) -> Draft | None:
         return None
     loop = periods.step_loop(situation, user, 1)
     given = [*calls[0].args, *(one.value for one in calls[0].keywords)]
-    if loop is None or periods.has_condition(source, user, loop) or not all(map(is_pure, given)):
+    if loop is None or thinned(situation, user, loop) or not all(map(is_pure, given)):
         return None
     change = Change(source)
     condition = periods.condition(source, loop, change, periods.seen(situation))

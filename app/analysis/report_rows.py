@@ -45,7 +45,7 @@ def sync_rows(report: Mapping[str, Any]) -> list[Row]:
     """Device, kind, site, count, waited in all, of it copying, basis."""
     return [
         (
-            shown(row["device"], row.get("waits_for") or ""),
+            shown(row["device"], row.get("waits_for") or "", row.get("waits_for_too") or ()),
             row["kind"],
             row["site"] or units.UNKNOWN,
             units.times(row["count"]),

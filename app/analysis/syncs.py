@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
-from app.analysis.devices import is_host
+from app.analysis.devices import in_order, is_host
 from app.analysis.matrix import total
+from app.analysis.naming import some_of
 from app.analysis.recurrence import Own
 from app.analysis.tables import Tables
 from probes.trace.rows import Key
@@ -60,6 +62,8 @@ class Sync:
     """Lines that copied to the host what is taken there and waited for: its device had yet to make it."""
     waits_for: str = ""
     """The device that had yet to make what was copied to the host; '' where that is `device` itself."""
+    waits_for_too: tuple[str, ...] = ()
+    """The devices of what that was put together with on the host."""
     timed: int | None = None
     """How often it was timed, where that is not every time: the others are taken to be alike."""
     via: tuple[str | None, ...] = ()
@@ -73,12 +77,12 @@ class Sync:
     @property
     def devices(self) -> tuple[str, ...]:
         """Where the value lies and what it waits for; none for a wait for all."""
-        return tuple(dict.fromkeys(filter(None, (self.device, self.waits_for))))
+        return tuple(dict.fromkeys(filter(None, (self.device, self.waits_for, *self.waits_for_too))))
 
     @property
     def source(self) -> str:
         """The device for people: a wait may be for all of them, and a value of the host for another one."""
-        return shown(self.device, self.waits_for)
+        return shown(self.device, self.waits_for, self.waits_for_too)
 
     @property
     def stood_ns(self) -> int | None:
@@ -89,20 +93,23 @@ class Sync:
         """The row as the report has it."""
         row = dataclasses.asdict(self)
         del row["takes"], row["bytes_total"], row["each"], row["own"], row["via"]
-        row["brought_at"] = list(self.brought_at)
+        row["brought_at"], row["waits_for_too"] = list(self.brought_at), list(self.waits_for_too)
         row["idle"] = [{"device": one.device, "share": round(one.share, 3)} for one in self.idle]
         return row
 
 
-def shown(device: str, waits_for: str) -> str:
+def shown(device: str, waits_for: str, too: Sequence[str] = ()) -> str:
     """``cpu:0, which waits for cpu:2``: where a value lies, '' for all devices, and what it waits for."""
-    return f"{device}, which waits for {waits_for}" if waits_for else device or ALL_DEVICES
+    if not waits_for:
+        return device or ALL_DEVICES
+    return f"{device}, which waits for {some_of(in_order([waits_for, *too]), 'devices')}"
 
 
 def sync_table(tables: Tables) -> list[Sync]:
     """One row a device, kind and line, the longest standstill first."""
     groups: dict[_Identity, list[Key]] = {}
     brought: dict[_Identity, dict[str, None]] = {}
+    too: dict[_Identity, dict[str, None]] = {}
     copied = _copied_to_host(tables)
     for key in tables.of_kind("sync"):
         fields = key.fields
@@ -114,8 +121,13 @@ def sync_table(tables: Tables) -> list[Sync]:
         groups.setdefault(identity, []).append(key)
         if identity[-1] and (line := tables.site(origin[1])):
             brought.setdefault(identity, {})[line] = None
+            too.setdefault(identity, {}).update(dict.fromkeys(fields.get("copied_from_too") or ()))
     rows = [
-        dataclasses.replace(_sync(tables, identity, keys), brought_at=tuple(brought.get(identity, ())))
+        dataclasses.replace(
+            _sync(tables, identity, keys),
+            brought_at=tuple(brought.get(identity, ())),
+            waits_for_too=tuple(one for one in too.get(identity, ()) if one != identity[-1]),
+        )
         for identity, keys in groups.items()
     ]
     return sorted(rows, key=lambda row: (-(row.stood_ns or 0), -row.count, row.site or "", row.kind))

@@ -49,6 +49,7 @@ def _lying(syncs: Sequence[Sync], evidence: dict[str, Any]) -> str:
         return some_of(own, "devices")
     there = in_order(sync.device for sync in brought)
     evidence["value_on"] = alone(there)
-    makers = some_of(in_order(sync.waits_for for sync in brought), "devices")
+    devices = in_order(one for sync in brought for one in (sync.waits_for, *sync.waits_for_too))
+    makers = some_of(devices, "devices")
     waits = "which waits for" if len(there) == 1 else "which wait for"
     return f"{some_of([*own, *there], 'devices')}, {waits} {makers},"

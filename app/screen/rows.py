@@ -8,6 +8,7 @@ from typing import Any, Self
 from app.analysis.collectives import Collective
 from app.analysis.hops import Hop
 from app.analysis.memory import UNUSED, Memory
+from app.analysis.naming import some_of
 from app.analysis.report_rows import copied
 from app.analysis.syncs import ALL_DEVICES, Idle, Sync
 from app.analysis.tables import Tables
@@ -197,7 +198,8 @@ class RunRows:
         """The badge of the device where the value lies, with the one that it waits for; '' are all."""
         if not sync.device:
             return {"devices": [], "remark": ALL_DEVICES}
-        told = {"remark": f"waits for {sync.waits_for}"} if sync.waits_for else {}
+        makers = some_of([sync.waits_for, *sync.waits_for_too], "devices")
+        told = {"remark": f"waits for {makers}"} if sync.waits_for else {}
         return {"devices": [self.badge(sync.device)]} | told
 
     def collectives(self, collectives: Iterable[Collective]) -> list[dict[str, Any]]:

@@ -59,9 +59,10 @@ _TEXTS = frozenset(
         "what",
     }
     | {"without_context_op", "why", "algorithm", "group", "outcome", "parameter", "exchange", "within"}
+    | {"from_nothing", "how"}
 )
-_LISTS_OF_TEXTS = frozenset({"consumers", "devices", "reads"})
-_LISTS_OF_INTEGERS = frozenset({"variables_locs"})
+_LISTS_OF_TEXTS = frozenset({"consumers", "devices", "reads", "from_nothing_ops", "copied_from_too"})
+_LISTS_OF_INTEGERS = frozenset({"variables_locs", "from_nothing_locs"})
 _MAPPING = "facts"
 
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 GRADIENT = "gradient"
 """What made the values of an array that MXNet hands out as another one's gradient."""
 
-Origin = tuple[str, int]
-"""(device, location of the copy) of what came to the host from a device by a copy that the code called."""
+
+class Origin(NamedTuple):
+    """Where what is on the host came from, by a copy that the code called."""
+
+    device: str
+    loc: int
+    """Location of the copy."""
+    others: tuple[str, ...] = ()
+    """Devices of what it was put together with there."""
+
+
 Moved = tuple[str, int]
 """(device, location of the copy) of what is, unchanged, what a copy brought from another device."""
 

@@ -147,7 +147,7 @@ class Ops:
             moved = source.moved if self.arrays.told_of(inputs[0].handle) else None
             if entry.copies and source.device is not device:
                 moved = (source.device, location)
-                origin = moved if device is HOST else origin
+                origin = Origin(*moved) if device is HOST else origin
             if not self.arrays.told_of(group[0].handle):
                 moved = None
         for output in group:
@@ -219,7 +219,11 @@ class Ops:
             # A weight that takes one device's gradient, and another's the next time, puts none together.
             if any(array.handle.value in wanted for array in inputs):
                 return origins[0]
-            for source, copied in origins:
+            for source, copied, _ in origins:
                 fields = {"loc": copied, "device": source, "made_loc": location}
                 self.recording.key(("together", copied, source, location), "together", fields, counted=False)
-        return origins[0] if origins else None
+        if len(origins) < 2:
+            return origins[0] if origins else None
+        first = origins[0]
+        devices = {one for origin in origins for one in (origin.device, *origin.others)}
+        return Origin(first.device, first.loc, tuple(sorted(devices - {first.device})))

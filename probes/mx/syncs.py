@@ -82,7 +82,9 @@ class Syncs:
             "split": True,
         }
         if origin is not None:
-            fields["copied_from"], fields["copy_loc"] = origin
+            fields["copied_from"], fields["copy_loc"] = origin.device, origin.loc
+            if origin.others:
+                fields["copied_from_too"] = list(origin.others)
         return self._recording.key(("sync", device, kind, location, size, origin), "sync", fields)
 
     def _pulled(

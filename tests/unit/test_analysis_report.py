@@ -193,7 +193,7 @@ def test_syncs_add_up_by_line_and_the_untimed_are_estimated() -> None:
     totals = {1: KeyTotals(10, 10, 100, 10), 2: KeyTotals(5, 5, 50, 5), 3: KeyTotals(201, 400, 1000, 200)}
     rows = [row.row() for row in sync_table(tables(*keys, totals=totals))]
     untold: dict[str, Any] = {"copy_ns": None, "split_basis": "", "step_ns": None, "idle": []}
-    untold |= {"brought_at": [], "waits_for": "", "timed": None}
+    untold |= {"brought_at": [], "waits_for": "", "waits_for_too": [], "timed": None}
     common = untold | {"device": "cpu:1", "site": "train.py:3"}
     assert rows == [
         common | {"kind": "float", "count": 400, "wait_ns": 2000, "basis": "estimated", "timed": 200},

@@ -204,6 +204,17 @@ def test_a_value_that_was_copied_to_the_host_each_time_is_waited_for_on_its_devi
     assert (taken(1).device, taken(1).waits_for, taken(1).brought_at) == ("cpu:0", "", ())
 
 
+def test_a_value_of_what_several_devices_brought_waits_for_all_of_them() -> None:
+    copies = [Key(n, "hop", hop_fields(f"cpu:{n}", "cpu:0", op="_copyto", loc=2), 10) for n in (1, 2)]
+    parts: dict[str, Any] = {"copied_from": "cpu:1", "copy_loc": 2, "copied_from_too": ["cpu:2"]}
+    run = tables(*copies, sync(3, "cpu:0", **parts), totals={3: KeyTotals(10, 10, 8000, 10)})
+    (row,) = sync_table(run)
+    assert (row.waits_for, row.waits_for_too) == ("cpu:1", ("cpu:2",))
+    assert row.source == "cpu:0, which waits for cpu:1 and cpu:2"
+    found = next(one for one in run_findings(run, hop_table(run), [row]) if one.code == "host-sync")
+    assert "a value from cpu:0, which waits for cpu:1 and cpu:2, by numpy at train.py:3" in found.summary
+
+
 def test_a_value_of_the_host_that_waits_for_a_device_is_told_with_both() -> None:
     """Taking it copies nothing from the device that it waits for."""
     run = tables(

@@ -43,9 +43,7 @@ _FIXES_OF_CALLS = {
     " already.",
 }
 _FIX_OF_CAPTURED = "Copy the tensor to {dst} once, outside of the function, and use the copy."
-_FIX_OF_COPIED_AGAIN = (
-    "Copy it to {dst} once, before the loop, and keep the copy (a Block has Constants for that)."
-)
+_FIX_OF_COPIED_AGAIN = "Copy it to {dst} once, before the loop, and keep the copy."
 _FIX_OF_SHARED = (
     "Several devices read it: keep a copy on each, as tf.distribute.MirroredStrategy does, or read it once a"
     " step for all of them."

@@ -109,6 +109,12 @@ def test_values_that_never_change_are_a_constant_of_the_block() -> None:
     assert "make the array once, before the loop" in uploaded(table)
 
 
+def test_no_constant_is_proposed_to_a_block_that_hands_its_own_to_hybrid_forward() -> None:
+    """Bug: a Dense with a forward of its own raised, for its hybrid_forward takes no such argument."""
+    words = uploaded(NORMALISE.replace("gluon.Block", "gluon.nn.Dense"))
+    assert "make the array once, before the loop" in words
+
+
 @pytest.mark.parametrize(
     ("text", "other"),
     [

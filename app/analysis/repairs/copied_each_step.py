@@ -139,7 +139,7 @@ def _of_constant(situation: Situation) -> str | None:
         code, function = source.code(value), source.function_of(stmt)
         holder = source.parents.get(function) if function is not None else None
         same = f"Nothing in the files changes {code} once it is made, so each call sends the same values"
-        if function is not None and function.name == "forward" and isinstance(holder, ast.ClassDef):
+        if function is not None and function.name == "forward" and _is_plain_block(holder):
             target = stmt.targets[0] if isinstance(stmt, ast.Assign) else None
             name = target.id if isinstance(target, ast.Name) else "constant"
             return (
@@ -149,6 +149,12 @@ def _of_constant(situation: Situation) -> str | None:
             )
         return f"{same}: make the array once, before the loop, and use that."
     return None
+
+
+def _is_plain_block(holder: ast.AST | None) -> bool:
+    """Whether a class extends Block itself: a HybridBlock hands its constants to hybrid_forward as well."""
+    bases = holder.bases if isinstance(holder, ast.ClassDef) else []
+    return len(bases) == 1 and dotted(bases[0]).rpartition(".")[2] == "Block"
 
 
 def _converts(source: Source, call: ast.Call) -> bool:

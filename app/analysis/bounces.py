@@ -250,6 +250,6 @@ def _told(
     lines = some_of(dict.fromkeys([came, *(hop.site or came for hop in further)]), "lines")
     lines = f"at {left}" if left == lines else f"out at {left} and {home} at {lines}"
     if uneven is not None:
-        lines = f"out {uneven[0]} times at {left} and {home} {uneven[1]} times at {came}"
+        lines = f"out at {left}, {units.times(uneven[0])}, and {home} at {came}, {units.times(uneven[1])}"
         what = "Tensors go"
     return f"{what} {way} {through}{over}, {lines}"

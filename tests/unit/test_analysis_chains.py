@@ -271,6 +271,26 @@ def test_many_tensors_on_the_same_way_are_one_finding() -> None:
     )
 
 
+def test_tensors_that_are_fetched_again_and_again_are_told_with_both_numbers() -> None:
+    """Bug: 14 that a queue held, made at two lines, were two, and what a full queue sends was left out."""
+    out: dict[str, Any] = {"op": "_copyto", "loc": 1, "bytes": 1000, "producer_op": "L2Normalization"}
+    out |= {"facts": {"copy_call": "as_in_context"}}
+    back = out | {"loc": 2, "producer_op": "_copyto", "producer_loc": 1}
+    back |= {"copied_from": "cpu:1", "copy_loc": 1}
+    run = tables(
+        hop(1, "cpu:1", "cpu:0", 8, producer_loc=2, **out),
+        hop(2, "cpu:1", "cpu:0", 1, producer_loc=3, **out),
+        hop(3, "cpu:0", "cpu:1", 26, **back),
+        STEPS,
+    )
+    (finding,) = [one for one in run_findings(run, hop_table(run), []) if one.code == "bounce"]
+    assert finding.evidence["tensors"] == 1
+    assert finding.summary == (
+        "Tensors go cpu:1 → cpu:0 → cpu:1 unchanged, out at train.py:11, 9\u00d7, and back at train.py:12,"
+        " 26\u00d7: 34.2 KiB in the whole run, about 4.27 KiB a step."
+    )
+
+
 def test_tensors_of_several_cards_that_go_the_same_lines_are_one_finding() -> None:
     """Bug: each card had a warning of its own, and their fixes contradicted each other."""
     keys, nodes = [], []

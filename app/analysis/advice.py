@@ -7,7 +7,7 @@ from typing import Any
 
 from app.analysis.devices import is_gpu, is_host
 from app.analysis.kernels.equivalents import ADVICE, instead
-from app.analysis.naming import each, one
+from app.analysis.naming import each, flat, one
 from probes.trace.hop import ASSERTION, HANDED_TO_FUNCTION, HANDED_TO_OPERATOR, IN_GRAPH, ON_BATCH
 
 EITHER = (
@@ -64,6 +64,9 @@ _FIX_OF_INPUT = (
 _FIX_OF_RESULT = (
     "Take what uses it out of the scope of {dst}, if nothing keeps it there: in that scope this op would"
     " leave {src}."
+)
+_FIX_WITHOUT_CONTEXT = (
+    "Make it on {dst} from the start, by ctx= of the call at {made_at}: then nothing crosses{draws}."
 )
 _FIX_OF_PARTS = (
     "Nothing, while the data comes from the host; to keep it so where a GPU is the default device, cut it in"
@@ -136,6 +139,8 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         text = instead(each(evidence.get("kernel")), each(evidence.get("dtype")), asked)
     if code == "default-device" and evidence.get("cut_on_host"):
         text = _FIX_OF_PARTS
+    if evidence.get("made_without_context"):
+        text = _FIX_WITHOUT_CONTEXT
     if any(name.startswith("kvstore") for name in each(evidence.get("algorithm"))):
         text = _FIXES_OF_KVSTORES.get(code, text)
     if evidence.get("handed_back_at"):
@@ -176,10 +181,19 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         kept_by=" and ".join(each(evidence.get("kept_by"))),
         src=" and ".join(each(evidence.get("src"))) or "its device",
         dst=" and ".join(each(evidence.get("dst"))) or "the device that uses it",
+        made_at=" and ".join(flat(evidence.get("made_at"))) or "its line",
+        draws="; a device draws other numbers than the host" if _draws(evidence) else "",
         created_at=" and ".join(created),
         creates=f": {created[0]} creates it" if len(created) == 1 else "",
         created_in=" and ".join(each(evidence.get("created_in"))),
     )
+
+
+_DRAWS = ("uniform", "normal", "random", "gamma", "poisson", "exponential", "randint", "binomial")
+
+
+def _draws(evidence: Mapping[str, Any]) -> bool:
+    return any(part in op for op in flat(evidence.get("made_without_context")) for part in _DRAWS)
 
 
 def _to_gpu_from_host(evidence: Mapping[str, Any]) -> bool:

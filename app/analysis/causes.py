@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from app.analysis.devices import is_gpu, is_host
-from app.analysis.rules import copies, gradients, placed, reductions
+from app.analysis.rules import copies, gradients, nothing, placed, reductions
 from app.analysis.severity import SEVERITY
 from app.analysis.transfer import Context, Transfer
 from probes.trace.hop import LIBRARYS_OWN
@@ -24,6 +24,7 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
     ("collective", "consumer", reductions.collective),
     ("host-sync", "consumer", copies.host_sync),
     ("redundant-copy", "consumer", copies.redundant_copy),
+    ("default-device", "producer", nothing.made_without_context),
     ("explicit", "consumer", copies.called_copy),
     ("host-upload", "consumer", copies.host_upload),
     ("no-kernel", "consumer", placed.no_kernel),
@@ -66,6 +67,8 @@ class Cause:
     evidence: Evidence
     blames: str = "consumer"
     """Whose line is to be changed: consumer or producer."""
+    at: str | None = None
+    """That line, where it is neither the consumer's nor the producer's own."""
 
 
 def judge(

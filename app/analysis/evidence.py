@@ -60,6 +60,8 @@ def _placed_by_call(facts: Facts) -> str:
 def _default_device(facts: Facts) -> str:
     if "result_of_a_call" in facts:
         return _result(facts)
+    if "made_without_context" in facts:
+        return _without_context(facts)
     if "producer_default_device" in facts:
         wanted = facts.told("requested", "devices") or facts.told("called_on", "devices")
         if "cut_on_host" in facts:
@@ -73,6 +75,17 @@ def _default_device(facts: Facts) -> str:
     return (
         f"No device was requested here, so it got the default, {facts.told('default_device')};"
         f" its input was made on {inputs}{facts.scope('producer_scope')}."
+    )
+
+
+def _without_context(facts: Facts) -> str:
+    makers, at = facts.told("made_without_context", "ops"), facts.told("made_at", "lines")
+    several = len(facts.each("made_at")) > 1
+    where = f"{'Arrays' if several else 'An array'} of {makers}{at and f' at {at}'}"
+    lie = "lie" if several else "lies"
+    return (
+        f"{where} that nobody gave a context {lie} on the current one, cpu(0) by default; ops on such arrays"
+        " run there, and nothing else of the host goes in."
     )
 
 

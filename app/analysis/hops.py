@@ -13,6 +13,7 @@ from app.analysis.created import with_creation
 from app.analysis.cut_batches import cut_batches
 from app.analysis.devices import is_host
 from app.analysis.draws import drawn
+from app.analysis.from_nothing import made_on_host, with_makers
 from app.analysis.hand_sums import hand_sums
 from app.analysis.own_ops import with_own_op
 from app.analysis.recurrence import Own
@@ -94,7 +95,7 @@ class Hop:
     @property
     def blamed_site(self) -> str | None:
         """The line to change."""
-        return self.producer_site if self.cause.blames == "producer" else self.site
+        return self.cause.at or (self.producer_site if self.cause.blames == "producer" else self.site)
 
     def row(self) -> dict[str, Any]:
         """The row as the report has it."""
@@ -153,6 +154,7 @@ def context_of(tables: Tables) -> Context:
         hand_sums(tables),
         cut_batches(tables),
         drawn(tables),
+        made_on_host(tables),
         any(process.framework == "tensorflow" for process in tables.processes),
     )
 
@@ -252,6 +254,7 @@ def _judged(
 ) -> Cause:
     """The cause, with the lines that belong to it."""
     cause = with_own_op(judge(fields, context, count, each), key.fields, tables)
+    cause = with_makers(cause, key.fields, tables)
     return with_creation(_with_scopes(cause, key, tables), key.fields, tables)
 
 

@@ -25,6 +25,12 @@ def each(value: Any) -> list[str]:
     return [str(item) for item in values if item]
 
 
+def flat(value: Any) -> list[str]:
+    """The same of what may be lists of several things, each value once."""
+    parts = value if isinstance(value, list) else [value]
+    return list(dict.fromkeys(text for part in parts for text in each(part)))
+
+
 def one(value: Any) -> str:
     """The same as one text."""
     return ", ".join(each(value))

@@ -9,7 +9,7 @@ from app.analysis import within
 from app.analysis.devices import in_order
 from app.analysis.hops import Hop
 from app.analysis.kernels.equivalents import lacking
-from app.analysis.naming import each, one, some_of
+from app.analysis.naming import each, flat, one, some_of
 
 
 def summary(
@@ -64,6 +64,8 @@ def summary(
         "host": first.src if first.cause.blames == "producer" else first.dst,
         "call": call,
         "by_call": f" by {call}" if call else "",
+        "maker": next(iter(flat(evidence.get("made_without_context"))), "an op"),
+        "copied_at": some_of(each(evidence.get("copied_at")), "lines") or "an unknown line",
         "wanted": "requested" if evidence.get("requested") else "default",
         "producer_wanted": "requested" if evidence.get("producer_requested") else "default",
     }
@@ -92,12 +94,21 @@ def summary(
         tell = _ROWS
     if code in _PRODUCER_SENTENCES and first.cause.blames == "producer":
         tell = _PRODUCER_SENTENCES[code]
+    if evidence.get("made_without_context"):
+        tell = _ONLY_TO_BE_SENT if evidence.get("from_nothing") == "to be sent" else _FOR_A_MODEL
     if code == "no-kernel" and evidence.get("on_host_as_asked") is True:
         tell = _ON_HOST_AS_ASKED
     return tell.format(**words)
 
 
 _ON_HOST_AS_ASKED = "The code asks for {host} for {lacking} at {at}, and no GPU has a kernel of it ({kernel})"
+_ONLY_TO_BE_SENT = (
+    "{maker} at {at} names no context, so what it makes lies on {srcs}, only to be copied to {dsts} by {call}"
+)
+_FOR_A_MODEL = (
+    "{maker} at {at} names no context, so it runs on {srcs} while the model is computed, and what comes of it"
+    " is copied to {dsts} at {copied_at} by {call}"
+)
 _BESIDE = ("colocated_with", "producer_colocated_with", "producer_placed_beside")
 _ARGUMENT = "An argument made on {src} by {made_by} is used on {dst} by {consumers} at {at}"
 _ROWS = "Rows of {table} on {srcs} are looked up there and used on {dsts} at {at}"

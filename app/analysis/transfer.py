@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.analysis.devices import default_device
 
@@ -54,6 +54,14 @@ class HandSum:
         return frozenset(str(made[-1]) for made in self.gradients)
 
 
+class MadeOnHost(NamedTuple):
+    """What MXNet's ops of one line made in the host's memory."""
+
+    times: int
+    kept: frozenset[str] = frozenset()
+    """Reasons to be there: ``used`` together with others there, ``sent`` to several places."""
+
+
 Place = tuple[int, int]
 """(Graph, location); graph 0 is for eager ops."""
 Sent = tuple[object, ...]
@@ -91,6 +99,9 @@ class Context:
 
     drawn: frozenset[Made] = frozenset()
     """What hands out random numbers that the code drew: no data that the host has to give."""
+
+    made_on_host: Mapping[tuple[str, int], MadeOnHost] = dataclasses.field(default_factory=dict)
+    """By op and location, where MXNet's code copies arrays that it made from nothing."""
 
     tensorflow: bool = False
     """TensorFlow made the transfers: what its GPU kernels keep in host memory is known."""

@@ -45,6 +45,7 @@ EVENT_KINDS = frozenset(
         "again",
         "pulled",
         "together",
+        "kept",
         "returned",
         "opaque",
     }

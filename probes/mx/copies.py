@@ -9,6 +9,7 @@ from ..trace.recording import Recording
 from .arrays import Arrays
 from .copied_again import CopiedAgain
 from .copy_calls import SLICE_ASSIGNMENT, copy_call
+from .from_nothing import FromNothing
 from .marks import GRADIENT
 from .op_entries import Entry
 from .tape import Copy
@@ -20,11 +21,14 @@ _WANTED = ("copy", SLICE_ASSIGNMENT)
 class Copies:
     """The transfers that ops which copy make."""
 
-    def __init__(self, recording: Recording, arrays: Arrays, again: CopiedAgain) -> None:
+    def __init__(
+        self, recording: Recording, arrays: Arrays, again: CopiedAgain, from_nothing: FromNothing
+    ) -> None:
         """`again` gets to know of each array that goes to another device."""
         self.recording = recording
         self.arrays = arrays
         self.again = again
+        self._from_nothing = from_nothing
         self._hops: dict[Any, int] = {}
 
     def copied(self, source: Any, target: Any, entry: Entry, location: int) -> Optional[Copy]:
@@ -66,6 +70,8 @@ class Copies:
                 fields["facts"]["gradient"] = True
             if mark.origin is not None:
                 fields["origin_loc"] = mark.origin[1]
+            if mark.device is not dst:
+                fields.update(self._from_nothing.sent(source))
             if moved is not None:
                 fields["copied_from"], fields["copy_loc"] = moved
             key = self._hops[identity] = self.recording.key(("copy", *identity), "hop", fields)

@@ -16,6 +16,7 @@ from .arrays import Arrays
 from .copied_again import CopiedAgain
 from .copies import Copies
 from .copy_calls import SLICE_ASSIGNMENT, copy_call
+from .from_nothing import FromNothing
 from .marks import Mark, Moved, Origin
 from .mixed_inputs import MixedInputs
 from .op_entries import Entry
@@ -38,10 +39,11 @@ class Ops:
         self.names = op_names()
         self.again = CopiedAgain(recording, arrays)
         self.without_context = WithoutContext(arrays)
+        self.from_nothing = FromNothing(recording, arrays, tape)
         self.mixed = MixedInputs(recording, arrays, self.names, self.without_context)
         self.refused = RefusedDevices(recording, self.names)
         self.uploads = Uploads(recording, arrays, self.without_context)
-        self._copied = Copies(recording, arrays, self.again).copied
+        self._copied = Copies(recording, arrays, self.again, self.from_nothing).copied
         self._mixed_inputs = self.mixed.taken
         self._entries: dict[Any, Entry] = {}
 
@@ -131,6 +133,7 @@ class Ops:
             entry = self._entries[identity] = self._define(name, location, device, inputs)
             taken = inputs if out is None else (*inputs, *group)
             self.without_context.ran(entry.name, location, device, taken)
+            self.from_nothing.ran(entry.name, location, device, taken)
         self.recording.happened(entry.key, "op")
         copy = None
         if entry.copies:

@@ -58,13 +58,17 @@ def test_one_unchanged_array_that_is_copied_each_time_is_a_redundant_copy(
 @pytest.mark.parametrize(
     "comment",
     [
-        *("of a list of batches", "new ones", "written whole", "written in part", "written as another"),
+        *("of a list of batches", "written whole", "written in part", "written as another"),
         *("filled by a copy", "to be written to", "to be written to in part", "a running mean"),
         *("a gradient", "a weight"),
     ],
 )
 def test_what_is_new_or_written_to_between_is_copied_for_a_reason(moved: Recorded, comment: str) -> None:
     assert codes(moved, comment) == [("explicit", "info")]
+
+
+def test_new_ones_that_are_made_only_to_be_copied_lack_a_context(moved: Recorded) -> None:
+    assert codes(moved, "new ones") == [("default-device", "warning")]
 
 
 @pytest.mark.parametrize(

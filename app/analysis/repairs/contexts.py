@@ -8,9 +8,11 @@ from collections.abc import Iterator
 
 from app.analysis.lines import split_site
 from app.analysis.repairs.change import Change, unfolded
+from app.analysis.repairs.inputs import context_for
 from app.analysis.repairs.makers import COPIES, handed_by_caller, makes_nowhere, used_elsewhere
 from app.analysis.repairs.names import assignment_of, bindings, called, dotted, imported
 from app.analysis.repairs.notation import alone, arrays, mx_context
+from app.analysis.repairs.nothing import made_where_used
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Source, first_line, is_compound, own_nodes
 
@@ -29,6 +31,8 @@ _FUNCTIONS = {"multiply": "mul", "subtract": "sub", "divide": "div"}
 
 def default_context(situation: Situation) -> Draft | None:
     """The array is made on the context of what it meets."""
+    if situation.evidence("made_without_context") and (draft := made_where_used(situation)) is not None:
+        return draft
     by_producer = any(hop.cause.blames == "producer" for hop in situation.hops)
     device = alone([hop.dst if by_producer else hop.src for hop in situation.hops])
     for stmt in situation.statements:
@@ -37,6 +41,7 @@ def default_context(situation: Situation) -> Draft | None:
         context = mx_context(source, moved, device) if device else None
         if context is None or is_compound(moved):
             continue
+        near = context_for(situation, situation.source, situation.file, stmt, device) if device else None
         makers = [
             node for node in own_nodes(moved) if isinstance(node, ast.Call) and makes_nowhere(source, node)
         ]
@@ -46,7 +51,7 @@ def default_context(situation: Situation) -> Draft | None:
             return None
         if len(makers) == 1:
             beside = _beside(source, moved, makers[0])
-            change.add_argument(makers[0], f"ctx={beside or context}")
+            change.add_argument(makers[0], f"ctx={beside or near or context}")
             words = f"Makes the array on {device}, beside what it is used with."
         elif not makers and not any(
             isinstance(node, ast.Lambda | ast.Await | ast.Yield) for node in own_nodes(moved)
@@ -116,7 +121,10 @@ def _made_there(situation: Situation) -> Draft | None:
         names = {node.id: node for node in own_nodes(stmt) if isinstance(node, ast.Name)}
         made = {name: _maker(source, node, stmt) for name, node in names.items()}
         makers = {name: call for name, call in made.items() if call is not None}
-        contexts = {name: mx_context(source, call, device) for name, call in makers.items()}
+        contexts = {
+            name: context_for(situation, source, situation.file, call, device)
+            for name, call in makers.items()
+        }
         if not makers or None in contexts.values():
             continue
         if any(used_elsewhere(situation, names[name], stmt, device, makers) for name in makers):
@@ -147,7 +155,7 @@ def _made_at_its_line(situation: Situation) -> Draft | None:
         makers = [
             node for node in own_nodes(stmt) if isinstance(node, ast.Call) and makes_nowhere(source, node)
         ]
-        context = mx_context(source, stmt, device)
+        context = context_for(there, source, place[0], stmt, device)
         if context is None or len(makers) != 1 or target is None:
             continue
         if isinstance(target, ast.Name):

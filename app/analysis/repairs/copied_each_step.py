@@ -26,7 +26,7 @@ def made_there(situation: Situation) -> Draft | None:
         return None
     source = situation.source
     for stmt in situation.statements:
-        moves = _moves(stmt)
+        moves = moves_in(stmt)
         if is_compound(stmt) or len(moves) != 1:
             continue
         move, maker = moves[0], _maker(moves[0])
@@ -61,7 +61,8 @@ def _made_in_place(situation: Situation) -> bool:
     )
 
 
-def _moves(stmt: ast.stmt) -> list[ast.Call]:
+def moves_in(stmt: ast.stmt) -> list[ast.Call]:
+    """The calls of a statement that copy an array to a context which they plainly name."""
     return [
         node
         for node in own_nodes(stmt)
@@ -102,7 +103,7 @@ def _of_layer(situation: Situation) -> str | None:
     if device is None or not known or not _made_in_place(situation):
         return None
     for stmt in situation.statements:
-        moves = _moves(stmt)
+        moves = moves_in(stmt)
         call = _owner(moves[0]) if len(moves) == 1 else None
         if not isinstance(call, ast.Call) or not _is_layer(source, call.func):
             continue

@@ -1,0 +1,166 @@
+"""Arrays that come from nothing, on the host because nobody named a context, and that are copied elsewhere.
+
+From nothing: of sizes and numbers alone, such as random draws, zeros and ranges, and what ops make of such
+arrays; not of Python's data, of parameters, or of anything that lies on the host for its own sake. It may be
+made only to be sent, in one expression with the copy, or while a model is computed; what a loop makes to
+feed its steps is neither.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from types import CodeType, FrameType
+from typing import Any, NamedTuple, Optional
+
+from ..trace.hop import HOST
+from ..trace.recording import Recording
+from .arrays import Arrays
+from .marks import Mark
+from .tape import COPIES, Tape
+
+Made = tuple[str, int]
+"""(op, location) of what made an array."""
+TO_BE_SENT = "to be sent"
+IN_A_MODEL = "in a model"
+_UNKNOWN = ("", "?")
+_FORWARD = ("forward", "hybrid_forward")
+_HAND_ON = ("begin_state", "rand", "randn")
+"""Functions that hand a context on among others of their arguments."""
+_MOST = 8
+"""Ops that make arrays from nothing of which one array's way is followed."""
+_BETWEEN = ("STORE_", "POP_TOP", "RETURN_", "YIELD_")
+"""What begins the names of instructions that end an expression, or give its value a name."""
+
+
+class _Way(NamedTuple):
+    """How an array came to be on the host."""
+
+    makers: tuple[Made, ...]
+    in_a_model: bool
+    """All of it was made while a model is computed."""
+    code: Optional[CodeType]
+    """The user's that made it first, and how far that was: together they stand for an expression."""
+    at: int
+
+
+class FromNothing:
+    """What is known of such arrays, by the op and line that a mark has."""
+
+    def __init__(self, recording: Recording, arrays: Arrays, tape: Tape) -> None:
+        """Nothing ran yet."""
+        self._recording = recording
+        self._arrays = arrays
+        self._tape = tape
+        self._ways: dict[Made, Optional[_Way]] = {}
+
+    def ran(self, op: str, location: int, device: str, inputs: Sequence[Any]) -> None:
+        """An op runs at a line for the first time; what has inputs is where they are."""
+        if device is not HOST:
+            return
+        if inputs:
+            self._ways[(op, location)] = self._of_all(op, location, inputs)
+            return
+        frame, caller = self._user()
+        if frame is None or caller is None or not _names_none(caller):
+            self._ways[(op, location)] = None
+            return
+        made: Made = (op, location)
+        self._ways[made] = _Way((made,), self._computes_a_model(frame), frame.f_code, frame.f_lasti)
+
+    def sent(self, source: Any) -> dict[str, Any]:
+        """Fields of a transfer that copies an array of this kind; none of others.
+
+        To be called when the code has it copied so for the first time.
+        """
+        mark = self._arrays.mark(source.handle)
+        way = self._of(mark)
+        if way is None or source.handle.value in self._arrays.wanted:
+            return {}
+        if mark.sent:  # it goes to another device, or by another line, as well
+            self._has_reasons(way, "sent")
+        frame, _ = self._user()
+        if frame is None:
+            return {}
+        if way.code is frame.f_code and _one_expression(frame.f_code, way.at, frame.f_lasti):
+            why = TO_BE_SENT
+        elif way.in_a_model and self._computes_a_model(frame):
+            why = IN_A_MODEL
+        else:
+            return {}
+        return {
+            "from_nothing": why,
+            "from_nothing_ops": [op for op, _ in way.makers],
+            "from_nothing_locs": [location for _, location in way.makers],
+        }
+
+    def _of(self, mark: Mark) -> Optional[_Way]:
+        if mark.device is not HOST or mark.op in _UNKNOWN or mark.origin is not None:
+            return None
+        return self._ways.get((mark.op, mark.loc))
+
+    def _of_all(self, op: str, location: int, inputs: Sequence[Any]) -> Optional[_Way]:
+        """The way of what an op makes of these; what meets others on the host has a reason to be there."""
+        ways = [self._of(self._arrays.mark(array.handle)) for array in inputs]
+        known = [way for way in ways if way is not None]
+        makers = tuple(dict.fromkeys(made for way in known for made in way.makers))
+        if not known or len(makers) > _MOST or len(known) < len(ways):
+            for way in known if op not in COPIES else ():
+                self._has_reasons(way, "used")
+            return None
+        inside = all(way.in_a_model for way in known)
+        return _Way(makers, inside, known[0].code, known[0].at)
+
+    def _has_reasons(self, way: _Way, how: str) -> None:
+        for op, location in way.makers:
+            fields = {"op": op, "loc": location, "how": how}
+            self._recording.key(("kept", op, location, how), "kept", fields, counted=False)
+
+    def _computes_a_model(self, frame: FrameType) -> bool:
+        """Whether autograd records, or a Block's forward is at work."""
+        if self._tape.on:
+            return True
+        from mxnet.gluon import Block
+
+        around: Optional[FrameType] = frame
+        while around is not None:
+            if around.f_code.co_name in _FORWARD and isinstance(around.f_locals.get("self"), Block):
+                return True
+            around = around.f_back
+        return False
+
+    def _user(self) -> tuple[Optional[FrameType], Optional[FrameType]]:
+        """The user's innermost frame, and that of the library's function that it called."""
+        caller: Optional[FrameType] = None
+        frame: Optional[FrameType] = sys._getframe(2)
+        while frame is not None and not self._recording.sites.is_user(frame.f_code.co_filename):
+            frame, caller = frame.f_back, frame
+        return frame, caller
+
+
+def _names_none(caller: FrameType) -> bool:
+    """Whether a function of the library takes a context and was given none, with no context open."""
+    from mxnet.base import _Null
+    from mxnet.context import Context
+
+    current = getattr(Context._default_ctx, "value", None)
+    if current is not None and current._old_ctx is not None:
+        return False
+    given, hands_on = dict(caller.f_locals), caller.f_code.co_name in _HAND_ON
+    if hands_on:
+        given.update(given.get("kwargs") or {})
+    names = [name for name in ("ctx", "device") if name in given]
+    # A function that was given none may have put the current one in its place, this very object.
+    none = all(given[name] is None or given[name] is _Null or given[name] is current for name in names)
+    return none and bool(names or hands_on)
+
+
+def _one_expression(code: CodeType, first: int, last: int) -> bool:
+    """Whether nothing between two of its instructions ends an expression or gives a value a name."""
+    import dis
+
+    return first < last and not any(
+        instruction.opname.startswith(_BETWEEN)
+        for instruction in dis.get_instructions(code)
+        if first < instruction.offset < last
+    )

@@ -42,7 +42,7 @@ _FIXES_OF_CALLS = {
     "redundant-copy": "Drop the copy, or call as_in_context, which returns the same array where it is there"
     " already.",
 }
-_FIX_OF_CAPTURED = "Copy the tensor to {dst} once, outside of the function, and use the copy."
+_FIX_OF_CAPTURED = "Copy the tensor to {dst} once, outside of the function, and use the copy{or_make}."
 _FIX_OF_COPIED_AGAIN = "Copy it to {dst} once, before the loop, and keep the copy."
 _FIX_OF_SHARED = (
     "Several devices read it: keep a copy on each, as tf.distribute.MirroredStrategy does, or read it once a"
@@ -183,6 +183,9 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         dst=" and ".join(each(evidence.get("dst"))) or "the device that uses it",
         made_at=" and ".join(flat(evidence.get("made_at"))) or "its line",
         draws="; a device draws other numbers than the host" if _draws(evidence) else "",
+        or_make=f"; or make it there, at {' and '.join(made)}"
+        if (made := each(evidence.get("sent_from")))
+        else "",
         created_at=" and ".join(created),
         creates=f": {created[0]} creates it" if len(created) == 1 else "",
         created_in=" and ".join(each(evidence.get("created_in"))),

@@ -49,6 +49,8 @@ def of_hops(
         evidence["forward_at"] = list(dict.fromkeys(hop.forward_site for hop in part if hop.forward_site))
     if code == "variable-home" and len({hop.dst for hop in part}) > 1 and _read_apart(part):
         evidence["one_reader_each"] = True
+    if evidence.get("sent_again"):
+        evidence["sent_from"] = list(dict.fromkeys(hop.producer_site for hop in part if hop.producer_site))
     waits: list[Sync] = []
     if code == "host-sync":
         # What was read to the host first is taken there, and waited for on its device.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -72,6 +73,15 @@ def test_numbers_drawn_on_the_host_for_a_card_in_each_step_are_a_warning(
 )
 def test_what_the_host_has_to_give_and_what_no_scope_spares_stays_a_note(run: Tables, code: str) -> None:
     assert [(one, severity) for one, severity, _ in told(run)] == [(code, "info")]
+
+
+def test_a_constant_that_goes_with_each_call_is_told_with_the_line_that_makes_it() -> None:
+    run = run_of({"Const": 20})
+    same = {name: run.keys[1].fields[name] for name in ("graph", "tensor", "src", "dst")}
+    run = dataclasses.replace(run, keys=[*run.keys, Key(9, "again", same, 19)])
+    (one,) = run_findings(run, hop_table(run), [])
+    assert (one.code, one.severity, one.site) == ("redundant-copy", "warning", "train.py:9")
+    assert (one.fix or "").endswith("and use the copy; or make it there, at noise.py:5.")
 
 
 def test_a_shuffle_and_a_call_draw_nothing() -> None:

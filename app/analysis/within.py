@@ -13,6 +13,8 @@ _TAKES = frozenset(
     | {"waitall", "wait_to_read", "wait_to_write", "sync_devices"}
 )
 """Functions that are called to take or to wait: named by what is told of them anyway."""
+_MAKING = frozenset({"__init__", "__enter__", "__exit__", "__next__"})
+"""Methods that a line calls without their names: the file's name tells whose they are."""
 _WRAPPERS = frozenset({"error_handler", "converted_call", "new_func", "wrapper", "op_dispatch_handler"})
 """TensorFlow's, around any function of its own."""
 _KERAS = ("keras/", "tf_keras/")
@@ -24,9 +26,10 @@ def functions(vias: Iterable[str | None]) -> list[str]:
     found: dict[str, None] = {}
     for via in vias:
         file, _, name = (via or "").rpartition(":")
-        if not file or name.startswith(("_", "<")) or name in _TAKES | _WRAPPERS or file.startswith(_KERAS):
+        plain = name in _MAKING or not (name.startswith(("_", "<")) or name in _TAKES | _WRAPPERS)
+        if not file or not plain or file.startswith(_KERAS):
             return []
-        found[f"{name} ({file})"] = None
+        found[name if file == "__init__.py" else f"{name} ({file})"] = None
     return list(found)
 
 

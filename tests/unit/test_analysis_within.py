@@ -24,6 +24,8 @@ TELLING = Telling(16, "step", 100_000_000)
         ([TOC, "mxnet/ndarray/ndarray.py:asscalar"], []),
         (["tensorflow/python/framework/ops.py:__float__"], []),
         (["tensorflow/python/util/traceback_utils.py:error_handler"], []),
+        (["mxnet/gluon/data/dataloader.py:__init__"], ["__init__ (mxnet/gluon/data/dataloader.py)"]),
+        (["__init__.py:info"], ["info"]),
         (["keras/src/layers/layer.py:get_weights"], []),
         ([None], []),
         ([], []),

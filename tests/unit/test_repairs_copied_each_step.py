@@ -47,6 +47,7 @@ def made(text: str, made_by: str = "normal") -> str | None:
         ("y = nd.random.normal(shape=8, ctx=mx.cpu()).as_in_context(CARD)", None),
         ("y = net(nd.ones(8)).as_in_context(CARD)", None),
         ("y = nd.ones(8).as_in_context(pick())", None),
+        ("with mx.cpu():\n        y = nd.ones(8).as_in_context(CARD)", None),
         ("x, y = nd.ones(8).as_in_context(CARD), nd.ones(8).as_in_context(CARD)", None),
     ],
 )
@@ -140,7 +141,8 @@ def test_it_is_said_which_part_of_a_library_s_loop_takes_values() -> None:
     assert "'acc' by default" in fit("module.fit(data)  #!\n", FIT)
     estimator = fit("job.estimator.fit(data, epochs=2)  #!\n", ESTIMATOR)
     assert "given job.estimator.train_metrics" in estimator and "MetricHandler" in estimator
-    assert "metric" not in fit("module.fit(data, monitor=m)  #!\n", FIT)
+    assert "larger interval" in fit("module.fit(data, monitor=m)  #!\n", FIT)
+    assert "monitor" not in fit("module.fit(data, monitor=None)  #!\n", FIT)
     assert "metric" not in fit("model.fit(data)  #!\n", "mxnet/model.py:fit")
 
 

@@ -25,7 +25,7 @@ def of_fit(situation: Situation) -> str | None:
         for node in own_nodes(stmt)
         if isinstance(node, ast.Call) and called(node) == "fit" and isinstance(node.func, ast.Attribute)
     ]
-    if len(calls) != 1 or len(through) != 1 or keyword(calls[0], "monitor"):
+    if len(calls) != 1 or len(through) != 1:
         return None
     call, via = calls[0], through.pop()
     if via == _ESTIMATOR:
@@ -41,10 +41,13 @@ def of_fit(situation: Situation) -> str | None:
     named = (
         f"eval_metric={situation.source.code(metric.value)}" if metric else "eval_metric, 'acc' by default"
     )
+    monitor = keyword(call, "monitor")
+    watched = monitor is not None and not isinstance(monitor.value, ast.Constant)
+    also = " Its monitor waits in each batch that it watches: give it a larger interval." if watched else ""
     return (
-        f"Its metric ({named}) takes the outputs of each batch to numpy, {_CUSTOMARY} To wait seldom, give it"
-        " one of your own, derived from that metric's class, with an update() that goes on only every so many"
-        " batches."
+        f"Its metric ({named}) takes the outputs of each batch to numpy, {_CUSTOMARY}{also} To wait seldom,"
+        " give fit a metric of your own, derived from that one's class, with an update() that goes on only"
+        " every so many batches."
     )
 
 

@@ -58,6 +58,14 @@ def test_all_that_goes_into_what_is_copied_is_made_there() -> None:
     assert made(WAY, (2, 3), 5) == done
 
 
+def test_a_context_is_that_of_an_input_up_to_where_its_name_gets_another_value() -> None:
+    text = "def forward(self, x):\n    noise = nd.ones(8)  #!\n    x = x + noise.as_in_context(x.context)\n"
+    done = text.replace("(8)", "(8, ctx=x.context)").replace("  #!", "")
+    assert made(text, (2,), 3) == done
+    looped = text.replace("    noise", "    for _ in range(3):\n     noise").replace("    x =", "     x =")
+    assert "ctx=x" not in (made(looped, (3,), 4) or "")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -7,7 +7,7 @@ import ast
 from app.analysis.repairs.change import Change
 from app.analysis.repairs.makers import makes_nowhere
 from app.analysis.repairs.names import bindings, called, changed_in, dotted, imported
-from app.analysis.repairs.notation import alone, arrays, context_named
+from app.analysis.repairs.notation import alone, arrays, blocks_around, context_named
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Function, Source, is_compound, own_nodes
 
@@ -15,6 +15,7 @@ _MOVES = frozenset({"as_in_context", "as_in_ctx"})
 _SAME_ELSEWHERE = frozenset({"astype", "reshape", "expand_dims", "abs", "clip"})
 _DRAWS = frozenset({"uniform", "normal", "randn", "randint", "poisson", "exponential", "gamma"})
 _FILLS = frozenset({"zeros", "ones", "full", "empty", "arange", "eye", "linspace"})
+_SCOPES = frozenset({"cpu", "gpu", "Context", "cpu_pinned"})
 _SIZES = frozenset({"shape", "size", "dtype"})
 _WITH_PARAMETERS = frozenset({"Embedding", "FullyConnected", "Convolution", "Deconvolution", "RNN"})
 """Ops that gluon's layers run with parameters of theirs."""
@@ -32,6 +33,10 @@ def made_there(situation: Situation) -> Draft | None:
         move, maker = moves[0], _maker(moves[0])
         if maker is None or not makes_nowhere(source, maker) or not _of_numbers(maker):
             return None
+        if any(
+            called(item.context_expr) in _SCOPES for one in blocks_around(source, stmt) for item in one.items
+        ):
+            return None  # there the code names the host
         change, there = Change(source), source.code(move.args[0])
         change.add_argument(maker, f"ctx={there}")
         change.replace_span(source.span(_owner(move))[1], source.span(move)[1], "")

@@ -30,6 +30,7 @@ def _input_of(situation: Situation, source: Source, file: str, call: ast.AST, de
         node.id
         for node in ast.walk(function)
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+        if node.lineno <= line or source.loop_of(node) is not None  # below, it is another array's name
     }
     asked = [
         node

@@ -11,7 +11,7 @@ from app.analysis.repairs.makers import makes_nowhere
 from app.analysis.repairs.names import bindings, called, root_of
 from app.analysis.repairs.notation import alone, arrays
 from app.analysis.repairs.situation import Draft, Situation
-from app.analysis.repairs.source import Source, is_compound, own_nodes
+from app.analysis.repairs.source import Source, first_line, is_compound, own_nodes
 
 
 def made_where_used(situation: Situation) -> Draft | None:
@@ -86,8 +86,14 @@ def _known_at(source: Source, context: ast.expr, call: ast.Call, move: ast.Call)
     if source.function_of(call) is not source.function_of(move):
         return False
     name = root_of(context) or root_of(context.func) if isinstance(context, ast.Call) else root_of(context)
-    made = bindings(source, name, call)
-    if not name or len(made) != 1 or made != bindings(source, name, move):
+    stmt = source.statement_of(move)
+    every = bindings(source, name, call)
+    if not name or stmt is None or every != bindings(source, name, move):
+        return False
+    # What gets another value by the copy's own statement, or below, is still the same up to there.
+    once = source.loop_of(stmt) is None
+    made = [one for one in every if not once or getattr(one, "lineno", 0) < first_line(stmt)]
+    if len(made) != 1:
         return False
     here = source.scopes_of(made[0])[0] is source.scopes_of(call)[0]
     return isinstance(made[0], ast.arg) or not here or getattr(made[0], "lineno", call.lineno) < call.lineno

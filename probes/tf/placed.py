@@ -177,7 +177,7 @@ class _Reader:
         clusters = Counter(node.device for node in self.nodes.values() if node.proto.op in CLUSTERS)
         for device, found in clusters.items():
             cluster(recording, note.label, device, note.made or location, found)
-        self._locate_the_rest()
+        self._locate_the_rest(location)
         string = recording.string
         for name, node in self.nodes.items():
             recording.writer.append(
@@ -190,8 +190,11 @@ class _Reader:
         awaited = self.awaited.by_index()
         return PlacedGraph(number, None, observe, exact, names, self.sent_arguments, awaited)
 
-    def _locate_the_rest(self) -> None:
-        """Ops that no line made, the optimizer's and control flow's, get the line they serve."""
+    def _locate_the_rest(self, called: int) -> None:
+        """Ops that no line made, the optimizer's and control flow's, get the line they serve.
+
+        Of a function that was loaded from a file no line is known: its ops get that of the call.
+        """
         post = self.graph.post_optimization_graph
         known = {name: node.note for name, node in self.nodes.items() if node.note.loc}
         for name, node in self.nodes.items():
@@ -201,7 +204,8 @@ class _Reader:
             if near is None:
                 near = self.origins.nearest(name, known, post)
                 self.made_by_optimizer.add(name)
-            place = node.note._replace(loc=near.loc, forward_loc=near.forward_loc)
+            line = near.loc or (0 if known else called)
+            place = node.note._replace(loc=line, forward_loc=near.forward_loc)
             self.nodes[name] = node._replace(note=place)
 
     def _edges(self, number: int) -> tuple[dict[tuple[str, str, str], Watched], bool]:

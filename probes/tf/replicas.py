@@ -62,8 +62,17 @@ class Replicas:
 
     # -- what is made ------------------------------------------------------------------------------
 
+    def variable(self, handle: Any, shape: Any, dtype: Any, name: Any) -> None:
+        """A variable was made, eagerly: of a shape and type in any form that TensorFlow takes."""
+        from tensorflow.python.distribute import distribute_lib
+        from tensorflow.python.framework import dtypes, tensor_shape
+
+        extents, kind = tensor_shape.as_shape(shape), dtypes.as_dtype(dtype)
+        if extents.is_fully_defined() and kind.is_floating and not distribute_lib.has_strategy():
+            self.made(handle, str(name or "").rstrip("/"), extents.as_list(), kind)
+
     def made(self, handle: Any, name: str, dims: Sequence[Optional[int]], dtype: Any) -> None:
-        """A variable was made, eagerly."""
+        """A variable was made that may be a replica."""
         place = self.recording.sites.current(), shape_text(dims), dtype.name
         device, read = short_device(handle.device), _reader(handle, dtype, dims)
         copy = self._towers.made(*place, device, name, read)
@@ -158,7 +167,6 @@ def install(recording: Recording) -> None:
 
 
 def _variables(replicas: Replicas) -> None:
-    from tensorflow.python.distribute import distribute_lib
     from tensorflow.python.framework import ops
     from tensorflow.python.ops import resource_variable_ops
 
@@ -166,9 +174,8 @@ def _variables(replicas: Replicas) -> None:
 
     def made(shape: Any, dtype: Any, shared_name: Any, name: Any, *args: Any, **kwargs: Any) -> Any:
         handle = make(shape, dtype, shared_name, name, *args, **kwargs)
-        known = isinstance(handle, ops.EagerTensor) and shape.is_fully_defined()
-        if known and dtype.is_floating and not distribute_lib.has_strategy():
-            replicas.note(replicas.made, handle, str(name or "").rstrip("/"), shape.as_list(), dtype)
+        if isinstance(handle, ops.EagerTensor):
+            replicas.note(replicas.variable, handle, shape, dtype, name)
         return handle
 
     resource_variable_ops._variable_handle_from_shape_and_dtype = made
@@ -184,7 +191,7 @@ def _gradients(replicas: Replicas) -> None:
     def imperative_gradient(tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
         eager = context.executing_eagerly()
         if not eager:
-            _note_sources(ops.get_default_graph(), sources)
+            replicas.note(_note_sources, ops.get_default_graph(), sources)
         if replicas.on:
             replicas.note(replicas.differentiated, sources, eager)
         return differentiate(tape, target, sources, *args, **kwargs)
@@ -206,10 +213,14 @@ def _functions(replicas: Replicas) -> None:
     returned = ReturnedGradients(replicas.recording)
     from_graph, call = atomic_function.from_func_graph, context.Context.call_function
 
+    def traced(made: Any, graph: Any) -> None:
+        name = made.name.decode()
+        replicas.traced(name, graph)
+        returned.traced(name, graph)
+
     def from_func_graph(name: Any, graph: Any, attrs: Any, *args: Any, **kwargs: Any) -> Any:
         made = from_graph(name, graph, attrs, *args, **kwargs)
-        replicas.note(replicas.traced, made.name.decode(), graph)
-        replicas.note(returned.traced, made.name.decode(), graph)
+        replicas.note(traced, made, graph)
         return made
 
     def call_function(self: Any, name: Any, tensor_inputs: Any, num_outputs: Any) -> Any:
@@ -241,14 +252,21 @@ def _writing(replicas: Replicas, function: Any, op_type: str) -> Any:
     @functools.wraps(function)
     def written(*args: Any, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)
-        # The first argument is the variable's handle, while a function is traced too.
-        copy = getattr(args[0], _COPY, None) if replicas.on and args else None
-        if copy is not None:
-            copy.optimizer = steps.optimizer_now() or copy.optimizer
-            if result is None:  # in a graph what runs is the function
-                mark = getattr(args[1], "_hopscope", None) if len(args) > 1 else None
-                update = steps.applying() or is_update(op_type, mark[0] if mark else "")
-                replicas.note(replicas.wrote, args[0], update, replicas.recording.sites.current())
+        if replicas.on:
+            given = args or (kwargs.get("resource", kwargs.get("var")), kwargs.get("value"))
+            replicas.note(_written, replicas, op_type, given, result)
         return result
 
     return written
+
+
+def _written(replicas: Replicas, op_type: str, given: Sequence[Any], result: Any) -> None:
+    """An op's function returned; the first it was given is the variable's handle, while tracing too."""
+    copy = getattr(given[0], _COPY, None)
+    if copy is None:
+        return
+    copy.optimizer = steps.optimizer_now() or copy.optimizer
+    if result is None:  # in a graph what runs is the function
+        mark = getattr(given[1], "_hopscope", None) if len(given) > 1 else None
+        update = steps.applying() or is_update(op_type, mark[0] if mark else "")
+        replicas.wrote(given[0], update, replicas.recording.sites.current())

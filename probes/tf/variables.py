@@ -90,23 +90,25 @@ def install(recording: Recording) -> None:
 
     def make_named(shape: Any, dtype: Any, shared_name: Any, name: Any, *args: Any, **kwargs: Any) -> Any:
         handle = make(shape, dtype, shared_name, name, *args, **kwargs)
-        mark = getattr(handle, "_hopscope", None)
-        if name:
-            strategy = type(distribute_lib.get_strategy()).__name__ if distribute_lib.has_strategy() else ""
-            central = next((known for known in _CENTRAL if strategy.startswith(known)), "")
-            # Names are not unique in eager code: one that others have too tells nothing.
-            plain = str(name).rstrip("/")
-            if _kept_by.setdefault(plain, central) != central:
-                _kept_by[plain] = ""
-        if mark is not None and name:
-            known = handle._hopscope = mark_of(mark[0], mark[1], str(name).rstrip("/"), *mark[3:])
-            with guard:
-                call = _call_of(recording.sites)
-                if known in _calls:
-                    _several.add(known)
-                # Several that were made at one line by calls of different lines have no one call.
-                if _calls.setdefault(known, call) != call:
-                    _calls[known] = 0
+        with guard:
+            if name:
+                named(handle, str(name).rstrip("/"))
         return handle
+
+    def named(handle: Any, name: str) -> None:
+        strategy = type(distribute_lib.get_strategy()).__name__ if distribute_lib.has_strategy() else ""
+        central = next((known for known in _CENTRAL if strategy.startswith(known)), "")
+        # Names are not unique in eager code: one that others have too tells nothing.
+        if _kept_by.setdefault(name, central) != central:
+            _kept_by[name] = ""
+        mark = getattr(handle, "_hopscope", None)
+        if mark is not None:
+            known = handle._hopscope = mark_of(mark[0], mark[1], name, *mark[3:])
+            call = _call_of(recording.sites)
+            if known in _calls:
+                _several.add(known)
+            # Several that were made at one line by calls of different lines have no one call.
+            if _calls.setdefault(known, call) != call:
+                _calls[known] = 0
 
     resource_variable_ops._variable_handle_from_shape_and_dtype = make_named

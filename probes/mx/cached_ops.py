@@ -134,8 +134,8 @@ def install(recording: Recording, arrays: Arrays, tape: Tape, mixed: MixedInputs
     call: Callable[..., Any] = owner.__call__
     delete: Callable[..., None] = owner.__del__
 
-    def __init__(self: Any, sym: Any, flags: Any = ()) -> None:
-        init(self, sym, flags)
+    def __init__(self: Any, sym: Any, *args: Any, **kwargs: Any) -> None:
+        init(self, sym, *args, **kwargs)
         with guard:
             cached.made(self.handle.value, sym)
 

@@ -11,9 +11,12 @@ step's results, before the end, avoids it.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import inspect
 import threading
 from collections.abc import Callable, Iterable
+from types import FunctionType
 from typing import Any
 
 from ..trace.hop import HANDED_TO_OPERATOR, HOST
@@ -21,6 +24,9 @@ from ..trace.sites import Sites
 from .arrays import Arrays
 from .contexts import context_name
 from .marks import Mark
+
+_FOLLOWED = "_hopscope_followed"
+_OPERATORS = "operators written in Python"
 
 
 def _placed(arrays: Arrays, device: str, groups: Iterable[Any], loc: int) -> None:
@@ -36,10 +42,12 @@ def _placed(arrays: Arrays, device: str, groups: Iterable[Any], loc: int) -> Non
 
 def _in_place(arrays: Arrays, device: str, method: Callable[..., Any], loc: int) -> Callable[..., Any]:
     """An operator's method, told before it runs where what it gets lies; it is called by the line `loc`."""
+    guard = arrays.recording.guard(_OPERATORS)
 
     @functools.wraps(method)
     def run(*args: Any, **kwargs: Any) -> Any:
-        _placed(arrays, device, (*args, *kwargs.values()), loc)
+        with guard:
+            _placed(arrays, device, (*args, *kwargs.values()), loc)
         before = getattr(arrays.inside, "device", HOST)
         arrays.inside.device = device
         try:
@@ -65,6 +73,7 @@ def install(arrays: Arrays, sites: Sites) -> None:
 
     module: Any = operator
     register: Callable[[str], Callable[[Any], Any]] = module.register
+    guard = arrays.recording.guard(_OPERATORS)
 
     @functools.wraps(register)
     def registering(reg_name: str) -> Callable[[Any], Any]:
@@ -72,9 +81,11 @@ def install(arrays: Arrays, sites: Sites) -> None:
 
         @functools.wraps(do_register)
         def followed(prop_cls: Any) -> Any:
-            create = prop_cls.create_operator
-            if not hasattr(create, "__wrapped__"):
-                prop_cls.create_operator = _creating(arrays, create, sites)
+            with guard:
+                create = inspect.getattr_static(prop_cls, "create_operator", None)
+                # A static one, say, is called with other arguments.
+                if isinstance(create, FunctionType) and not hasattr(create, _FOLLOWED):
+                    prop_cls.create_operator = _creating(arrays, create, sites)
             return do_register(prop_cls)
 
         return followed
@@ -86,24 +97,27 @@ def install(arrays: Arrays, sites: Sites) -> None:
 
     @functools.wraps(call)
     def __call__(self: Any, *inputs: Any) -> Any:
-        if inputs and "backward" not in vars(self):
-            device = arrays.mark(inputs[0].handle).device
-            self.backward = _in_place(arrays, device, self.backward, sites.current())
+        with guard:
+            if hasattr(inputs[0] if inputs else None, "handle") and "backward" not in vars(self):
+                device = arrays.mark(inputs[0].handle).device
+                self.backward = _in_place(arrays, device, self.backward, sites.current())
         return call(self, *inputs)
 
     function.__call__ = __call__
 
 
 def _creating(arrays: Arrays, create: Callable[..., Any], sites: Sites) -> Callable[..., Any]:
+    guard = arrays.recording.guard(_OPERATORS)
+
     @functools.wraps(create)
-    def create_operator(self: Any, ctx: Any, *args: Any, **kwargs: Any) -> Any:
-        made = create(self, ctx, *args, **kwargs)
-        device, loc = context_name(ctx), sites.current()
-        try:
+    def create_operator(self: Any, *args: Any, **kwargs: Any) -> Any:
+        made = create(self, *args, **kwargs)
+        # The script may make one itself, and give it no context; a class with slots keeps its methods.
+        with guard, contextlib.suppress(AttributeError):
+            device, loc = context_name(args[0] if args else kwargs["ctx"]), sites.current()
             made.forward = _in_place(arrays, device, made.forward, loc)
             made.backward = _in_place(arrays, device, made.backward, loc)
-        except AttributeError:  # a class with slots keeps its methods
-            pass
         return made
 
+    setattr(create_operator, _FOLLOWED, True)
     return create_operator

@@ -156,8 +156,9 @@ def install(
     guard = recording.guard("calls of executors")
 
     def made(executor: Any) -> None:
-        loc = recording.sites.current(2)
+        loc = 0
         try:
+            loc = recording.sites.current(2)
             bound[executor.handle.value] = Bound(recording, arrays, sites, executor)
         except Exception as error:  # noqa: BLE001 - the program goes on without this graph being seen
             recording.unseen("graphs of executors", f"{type(error).__name__}: {error}")
@@ -177,32 +178,34 @@ def install(
     def MXExecutorForward(handle: Any, train: Any) -> int:
         start = clock()
         status = run_forward(handle, train)
-        known = bound.get(handle.value)
-        if known is not None and status == 0:
-            with guard:
+        with guard:
+            known = bound.get(handle.value)
+            if known is not None and status == 0:
                 known.ran_forward(recording.sites.current(), start)
-        elif known is None and recording.late:
-            recording.unseen("graphs of executors", "bound before the recorder came")
+            elif known is None and recording.late:
+                recording.unseen("graphs of executors", "bound before the recorder came")
         return status
 
     def MXExecutorBackwardEx(handle: Any, *rest: Any) -> int:
         status = run_backward(handle, *rest)
-        known = bound.get(handle.value)
-        if known is not None and status == 0:
-            with guard:
+        with guard:
+            known = bound.get(handle.value)
+            if known is not None and status == 0:
                 known.ran_backward(recording.sites.current())
         return status
 
     def MXExecutorOutputs(handle: Any, count: Any, outputs: Any) -> int:
         status = list_outputs(handle, count, outputs)
         # What `byref` was given; each call makes new handles of the same arrays.
-        for address, mark in zip(outputs._obj[: count._obj.value], heads.get(handle.value, ())):
-            arrays.marks[address] = mark
+        with guard:
+            for address, mark in zip(outputs._obj[: count._obj.value], heads.get(handle.value, ())):
+                arrays.marks[address] = mark
         return status
 
     def MXExecutorFree(handle: Any) -> int:
-        bound.pop(handle.value, None)
-        heads.pop(handle.value, None)
+        with guard:
+            bound.pop(handle.value, None)
+            heads.pop(handle.value, None)
         return free(handle)
 
     lib.MXExecutorForward = MXExecutorForward
@@ -247,7 +250,7 @@ def _heads(arrays: Arrays, sites: SymbolSites, executor: Any) -> list[Mark]:
 
 def _count_memory(arrays: Arrays, executor: Any, loc: int) -> None:
     """The arrays of a bound graph are not made by ops; they count as memory all the same."""
-    for array in (*executor.arg_arrays, *executor.grad_arrays, *executor.aux_arrays):
+    for array in (*executor.arg_arrays, *(executor.grad_arrays or ()), *executor.aux_arrays):
         if array is not None:
             arrays.written_unseen.add(array.handle.value)
             device = arrays.device(array.handle)

@@ -285,7 +285,12 @@ def install(
             finally:
                 mixed.updating -= 1
 
-        return set_updater(self, seen)
+        result = set_updater(self, seen)
+        # What it keeps is asked for an optimizer's states, by a Trainer's `save_states` for one.
+        with guard:
+            if self._updater is seen:
+                self._updater = updater
+        return result
 
     owner._set_updater = _set_updater
     return stores

@@ -24,8 +24,8 @@ class RefusedDevices:
 
     def op(self, name: Any, given: Iterable[Any], out: Any) -> None:
         """An op raised: `given` are its arguments' values, of which one may be a context as text."""
-        outputs = out if isinstance(out, (list, tuple)) else [out]
         with self._guard:
+            outputs = out if isinstance(out, (list, tuple)) else [out]
             contexts = [getattr(one, "context", None) for one in outputs]
             self.asked(str(self._names.get(name, name)), [*given, *contexts])
 
@@ -78,7 +78,9 @@ def _number(context: Any) -> Optional[int]:
     if isinstance(context, str):
         written = _WRITTEN.fullmatch(context)
         return int(written[1]) if written else None
-    return context.device_id if getattr(context, "device_typeid", 0) == _GPU else None
+    from mxnet.context import Context
+
+    return context.device_id if isinstance(context, Context) and context.device_typeid == _GPU else None
 
 
 def _gpus() -> int:

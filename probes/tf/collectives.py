@@ -30,11 +30,13 @@ def install(recording: Recording) -> None:
 
     def wrap(owner: Any, method: str, values_of: Any) -> None:
         original = vars(owner)[method]
+        named = list(inspect.signature(original).parameters)[2]
 
-        def reduced(self: Any, reduce_op: Any, values: Any, *args: Any, **kwargs: Any) -> Any:
+        def reduced(self: Any, *args: Any, **kwargs: Any) -> Any:
             with guard:
-                _note(recording, _ALGORITHMS.get(type(self).__name__, type(self).__name__), values_of(values))
-            return original(self, reduce_op, values, *args, **kwargs)
+                values = values_of(args[1] if len(args) > 1 else kwargs[named])
+                _note(recording, _ALGORITHMS.get(type(self).__name__, type(self).__name__), values)
+            return original(self, *args, **kwargs)
 
         reduced.__name__, reduced.__doc__ = method, original.__doc__
         setattr(owner, method, reduced)

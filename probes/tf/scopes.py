@@ -58,6 +58,13 @@ class _Recorded:
             _scopes.open.pop()
         return self._scope.__exit__(*error)
 
+    def __call__(self, *args: Any) -> Any:
+        """A graph's scope decorates functions, too."""
+        return self._scope(*args)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._scope, name)
+
 
 def _who(recording: Recording, through: str) -> Scope:
     """Who asks for a device now, by way of the framework's file `through`."""
@@ -79,10 +86,14 @@ def install(recording: Recording) -> None:
     from tensorflow.python.framework import ops
 
     device, through = ops.device, ops.__file__
+    guard = recording.guard("lines of device scopes")
 
     def recorded(device_name_or_function: Any) -> Any:
         scope = device(device_name_or_function)
-        asks = device_name_or_function is not None
-        return _Recorded(scope, _who(recording, through) if asks else NO_SCOPE)
+        made = NO_SCOPE
+        with guard:
+            if device_name_or_function is not None:
+                made = _who(recording, through)
+        return _Recorded(scope, made)
 
     ops.device = recorded

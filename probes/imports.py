@@ -38,8 +38,12 @@ def _call(hook: Hook, module: ModuleType) -> None:
     try:
         hook(module)
     except Exception as error:  # noqa: BLE001 - the user's import must not fail for the recorder's sake
-        _failed[module.__name__] = f"{type(error).__name__}: {error}"
-        sys.stderr.write(f"hopscope: can't record {module.__name__}: {type(error).__name__}: {error}\n")
+        _tell(module.__name__, error)
+
+
+def _tell(name: str, error: Exception) -> None:
+    _failed[name] = f"{type(error).__name__}: {error}"
+    sys.stderr.write(f"hopscope: can't record {name}: {type(error).__name__}: {error}\n")
 
 
 class _Finder:
@@ -56,7 +60,10 @@ class _Finder:
             spec = finder.find_spec(name, path, target)
             if spec is not None:
                 if spec.loader is not None:
-                    _wrap(spec.loader, name)
+                    try:
+                        _wrap(spec.loader, name)
+                    except Exception as error:  # noqa: BLE001 - one that takes no attribute loads it as ever
+                        _tell(name, error)
                 return spec
         return None
 

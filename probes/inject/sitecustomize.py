@@ -15,8 +15,15 @@ import sys
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
+def _absolute(folder: str) -> str:
+    try:
+        return os.path.abspath(folder)
+    except OSError:  # the working directory is gone
+        return folder
+
+
 def _leave_the_path() -> None:
-    sys.path[:] = [folder for folder in sys.path if os.path.abspath(folder or ".") != _HERE]
+    sys.path[:] = [folder for folder in sys.path if _absolute(folder or ".") != _HERE]
     sys.path_importer_cache.pop(_HERE, None)
 
 

@@ -24,18 +24,21 @@ def install(recording: Recording) -> Arrays:
     def __del__(self: Any) -> None:
         handle = self.handle
         if handle is not None:
-            address = handle.value
-            if address in nodes:
-                nodes.pop(address, None)
-            mark = marks.pop(address, None)
-            if address in gradients:
-                arrays.gradient_freed(address, mark)
-            elif mark is not None and mark.bytes:
-                mark.total[0] -= mark.bytes
-            if address in wanted:
-                wanted.discard(address)
-                arrays.copies.pop(address, None)
-                arrays.gradient_let_go(address)
+            try:
+                address = handle.value
+                if address in nodes:
+                    nodes.pop(address, None)
+                mark = marks.pop(address, None)
+                if address in gradients:
+                    arrays.gradient_freed(address, mark)
+                elif mark is not None and mark.bytes:
+                    mark.total[0] -= mark.bytes
+                if address in wanted:
+                    wanted.discard(address)
+                    arrays.copies.pop(address, None)
+                    arrays.gradient_let_go(address)
+            except Exception as error:  # noqa: BLE001 - the array must be freed all the same
+                recording.failed("arrays that are freed", error)
         check_call(free(handle))  # all that the method did
 
     base.__del__ = __del__
@@ -50,12 +53,14 @@ def install(recording: Recording) -> Arrays:
 
 def _hand_out_gradients(arrays: Arrays, owner: Any) -> None:
     hand_out = owner.grad.fget
+    guard = arrays.recording.guard("gradients that are handed out")
 
     @functools.wraps(hand_out)
     def grad(self: Any) -> Any:
         gradient = hand_out(self)
-        if gradient is not None:
-            arrays.handed_gradient(self.handle, gradient.handle)
+        with guard:
+            if gradient is not None:
+                arrays.handed_gradient(self.handle, gradient.handle)
         return gradient
 
     owner.grad = property(grad, owner.grad.fset)
@@ -65,13 +70,17 @@ def _pass_on(arrays: Arrays, owner: Any, name: str) -> None:
     original = vars(owner).get(name)
     if original is None:
         return
+    failed = arrays.recording.failed
 
     @functools.wraps(original)
     def viewed(self: Any, *args: Any, **kwargs: Any) -> Any:
         result = original(self, *args, **kwargs)
-        handle = getattr(result, "handle", None)
-        if handle is not None and handle.value not in arrays.marks:
-            arrays.view(handle, self.handle, name)
+        try:
+            handle = getattr(result, "handle", None)
+            if handle is not None and handle.value not in arrays.marks:
+                arrays.view(handle, self.handle, name)
+        except Exception as error:  # noqa: BLE001 - the program's call must not fail by it
+            failed("views of arrays", error)
         return result
 
     setattr(owner, name, viewed)

@@ -114,7 +114,7 @@ class ExactLines:
 
     def _noting(self, original: Callable[..., int], within: str) -> Callable[..., int]:
         underway, recording, profiler = self._underway, self._recording, self._profiler
-        calls = self._calls
+        calls, guard = self._calls, recording.guard("lines of MXNet's calls")
 
         @functools.wraps(original, assigned=(), updated=())
         def noted(*args: Any) -> int:
@@ -123,7 +123,9 @@ class ExactLines:
                     recording.unseen("calls of MXNet whose copies are not counted", profiler.why)
                 return original(*args)
             outer: Optional[_Call] = getattr(underway, "call", None)
-            loc = recording.sites.current() if within else 0
+            loc = 0
+            with guard:
+                loc = recording.sites.current() if within else 0
             call = underway.call = _Call(within, loc, recording.step, outer)
             calls.append((wall(), call))
             try:

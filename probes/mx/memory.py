@@ -88,13 +88,15 @@ def install(recording: Recording, arrays: Arrays, exact: Optional[ExactLines]) -
 
     lib: Any = _LIB
     memory = Memory(recording, arrays, exact)
+    guard = recording.guard("which arrays are gradients")
     mark_variables: Callable[..., int] = lib.MXAutogradMarkVariables
 
     def MXAutogradMarkVariables(count: Any, handles: Any, kinds: Any, gradients: Any) -> int:
         status = mark_variables(count, handles, kinds, gradients)
         if status == 0:
-            for index in range(getattr(count, "value", count)):
-                arrays.gradient_of(handles[index], gradients[index])
+            with guard:
+                for index in range(getattr(count, "value", count)):
+                    arrays.gradient_of(handles[index], gradients[index])
         return status
 
     lib.MXAutogradMarkVariables = MXAutogradMarkVariables

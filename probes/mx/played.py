@@ -23,6 +23,7 @@ def install(recording: Recording) -> None:
 
     kept: Any = context.Context
     make = kept.__init__
+    guard = recording.guard("GPUs that contexts of the host play")
     played: dict[str, str] = {}
     asked: dict[str, int] = {}
 
@@ -35,18 +36,20 @@ def install(recording: Recording) -> None:
             return
         make(self, "cpu", device_id + 1)
         name = f"cpu:{device_id + 1}"
-        if name not in played:
-            played[name] = f"gpu:{device_id}"
-            tell()
+        with guard:
+            if name not in played:
+                played[name] = f"gpu:{device_id}"
+                tell()
 
     kept.__init__ = __init__
     wanted_gpus = int(os.environ.get(GPUS_VARIABLE) or 0) or 1
 
     def num_gpus() -> int:
-        location = recording.sites.current()
-        if str(location) not in asked:
-            asked[str(location)] = location
-            tell()
+        with guard:
+            location = recording.sites.current()
+            if str(location) not in asked:
+                asked[str(location)] = location
+                tell()
         return wanted_gpus
 
     original: Any = context.num_gpus

@@ -58,6 +58,7 @@ class Profiler:
     def __init__(self, recording: Recording, contexts: int) -> None:
         """`contexts` is how many CPU contexts it has room for."""
         self._recording = recording
+        self._guard = recording.guard("MXNet's own profiler")
         self._contexts = contexts
         self._path = recording.writer.path.rpartition(".")[0] + ".profile.json"
         self._pid = os.getpid()
@@ -114,8 +115,10 @@ class Profiler:
 
         def __init__(context: Any, *args: Any, **kwargs: Any) -> None:
             init(context, *args, **kwargs)
-            if self.running and context.device_typeid == 1 and context.device_id >= self._contexts:
-                self.stop(f"MXNet's profiler has room for {self._contexts} CPU contexts, not for {context}")
+            with self._guard:
+                if self.running and context.device_typeid == 1 and context.device_id >= self._contexts:
+                    why = f"MXNet's profiler has room for {self._contexts} CPU contexts, not for {context}"
+                    self.stop(why)
 
         owner.__init__ = __init__
 
@@ -123,16 +126,18 @@ class Profiler:
         original: Callable[..., int] = getattr(lib, name)
 
         def used(*args: Any) -> int:
-            self.stop("the program uses MXNet's profiler itself")
+            with self._guard:
+                self.stop("the program uses MXNet's profiler itself")
             status = original(*args)
             # MXNet refuses to be configured anew until its thread that wrote our file has gone.
             while status != 0 and time.monotonic() < self._over_at:
                 time.sleep(DUMP_S / 10)
                 status = original(*args)
-            if name == _CONFIGURE:
-                self._programs_own = _file_name(*args[:3])
-            elif name == _DUMP and self._over_at and os.path.exists(self._programs_own):
-                self._mend(self._programs_own)
+            with self._guard:
+                if name == _CONFIGURE:
+                    self._programs_own = _file_name(*args[:3])
+                elif name == _DUMP and self._over_at and os.path.exists(self._programs_own):
+                    self._mend(self._programs_own)
             return status
 
         setattr(lib, name, used)

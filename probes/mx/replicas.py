@@ -127,10 +127,12 @@ def install(recording: Recording, arrays: Arrays) -> Drift:
 
 def _note_where_made(recording: Recording, module: Any) -> None:
     init = module.Trainer.__init__
+    guard = recording.guard("lines that make trainers")
 
     @functools.wraps(init)
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        setattr(self, MADE_AT, recording.sites.current())
+        with guard:
+            setattr(self, MADE_AT, recording.sites.current())
         init(self, *args, **kwargs)
 
     module.Trainer.__init__ = __init__

@@ -37,10 +37,14 @@ def install(recording: Recording) -> None:
     from mxnet.context import Context
 
     enter, leave = Context.__enter__, Context.__exit__
+    guard = recording.guard("lines of contexts")
 
     def __enter__(self: Any) -> Any:
         entered = enter(self)
-        _scopes.lines.append(recording.sites.current())
+        line = 0
+        with guard:
+            line = recording.sites.current()
+        _scopes.lines.append(line)
         return entered
 
     def __exit__(self: Any, *error: Any) -> Any:

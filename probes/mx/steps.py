@@ -129,15 +129,16 @@ def _count_rounds(recording: Recording, owner: Any, updated: Updated, in_kvstore
 
     @functools.wraps(original)
     def __call__(self: Any, index: Any, *args: Any, **kwargs: Any) -> Any:
-        if _nesting.depth == 0 and not in_kvstore():
-            if not leading:
-                leading.append(id(self))
-            first = index[0] if isinstance(index, (list, tuple)) and index else index
-            if leading[0] == id(self):
-                if not done or first in done:
-                    done.clear()
-                    recording.stepped(loc=recording.sites.current())
-                done.add(first)
+        with guard:
+            if _nesting.depth == 0 and not in_kvstore():
+                if not leading:
+                    leading.append(id(self))
+                first = index[0] if isinstance(index, (list, tuple)) and index else index
+                if leading[0] == id(self):
+                    if not done or first in done:
+                        done.clear()
+                        recording.stepped(loc=recording.sites.current())
+                    done.add(first)
         if applying():
             return original(self, index, *args, **kwargs)
         _nesting.updaters += 1

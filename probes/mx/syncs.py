@@ -163,7 +163,9 @@ def install(recording: Recording, arrays: Arrays, uploads: Uploads) -> None:
 
     def MXNDArraySyncCopyFromCPU(handle: Any, data: Any, size: Any) -> int:
         start = clock()
-        reused = handle.value in arrays.marks  # nothing can be waiting for an array that was just made
+        reused = False
+        with guard:
+            reused = handle.value in arrays.marks  # nothing can be waiting for an array that was just made
         if reused:
             status = wait_to_write(handle)
             if status != 0:
@@ -224,13 +226,15 @@ def _follow_values(recording: Recording, arrays: Arrays, uploads: Uploads) -> No
 
     take: Callable[[Any], Any] = NDArray.asnumpy
     send: Callable[[Any, Any], Any] = NDArray._sync_copyfrom
+    guard = recording.guard("arrays that Python took")
 
     @functools.wraps(take)
     def asnumpy(self: Any) -> Any:
         values = take(self)
-        device = arrays.device(self.handle)
-        if device is not HOST:
-            uploads.pulled.took(values, device, recording.sites.current())
+        with guard:
+            device = arrays.device(self.handle)
+            if device is not HOST:
+                uploads.pulled.took(values, device, recording.sites.current())
         return values
 
     @functools.wraps(send)

@@ -246,15 +246,16 @@ def install(recording: Recording, arrays: Arrays, exact: Optional[ExactLines]) -
         return set_recording(on, before)
 
     def MXAutogradMarkVariables(count: Any, handles: Any, *rest: Any) -> int:
-        arrays.wanted.update(handles[: getattr(count, "value", count)])
+        with guard:
+            arrays.wanted.update(handles[: getattr(count, "value", count)])
         return mark_variables(count, handles, *rest)
 
     def MXAutogradBackwardEx(count: Any, heads: Any, *rest: Any) -> int:
-        location = recording.sites.current()
         status = run_backward(count, heads, *rest)
         if status == 0:
             # (gradients of the heads, number of variables, variables, retain_graph, ..)
             with guard:
+                location = recording.sites.current()
                 retain = bool(getattr(rest[3], "value", rest[3]))
                 tape.backward(heads[: getattr(count, "value", count)], location, retain)
         return status

@@ -9,6 +9,7 @@ from __future__ import annotations
 import linecache
 from typing import Any
 
+from ..trace.guard import Guard
 from ..trace.recording import Recording
 from ..trace.sites import Span
 
@@ -20,40 +21,44 @@ def install(recording: Recording) -> None:
 
     transpiler: Any = api._TRANSPILER
     transform, create = transpiler.transform, origin_info.create_source_map
+    guard = recording.guard("lines of functions that AutoGraph rewrites")
 
     def transform_noted(entity: Any, context: Any) -> Any:
         result = transform(entity, context)
-        _, module, source_map = result
-        lines = {
-            place.lineno: (origin.loc.filename, origin.loc.lineno, origin.function_name or "")
-            for place, origin in source_map.items()
-        }
-        recording.sites.add_rewritten(module.__file__, lines)
+        with guard:
+            _, module, source_map = result
+            lines = {
+                place.lineno: (origin.loc.filename, origin.loc.lineno, origin.function_name or "")
+                for place, origin in source_map.items()
+            }
+            recording.sites.add_rewritten(module.__file__, lines)
         return result
 
     def create_source_map(nodes: Any, code: str, filepath: str) -> Any:
         source_map = create(nodes, code, filepath)
-        recording.sites.add_spans(filepath, _spans(nodes, code))
+        with guard:
+            recording.sites.add_spans(filepath, _spans(nodes, code))
         return source_map
 
     transpiler.transform = transform_noted
     origin_info.create_source_map = create_source_map
-    _mend_wrappers(origin_info)
+    _mend_wrappers(origin_info, guard)
 
 
-def _mend_wrappers(origin_info: Any) -> None:
+def _mend_wrappers(origin_info: Any, guard: Guard) -> None:
     """Of a decorator's wrapper AutoGraph asks for the lines of what it wraps (`functools.wraps`), though it
     rewrites the wrapper: its lines would be told as others, of another file even."""
     resolve_entity = origin_info.resolve_entity
 
     def resolve_own(node: Any, source: Any, entity: Any) -> None:
-        code = getattr(entity, "__code__", None)
-        if code is None or not hasattr(entity, "__wrapped__"):
-            resolve_entity(node, source, entity)
-            return
-        first = linecache.getline(code.co_filename, code.co_firstlineno)
-        indent = len(first) - len(first.lstrip())
-        origin_info.resolve(node, source, code.co_filename, code.co_firstlineno, indent)
+        with guard:
+            code = getattr(entity, "__code__", None)
+            if code is not None and hasattr(entity, "__wrapped__"):
+                first = linecache.getline(code.co_filename, code.co_firstlineno)
+                indent = len(first) - len(first.lstrip())
+                origin_info.resolve(node, source, code.co_filename, code.co_firstlineno, indent)
+                return
+        resolve_entity(node, source, entity)
 
     origin_info.resolve_entity = resolve_own
 

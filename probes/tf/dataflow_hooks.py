@@ -18,6 +18,7 @@ from .functions import Functions
 from .names import short_device
 from .syncs import KINDS, purpose_of
 
+_FORESEEN = "what is noted to foresee other devices"
 _MIRRORED = ("MirroredStrategy", "MultiWorkerMirroredStrategy", "CollectiveAllReduceStrategy")
 
 
@@ -67,18 +68,21 @@ def _mirrored() -> bool:
 def _wrap_ops(flow: Dataflow) -> None:
     kept: Any = EagerOps
     called, converted = kept.__call__, kept.converted
+    guard = flow.recording.guard(_FORESEEN)
 
     def op(
         self: Any, op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
     ) -> None:
-        if graph is None and any(getattr(tensor, "_hopscope", None) is None for tensor in inputs):
-            # The recorder looks for its caller's variables: its caller is this function now.
-            location = flow.recording.sites.current()
-            mark_direct_reads(sys._getframe(1), inputs, location, short_device(_scope()))
+        with guard:
+            if graph is None and any(getattr(tensor, "_hopscope", None) is None for tensor in inputs):
+                # The recorder looks for its caller's variables: its caller is this function now.
+                location = flow.recording.sites.current()
+                mark_direct_reads(sys._getframe(1), inputs, location, short_device(_scope()))
         called(self, op_type, inputs, attrs, outputs, op_name, graph)
-        text = op_type.decode() if isinstance(op_type, bytes) else op_type
-        if graph is None and text not in self.functions.called:
-            flow.op(text, inputs, attrs, outputs or (), _scope())
+        with guard:
+            text = op_type.decode() if isinstance(op_type, bytes) else op_type
+            if graph is None and text not in self.functions.called:
+                flow.op(text, inputs, attrs, outputs or (), _scope())
 
     def constant(self: Any, tensor: Any, *more: Any) -> None:
         converted(self, tensor, *more)
@@ -94,11 +98,15 @@ def _wrap_colocation(flow: Dataflow) -> None:
 
     module: Any = ops
     original = module._colocate_with_for_gradient
+    guard = flow.recording.guard(_FORESEEN)
 
     def colocate(op: Any, *more: Any, **named: Any) -> Any:
         made = original(op, *more, **named)
-        maker = flow.maker_of(op) if op is not None and context.executing_eagerly() else None
-        return made if maker is None else _beside(flow, made, str(op.device), maker)
+        with guard:
+            maker = flow.maker_of(op) if op is not None and context.executing_eagerly() else None
+            if maker is not None:
+                return _beside(flow, made, str(op.device), maker)
+        return made
 
     module._colocate_with_for_gradient = colocate
 
@@ -140,9 +148,12 @@ def _wrap_values(flow: Dataflow) -> None:
     """Both ways in which Python takes a value, below the recorder's own hooks."""
     from tensorflow.python.framework import ops
 
+    guard = flow.recording.guard(_FORESEEN)
+
     def pulled(tensor: Any, kind: str) -> None:
-        location = flow.recording.sites.current(2)
-        flow.pulled(tensor, purpose_of(flow.recording, sys._getframe(2)) or kind, location)
+        with guard:
+            location = flow.recording.sites.current(2)
+            flow.pulled(tensor, purpose_of(flow.recording, sys._getframe(2)) or kind, location)
 
     base: Any = getattr(ops, "_EagerTensorBase", None) or ops.EagerTensor.__mro__[1]
     original, install_buffers = base._numpy, buffers.install
@@ -176,10 +187,12 @@ def _wrap_questions(flow: Dataflow) -> None:
 
     made: Any = distribute_lib.StrategyBase
     init = made.__init__
+    guard = flow.recording.guard(_FORESEEN)
 
     def strategy_made(self: Any, *args: Any, **kwargs: Any) -> None:
-        if not type(self).__name__.startswith("_"):
-            flow.note(f"strategy {type(self).__name__}", flow.recording.sites.current())
+        with guard:
+            if not type(self).__name__.startswith("_"):
+                flow.note(f"strategy {type(self).__name__}", flow.recording.sites.current())
         init(self, *args, **kwargs)
 
     made.__init__ = strategy_made
@@ -189,34 +202,44 @@ def _wrap_questions(flow: Dataflow) -> None:
 def _wrap_exchange(flow: Dataflow, owner: Any) -> None:
     """What replicas would sum among each other, were there several: here is one."""
     original = owner.all_reduce
+    guard = flow.recording.guard(_FORESEEN)
 
     def all_reduce(self: Any, reduce_op: Any, value: Any, options: Any = None) -> Any:
-        from tensorflow.python.util import nest
-
-        summed = [one for one in nest.flatten(value) if hasattr(one, "dtype") and hasattr(one, "shape")]
-        strategy = type(self.strategy).__name__
-        tensors = [[one.dtype.base_dtype.name, _extents(one.shape)] for one in summed]
-        facts = {"strategy": strategy, "tensors": tensors}
-        if not strategy.startswith("_"):
-            flow.note(f"all-reduce {len(summed)}", flow.recording.sites.current(), facts)
+        with guard:
+            strategy, tensors = type(self.strategy).__name__, _tensors(value)
+            facts = {"strategy": strategy, "tensors": tensors}
+            if not strategy.startswith("_"):
+                flow.note(f"all-reduce {len(tensors)}", flow.recording.sites.current(), facts)
         return original(self, reduce_op, value, options)
 
     owner.all_reduce = all_reduce
 
 
-def _extents(shape: Any) -> Optional[list[Optional[int]]]:
-    return None if shape.rank is None else list(shape.as_list())
+def _tensors(value: Any) -> list[tuple[str, Optional[list[Optional[int]]]]]:
+    """Type and extents of each tensor, or numpy's array, in what replicas sum."""
+    from tensorflow.python.framework import dtypes, tensor_shape
+    from tensorflow.python.util import nest
+
+    found = []
+    for one in nest.flatten(value):
+        if hasattr(one, "dtype") and hasattr(one, "shape"):
+            shape = tensor_shape.as_shape(one.shape)
+            extents = None if shape.rank is None else list(shape.as_list())
+            found.append((dtypes.as_dtype(one.dtype).base_dtype.name, extents))
+    return found
 
 
 def _wrap_question(flow: Dataflow, owner: Any, name: str, through: str) -> None:
     original = getattr(owner, name)
+    guard = flow.recording.guard(_FORESEEN)
 
     def asked(self: Any, device_type: Any = None) -> Any:
-        frame = sys._getframe(1)
-        while frame.f_code.co_filename == through and frame.f_back is not None:
-            frame = frame.f_back
-        if device_type in (None, "GPU") and flow.recording.sites.is_user(frame.f_code.co_filename):
-            flow.note("asks which GPUs there are", flow.recording.sites.current())
+        with guard:
+            frame = sys._getframe(1)
+            while frame.f_code.co_filename == through and frame.f_back is not None:
+                frame = frame.f_back
+            if device_type in (None, "GPU") and flow.recording.sites.is_user(frame.f_code.co_filename):
+                flow.note("asks which GPUs there are", flow.recording.sites.current())
         return original(self, device_type)
 
     setattr(owner, name, asked)

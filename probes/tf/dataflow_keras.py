@@ -22,6 +22,7 @@ _LAYERS = {
     "tf_keras.src.layers.rnn.lstm": "LSTM",
     "tf_keras.src.layers.rnn.gru": "GRU",
 }
+_FORESEEN = "what Keras decides by the GPUs there are"
 _TRAINER = "keras.src.trainers.trainer"
 
 
@@ -40,16 +41,19 @@ def _layer_hook(flow: Dataflow, name: str) -> Callable[[ModuleType], None]:
         made: dict[int, int] = {}
         runs = "inner_loop" if "inner_loop" in vars(owner) else "call"
         init, original = owner.__init__, vars(owner)[runs]
+        guard = flow.recording.guard(_FORESEEN)
 
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
             init(self, *args, **kwargs)
-            made[id(self)] = flow.recording.sites.current()
+            with guard:
+                made[id(self)] = flow.recording.sites.current()
 
         def called(self: Any, *args: Any, **kwargs: Any) -> Any:
-            location = made.get(id(self)) or flow.recording.sites.current()
-            masked = kwargs.get("mask") is not None or _second(runs, args) is not None
-            facts = {"layer": name, "name": self.name, "against": against(self), "masked": masked}
-            flow.note(f"rnn {self.name}", location, {**facts, "keras": 3 if runs == "inner_loop" else 2})
+            with guard:
+                location = made.get(id(self)) or flow.recording.sites.current()
+                masked = kwargs.get("mask") is not None or _second(runs, args) is not None
+                facts = {"layer": name, "name": self.name, "against": against(self), "masked": masked}
+                flow.note(f"rnn {self.name}", location, {**facts, "keras": 3 if runs == "inner_loop" else 2})
             return original(self, *args, **kwargs)
 
         owner.__init__ = __init__
@@ -92,10 +96,12 @@ def _trainer_hook(flow: Dataflow) -> Callable[[ModuleType], None]:
         if supports is None or original is None:
             return
         signature = inspect.signature(original)
+        guard = flow.recording.guard(_FORESEEN)
 
         @functools.wraps(original)
         def compiled(self: Any, *args: Any, **kwargs: Any) -> Any:
-            with contextlib.suppress(TypeError):  # Keras tells of wrong arguments itself
+            # Keras tells of wrong arguments itself.
+            with guard, contextlib.suppress(TypeError):
                 given = signature.bind(self, *args, **kwargs)
                 given.apply_defaults()
                 if given.arguments.get("jit_compile") == "auto" and not given.arguments.get("run_eagerly"):

@@ -23,23 +23,27 @@ def install(recording: Recording) -> None:
     trace = func_graph.func_graph_from_py_func
     # By the id of what is traced, which AutoGraph has rewritten by then; kept, so that no id comes again.
     lines: dict[int, tuple[Any, int]] = {}
+    guard = recording.guard("lines that made functions")
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         init(self, *args, **kwargs)
-        self._hopscope_made = recording.sites.current()
+        with guard:
+            self._hopscope_made = recording.sites.current()
 
     def _generate_tracing_options(self: Any, *args: Any, **kwargs: Any) -> Any:
         made = options(self, *args, **kwargs)
-        line = getattr(self, "_hopscope_made", 0)
-        if line:
-            lines[id(made.python_function)] = (made.python_function, line)
+        with guard:
+            line = getattr(self, "_hopscope_made", 0)
+            if line:
+                lines[id(made.python_function)] = (made.python_function, line)
         return made
 
     def func_graph_from_py_func(name: Any, python_func: Any, *args: Any, **kwargs: Any) -> Any:
         graph = trace(name, python_func, *args, **kwargs)
-        known = lines.get(id(python_func))
-        if known is not None:
-            graph._hopscope_made = known[1]
+        with guard:
+            known = lines.get(id(python_func))
+            if known is not None:
+                graph._hopscope_made = known[1]
         return graph
 
     function.__init__ = __init__

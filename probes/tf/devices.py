@@ -17,13 +17,15 @@ def install(recording: Recording) -> None:
     from tensorflow.python.eager import context
 
     ensure = context.Context.ensure_initialized
+    guard = recording.guard("the devices")
 
     def ensure_initialized(self: Any) -> None:
         if self._initialized:
             return
         ensure(self)
-        if self._context_handle is not None and self is context.context():
-            began(self)
+        with guard:
+            if self._context_handle is not None and self is context.context():
+                began(self)
 
     def began(ctx: Any) -> None:
         pywrap_tfe.TFE_ContextEnableRunMetadata(ctx._context_handle)

@@ -32,10 +32,12 @@ def _in_threads(eager_ops: EagerOps) -> None:
     from tensorflow.python.eager import context
 
     bootstrap = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
+    guard = eager_ops.recording.guard("eager ops of a thread")
 
     def bootstrap_recorded(thread: threading.Thread) -> None:
-        if thread.name != "hopscope":
-            context.context().add_op_callback(eager_ops)
+        with guard:
+            if getattr(thread, "_name", "") != "hopscope":
+                context.context().add_op_callback(eager_ops)
         bootstrap(thread)
 
     threading.Thread._bootstrap_inner = bootstrap_recorded  # type: ignore[attr-defined]
@@ -51,16 +53,18 @@ def _in_python_functions(functions: Functions, eager_ops: EagerOps) -> None:
     from tensorflow.python.util import compat, nest
 
     call = script_ops.EagerFunc.__call__
+    guard = eager_ops.recording.guard("what tf.py_function is given")
 
     def call_recorded(self: Any, device: Any, token: Any, args: Any) -> Any:
-        context.context().add_op_callback(eager_ops)
-        home = "" if device else functions.python_homes.get(compat.as_bytes(token), "")
-        mark = mark_of("EagerPyFunc", functions.python_lines.get(compat.as_bytes(token), 0), "", home)
-        for tensor in nest.flatten(args):
-            if getattr(tensor, "_hopscope", None) is None:
-                tensor._hopscope = mark
-            if home:
-                tensor._hopscope_home = home
+        with guard:
+            context.context().add_op_callback(eager_ops)
+            home = "" if device else functions.python_homes.get(compat.as_bytes(token), "")
+            mark = mark_of("EagerPyFunc", functions.python_lines.get(compat.as_bytes(token), 0), "", home)
+            for tensor in nest.flatten(args):
+                if getattr(tensor, "_hopscope", None) is None:
+                    tensor._hopscope = mark
+                if home:
+                    tensor._hopscope_home = home
         return call(self, device, token, args)
 
     script_ops.EagerFunc.__call__ = call_recorded

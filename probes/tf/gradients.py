@@ -85,11 +85,13 @@ def install(recording: Recording) -> None:
             forward_ops.clear()
 
     recording.tickers.append(bound)
+    guard = recording.guard("lines of gradients")
     differentiate = imperative_grad.imperative_grad
 
     def imperative_grad_located(*args: Any, **kwargs: Any) -> Any:
         before = current.loc
-        current.loc = recording.sites.current()
+        with guard:
+            current.loc = recording.sites.current()
         try:
             return differentiate(*args, **kwargs)
         finally:
@@ -99,27 +101,32 @@ def install(recording: Recording) -> None:
     record = execute.record_gradient
 
     def record_gradient(op_name: Any, inputs: Any, attrs: Any, outputs: Any) -> None:
-        op = next((out.op for out in outputs if not hasattr(out, "_numpy_internal")), None)
-        device, name = (op.device, op.name) if op is not None else ("", "")
-        forward_ops[id(attrs)] = (recording.sites.current(), device, name)
+        try:
+            op = next((out.op for out in outputs if not hasattr(out, "_numpy_internal")), None)
+            device, name = (op.device, op.name) if op is not None else ("", "")
+            forward_ops[id(attrs)] = (recording.sites.current(), device, name)
+        except Exception as error:  # noqa: BLE001 - the program's op must not fail by it
+            recording.failed("lines of gradients", error)
         record(op_name, inputs, attrs, outputs)
 
     execute.record_gradient = record_gradient
-    _of_functions()
+    _of_functions(recording)
     backprop._gradient_function = gradient_function
     pywrap_tfe.TFE_Py_RegisterGradientFunction(gradient_function)
 
 
-def _of_functions() -> None:
+def _of_functions(recording: Recording) -> None:
     """The gradient of a function that another one calls is made of its graph's ops, without a tape."""
     from tensorflow.python.ops import gradients_util
 
     compiled: Callable[..., Any] = gradients_util._MaybeCompile
+    guard = recording.guard("lines of gradients")
 
     def _MaybeCompile(scope: Any, op: Any, func: Any, grad_fn: Any) -> Any:
-        places: dict[str, tuple[int, int, str, Any, str]] = getattr(op.graph, "_hopscope_ops", {})
         before = _now()
-        _set(places.get(op.name, (0,))[0], op.device, _told(op.type, op.name))
+        with guard:
+            places: dict[str, tuple[int, int, str, Any, str]] = getattr(op.graph, "_hopscope_ops", {})
+            _set(places.get(op.name, (0,))[0], op.device, _told(op.type, op.name))
         try:
             return compiled(scope, op, func, grad_fn)
         finally:

@@ -20,11 +20,15 @@ def install(recording: Recording) -> None:
     if replica is None:
         return
     merge = replica._merge_call
+    guard = recording.guard("the line at which replicas meet")
 
     def _merge_call(self: Any, fn: Any, args: Any, kwargs: Any) -> Any:
-        location = recording.sites.current()
-        if applying():
-            fn = while_applying(fn)
-        return merge(self, recording.sites.charged(fn, location) if location else fn, args, kwargs)
+        with guard:
+            location = recording.sites.current()
+            if applying():
+                fn = while_applying(fn)
+            if location:
+                fn = recording.sites.charged(fn, location)
+        return merge(self, fn, args, kwargs)
 
     replica._merge_call = _merge_call

@@ -26,15 +26,18 @@ VARIABLES = (
 
 def install(recording: Recording) -> None:
     """Switch it on in a process that makes a tf.distribute.Server, before that runs anything."""
+    guard = recording.guard("graphs that a server places")
 
     def hook(module: ModuleType) -> None:
         owner: Any = module.Server  # type: ignore[attr-defined]  # known to TensorFlow only
         make = owner.__init__
 
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-            _switch_on(recording)
+            with guard:
+                _switch_on(recording)
             make(self, *args, **kwargs)
-            _tell_role(recording, self)
+            with guard:
+                _tell_role(recording, self)
 
         __init__.__doc__ = make.__doc__
         owner.__init__ = __init__

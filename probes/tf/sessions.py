@@ -261,11 +261,13 @@ def install(recording: Recording, functions: Functions) -> None:
         return values
 
     def make_callable(self: Any, *args: Any, **kwargs: Any) -> Any:
-        sessions.unseen(self)
+        with guard:
+            sessions.unseen(self)
         return make(self, *args, **kwargs)
 
     def _make_callable_from_options(self: Any, *args: Any, **kwargs: Any) -> Any:
-        sessions.unseen(self)
+        with guard:
+            sessions.unseen(self)
         return make_from_options(self, *args, **kwargs)
 
     base._do_run, base.make_callable = _do_run, make_callable

@@ -7,6 +7,7 @@ a user frame is charged to the line that started it.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import sys
@@ -85,7 +86,7 @@ class Sites:
         return (self._find_owner(filename) if known is None else known) == _USER
 
     def _find_owner(self, filename: str) -> int:
-        real = os.path.abspath(filename)
+        real = _absolute(filename)
         if real.startswith(_OWN):
             owner = _OURS
         elif is_cell(filename):
@@ -149,10 +150,10 @@ class Sites:
     def place(self, file: str, line: int, function: str, via: Optional[str] = None) -> int:
         """The id of a location known by file and line."""
         cell = cell_name(file) if is_cell(file) else None
-        file = file if is_cell(file) else os.path.abspath(file)
+        file = file if is_cell(file) else _absolute(file)
         known = self._by_place.get((file, line, via))
         if known is None:
-            relative = cell or os.path.relpath(file, self.root)
+            relative = cell or (os.path.relpath(file, self.root) if os.path.isabs(file) else file)
             if relative.count("..") > 2:
                 relative = file
             known = self._define(f"{relative}:{line}", via, file, line, function)
@@ -165,12 +166,21 @@ class Sites:
         sites = self
 
         def start_noted(thread: threading.Thread, *args: Any, **kwargs: Any) -> None:
-            thread._hopscope_started_at = sites.current()  # type: ignore[attr-defined]
+            with contextlib.suppress(Exception):  # a thread's own class may refuse attributes
+                thread._hopscope_started_at = sites.current()  # type: ignore[attr-defined]
             start(thread, *args, **kwargs)
 
         start_noted.__doc__ = start.__doc__
         start_noted.__name__ = "start"
         threading.Thread.start = start_noted  # type: ignore[method-assign,assignment]
+
+
+def _absolute(filename: str) -> str:
+    """The same where that can't be told: the working directory is gone."""
+    try:
+        return os.path.abspath(filename)
+    except OSError:
+        return filename
 
 
 def library_path(filename: str) -> str:

@@ -395,6 +395,23 @@ def test_what_an_op_without_a_scope_hands_on_to_two_lines_is_one_detour(own: boo
     assert (one.fix or "").startswith(said)
 
 
+def test_tensors_of_several_sizes_that_nobodys_op_hands_on_are_one_missing_scope() -> None:
+    via = "tensorflow/python/ops/custom_gradient.py:__call__"
+    sites = LOCATIONS | {5: Location(5, "train.py:15", via, "/src/train.py", 15, "main")}
+    keys = [STEPS, Key(3, "op", {"op": "Identity", "device": "cpu:0", "loc": 5}, 16)]
+    for number, (line, size) in enumerate([(1, 1000), (3, 3000)]):
+        out: dict[str, Any] = {"op": "Identity", "loc": 5, "producer_op": "AddV2", "bytes": size}
+        back: dict[str, Any] = {"producer_op": "Identity", "producer_loc": 5, "requested": "cpu:1"}
+        keys += [
+            hop(10 + number, "cpu:1", "cpu:0", **out),
+            hop(20 + number, "cpu:0", "cpu:1", op="Sub", loc=line, bytes=size, **back),
+        ]
+    run = tables(*keys, locations=sites)
+    (one,) = run_findings(run, hop_table(run), [])
+    assert (one.code, one.site, sorted(one.hops)) == ("default-device", "train.py:15", [0, 1, 2, 3])
+    assert (one.fix or "").startswith("Call the function inside the device scope of cpu:1")
+
+
 def test_a_result_that_passes_the_default_device_is_told_how_to_call_the_function() -> None:
     run = tables(
         hop(1, "cpu:1", "cpu:0", op="Identity", loc=1),

@@ -122,8 +122,8 @@ from app.analysis.finding import Finding
             "host-sync",
             {"src": "cpu:1", "handed_by": ["Custom argument at t.py:3"], "idle_meanwhile": ["cpu:2"]},
             "It lay on cpu:1 and was handed to the operator called at t.py:3. A thread of MXNet's own runs"
-            " the operator, once its inputs are computed: that thread waits for the values, and with it all that"
-            " needs the operator's result, while the program's own code goes on.",
+            " the operator, once its inputs are computed: that thread waits for the values, and with it all"
+            " that needs the operator's result, while the program's own code goes on.",
         ),
         (
             "host-sync",

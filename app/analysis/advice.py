@@ -73,6 +73,9 @@ _FIX_OF_PARTS = (
     ' tf.device("/CPU:0").'
 )
 _FIX_OF_ROWS = "Create the table on {dst}, where its rows are used, if it fits into that memory{creates}."
+_FIX_OF_UNASKED = (
+    "Run what reads it in the device scope of {src}, where the variable lives: no scope asks for {dst} here."
+)
 _FIX_OF_KEPT = (
     "{kept_by} keeps its variables in one place for all replicas: MirroredStrategy keeps a copy of each on"
     " every device, MultiWorkerMirroredStrategy on those of every worker."
@@ -128,6 +131,8 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         text = known
     if code == "variable-home" and evidence.get("created_in") and evidence.get("created_at"):
         text = _FIX_OF_CREATED
+    elif code == "variable-home" and _runs_by_default(evidence):
+        text = _FIX_OF_UNASKED
     if code == "variable-home" and evidence.get("kept_by"):
         text = _FIX_OF_KEPT
     if code == "default-device" and evidence.get("default_device") and _to_gpu_from_host(evidence):
@@ -197,6 +202,13 @@ _DRAWS = ("uniform", "normal", "random", "gamma", "poisson", "exponential", "ran
 
 def _draws(evidence: Mapping[str, Any]) -> bool:
     return any(part in op for op in flat(evidence.get("made_without_context")) for part in _DRAWS)
+
+
+def _runs_by_default(evidence: Mapping[str, Any]) -> bool:
+    """Whether what reads a variable of one card runs on another device only because nothing asks for one."""
+    asked = [*each(evidence.get("requested")), *each(evidence.get("called_on"))]
+    ends = each(evidence.get("src")), each(evidence.get("dst"))
+    return not asked and all(len(devices) == 1 for devices in ends) and not is_host(ends[0][0])
 
 
 def _to_gpu_from_host(evidence: Mapping[str, Any]) -> bool:

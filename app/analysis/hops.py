@@ -160,15 +160,28 @@ def context_of(tables: Tables) -> Context:
 
 
 def _repeated(tables: Tables) -> frozenset[Sent]:
-    """The transfers of which nearly each but the first sent a tensor that had been sent before."""
+    """The transfers of which nearly each but the first sent a tensor that had been sent before.
+
+    Or, of copies that the code makes, at least half, and one in each step: a loop inside of steps.
+    """
     again: dict[Sent, int] = {}
     for key in tables.of_kind("again"):
         again[sent(key.fields)] = again.get(sent(key.fields), 0) + (key.count or 0)
     times: dict[Sent, int] = {}
+    eager: set[Sent] = set()
     for key in tables.of_kind("hop"):
-        if sent(key.fields) in again:
-            times[sent(key.fields)] = times.get(sent(key.fields), 0) + (key.count or 0)
-    return frozenset(one for one, count in times.items() if again[one] >= max(2, _NEARLY_ALL * (count - 1)))
+        if (one := sent(key.fields)) in again:
+            times[one] = times.get(one, 0) + (key.count or 0)
+            if key.fields.get("kind") == "copy" and not key.fields.get("graph"):
+                eager.add(one)
+
+    def enough(one: Sent, count: int) -> float:
+        nearly_all = max(2.0, _NEARLY_ALL * (count - 1))
+        if one not in eager or not tables.steps:
+            return nearly_all
+        return min(nearly_all, max(2.0, tables.rounds, count / 2))
+
+    return frozenset(one for one, count in times.items() if again[one] >= enough(one, count))
 
 
 def _taken_on_host(tables: Tables) -> dict[tuple[int, str], str]:

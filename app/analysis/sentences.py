@@ -106,7 +106,7 @@ _ONLY_TO_BE_SENT = (
     "{maker} at {at} names no context, so what it makes lies on {srcs}, only to be copied to {dsts} by {call}"
 )
 _FOR_A_MODEL = (
-    "{maker} at {at} names no context, so it runs on {srcs} while the model is computed, and what comes of it"
+    "{maker} at {at} names no context, so it runs on {srcs} in the middle of each step, and what comes of it"
     " is copied to {dsts} at {copied_at} by {call}"
 )
 _BESIDE = ("colocated_with", "producer_colocated_with", "producer_placed_beside")

@@ -2,8 +2,8 @@
 
 From nothing: of sizes and numbers alone, such as random draws, zeros and ranges, and what ops make of such
 arrays; not of Python's data, of parameters, or of anything that lies on the host for its own sake. It may be
-made only to be sent, in one expression with the copy, or while a model is computed; what a loop makes to
-feed its steps is neither.
+made only to be sent, in one expression with the copy, or while a model is computed or updated; what a loop
+makes to feed its steps is neither.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ TO_BE_SENT = "to be sent"
 IN_A_MODEL = "in a model"
 _UNKNOWN = ("", "?")
 _FORWARD = ("forward", "hybrid_forward")
+_UPDATE = ("update", "update_multi_precision", "step", "fused_step")
 _HAND_ON = ("begin_state", "rand", "randn")
 """Functions that hand a context on among others of their arguments."""
 _MOST = 8
@@ -117,14 +118,17 @@ class FromNothing:
             self._recording.key(("kept", op, location, how), "kept", fields, counted=False)
 
     def _computes_a_model(self, frame: FrameType) -> bool:
-        """Whether autograd records, or a Block's forward is at work."""
+        """Whether autograd records, or a Block's forward or an optimizer's update is at work."""
         if self._tape.on:
             return True
         from mxnet.gluon import Block
+        from mxnet.optimizer import Optimizer
 
         around: Optional[FrameType] = frame
         while around is not None:
-            if around.f_code.co_name in _FORWARD and isinstance(around.f_locals.get("self"), Block):
+            name = around.f_code.co_name
+            kind = Block if name in _FORWARD else Optimizer if name in _UPDATE else None
+            if kind is not None and isinstance(around.f_locals.get("self"), kind):
                 return True
             around = around.f_back
         return False

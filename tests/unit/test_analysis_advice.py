@@ -49,6 +49,15 @@ def test_an_op_that_nobody_wrote_is_placed_by_the_scope_of_the_call() -> None:
         assert said.startswith("Call the function inside the device scope of cpu:1")
 
 
+def test_what_reads_a_cards_variable_without_a_scope_is_moved_and_not_the_variable() -> None:
+    """Bug: the variable of a loaded model was to be created on the host, where a call without a scope ran."""
+    evidence = {"src": "cpu:2", "dst": "cpu:0", "lives_on": "cpu:2", "requested": ""}
+    said = advice.fix("variable-home", evidence) or ""
+    assert said.startswith("Run what reads it in the device scope of cpu:2, where the variable lives")
+    for asked in ({"requested": "cpu:0"}, {"called_on": "cpu:0"}, {"src": "cpu:0", "dst": "cpu:2"}):
+        assert (advice.fix("variable-home", evidence | asked) or "").startswith("Create the variable on")
+
+
 @pytest.mark.parametrize(
     ("tensors", "apart"), [(("shard0", "shard1"), True), (("table", "table"), None)], ids=["shards", "shared"]
 )

@@ -77,7 +77,7 @@ def test_ops_on_the_host_are_told_at_the_line_that_makes_their_first_array() -> 
     found = told(CHAIN, *CHAINS_OPS)
     assert (found.code, found.severity, found.site) == ("default-device", "warning", "train.py:6")
     assert found.summary == (
-        "_arange at train.py:6 names no context, so it runs on cpu:0 while the model is computed, and what"
+        "_arange at train.py:6 names no context, so it runs on cpu:0 in the middle of each step, and what"
         " comes of it is copied to cpu:1 at train.py:10 by as_in_context: 10 KiB each step."
     )
     assert because(found) == (

@@ -17,7 +17,7 @@ import threading
 from typing import Any, NamedTuple, Optional
 
 from ..trace.recording import Recording, clock
-from ..trace.stderr_rest import ENDING, VERBOSE
+from ..trace.stderr_rest import ENDING, own_output
 from .verbose import VerboseLog
 
 LOST = 1
@@ -27,7 +27,6 @@ _SEND = re.compile(rb"sendrecv_ops\.cc:\d+\] Send ([^;\n]+);[0-9a-f]+;([^;\n]+);
 _NODE = re.compile(
     rb"executor\.cc:\d+\] Process node: \d+ step -?\d+ \{\{node ([^}\n]+)\}\} = _(?:Host)?Send\["
 )
-_LOG_LINE = re.compile(rb"([IWEF])\d{4} ")
 
 
 class _Call(NamedTuple):
@@ -170,18 +169,9 @@ class Observed:
                 self.recording.step = before
 
     def _pass_on(self, data: bytes) -> None:
-        quiet = self._log.quiet if self._log else b""
-        kept = [
-            line for line in data.splitlines(True) if not VERBOSE.search(line) and not _hidden(line, quiet)
-        ]
+        kept = own_output(data, self._log.quiet if self._log else b"")
         if kept:
-            os.write(self._saved, b"".join(kept))
-
-
-def _hidden(line: bytes, quiet: bytes) -> bool:
-    """A log line of a level that the user's TF_CPP_MIN_LOG_LEVEL hides."""
-    match = _LOG_LINE.match(line)
-    return match is not None and match.group(1) in quiet
+            os.write(self._saved, kept)
 
 
 def _live_nodes(data: bytes) -> dict[str, int]:

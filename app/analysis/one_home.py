@@ -28,6 +28,17 @@ def made_together(hop: Hop) -> tuple[str, ...]:
     return ()
 
 
+def read_by_several(groups: MutableMapping[Act, list[int]], hops: Sequence[Hop]) -> None:
+    """Join the groups of one variable, or one object's, that the same lines read on several devices."""
+    first: dict[tuple[Any, ...], Act] = {}
+    for act, rows in list(groups.items()):
+        made = made_together(hops[rows[0]])
+        if made:
+            alike = (*made[:-1], frozenset(hops[row].blamed_site for row in rows))
+            if (known := first.setdefault(alike, act)) is not act:
+                groups[known] += groups.pop(act)
+
+
 def read_together(groups: MutableMapping[Act, list[int]], hops: Sequence[Hop], telling: Telling) -> None:
     """Join the groups of several lines that read the same variables, by all that is known, made at one line.
 

@@ -12,7 +12,7 @@ from typing import Any, Callable, Optional
 from ..trace.recording import Recording
 from ..trace.rows import RUNTIMES_GRAPHS
 from .awaited import Awaited
-from .exported import exported
+from .exported import exported, joined
 from .function_notes import FunctionNote
 from .names import short_device
 from .origins import NOT_KNOWN, Calling
@@ -64,7 +64,7 @@ class FunctionGraphs:
         from tensorflow.core.protobuf import config_pb2
 
         with self._lock:
-            for merged in config_pb2.RunMetadata.FromString(metadata).function_graphs:
+            for merged in joined(config_pb2.RunMetadata.FromString(metadata).function_graphs, self.notes):
                 for function_graph, apart in exported(merged, name, self.notes):
                     self._read_one(name, function_graph, apart, inputs, location, ctx)
 

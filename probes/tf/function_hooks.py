@@ -43,13 +43,16 @@ def install(recording: Recording) -> Functions:
 
     atomic_function.from_func_graph = from_func_graph
 
-    call = context.Context.call_function
+    call, firsts = context.Context.call_function, functions.firsts
 
     def call_function(self: Any, name: Any, tensor_inputs: Any, num_outputs: Any) -> Any:
         text = name.decode() if isinstance(name, bytes) else name
         task, observing, window, outputs = "", None, None, None
+        first = held = False
         with calling:
             task = functions.remote.task(self)
+            first = not task and text not in firsts.settled
+            held = first and firsts.begin(text)
             observing = functions.begins(text) if not task else None
             functions.called.add(text)
             if functions.windows:
@@ -61,6 +64,8 @@ def install(recording: Recording) -> Functions:
             dur = clock() - start
             with calling:
                 functions.ran(self, text, tensor_inputs, outputs, start, dur, observing, window, task)
+            if first:
+                firsts.end(text, held)
         return outputs
 
     context.Context.call_function = call_function

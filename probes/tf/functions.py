@@ -13,6 +13,7 @@ from typing import Any
 from ..trace.pulled import Pulled
 from ..trace.recording import Recording
 from ..trace.rows import BY_XLA
+from .first_calls import FirstCalls
 from .function_graphs import FunctionGraphs, export
 from .function_notes import FunctionNote, note_of
 from .host_waits import mark_results
@@ -37,6 +38,7 @@ class Functions:
         """tf.py_function's token -> the device that the code asked for."""
         self.python_lines: dict[bytes, int] = {}
         """The same -> location of the line that has the graph call it."""
+        self.firsts = FirstCalls()
         self.observed = Observed(recording)
         self.remote = Remote(recording, self.notes)
         self.graphs = FunctionGraphs(recording, self.notes)
@@ -78,7 +80,7 @@ class Functions:
         `task` names the process that runs it, where that is another one.
         """
         location = self.recording.sites.current(2)
-        metadata = export(ctx)
+        metadata = b"" if self.firsts.others() else export(ctx)
         if metadata:
             self.graphs.read(name, metadata, inputs, location, ctx)
         graph = self._find(name, inputs) if not task else None

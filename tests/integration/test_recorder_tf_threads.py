@@ -16,3 +16,16 @@ def test_each_threads_calls_are_counted_and_nothing_goes_unseen(tf_python: Path,
     inside = {"src": "cpu:1", "dst": "cpu:2"}
     assert recorded.hops(*WAY, **inside, site="first_calls.py:17") == [("cpu:1", "cpu:2", 2048, 80)]
     assert recorded.hops(*WAY, **inside, site="first_calls.py:25") == [("cpu:1", "cpu:2", 256, 80)]
+
+
+def test_steps_of_two_models_that_begin_at_once_are_told_apart(tf_python: Path, hopscope_home: Path) -> None:
+    """Bug: their ops have the same names; one's graph was taken for the other's, or both were lost."""
+    recorded = record(tf_python, SCRIPTS / "models_in_threads.py")
+    assert recorded.run.state == "finished", recorded.log[-2000:]
+    assert recorded.report["unseen"] == []
+    read = recorded.hops(*WAY, site="models_in_threads.py:25")
+    assert sorted(read) == [("cpu:0", "cpu:1", 4096, 40), ("cpu:0", "cpu:2", 4096, 40)]
+    ops = {row["device"]: row["ops"] for row in recorded.report["placement"]}
+    assert min(ops["cpu:1"], ops["cpu:2"]) > 15
+    (found,) = [one for one in recorded.report["findings"] if one["code"] == "variable-home"]
+    assert found["fix"].startswith("Several devices read it")

@@ -36,6 +36,31 @@ def test_a_value_that_is_only_looked_at_is_taken_seldom_or_once(text: str) -> No
     assert sync_said(text) == advice.LOOKED_AT
 
 
+STEPS = """for x in data:
+    loss.backward()
+    norm = 0.0
+    for grad in grads:
+        norm += nd.norm(grad).asscalar() ** 2  #!
+    norm = math.sqrt(norm)
+    for grad in grads:
+        if norm > limit:
+            grad *= limit / norm
+"""
+OF_EPOCHS = """for epoch in range(9):
+    loss = 0.0
+    for x in data:
+        loss += step(x).asscalar()  #!
+    if loss < best:
+        best = loss
+"""
+
+
+def test_what_a_loop_inside_of_a_step_adds_up_is_followed_to_what_the_step_does_with_it() -> None:
+    """Bug: the norm that limits gradients was to be taken every so many steps."""
+    assert "clip_global_norm" in sync_said("import math\n" + STEPS, "mxnet", "asscalar")
+    assert sync_said(OF_EPOCHS, "mxnet", "asscalar") == advice.LOOKED_AT
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from app.analysis.repairs.names import bindings
-from app.analysis.repairs.source import Source
+from app.analysis.repairs.names import bindings, called
+from app.analysis.repairs.source import Loop, Source
+
+_OF_STEPS = frozenset({"backward", "forward_backward", "gradient", "apply_gradients", "minimize"})
+"""Calls that a step makes once: what stands in one loop with them, and no inner one, is each step's."""
 
 
 def loads_in(node: ast.AST, name: str) -> list[ast.Name]:
@@ -30,9 +33,9 @@ def loads_of(source: Source, target: ast.Name, stmt: ast.AST) -> list[ast.Name]:
     """The readings that get the value which a statement gives the name `target`.
 
     They go from there to where the name gets another value, and around the loop; what reads it once, when
-    the loop is over, is left out.
+    the loop is over, is left out, unless that is a loop inside of each step.
     """
-    loop, scope = source.loop_of(stmt), source.scopes_of(stmt)[0]
+    loop, scope = _loop_of_steps(source, stmt), source.scopes_of(stmt)[0]
     again = [
         (one.lineno, one.col_offset)
         for one in bindings(source, target.id, stmt)
@@ -54,6 +57,17 @@ def loads_of(source: Source, target: ast.Name, stmt: ast.AST) -> list[ast.Name]:
         if (inside is None or load in inside) and (after or around) and load not in own:
             found.append(load)
     return found
+
+
+def _loop_of_steps(source: Source, stmt: ast.AST) -> Loop | None:
+    """The innermost loop around a statement, or the one around that where it is known to be of the steps."""
+    loop = source.loop_of(stmt)
+    around = source.loop_of(loop) if loop is not None else None
+    of_steps = around is not None and any(
+        isinstance(one, ast.Call) and called(one) in _OF_STEPS and source.loop_of(one) is around
+        for one in ast.walk(around)
+    )
+    return around if of_steps else loop
 
 
 def _end_of_statement(source: Source, scope: ast.AST, place: tuple[int, int]) -> tuple[int, int] | None:

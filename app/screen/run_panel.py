@@ -192,13 +192,18 @@ def _resume(run: Run) -> None:
     st.switch_page(places.RUN, query_params={"run": launch_once(plan, st.session_state)})
 
 
-@st.cache_data(ttl=_TRIES_S, show_spinner=False)
 def _tries(run_id: str) -> dict[str, list[dict[str, Any]]]:
-    """The runs that tried a fix of this one; reading all runs takes a while where there are many."""
+    """The runs that tried a fix of this one; none is missing that was launched by now."""
     try:
-        return tries_of(run_id, registry.runs())
-    except HopscopeError:
+        return _tries_among(run_id, registry.runs_folder().stat().st_mtime_ns)
+    except (HopscopeError, OSError):
         return {}
+
+
+@st.cache_data(ttl=_TRIES_S, show_spinner=False)
+def _tries_among(run_id: str, changed_ns: int) -> dict[str, list[dict[str, Any]]]:
+    """By when the folder of all runs changed; reading them takes a while where there are many."""
+    return tries_of(run_id, registry.runs())
 
 
 def _findings(run: Run, snapshot: Snapshot, address: RunAddress) -> None:

@@ -79,7 +79,7 @@ def run_all(framework):
                 continue
             try:
                 told = CHANGING.sub("#", str(function()))
-            except Exception as error:  # noqa: BLE001
+            except Exception as error:  # noqa: BLE001 - whatever it raises is compared
                 # Further on there may be frames, of the recorder's too.
                 told = CHANGING.sub("#", f"{type(error).__module__}.{type(error).__name__}: {error}")[:MOST]
             print(f"{name}: {told}".replace("\n", " "), flush=True)

@@ -1,5 +1,5 @@
 """Arrays of MXNet's that few programs have."""
-# ruff: noqa: PTH118, PTH123, RUF005, RUF015
+# ruff: noqa: PTH118, PTH123, RUF005, RUF015  # written as users write
 
 import copy
 import os

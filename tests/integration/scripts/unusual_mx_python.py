@@ -1,5 +1,5 @@
 """Operators in Python, gradients, contexts and threads with MXNet that few programs have."""
-# ruff: noqa: PTH106, PTH109, RUF059
+# ruff: noqa: PTH106, PTH109, RUF059  # written as users write
 
 import os
 import tempfile

@@ -1,5 +1,5 @@
 """Ways of training with MXNet that few programs have."""
-# ruff: noqa: PTH118, RUF005
+# ruff: noqa: PTH118, RUF005  # written as users write
 
 import copy
 import os

@@ -1,5 +1,5 @@
 """Graphs, sessions, functions and devices of TensorFlow's that few programs have."""
-# ruff: noqa: PTH103, PTH106, PTH109
+# ruff: noqa: PTH103, PTH106, PTH109  # written as users write
 
 import functools
 import os

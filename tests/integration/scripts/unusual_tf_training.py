@@ -1,5 +1,5 @@
 """Ways of training and of saving in TensorFlow that few programs have."""
-# ruff: noqa: PTH118, B023, B905, E741
+# ruff: noqa: PTH118, B023, B905, E741  # written as users write
 
 import os
 import tempfile
@@ -212,7 +212,7 @@ def try_strategies():
                     )
                 ]
             )
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:  # noqa: BLE001 - what it raises is compared
             out.append(f"{type(error).__name__}: {error}"[:80])
     return out
 

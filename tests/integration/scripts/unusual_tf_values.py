@@ -1,5 +1,5 @@
 """Values, variables and conversions of TensorFlow's that few programs have."""
-# ruff: noqa: UP031, PLW0108
+# ruff: noqa: UP031, PLW0108  # written as users write
 
 import collections
 import copy

@@ -113,6 +113,10 @@ PAINTED = """one => [getComputedStyle(one).color, getComputedStyle(one).backgrou
   return `rgb(${[...pen.getImageData(0, 0, 1, 1).data.slice(0, 3)].join(", ")})`;
 })"""
 
+# Streamlit mounts the style of `st.html` in an effect, so a moment after the elements that it dresses.
+STYLED = """() => [...document.querySelectorAll("style")].some(
+  (style) => style.textContent.includes("stBaseButton-primary"))"""
+
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_button_is_read_on_its_colour(server: Server, open_page: Callable[..., Any], scheme: str) -> None:
@@ -120,6 +124,7 @@ def test_the_button_is_read_on_its_colour(server: Server, open_page: Callable[..
     open_launch(page, server, "")
     button = page.get_by_role("button", name="Launch", exact=True)
     expect(button).to_be_enabled()
+    page.wait_for_function(STYLED)
     ink, ground = (luminance(color) for color in button.evaluate(PAINTED))
     assert (max(ink, ground) + 0.05) / (min(ink, ground) + 0.05) >= 4.5, "WCAG's least contrast of text"
 

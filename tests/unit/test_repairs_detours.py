@@ -55,6 +55,24 @@ ARRAYS = {
         "with autograd.record():\n    y = mx.nd.array(h.asnumpy(), ctx=b)  #!\n",
         "with autograd.record():\n    y = h.detach().as_in_context(b)\n",
     ),
+    "in a function, which autograd may record where it is called": (
+        "def f(x):\n    return mx.nd.array(x.asnumpy(), ctx=b)  #!\n",
+        "def f(x):\n    return x.detach().as_in_context(b)\n",
+    ),
+    "taken for a round that is recorded": (
+        "for x in y:\n    with autograd.record():\n        h = f(x, h)\n"
+        "    h = mx.nd.array(h.asnumpy(), ctx=b)  #!\n",
+        "for x in y:\n    with autograd.record():\n        h = f(x, h)\n"
+        "    h = h.detach().as_in_context(b)\n",
+    ),
+    "by numpy, without gradients": (
+        "y = mx.nd.array(h.asnumpy(), ctx=b)  #!\n",
+        "y = h.as_in_context(b)\n",
+    ),
+    "by numpy, changed after": (
+        "y = mx.nd.array(h.asnumpy(), ctx=b)  #!\ny[:] = 0\n",
+        "y = h.copyto(b)\ny[:] = 0\n",
+    ),
 }
 
 
@@ -80,6 +98,10 @@ PULLED = {
     "watched": (
         "with tf.GradientTape() as tape:\n    a = n.numpy()  #!\n    c = tf.constant(a)\n",
         "with tf.GradientTape() as tape:\n    c = tf.stop_gradient(n)\n",
+    ),
+    "in a function, which a tape may watch where it is called": (
+        "def f(n):\n    return tf.constant(n.numpy())  #!\n",
+        "def f(n):\n    return tf.stop_gradient(n)\n",
     ),
     "another type": ("a = n.numpy()  #!\nc = tf.constant(a, tf.float16)\n", None),
 }

@@ -60,13 +60,13 @@ def direct(situation: Situation, change: Change, stmt: ast.stmt, call: ast.Call)
     shaped = _reshaped(source, call.args[0])
     tensor = None if shaped is not None else _before_taking(source, call.args[0], stmt, change)
     if shaped is not None:
-        taped = "GradientTape" in source.text and _maybe_taped(source, stmt)
+        taped = _maybe_taped(source, stmt)
         new = f"{tf}.reshape({source.code(shaped[0])}, {source.code(shaped[1])})"
         change.replace(call, f"{tf}.stop_gradient({new})" if taped else new)
         return "Reshapes the tensor where it is, without a way through Python; its dtype stays its own."
     if tensor is None:
         return None
-    if "GradientTape" in source.text and _maybe_taped(source, stmt):
+    if _maybe_taped(source, stmt):
         change.replace(call, f"{tf}.stop_gradient({tensor})")  # what came from Python had no gradient
     elif situation.evidence("tensor_again_at") and not _is_result(situation):
         return None  # a copy in no scope would pass the default device again
@@ -123,7 +123,7 @@ def _is_result(situation: Situation) -> bool:
 
 
 def _maybe_taped(source: Source, stmt: ast.stmt) -> bool:
-    """Whether a tape may watch the statement: it is in a function, or in the block of one."""
+    """Whether a tape may watch the statement: it is in a function, of whatever file, or in a tape's block."""
     return source.function_of(stmt) is not None or any(
         called(item.context_expr) == "GradientTape"
         for block in blocks_around(source, stmt)
@@ -158,9 +158,12 @@ def _direct_array(source: Source, change: Change, stmt: ast.stmt, call: ast.Call
         )
         if array is None:
             return None
-        detached = ".detach()" if _recorded(source, stmt) else ""
-        change.replace(call, f"{array}{detached}.{name}({source.code(there.value)})")
-        return "Copies straight to the context, without numpy; the dtype stays the array's own."
+        cut = _maybe_recorded(source, stmt)  # what came from numpy had no gradient
+        changed = _changed_in_place(source, stmt, array)
+        move = "copyto" if changed else name
+        change.replace(call, f"{array}{'.detach()' if cut else ''}.{move}({source.code(there.value)})")
+        alias = "" if changed else "; an array that is there already is not copied"
+        return f"Goes straight to the context, without numpy{alias}; the dtype stays the array's own."
     return None
 
 
@@ -179,10 +182,9 @@ def _filled(node: ast.AST) -> TypeGuard[ast.keyword]:
     return isinstance(node, ast.keyword) and node.arg == "out"
 
 
-def _recorded(source: Source, stmt: ast.stmt) -> bool:
-    return any(
-        called(item.context_expr) == "record" for block in blocks_around(source, stmt) for item in block.items
-    )
+def _maybe_recorded(source: Source, stmt: ast.stmt) -> bool:
+    """Whether autograd may record the statement, or then what its result goes into."""
+    return source.function_of(stmt) is not None or "record" in source.text
 
 
 def _before_moving(source: Source, node: ast.expr, stmt: ast.stmt, change: Change) -> str | None:

@@ -14,6 +14,10 @@ from app.views import units
 
 _STALLING = 0.25
 """The part of the run that uploads of one line take, from which on they hold it up."""
+_SLOW_NS_A_BYTE, _SLOW_CALL_NS = 2.0, 100_000
+"""What slow copying may take, of a byte and besides; uploads that take more waited for something else."""
+_SLOWER = 4.0
+"""The same in estimates of the copying, where there are any."""
 _MANY, _GOOD_PART = 50, 0.1
 """Waits at one line, and the part of the run that they take, from which on they are worth a change."""
 
@@ -121,8 +125,11 @@ class Telling:
         return f", {units.percent(share)} of the run" if share >= _GOOD_PART else ""
 
     def stalling(self, hops: Sequence[Hop]) -> str:
-        """``, 31 % of the run`` for many uploads whose time was measured and is a good part of it."""
-        taken = sum(hop.took_ns or 0 for hop in hops)
+        """``, 31 % of the run`` for many uploads whose time was measured and is a good part of it.
+
+        Time that can't be copying is none of it: a call stands still behind other work too.
+        """
+        taken = sum(hop.took_ns or 0 for hop in hops if _may_be_copying(hop))
         if not self.span_ns or not self.recurring(hops) or (total(hop.count for hop in hops) or 0) < _MANY:
             return ""
         share = taken / self.span_ns
@@ -165,6 +172,12 @@ class Telling:
             more = [f"{units.size(besides)} more in the whole run"] if besides else []
             return ", ".join([*(f"{units.size(round(cost))} {when}" for when, cost in each.items()), *more])
         return f"{units.size(moved)} in the whole run, {units.plural(count, 'transfer')}"
+
+
+def _may_be_copying(hop: Hop) -> bool:
+    """Whether all the time that its transfers took can have gone into copying so many bytes."""
+    one = (hop.bytes or 0) * _SLOW_NS_A_BYTE if hop.seconds is None else hop.seconds * 1e9 * _SLOWER
+    return (hop.took_ns or 0) <= (hop.count or 0) * (one + _SLOW_CALL_NS)
 
 
 def waited(syncs: Sequence[Sync]) -> dict[str, Any]:

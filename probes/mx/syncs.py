@@ -163,10 +163,11 @@ def install(recording: Recording, arrays: Arrays, uploads: Uploads) -> None:
 
     def MXNDArraySyncCopyFromCPU(handle: Any, data: Any, size: Any) -> int:
         start = clock()
-        reused = False
+        reused, device = False, HOST
         with guard:
-            reused = handle.value in arrays.marks  # nothing can be waiting for an array that was just made
-        if reused:
+            reused, device = handle.value in arrays.marks, arrays.device(handle)
+        # Nobody reads a new array, but MXNet asks the engine all the same, behind work that it was given.
+        if reused or device is not HOST:
             status = wait_to_write(handle)
             if status != 0:
                 return status
@@ -174,9 +175,9 @@ def install(recording: Recording, arrays: Arrays, uploads: Uploads) -> None:
         status = copy_in(handle, data, size)
         copied = clock() - ready
         with guard:
-            uploads.uploaded(handle, getattr(size, "value", size), copied)
+            uploads.uploaded(handle, device, getattr(size, "value", size), copied)
             if reused:
-                syncs.waited(arrays.device(handle), "upload", ready - start, copied)
+                syncs.waited(device, "upload", ready - start, copied)
         return status
 
     def MXNDArrayWaitToRead(handle: Any) -> int:

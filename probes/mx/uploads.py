@@ -27,9 +27,8 @@ class Uploads:
         self._known: dict[Any, tuple[int, Mark]] = {}
         """By device, line, size and origin: key of the transfer, 0 for none, and the mark of the array."""
 
-    def uploaded(self, handle: Any, elements: int, dur: int) -> None:
-        """Python or numpy data was written into an array."""
-        device = self.arrays.device(handle)
+    def uploaded(self, handle: Any, device: str, elements: int, dur: int) -> None:
+        """Python or numpy data was written into an array of a device; `dur` is what copying it took."""
         location = self.recording.sites.current(2)
         pulled = None if device is HOST else self.pulled.origin(getattr(self.sending, "source", None))
         identity = ("upload", device, location, elements, pulled)

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from app.analysis.hops import hop_table
+from app.analysis.tables import tables_of
+from app.store.run import open_run
 from tests.integration.recording import SCRIPTS, Recorded, by, record
 
 WAYS = ("asnumpy", "asscalar", "wait_to_read", "print", "bool", "pickle", "float", "int", "item", "tolist")
@@ -59,6 +62,14 @@ def test_a_value_is_taken_by_other_words_too(syncs: Recorded, comment: str, kind
 def test_waiting_for_all_is_measured(syncs: Recorded) -> None:
     (row,) = at(syncs, "mx_syncs.py", "syncs", "waitall")
     assert (row["device"], row["kind"], row["copy_ns"], row["basis"]) == ("", "waitall", 0, "measured")
+
+
+def test_an_upload_takes_no_longer_than_its_copying(syncs: Recorded) -> None:
+    hops = hop_table(tables_of(open_run(syncs.run.path)))
+    (upload,) = [hop for hop in hops if hop.site == site("mx_syncs.py", "behind work of the host")]
+    assert (upload.kind, upload.bytes, upload.count) == ("upload", 256, 1)
+    assert 0 < (upload.took_ns or 0) < 20_000_000  # the product takes ten times as long
+    assert at(syncs, "mx_syncs.py", "syncs", "behind work of the host") == []
 
 
 def test_each_turn_of_a_comprehension_counts(syncs: Recorded) -> None:

@@ -68,3 +68,19 @@ def test_what_is_in_some_rounds_only_is_not_spread_over_all_of_them() -> None:
     # Of two shapes in turn each is in a part of the rounds, and there is one in each of them.
     others = row(64, 30, Own(2 / 3, 45, "round"))
     assert Telling(45, "call").cost([first, others]) == "85 B each round"
+
+
+@pytest.mark.parametrize(
+    ("upload", "told"),
+    [
+        ({"bytes": 256, "took_ns": 50_000_000}, ""),  # 500 us for 256 B: it waited for something else
+        ({"bytes": 256, "took_ns": 9_000_000}, ""),
+        ({"bytes": 1 << 18, "took_ns": 50_000_000}, ", 50 % of the run (measured)"),
+        # Copies of this machine were measured: so slow is none.
+        ({"bytes": 1 << 18, "took_ns": 50_000_000, "seconds": 5e-5}, ""),
+        ({"bytes": 1 << 18, "took_ns": 50_000_000, "seconds": 2e-4}, ", 50 % of the run (measured)"),
+    ],
+)
+def test_time_that_cannot_be_copying_is_not_told_as_an_uploads(upload: dict[str, Any], told: str) -> None:
+    size = upload.pop("bytes")
+    assert Telling(50, "step", 100_000_000).stalling([row(size, 100, each=2.0, **upload)]) == told

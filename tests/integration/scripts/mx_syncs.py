@@ -33,6 +33,10 @@ if value() > 0:  # if
     pass
 pickle.dumps(value())  # pickle
 value().as_in_context(mx.cpu()).asscalar()  # copied, then taken
+host = nd.random.uniform(shape=(2000, 2000))
+host.wait_to_read()
+product = nd.dot(host, host)
+new = nd.array([1.0] * 64, ctx=ctx)  # behind work of the host
 copied = value().as_in_context(mx.cpu())
 for _ in range(3):
     (copied + 1).asscalar()  # copied once

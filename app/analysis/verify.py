@@ -251,3 +251,14 @@ def line_map(texts: Mapping[str, tuple[str, str]]) -> LineMap:
         return frozenset()
 
     return became
+
+
+def changed_sites(texts: Mapping[str, tuple[str, str]]) -> frozenset[str]:
+    """The lines of edited files, as they are now, that an edit put there; `texts` as for `line_map`."""
+    found = set()
+    for path, (before, after) in texts.items():
+        matcher = difflib.SequenceMatcher(None, before.splitlines(), after.splitlines(), autojunk=False)
+        for tag, _, _, first, last in matcher.get_opcodes():
+            if tag != "equal":
+                found |= {f"{path}:{number + 1}" for number in range(first, last)}
+    return frozenset(found)

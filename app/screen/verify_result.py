@@ -9,7 +9,7 @@ import streamlit as st
 
 from app.analysis.opaque import CODE as OPAQUE
 from app.analysis.preflight.compared import compare, to_mend
-from app.analysis.verify import Judged, line_map, verify
+from app.analysis.verify import Judged, changed_sites, line_map, verify
 from app.live.changes import changes
 from app.live.facts import Fact, facts
 from app.live.table import table
@@ -18,6 +18,7 @@ from app.screen.address import RunAddress
 from app.screen.open_runs import Snapshot, opened
 from app.screen.preflight_report import foreseen
 from app.screen.rows import RunRows
+from app.store.failure import last_exception
 from app.views.text import escape_markdown
 from runners import registry
 from runners.errors import HopscopeError
@@ -54,10 +55,10 @@ def verify_result(run: Run, snapshot: Snapshot) -> None:
             return
         if report is not None and trial.finding in to_mend(report):
             _head("what both pre-flights foresee, side by side", of, code, site, flown)
-            _flown(run, snapshot, before, report, code, site)
+            _flown((earlier, run), snapshot, before, report, code, site)
             return
         _head("both runs side by side", of, code, site, flown)
-        _compared(run, snapshot, before, code, site)
+        _compared((earlier, run), snapshot, before, code, site)
 
 
 def _head(words: str, of: str, code: str, site: str, flown: bool) -> None:
@@ -77,10 +78,11 @@ def _head(words: str, of: str, code: str, site: str, flown: bool) -> None:
         st.switch_page(places.RUN, query_params=before.query())
 
 
-def _compared(run: Run, after: Snapshot, before: Snapshot, code: str, site: str) -> None:
+def _compared(runs: tuple[Run, Run], after: Snapshot, before: Snapshot, code: str, site: str) -> None:
+    earlier, run = runs
     texts = _texts(run, before)
     found = verify(code, site, _judged(before), _judged(after), line_map(texts))
-    whole = _whole(run)
+    whole = _whole(run, earlier, texts)
     if whole:
         # Only to see more is no improvement.
         unhidden = found.code == OPAQUE and found.state == "gone" and found.uncovered
@@ -97,9 +99,15 @@ def _compared(run: Run, after: Snapshot, before: Snapshot, code: str, site: str)
 
 
 def _flown(
-    run: Run, after: Snapshot, before: Snapshot, earlier: Mapping[str, Any], code: str, site: str
+    runs: tuple[Run, Run],
+    after: Snapshot,
+    before: Snapshot,
+    told: Mapping[str, Any],
+    code: str,
+    site: str,
 ) -> None:
-    """As `_compared`, of pre-flights: what both foresee; `earlier` is the report of the one before."""
+    """As `_compared`, of pre-flights: what both foresee; `told` is the report of the one before."""
+    earlier, run = runs
     texts = _texts(run, before)
     try:
         report = foreseen(run)
@@ -110,8 +118,8 @@ def _flown(
         )
         _changes(run, before, texts)
         return
-    found = compare(code, site, earlier, report, line_map(texts))
-    whole = _whole(run)
+    found = compare(code, site, told, report, line_map(texts))
+    whole = _whole(run, earlier, texts)
     if whole:
         state = found.verified.state
         mixed = state != "still there" and bool(flown_words.elsewhere(found) or found.unforeseen)
@@ -127,15 +135,24 @@ def _flown(
     _sides(flown_words.flown_rows(found, whole), run, before, texts, flown_words.NO_TIMES)
 
 
-def _whole(run: Run) -> bool:
-    """Whether the run went to its end; tells it where it did not."""
-    whole = run.exit_code in (0, None) and run.state == "finished"
+def _whole(run: Run, before: Run, texts: Mapping[str, tuple[str, str]]) -> bool:
+    """Whether the run went to its end; tells it where it did not, and that the change is why where it is."""
+    whole = _to_its_end(run)
     if not whole:
+        failed = run.state == "failed" and _to_its_end(before)
+        raised = last_exception(run.path, run.spec) if failed else None
+        if raised is not None and not raised.recorders:
+            told = verify_words.broken(raised, changed_sites(texts))
+            st.error(escape_markdown(told), icon=":material/error:")
         st.warning(
             f"This run {escape_markdown(run.state)}, so what follows is of what it did until then.",
             icon=":material/warning:",
         )
     return whole
+
+
+def _to_its_end(run: Run) -> bool:
+    return run.exit_code in (0, None) and run.state == "finished"
 
 
 def _tell(state: str, words: str, *, mixed: bool, icon: str = "") -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from app.analysis.finding import Finding
@@ -13,6 +13,7 @@ from app.analysis.verify import StepTime, Verified
 from app.live.table import Column
 from app.screen.finding_rows import change_lines
 from app.screen.rows import HOP_COLUMNS
+from app.store.failure import LastException
 from app.store.sources import shown_lines
 from app.views import units
 
@@ -67,6 +68,18 @@ def headline(verified: Verified, foreseen: bool = False) -> str:
     if verified.code == COMPILED and verified.state == "gone" and verified.uncovered:
         return f"{said}: this run shows what XLA hid in the one before"
     return said
+
+
+def broken(raised: LastException, changed: Collection[str]) -> str:
+    """What to make of a copy that fails where the run before did not; `changed`: lines that the edit put in.
+
+    The words say nothing of the finding: how it would be is not known.
+    """
+    by = ", a line of the change" if raised.site in changed else ""
+    where = f" at {raised.site}{by}" if raised.site else ""
+    return (
+        f"With this change the program fails{where}: {raised.said.rstrip('.')}. The run before did not fail."
+    )
 
 
 def shown_now(verified: Verified) -> str:

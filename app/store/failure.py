@@ -109,7 +109,8 @@ def _root(spec: Mapping[str, Any]) -> str:
     cwd = str(spec.get("cwd") or "")
     words = spec.get("command")
     for word in words[1:] if isinstance(words, list) else ():
-        if isinstance(word, str) and word.endswith(".py"):
+        # An edited copy is started by a program of the recorder's, which takes the script.
+        if isinstance(word, str) and word.endswith(".py") and not _RECORDER.search(word):
             return str(Path(cwd, word).parent)
     return cwd
 

@@ -12,6 +12,7 @@ from runners import registry
 from runners.launcher import launch, plan_script
 from runners.plan_preflight import as_preflight
 from runners.registry import Run
+from runners.trials import plan_trial
 from tests.e2e.conftest import Server
 from tests.e2e.run_page import RunPage, expect, write_script
 
@@ -133,6 +134,23 @@ def test_closing_leaves_the_address_as_it_was_and_keeps_the_edited_copy(
     dialog.get_by_role("button", name="Start over").click()
     expect(copy).not_to_have_value(re.compile("# mine"))
     expect(copy).to_have_value(re.compile("as_in_context"))
+
+
+def test_a_copy_that_fails_says_so_instead_of_a_verdict(
+    server: Server, finished: Run, run_page: RunPage
+) -> None:
+    text = DETOUR.replace("y = mx.nd.array(h.asnumpy(), ctx=second)", "y = int(h)")
+    script = str(finished.spec["command"][-1])
+    plan = plan_trial(finished, "bounce@detour.py:67", edits={script: text})
+    tried = registry.wait(launch(plan), 120)
+    assert tried.state == "failed"
+    run_page.open(server, tried.id)
+    verdict = run_page.page.locator(".st-key-verified").get_by_test_id("stAlert").first
+    expect(verdict).to_contain_text(
+        "With this change the program fails at detour.py:67, a line of the change:"
+    )
+    expect(verdict).to_contain_text("Error")
+    expect(run_page.page.get_by_text("is gone")).to_have_count(0)
 
 
 def test_a_preflights_finding_is_gone_in_the_preflight_of_the_proposed_copy(

@@ -13,7 +13,7 @@ from app.analysis.findings import run_findings
 from app.analysis.hops import hop_table
 from app.analysis.syncs import sync_table
 from app.analysis.tables import Tables
-from app.analysis.verify import Judged, StepTime, line_map, verify
+from app.analysis.verify import Judged, StepTime, changed_sites, line_map, verify
 from app.store.totals import KeyTotals
 from probes.trace.rows import Event, Key, Location, Process
 from tests.unit.traces import hop_fields
@@ -50,6 +50,11 @@ def test_a_replaced_line_became_all_that_stands_in_its_place() -> None:
     edited = line_map({"train.py": ("a\nb\nc\n", "a\nx\ny\nc\n")})
     assert edited("train.py:2") == {"train.py:2", "train.py:3"}
     assert edited("train.py:3") == {"train.py:4"}
+
+
+def test_the_lines_that_an_edit_put_in_are_those_of_the_new_text() -> None:
+    assert changed_sites({"train.py": (BEFORE, AFTER)}) == {"train.py:2"}
+    assert changed_sites({"train.py": (BEFORE, BEFORE)}) == frozenset()
 
 
 def test_a_finding_that_is_gone_costs_nothing_any_more() -> None:

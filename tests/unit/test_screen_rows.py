@@ -30,6 +30,7 @@ from app.screen.rows import RunRows, sync_columns
 from app.screen.run_claim import claim_rows
 from app.screen.stage import Stage
 from app.screen.tries import tries_of
+from app.store.failure import LastException
 from app.store.verdicts import Verdict
 from app.views import units
 from app.views.colors import device_colors
@@ -349,6 +350,21 @@ def test_findings_tell_their_evidence() -> None:
     assert fold_title([rows[0] | {"fix": ""}]) == "1 note"
     assert evidence_text({"requested": ["gpu:0", "gpu:1"], "partial": True, "none": None}) == (
         "requested: gpu:0, gpu:1\npartial: yes"
+    )
+
+
+def test_a_copy_that_fails_says_that_the_change_is_why() -> None:
+    raised = LastException("TypeError: no number", "train.py:8", ())
+    assert verify_words.broken(raised, {"train.py:8"}) == (
+        "With this change the program fails at train.py:8, a line of the change: TypeError: no number."
+        " The run before did not fail."
+    )
+    assert verify_words.broken(raised, {"train.py:2"}).startswith(
+        "With this change the program fails at train.py:8: TypeError"
+    )
+    nowhere = dataclasses.replace(raised, site="", said="MXNetError: shapes differ.")
+    assert verify_words.broken(nowhere, ()) == (
+        "With this change the program fails: MXNetError: shapes differ. The run before did not fail."
     )
 
 

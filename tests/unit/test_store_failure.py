@@ -89,3 +89,10 @@ def test_a_report_of_a_failed_run_tells_it(tmp_path: Path) -> None:
     report = build_report(run_info(tmp_path), Tables([], {}, [], [], []))
     told = "note: The last exception in its output: a.py:6: ValueError: batch is empty"
     assert told in render_text(report).splitlines()
+
+
+def test_of_an_edited_copy_the_line_is_told_as_its_own_script_has_it(tmp_path: Path) -> None:
+    (tmp_path / "out.log").write_text("\n".join([HEAD, *frame("/w/train/a.py", 6), "KeyError: 'x'"]))
+    command = ["python", "/clone/probes/inject/edited_script.py", "/w/train/a.py", "--steps", "3"]
+    found = last_exception(tmp_path, {"cwd": "/w", "command": command})
+    assert found is not None and found.site == "a.py:6"

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any, Optional
 
 from ..trace.preflight import KERNELS_VARIABLE
+from ..trace.preflight_steps import Steps
 from ..trace.recording import Recording
 from .dataflow_functions import TracedFunctions
 from .gradients import current as gradient
@@ -64,7 +65,7 @@ class Dataflow:
         self._handles: list[tuple[Any, int]] = []
         self._left_out = 0
         self._written = -1
-        self._first_step_over = False
+        self.steps: Optional[Steps] = None
 
     # -- what ran --------------------------------------------------------------------------------------------
 
@@ -229,11 +230,8 @@ class Dataflow:
                 self._variables[mark[2]] = number
 
     def first_step_over(self) -> None:
-        """What happened up to now was for the start: the counts so far are kept apart."""
+        """What happened up to now was for the start: its counts are kept apart, those of the last call."""
         with self._lock:
-            if self._first_step_over:
-                return
-            self._first_step_over = True
             for one in [*self.records, *self.pulls.values()]:
                 one["early"] = one["count"]
             for edge in self._edges.values():
@@ -270,7 +268,8 @@ class Dataflow:
                 "framework": "tensorflow",
                 "kernels": source(),
                 "has_gpu_kernels": has_gpu_kernels(),
-                "steps": max(0, (self.recording.step or 0) - 1) if self._first_step_over else 0,
+                "steps": self.steps.after_first if self.steps else 0,
+                "steps_made": self.steps.made if self.steps else 0,
                 "sites": {str(number): place for number, place in self.sites.items()},
                 "records": self.records,
                 "functions": self.functions.found,

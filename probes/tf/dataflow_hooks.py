@@ -34,7 +34,7 @@ def install(recording: Recording) -> None:
     _wrap_values(flow)
     _wrap_questions(flow)
     dataflow_keras.install(flow)
-    limit_steps(recording, flow.first_step_over)
+    flow.steps = limit_steps(recording, flow.first_step_over)
     recording.tickers.append(flow.write)
     atexit.register(flow.write)
     atexit.register(flow.write_kernels)

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from .preflight_steps import Steps
 from .recording import Recording
 
 STEPS_VARIABLE = "HOPSCOPE_PREFLIGHT_STEPS"
@@ -37,24 +38,24 @@ def limit_steps(
     recording: Recording,
     first_step_over: Callable[[], None] = lambda: None,
     before_end: Callable[[], None] = lambda: None,
-) -> None:
-    """End the script once it has made as many steps as were asked for, and the first.
+) -> Steps:
+    """End the script once it has made as many steps as were asked for, and the first; gives what counts them.
 
-    The first makes what later ones have: it is told from them by calling `first_step_over` after it. Before
-    the end `before_end` is called, to see what was asked for and has not run yet.
+    The first makes what later ones have: it is told from them by calling `first_step_over` after each
+    optimizer that is applied in it. Before the end `before_end` is called, to see what was asked for and has
+    not run yet.
     """
-    limit = 1 + int(os.environ.get(STEPS_VARIABLE) or 0)
+    steps = Steps(int(os.environ.get(STEPS_VARIABLE) or 0))
     stepped = recording.stepped
-    counts: dict[tuple[int, int], int] = {}
 
     def counted(times: int = 1, loc: int = 0, by: int = 0) -> None:
         stepped(times, loc, by)
-        counts[loc, by] = counts.get((loc, by), 0) + times
-        first_step_over()
-        if counts[loc, by] >= limit:
-            recording.fact({"preflight": {"ended_after": counts[loc, by]}})
+        if steps.add((loc, by), times):
+            first_step_over()
+        if steps.enough:
+            recording.fact({"preflight": {"ended_after": steps.made}})
             before_end()
-            _end(counts[loc, by])
+            _end(steps.made)
 
     recording.stepped = counted  # type: ignore[method-assign]
     in_main = threading.current_thread() is threading.main_thread()
@@ -65,6 +66,7 @@ def limit_steps(
         timer = threading.Timer(seconds, _time_is_up)
         timer.name, timer.daemon = "hopscope", True
         timer.start()
+    return steps
 
 
 def _end(steps: int) -> None:

@@ -66,6 +66,25 @@ for _ in range(9):
     step()
 """
 
+BY_TURNS = """
+import tensorflow as tf
+with tf.device("/CPU:0"):
+    first, second = tf.Variable(tf.ones([64, 64])), tf.Variable(tf.ones([64, 64]))
+one, other = tf.keras.optimizers.SGD(0.1), tf.keras.optimizers.SGD(0.1)
+@tf.function
+def train(variable, x):
+    with tf.GradientTape() as tape, tf.device("/GPU:0"):
+        loss = tf.reduce_sum(x @ variable)
+    return loss, tape.gradient(loss, variable)
+for _ in range(30):
+    x = tf.random.normal([64, 64])
+    loss, gradient = train(first, x)
+    one.apply_gradients([(gradient, first)])
+    loss, gradient = train(second, x)
+    other.apply_gradients([(gradient, second)])
+    print(float(loss))
+"""
+
 Way = tuple[str, str, str | None, int | None]
 
 
@@ -191,6 +210,20 @@ def test_each_variable_that_one_line_makes_is_named_where_they_are_read(
     assert found["summary"].startswith(
         "first and second live on gpu:0 and are read on cpu:0 at several.py:6: "
     )
+
+
+def test_two_optimizers_that_take_turns_make_one_step_together(tf_python: Path, tmp_path: Path) -> None:
+    script = tmp_path / "turns.py"
+    script.write_text(BY_TURNS)
+    run = fly(tf_python, script, tmp_path / "home")
+    report = preflight_report(run.path)
+    assert f"pre-flight: ended after {STEPS + 1} steps" in run.log
+    assert (report["steps"], report["steps_made"], run.report["steps"]) == (STEPS, STEPS + 1, STEPS + 1)
+    told = {(row["code"], row["site"]): row for row in report["findings"] if row["severity"] == "warning"}
+    assert {("variable-home", "turns.py:9"), ("host-sync", "turns.py:17")} <= told.keys()
+    assert all(" each step" in row["summary"] for row in told.values())
+    assert not any("these steps" in row["summary"] for row in told.values())
+    assert "32 KiB each step" in told["variable-home", "turns.py:9"]["summary"]  # of both variables
 
 
 def test_a_script_without_steps_runs_to_its_end_and_says_so(lacking: Flown) -> None:

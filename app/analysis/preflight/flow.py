@@ -145,7 +145,9 @@ class Flow:
     """Whose kernel registry the process had."""
     has_gpu_kernels: bool
     steps: int
-    """Whole steps after the first; 0 for a script without steps."""
+    """Whole steps after the first; 0 for a script without steps, or with no other."""
+    steps_made: int
+    """All whole steps."""
     sites: Mapping[int, tuple[str, str | None]]
     """Location -> (``train.py:31``, the library's frame below)."""
     records: tuple[Record, ...]
@@ -162,6 +164,7 @@ def parse_flow(data: Mapping[str, Any]) -> Flow:
         kernels=str(data["kernels"]),
         has_gpu_kernels=bool(data["has_gpu_kernels"]),
         steps=int(data["steps"] or 0),
+        steps_made=int(data.get("steps_made") or 0),
         sites={int(number): (str(site), via) for number, (site, via) in data["sites"].items()},
         records=tuple(_record(number, one) for number, one in enumerate(data["records"])),
         functions={name: _function(name, one) for name, one in data["functions"].items()},

@@ -52,6 +52,8 @@ class Foreseen:
     table: str
     """Whose kernel table answered."""
     tables: Tables
+    steps_made: int
+    """All steps of it, with the first."""
     hops: tuple[Hop, ...]
     early: Mapping[int, int]
     """How often by key what was over with the first step."""
@@ -68,6 +70,7 @@ class Foreseen:
             "gpus": self.gpus,
             "gpus_named": self.asked,
             "kernel_table": self.table,
+            "steps_made": self.steps_made,
             **moved_rows(self.tables, self.hops, sync_table(self.tables), self.early),
             "placement": list(self.placement),
             "no_kernel": list(self.lacking),
@@ -113,6 +116,7 @@ def foresee_on(
         asked=asked,
         table=machine.table.source,
         tables=tables,
+        steps_made=flow.steps_made,
         hops=tuple(hops),
         early=keys.early,
         findings=tuple(found),

@@ -39,6 +39,7 @@ def together(foreseen: Sequence[Foreseen], names: Mapping[int, str]) -> dict[str
         "gpus_named": max(row["gpus_named"] for row in rows),
         "kernel_table": rows[0]["kernel_table"],
         "steps": max((row["steps"] or 0 for row in rows), default=0) or None,
+        "steps_made": max(row["steps_made"] for row in rows),
         "processes": [
             {"process": name, "steps": row["steps"], "placement": row["placement"]}
             for name, row in zip(named, rows, strict=True)

@@ -8,6 +8,7 @@ from typing import Any
 from app.analysis.preflight.calls import IN_PYTHON
 from app.analysis.preflight.flow import Flow
 from app.analysis.preflight.placing import Placing
+from app.analysis.preflight.wording import first_steps
 
 _PYTHON_OPS = ("EagerPyFunc", "PyFunc", "PyFuncStateless")
 _MOST_OPS_NAMED = 8
@@ -22,8 +23,9 @@ def unforeseen(flow: Flow, placing: Placing, same_version: bool) -> Iterator[dic
     if not same_version:
         yield _row("kernels", None, 1, f"{placing.machine.table.source} is not of the script's TensorFlow")
     if not flow.steps:
-        why = "it applied no optimizer before it ended: what is told is of all that ran"
-        yield _row("steps", None, 1, why)
+        first = first_steps(flow.steps_made)
+        made = f"it made no more than its first {first}" if flow.steps_made else "it applied no optimizer"
+        yield _row("steps", None, 1, f"{made} before it ended: what is told is of all that ran")
     if flow.left_out:
         yield _row("ops beyond the first 20,000 lines and types", None, flow.left_out, "they were not noted")
 

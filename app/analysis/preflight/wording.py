@@ -22,9 +22,16 @@ def machine_told(report: Mapping[str, Any]) -> str:
 def steps_told(report: Mapping[str, Any]) -> str:
     """``3 steps after the first``; of a script without steps, that it is told of all that ran."""
     if not report["steps"]:
-        return "all that ran, which was no optimizer step"
+        made = report.get("steps_made")
+        which = f"no more than its first {first_steps(made)}" if made else "which was no optimizer step"
+        return f"all that ran, {which}"
     after = " after the first" if report["framework"] == "tensorflow" else ""
     return units.plural(report["steps"], "step") + after
+
+
+def first_steps(made: int) -> str:
+    """``step``; ``8 steps`` of a first call that made as many."""
+    return "step" if made == 1 else units.plural(made, "step")
 
 
 def shared_rules(report: Mapping[str, Any]) -> list[str]:

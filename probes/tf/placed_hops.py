@@ -70,7 +70,7 @@ class PlacedHops:
             return None
         if self._told_apart(producer, receivers):
             return None
-        consumer = next((c for c, _ in receivers if c.note.loc), receivers[0][0])
+        consumer = _first_taker([taker for taker, _ in receivers])
         note, source = consumer.note, producer.note
         producer_loc, producer_op, producer_requested = source.loc, producer.proto.op, source.requested
         kind, argument_opener = "copy", ""
@@ -278,6 +278,12 @@ def _handed_out(node: Node) -> Any:
     """What an op hands the result of out of: a branch or loop, else a function, told as True."""
     inside = node.proto.op == "Merge" or _INSIDE.search(str(node.proto.name))
     return "a branch or loop" if inside else True
+
+
+def _first_taker(takers: list[Node]) -> Node:
+    """Whose line a transfer is told at: a forward op's where there is one, gradients find the tensor there."""
+    placed = [taker for taker in takers if taker.note.loc]
+    return next((taker for taker in placed if not taker.note.forward_loc), (placed or takers)[0])
 
 
 def _of_gradient(role: str, note: OpNote) -> dict[str, Any]:

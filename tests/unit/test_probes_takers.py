@@ -1,0 +1,20 @@
+"""At whose line a tensor is told that several ops of a graph take."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from probes.tf.placed_hops import _first_taker
+
+
+def taker(loc: int, forward_loc: int = 0) -> Any:
+    return SimpleNamespace(note=SimpleNamespace(loc=loc, forward_loc=forward_loc))
+
+
+def test_a_transfer_is_told_at_the_forward_op_that_takes_it() -> None:
+    """Bug: rows of a table in a loss were told at model.fit, the line of the gradients that take them too."""
+    forward, backward, no_line = taker(27), taker(42, forward_loc=27), taker(0)
+    assert _first_taker([backward, forward]) is forward
+    assert _first_taker([no_line, backward]) is backward
+    assert _first_taker([no_line]) is no_line

@@ -12,6 +12,7 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from ..imports import after_import
 from ..trace.recording import Recording
 from ..trace.replica_sets import Copy
 from ..trace.towers import Towers
@@ -81,6 +82,13 @@ class Apart:
             if len(copies) > 1:
                 self.began += copies.values() if len(copies) == 2 else [copy]
                 self.on = True
+
+    def named(self, handed: Iterable[Any], name: str) -> None:
+        """These arrays are of a parameter of this name."""
+        for array in handed:
+            copy = self._arrays.copies.get(array.handle.value)
+            if copy is not None:
+                copy.name = name
 
     def differentiated(self) -> None:
         """A backward pass was asked for: what nothing updated yet holds its first values."""
@@ -164,4 +172,20 @@ def install(recording: Recording, arrays: Arrays, read: Reader) -> Apart:
 
     lib.MXAutogradMarkVariables = MXAutogradMarkVariables
     lib.MXAutogradBackwardEx = MXAutogradBackwardEx
+    after_import("mxnet.gluon.parameter", functools.partial(_tell_names, recording, apart))
     return apart
+
+
+def _tell_names(recording: Recording, apart: Apart, module: Any) -> None:
+    """Gluon's parameters have names; their arrays, by which copies are followed, have none."""
+    original = module.Parameter._init_grad
+    guard = recording.guard("names of parameters")
+
+    @functools.wraps(original)
+    def _init_grad(self: Any) -> Any:
+        result = original(self)
+        with guard:
+            apart.named(self._data or (), self.name)
+        return result
+
+    module.Parameter._init_grad = _init_grad

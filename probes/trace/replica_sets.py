@@ -87,7 +87,8 @@ class Parameter:
         """Its variables' names and shape."""
         names = list(dict.fromkeys(copy.name for copy in self.copies.values() if copy.name))
         names[1:] = names[1:] if len(names) < 3 else [f"{len(names) - 1} others"]
-        return f"{' and '.join(names) or 'a variable'} ({self.shape})"
+        shape = f"of shape {self.shape}" if self.shape else "a scalar"
+        return f"{' and '.join(names) or 'a variable'}, {shape}"
 
     def updated(self, copy: Copy) -> None:
         """One of its copies was."""

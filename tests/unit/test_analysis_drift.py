@@ -137,7 +137,7 @@ def test_events_without_a_value_or_a_key_are_left_out() -> None:
 TOWERS: dict[str, Any] = {"devices": ["gpu:0", "gpu:1"], "variables_locs": [3], "loc": 7}
 OF_TOWERS = [
     drift(1, "differing", **TOWERS),
-    drift(2, "largest_ppb", "w (3x4)", **TOWERS),
+    drift(2, "largest_ppb", "w, of shape 3x4", **TOWERS),
     drift(3, "updates", **TOWERS),
     drift(4, "assigned", **TOWERS),
 ]
@@ -152,8 +152,8 @@ def test_towers_that_the_code_made_itself_are_told_by_their_updates() -> None:
     (found,) = drift_findings(run(OF_TOWERS, AFTER_1_AND_8))
     assert found.summary == (
         "The replicas on gpu:0 and gpu:1 drift apart: 2 of 4 parameters differ, by up to 9 % of the largest"
-        " value (w (3x4)) after 8 updates, up from 2 % after 1 update; no gradients are exchanged between"
-        " them at train.py:7."
+        " value (w, of shape 3x4) after 8 updates, up from 2 % after 1 update; no gradients are exchanged"
+        " between them at train.py:7."
     )
     assert found.evidence["variables_made_at"] == "train.py:3"
     assert (found.evidence["first_check_updates"], found.evidence["last_check_updates"]) == (1, 8)

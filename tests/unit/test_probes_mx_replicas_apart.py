@@ -78,3 +78,10 @@ def test_devices_that_one_loss_depends_on_have_parts_of_one_model() -> None:
     assert not arrays.copies[1].parameter.over
     found.together(frozenset({"gpu:0", "gpu:1"}))
     assert arrays.copies[1].parameter.over
+
+
+def test_arrays_have_the_name_of_their_parameter() -> None:
+    found, arrays = apart()
+    assert arrays.copies[1].parameter.label == "a variable, of shape 2"
+    found.named([array(1), array(2), array(9)], "dense0_bias")
+    assert arrays.copies[1].parameter.label == "dense0_bias, of shape 2"

@@ -160,10 +160,10 @@ def test_a_variable_joins_those_of_other_devices_that_are_not_trained_yet() -> N
 @pytest.mark.parametrize(
     ("names", "label"),
     [
-        (("w", "w"), "w (3x4)"),
-        (("a/kernel", "b/kernel"), "a/kernel and b/kernel (3x4)"),
-        (("a", "b", "c", "d"), "a and 3 others (3x4)"),
-        (("", ""), "a variable (3x4)"),
+        (("w", "w"), "w, of shape 3x4"),
+        (("a/kernel", "b/kernel"), "a/kernel and b/kernel, of shape 3x4"),
+        (("a", "b", "c", "d"), "a and 3 others, of shape 3x4"),
+        (("", ""), "a variable, of shape 3x4"),
     ],
 )
 def test_a_parameter_is_called_by_its_variables(names: tuple[str, ...], label: str) -> None:

@@ -13,7 +13,8 @@ from app.analysis.finding import Finding
 from app.analysis.hops import Hop
 from app.analysis.lines import split_site
 from app.analysis.naming import some_of
-from app.analysis.repairs.source import BROKEN, Scope, Source, is_compound
+from app.analysis.repairs.names import bindings
+from app.analysis.repairs.source import BROKEN, Function, Scope, Source, is_compound
 
 CODE = "default-device"
 EVIDENCE = "also_unplaced"
@@ -27,8 +28,17 @@ class _Line:
     lacks: frozenset[tuple[str, str]]
     """(default device, other device) of what crosses for its ops, which nobody placed."""
     scope: Scope
-    names: frozenset[str]
-    """Of the scope's own names those that it reads or sets."""
+    reads: frozenset[str]
+    """Of the scope's own names those that may be tensors."""
+    sets: frozenset[str]
+    makes: bool
+    """Only what it makes crosses, nothing that it takes."""
+
+    def shares(self, other: _Line) -> bool:
+        """Whether a tensor of one line is of the other too, so that mending one alone moves it anew."""
+        if self.makes and other.makes:
+            return bool(self.sets & other.reads or self.reads & other.sets)
+        return bool((self.reads | self.sets) & (other.reads | other.sets))
 
 
 def together(findings: Sequence[Finding], hops: Sequence[Hop], text_of: TextOf) -> list[Finding]:
@@ -70,10 +80,30 @@ def _line(
     scope = source.scopes_of(statements[0])[0]
     own = {name.id for name in _names(scope) if isinstance(name.ctx, ast.Store)}
     own |= {node.arg for node in ast.walk(scope) if isinstance(node, ast.arg)}
-    used = {name.id for statement in statements for name in _names(statement)}
+    used = [name for statement in statements for name in _names(statement) if name.id in own]
+    sets = {name.id for name in used if isinstance(name.ctx, ast.Store)}
+    reads = {name.id for name in used if isinstance(name.ctx, ast.Load) and not _of_python(source, name)}
     ends = {(hop.src, hop.dst, hop.cause.blames) for hop in map(hops.__getitem__, finding.hops)}
     lacks = frozenset((src, dst) if blames == "producer" else (dst, src) for src, dst, blames in ends)
-    return _Line(lacks, scope, frozenset(own & used))
+    makes = all(blames == "producer" for _, _, blames in ends)
+    return _Line(lacks, scope, frozenset(reads), frozenset(sets), makes)
+
+
+def _of_python(source: Source, name: ast.Name) -> bool:
+    """Whether the text tells that a name is of no tensor: a number, a function, a module."""
+    made = bindings(source, name.id, name)
+    return bool(made) and all(_makes_no_tensor(source, one) for one in made)
+
+
+def _makes_no_tensor(source: Source, binding: ast.AST) -> bool:
+    if isinstance(binding, Function | ast.ClassDef | ast.Import | ast.ImportFrom | ast.alias):
+        return True
+    stmt = source.statement_of(binding)
+    if not isinstance(stmt, ast.Assign | ast.AnnAssign) or stmt.value is None:
+        return False
+    parts = ast.walk(stmt.value)
+    plain = ast.Constant | ast.Tuple | ast.List | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop
+    return all(isinstance(part, plain | ast.expr_context) for part in parts)
 
 
 def _names(node: ast.AST) -> list[ast.Name]:
@@ -94,10 +124,7 @@ def _with(finding: Finding, lines: dict[str, _Line]) -> Finding:
     others = [
         site
         for site, line in lines.items()
-        if site != finding.site
-        and line.scope is here.scope
-        and line.lacks & here.lacks
-        and line.names & here.names
+        if site != finding.site and line.scope is here.scope and line.lacks & here.lacks and here.shares(line)
     ]
     others.sort(key=lambda site: split_site(site) or (site, 0))
     return dataclasses.replace(finding, evidence=finding.evidence | {EVIDENCE: others}) if others else finding

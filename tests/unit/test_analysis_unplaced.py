@@ -45,6 +45,23 @@ def test_lines_that_share_values_name_each_other() -> None:
     assert others(found(2, 0), found(4, 1), text="def") == [None, None]
 
 
+NOISE = """BATCH, SIZE = 64, 32
+for step in range(9):
+    z = normal([BATCH, SIZE])
+    of_first(z)
+    of_second(normal([BATCH, SIZE]))
+    w = z * 2
+"""
+
+
+def test_lines_that_only_make_values_share_what_one_makes_and_the_other_takes() -> None:
+    """Bug: two lines that each draw their own noise were said to work with the same values."""
+    assert others(found(3, 1), found(5, 1), text=NOISE) == [None, None]
+    assert others(found(3, 1), found(6, 1), text=NOISE) == [["clip.py:6"], ["clip.py:3"]]
+    # Of a size that both lines read, and that is no tensor, nothing crosses for the other one either.
+    assert others(found(3, 0), found(5, 1), text=NOISE) == [None, None]
+
+
 def test_the_advice_names_the_lines_that_need_it_too() -> None:
     plain = found(2, 0)
     assert advised(plain) == plain.fix

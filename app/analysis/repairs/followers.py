@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from app.analysis.devices import default_device
 from app.analysis.repairs.change import unfolded
+from app.analysis.repairs.handed_over import stays_outside
 from app.analysis.repairs.names import bound_in, called, read_in
 from app.analysis.repairs.situation import Situation
 from app.analysis.repairs.source import Function, Source, first_line, header_end, is_compound, own_nodes
@@ -50,6 +51,8 @@ def moved_along(
             if not _differentiates(one):  # a traced function's gradients have the lines of its call
                 continue
         if one is not stmt and _works_elsewhere(situation, one, device):
+            if stays_outside(situation, one, names):
+                continue
             return None
         if not _can(situation, one, device, may):
             if _smaller(situation, chosen[-1]) and one is not stmt:

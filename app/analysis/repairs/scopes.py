@@ -12,6 +12,7 @@ from app.analysis.repairs.change import Change, unfolded
 from app.analysis.repairs.expressions import own_expression
 from app.analysis.repairs.fitting import in_models_scope, of_a_layer, trains_a_model
 from app.analysis.repairs.followers import in_blocks, moved_along
+from app.analysis.repairs.handed_over import made_before
 from app.analysis.repairs.names import called, dotted, read_in, value_of
 from app.analysis.repairs.notation import (
     alone,
@@ -84,10 +85,14 @@ def _scoped(situation: Situation, device: str, words: str, code: str | None = No
     caller = caller_with_tape(situation, stmt) if cause == "default-device" else (situation, stmt)
     if caller is None or caller[1] is not stmt:
         return _call_scoped(*caller, device) if caller is not None and not made else None
+    header = f"{tf}.device({argument})"
+    if cause == "default-device" and not made:
+        before = made_before(situation, stmt, f"with {header}", device)
+        if before is not None:
+            return before
     if along is None or (source is not situation.source and (len(along) > 1 or made)):
         return None
     change = Change(source)
-    header = f"{tf}.device({argument})"
     wrapped = [one for one in map(now, (*along, *made)) if not _scoped_alike(source, one, tf, argument)]
     for group in in_blocks(source, wrapped):
         above = source.before(group[0])

@@ -7,7 +7,7 @@ import re
 
 from app.analysis.repairs.change import Change, unfolded
 from app.analysis.repairs.holding import first_values
-from app.analysis.repairs.keeping import recorded, whole_of
+from app.analysis.repairs.keeping import begins, recorded, stays_whole, whole_of
 from app.analysis.repairs.names import called, dotted, root_of, value_of
 from app.analysis.repairs.notation import arrays, scope_for
 from app.analysis.repairs.periods import has_condition
@@ -58,10 +58,12 @@ def added_to_attribute(situation: Situation, stmt: ast.stmt) -> Draft | None:
     whole = whole_of(situation, take)
     reads = _reads(situation, stmt, path, method)
     pulled = {hop.src for hop in situation.hops if hop.kind == "pull"}
+    if whole is not None and not stays_whole(stmt.value, whole):
+        return None
     if whole is None or reads is None or len(pulled) > 1 or unfolded(source, stmt)[0] is not source:
         return None
-    if whole.kind == "asscalar":
-        return None  # what is read before the first addition is a number, which has none
+    if "." in whole.after:
+        return None  # what is read before the first addition is a number, which has no such method
     scope = scope_for(source, stmt, situation.pulled_from) if situation.framework == "tensorflow" else ""
     if scope is None:
         return None
@@ -126,7 +128,7 @@ def _reads(
             ):
                 return None
             reads.append(node)
-        elif not _set_to_number(source, node):
+        elif not _set_to_number(situation, node):
             return None
         else:
             started = True
@@ -181,8 +183,9 @@ def _with_each(source: Source, user: ast.AST, adding: Function) -> bool:
     )
 
 
-def _set_to_number(source: Source, node: ast.Attribute) -> bool:
-    """Whether the text states the number that the attribute is set to."""
+def _set_to_number(situation: Situation, node: ast.Attribute) -> bool:
+    """Whether the text states the number that the attribute is set to, and a tensor can be added to that."""
+    source = situation.source
     parent = source.parents[node]
     value: ast.expr | None = None
     if isinstance(parent, ast.Assign | ast.AnnAssign):
@@ -191,4 +194,5 @@ def _set_to_number(source: Source, node: ast.Attribute) -> bool:
         given = whole.value
         if isinstance(given, ast.Tuple) and len(given.elts) == len(parent.elts):
             value = given.elts[parent.elts.index(node)]
-    return isinstance(value, ast.Constant) and isinstance(value.value, int | float)
+    number = isinstance(value, ast.Constant) and isinstance(value.value, int | float)
+    return number and begins(situation, value)

@@ -15,8 +15,8 @@ from app.analysis.repairs.holding import (
     starts_as_number,
     starts_empty,
 )
-from app.analysis.repairs.names import bindings, called, changed_in
-from app.analysis.repairs.notation import arrays, scope_for, tensorflow
+from app.analysis.repairs.names import assignment_of, bindings, called, changed_in
+from app.analysis.repairs.notation import array_class, arrays, scope_for, tensorflow
 from app.analysis.repairs.periods import has_condition
 from app.analysis.repairs.situation import Situation
 from app.analysis.repairs.source import Loop, Source, own_nodes
@@ -38,6 +38,10 @@ _REUSED = frozenset(
     | {"grad_dict", "aux_dict", "get_input_grads"}
 )
 """What returns arrays that MXNet writes into again in the next round."""
+_NUMBERS = frozenset({"int", "float", "item", "asscalar"})
+_NARROW = frozenset({"bool", "float16", "bfloat16", "int8", "uint8", "int16", "uint16"})
+"""Types in which a sum of many soon is another than Python's."""
+_COMPARES = frozenset({"equal", "not_equal", "greater", "greater_equal", "lesser", "lesser_equal", "less"})
 
 
 def appended_to(stmt: ast.AST) -> tuple[ast.expr, ast.expr] | None:
@@ -115,7 +119,15 @@ def add_up(
     if situation.framework == "mxnet" and len(single) > 1 and not gathered:
         return None
     whole = whole_of(situation, take)
-    numbers_too = whole is not None and whole.kind == "asscalar"
+    starts = first_values(source, name, stmt)
+    if (
+        whole is None
+        or not stays_whole(stmt.value, whole)
+        or not all(begins(situation, one) for one in starts)
+    ):
+        return None
+    # What is still a number, where no round was, has no methods.
+    numbers_too = "." in whole.after
     early = []
     for node in ast.walk(loop):
         if isinstance(node, ast.Name) and node.id == name and node is not stmt.target:
@@ -124,7 +136,7 @@ def add_up(
             if numbers_too and (has_condition(source, stmt, loop) or not _behind(source, node, stmt, loop)):
                 return None  # it may still be the number that it starts as
             early.append(node)
-    if whole is None or not leaves(loop):
+    if not leaves(loop):
         return None
     end = loop
     while (outer := source.loop_of(end)) is not None and leaves(outer) and not named_beside(outer, end, name):
@@ -136,7 +148,10 @@ def add_up(
         return None
     if scope:  # else the sum were made on the default device
         change.wrap(stmt, f"with {scope}:")
-    there = f" if isinstance({name}, {arrays(source, stmt)}.NDArray) else {name}" if numbers_too else ""
+    array = array_class(source, stmt)
+    if numbers_too and array is None:
+        return None
+    there = f" if isinstance({name}, {array}) else {name}" if numbers_too else ""
     change.after(end, f"{name} = {whole.of(name)}{there}")
     return f"Adds {name} up on the device, in the tensors' own precision, and takes it once after the loop"
 
@@ -176,28 +191,68 @@ def recorded(source: Source, stmt: ast.stmt) -> bool:
 
 
 def whole_of(situation: Situation, take: Take) -> Take | None:
-    """How to take a sum of what was taken in this way: a number stays a number."""
+    """How to take a sum of what was taken in this way: a number stays a number.
+
+    None where the sum on the device may be another: of numbers that Python cuts, of types too narrow for it.
+    """
     pulls = [hop for hop in situation.hops if hop.kind == "pull"]
+    if any(hop.dtype in _NARROW for hop in pulls) or take.kind == "bool":
+        return None
+    whole = all(hop.dtype.startswith(("int", "uint")) for hop in pulls)
+    # MXNet counts in whole numbers of its floats.
+    whole |= situation.framework == "mxnet" and _counts(situation.source, take.value)
+    if take.kind == "int" and not whole:
+        return None  # each of the numbers was cut
+    if situation.framework == "mxnet" and take.kind in _NUMBERS and _knows_no_float(situation, take):
+        before, after = (f"{take.kind}(", ")") if take.kind in ("int", "float") else ("", "")
+        taken = Take(take.node, take.value, before, f".asscalar(){after}", "asscalar")
+        return taken if array_class(situation.source, take.node) else None
     one_number = not pulls or all(hop.shape == "" for hop in pulls)
-    if situation.framework == "mxnet" and take.kind in ("item", "asscalar"):
-        module = arrays(situation.source, take.node)
-        if module is None or not module.endswith("np"):  # these arrays know no `float()`
-            return Take(take.node, take.value, "", ".asscalar()", "asscalar") if module else None
-    if take.kind in ("int", "bool", "float"):
-        name = "float" if take.kind == "float" else "int"
+    if situation.framework == "tensorflow" and take.kind in _NUMBERS and not one_number:
+        return take  # Python makes no number of a tensor that has an axis
+    if take.kind in ("int", "float"):
+        name = take.kind
     elif take.kind in ("item", "asscalar") or (take.kind == "numpy" and one_number):
-        name = "int" if pulls and pulls[0].dtype.startswith(("int", "uint", "bool")) else "float"
+        name = "int" if pulls and pulls[0].dtype.startswith(("int", "uint")) else "float"
     elif take.kind in ("asnumpy", "numpy") and take.of("x") == f"x.{take.kind}()":
         return take
     else:
         return None
-    if (
-        take.kind == "int"
-        and not all(hop.dtype.startswith(("int", "uint")) for hop in pulls)
-        and situation.framework != "mxnet"
-    ):
-        return None  # each of the numbers was cut to a whole one
     return Take(take.node, take.value, f"{name}(", ")", name)
+
+
+def stays_whole(added: ast.expr, whole: Take) -> bool:
+    """Whether `int()` cuts nothing of a sum: no more than whole numbers that the text states are in it."""
+    if not whole.before.startswith("int(") or not isinstance(added, ast.BinOp):
+        return True
+    inside = set(ast.walk(whole.node))
+    beside = [node for node in ast.walk(added) if node not in inside]
+    return not any(
+        isinstance(node, ast.Div | ast.Call | ast.Name)
+        or (isinstance(node, ast.Constant) and not isinstance(node.value, int))
+        for node in beside
+    )
+
+
+def begins(situation: Situation, start: ast.expr | None) -> bool:
+    """Whether a tensor can be added to the number that a sum starts as."""
+    whole = any(hop.dtype.startswith(("int", "uint")) for hop in situation.hops if hop.kind == "pull")
+    number = start.value if isinstance(start, ast.Constant) else None
+    return situation.framework == "mxnet" or not whole or isinstance(number, int)
+
+
+def _knows_no_float(situation: Situation, take: Take) -> bool:
+    """Whether it is an array of MXNet's older kind, which neither `float()` nor `int()` takes."""
+    return "asscalar" in take.after or not (arrays(situation.source, take.node) or "").endswith("np")
+
+
+def _counts(source: Source, value: ast.expr) -> bool:
+    """Whether it is how often something is so, as ``(pred == y).sum()``: a whole number in any type."""
+    made = assignment_of(source, value.id, value) if isinstance(value, ast.Name) else None
+    nodes = list(ast.walk(made.value if made is not None and made.value is not None else value))
+    return any(isinstance(node, ast.Compare) or called(node) in _COMPARES for node in nodes) and not any(
+        isinstance(node, ast.Div) or called(node) == "mean" for node in nodes
+    )
 
 
 def _behind(source: Source, node: ast.AST, stmt: ast.stmt, loop: Loop) -> bool:

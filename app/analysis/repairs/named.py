@@ -6,6 +6,8 @@ import ast
 
 from app.analysis.repairs import holding, keeping, periods
 from app.analysis.repairs.change import Change, unfolded
+from app.analysis.repairs.names import bindings
+from app.analysis.repairs.notation import array_class
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Loop, is_compound, own_nodes
 from app.analysis.repairs.takes import Take, is_linear, is_pure, takes, tells, without_arguments
@@ -118,7 +120,13 @@ def _taken_where_used(
     if after:
         if not keeping.leaves(loop):
             return None
-        change.after(loop, f"{name} = {take.of(name)}")
+        there = ""
+        if len(bindings(source, name, stmt)) > 1:  # what it is where the loop makes no round
+            array = array_class(source, stmt)
+            there = f" if isinstance({name}, {array}) else {name}"
+            if array is None:
+                return None
+        change.after(loop, f"{name} = {take.of(name)}{there}")
         words.append(f"Takes {name} once after the loop")
     if not words:
         words.append(f"Leaves {name} on the device: nothing uses its value")

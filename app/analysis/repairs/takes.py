@@ -7,10 +7,10 @@ import dataclasses
 from collections.abc import Iterator
 
 from app.analysis.hops import Hop
-from app.analysis.repairs.names import called, dotted
+from app.analysis.repairs.names import called, dotted, from_modules, root_of
 from app.analysis.repairs.notation import arrays, tensorflow
 from app.analysis.repairs.situation import Situation
-from app.analysis.repairs.source import own_nodes
+from app.analysis.repairs.source import Source, own_nodes
 
 _METHODS = frozenset({"numpy", "asnumpy", "asscalar", "item", "tolist"})
 _BUILTINS = frozenset({"float", "int", "bool"})
@@ -214,11 +214,42 @@ def _takes(situation: Situation, stmt: ast.stmt) -> Iterator[Take]:
     for node in own_nodes(stmt):
         if node in inside or not isinstance(node, ast.Call) or (value := _taken(node)) is None:
             continue
-        while isinstance(value, ast.Call) and (deeper := _taken(value)) is not None:
+        while (deeper := _deeper(situation, value)) is not None:
             value = deeper
+        if _is_pythons(source, value):
+            continue  # what is taken is in it
         inside.update(ast.walk(node))
         (start, end), (first, last) = source.span(node), source.span(value)
         yield Take(node, value, source.text[start:first], source.text[last:end], called(node))
+
+
+def _deeper(situation: Situation, value: ast.expr) -> ast.expr | None:
+    """The tensor in a take in a take, or in the one number of an array: ``float(x.asnumpy()[0])``."""
+    if isinstance(value, ast.Subscript):
+        pulls = [hop for hop in situation.hops if hop.kind == "pull"]
+        first = isinstance(value.slice, ast.Constant) and value.slice.value == 0
+        if not first or not pulls or {hop.shape for hop in pulls} != {"1"}:
+            return None
+        value = value.value
+    return _taken(value) if isinstance(value, ast.Call) else None
+
+
+def _is_pythons(source: Source, node: ast.expr) -> bool:
+    """Whether it is reckoned from a value that is taken in it: numpy's or Python's, and no tensor."""
+    if isinstance(node, ast.BinOp):
+        return _is_pythons(source, node.left) or _is_pythons(source, node.right)
+    if isinstance(node, ast.UnaryOp):
+        return _is_pythons(source, node.operand)
+    if isinstance(node, ast.Subscript | ast.Attribute):
+        return _is_pythons(source, node.value)
+    if not isinstance(node, ast.Call):
+        return False
+    by_method = isinstance(node.func, ast.Attribute) and called(node) in _METHODS and not node.args
+    if by_method or (isinstance(node.func, ast.Attribute) and _is_pythons(source, node.func)):
+        return True
+    by_numpy = root_of(node.func) in from_modules(source, node, "numpy", "math")
+    reckons = by_numpy or (isinstance(node.func, ast.Name) and dotted(node.func) in _RECKONS)
+    return reckons and any(_is_pythons(source, one) for one in node.args)
 
 
 def _taken(call: ast.Call) -> ast.expr | None:

@@ -179,6 +179,10 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
             "Call the function inside the device scope of {start}: what a function returns passes the device"
             " of the scope that it is called in, the default one where it is called in none."
         )
+    if code == "bounce" and _at_one_statement(evidence):
+        text += (
+            " One line takes every step of the way: leave the stop between out of what it is told to go by."
+        )
     return text.format(
         wanted=" and ".join(dict.fromkeys(wanted)) or "the forward ops",
         start=start,
@@ -195,6 +199,16 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         creates=f": {created[0]} creates it" if len(created) == 1 else "",
         created_in=" and ".join(each(evidence.get("created_in"))),
     )
+
+
+_COPIES = frozenset({"Identity", "_copyto", "_copy"})
+"""Ops that code asks for only to have a tensor elsewhere."""
+
+
+def _at_one_statement(evidence: Mapping[str, Any]) -> bool:
+    """Whether a statement that runs once for each stop moves a tensor there and on, without Python."""
+    lines = each(evidence.get("lines"))
+    return len(lines) > 1 and len(set(lines)) == 1 and {*each(evidence.get("by"))} <= _COPIES
 
 
 _DRAWS = ("uniform", "normal", "random", "gamma", "poisson", "exponential", "randint", "binomial")

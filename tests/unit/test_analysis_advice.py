@@ -94,3 +94,11 @@ def test_several_ops_are_told_of_in_the_plural(code: str, one: str, several: str
     first = hop(code, site="t.py:3")
     for consumers, begins in (("Sub", one), ("Sub, Mul", several)):
         assert sentences.summary(code, first, consumers, [("gpu:0", "cpu:0")], {}).startswith(begins)
+
+
+def test_a_line_that_takes_every_step_of_a_way_is_told_to_leave_the_stop_out() -> None:
+    way = {"stations": ["gpu:0", "cpu:0", "gpu:1"], "lines": ["t.py:5", "t.py:5"]}
+    by_code = advice.fix("bounce", {**way, "by": ["Identity"]})
+    assert by_code is not None and by_code.endswith("leave the stop between out of what it is told to go by.")
+    by_python = advice.fix("bounce", {**way, "by": ["Python"]})
+    assert by_python is not None and "every step" not in by_python

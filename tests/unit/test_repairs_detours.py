@@ -310,3 +310,13 @@ def test_the_line_that_makes_a_tensor_again_of_what_python_took_takes_the_tensor
 
     assert sent("f") == AGAIN.replace("    b = a.numpy()  #!\n    c = tf.constant(b)\n", "    c = a\n")
     assert sent("ReadVariableOp") is None, "a copy in no scope would pass the default device again"
+
+
+def test_a_line_that_is_run_for_each_stop_is_not_dropped_as_one() -> None:
+    relay = "def relay(x, *route):\n    for stop in route:\n        with tf.device(stop):\n"
+    line = "            x = tf.identity(x)  #!\n    return x\n"
+    assert straight(TF + relay + line, 5, way=("gpu:0", "cpu:0", "gpu:1")) is None
+    arrays = (
+        "def relay(x, *route):\n    for stop in route:\n        x = x.as_in_context(stop)  #!\n    return x\n"
+    )
+    assert straight(MX + arrays, 4, framework="mxnet") is None

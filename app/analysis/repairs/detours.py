@@ -26,6 +26,8 @@ def bounce(situation: Situation) -> Draft | None:
     source = situation.source
     if situation.framework == "tensorflow" and _hands_back(situation):
         return _called_in_scope(situation)
+    if situation.framework == "tensorflow" and _arrives_too(situation):
+        return None
     for line in dict.fromkeys(
         [situation.line, *(line for file, line in _lines(situation) if file == situation.file)]
     ):
@@ -46,6 +48,13 @@ def _lines(situation: Situation) -> list[tuple[str, int]]:
     sites = [*ends[:1], *situation.evidence("tensor_again_at"), *ends[1:]]
     places = [split_site(str(site)) for site in sites]
     return [place for place in places if place is not None]
+
+
+def _arrives_too(situation: Situation) -> bool:
+    """Whether one statement makes both moves: run for each stop of a way, it is the last one too."""
+    lines = situation.evidence("lines")
+    by_python = any(hop.kind == "pull" for hop in situation.hops)
+    return len(lines) > 1 and len(set(lines)) == 1 and not by_python
 
 
 def _of_several_cards(situation: Situation) -> bool:

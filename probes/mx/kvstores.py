@@ -230,7 +230,7 @@ def install(
     from mxnet.kvstore import kvstore
 
     owner: Any = kvstore.KVStore
-    stores = Kvstores(recording, arrays, exact)
+    stores, pushes = Kvstores(recording, arrays, exact), steps.Pushes(recording)
     guard = recording.guard("what kvstores exchange")
 
     def wrap(name: str, after: Callable[..., None]) -> None:
@@ -248,12 +248,14 @@ def install(
         setattr(owner, name, exchanged)
 
     def push(store: Any, key: Any, value: Any, priority: int = 0) -> None:
+        pushes.pushed(store, key)
         stores.pushed(store, key, value, "kvstore push")
 
     def pull(store: Any, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True) -> None:
         stores.pulled(store, key, out, "kvstore pull")
 
     def pushpull(store: Any, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
+        pushes.pushed(store, key)
         stores.pushed(store, key, value, "kvstore pushpull")
         stores.pulled(store, key, value if out is None else out, "kvstore pushpull")
 
@@ -269,7 +271,10 @@ def install(
     ) -> None:
         recording.unseen("rows that a kvstore hands out", "how many rows travel depends on the batch")
 
-    for function in (push, pull, pushpull, init, broadcast, row_sparse_pull):
+    def set_optimizer(store: Any, optimizer: Any) -> None:
+        pushes.given(store)
+
+    for function in (push, pull, pushpull, init, broadcast, row_sparse_pull, set_optimizer):
         wrap(function.__name__, function)
 
     set_updater = owner._set_updater

@@ -39,6 +39,36 @@ def applying() -> bool:
     return _nesting.depth + _nesting.updaters > 0
 
 
+class Pushes:
+    """Steps of an optimizer that was given to a kvstore: it updates each key as its gradients are pushed."""
+
+    def __init__(self, recording: Recording) -> None:
+        """Nothing was pushed yet."""
+        self._recording = recording
+        self._on_servers: set[int] = set()
+        self._done: dict[int, set[Any]] = {}
+
+    def given(self, kvstore: Any) -> None:
+        """An optimizer was given to a store; where servers apply it the store itself keeps none."""
+        if kvstore._updater is None:
+            self._on_servers.add(id(kvstore))
+
+    def pushed(self, kvstore: Any, keys: Any) -> None:
+        """Gradients are handed in by a loop of one's own: a step begins where a key comes again."""
+        if applying() or not self._optimizes(kvstore):
+            return
+        several = keys if isinstance(keys, (list, tuple)) else [keys]
+        done = self._done.setdefault(id(kvstore), set())
+        if not done or not done.isdisjoint(several):
+            done.clear()
+            self._recording.stepped(loc=self._recording.sites.current(), by=_number(kvstore))
+        done.update(several)
+
+    def _optimizes(self, kvstore: Any) -> bool:
+        updater = getattr(kvstore, "_updater", None)
+        return getattr(updater, "optimizer", None) is not None or id(kvstore) in self._on_servers
+
+
 def parameter_name(key: Any) -> str:
     """What people call the parameter that a trainer exchanges under a key, `key 3` where nobody knows."""
     if isinstance(key, int):
@@ -52,7 +82,7 @@ def parameter_name(key: Any) -> str:
 def install(recording: Recording, stepped: Stepped, updated: Updated, in_kvstore: Callable[[], bool]) -> None:
     """Wrap gluon's Trainer, the symbolic Modules, and updaters that a loop of one's own calls.
 
-    A call inside another's is the other's step, and so is one that a kvstore makes.
+    A call inside another's is the other's step; one that a kvstore makes is told by `Pushes`.
     """
 
     def trainer(module: Any) -> None:

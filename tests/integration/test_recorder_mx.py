@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from app.analysis.tables import tables_of
+from app.store.run import open_run
 from tests.integration.recording import SCRIPTS, Recorded, by, record, written
 
 PARAMETERS = {"dense0_weight": 512, "dense0_bias": 64, "dense1_weight": 256, "dense1_bias": 16}
@@ -378,3 +380,27 @@ def test_a_device_that_is_not_there_is_an_error_at_the_lines_that_ask_for_it(
     assert (first["severity"], first["site"]) == ("error", "script.py:3")
     assert first["evidence"]["asked_at"] == ["script.py:3", "script.py:5", "script.py:6", "script.py:13"]
     assert (second["site"], second["evidence"]["missing"]) == ("script.py:4", "gpu:1")
+
+
+@pytest.mark.parametrize(
+    ("way", "comment"),
+    [
+        ("push", "push"),
+        ("updater", "push"),
+        ("pushpull", "pushpull"),
+        ("trainer", "trainer"),
+        ("module", "module"),
+        ("sums", None),  # the store has no optimizer
+    ],
+)
+def test_an_optimizer_that_a_kvstore_has_makes_steps(
+    mx_python: Path, hopscope_home: Path, way: str, comment: str | None
+) -> None:
+    run = recorded(mx_python, "mx_pushes.py", way)
+    assert run.report["steps"] == (8 if comment else None)
+    tables = tables_of(open_run(run.run.path))
+    marks = [key for key in tables.of_kind("mark") if key.fields["name"] == "step"]
+    lines = [tables.site(key.fields["loc"]) for key in marks]
+    assert lines == ([line("mx_pushes.py", comment)] if comment else [])
+    (summed,) = [one for one in run.report["findings"] if one["code"] == "reduce-on-host"]
+    assert ("each step" in summed["summary"]) == bool(comment)

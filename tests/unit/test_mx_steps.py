@@ -1,8 +1,9 @@
-"""By which name a parameter is known that a trainer exchanges."""
+"""By which name a parameter is known that a trainer exchanges, and what steps a kvstore's optimizer makes."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -23,3 +24,49 @@ def test_a_trainers_exchange_by_itself_knows_its_parameters_names() -> None:
     with pytest.raises(ValueError):
         Trainer().allreduce_grads(True)
     assert steps.parameter_name(0) == "key 0"
+
+
+class Steps:
+    """Takes the steps that are told, with their lines."""
+
+    def __init__(self) -> None:
+        self.told: list[int] = []
+        self.sites = SimpleNamespace(current=lambda: 7)
+
+    def stepped(self, loc: int, by: int) -> None:
+        self.told.append(loc)
+
+
+def told(store: Any, *pushed: Any, given: bool = False) -> list[int]:
+    recording = Steps()
+    pushes = steps.Pushes(recording)  # type: ignore[arg-type]
+    if given:
+        pushes.given(store)
+    for keys in pushed:
+        pushes.pushed(store, keys)
+    return recording.told
+
+
+OPTIMIZES = SimpleNamespace(_updater=SimpleNamespace(optimizer="sgd"))
+
+
+@pytest.mark.parametrize(
+    ("pushed", "number"),
+    [((0, 1, 0, 1, 0), 3), (([0, 1], [0, 1]), 2), ((["a"], "b", ["b", "a"]), 2), ((0, 1, 2), 1)],
+)
+def test_a_step_begins_where_a_key_is_pushed_again(pushed: Any, number: int) -> None:
+    assert told(OPTIMIZES, *pushed) == [7] * number
+
+
+def test_what_a_store_only_sums_makes_no_steps() -> None:
+    assert told(SimpleNamespace(_updater=None), 0, 0) == []
+    assert told(SimpleNamespace(_updater=lambda *_: None), 0, 0) == []
+
+
+def test_servers_apply_an_optimizer_that_was_given_to_the_store() -> None:
+    assert told(SimpleNamespace(_updater=None), 0, 0, given=True) == [7, 7]
+
+
+def test_a_push_of_a_trainers_step_makes_none_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steps._nesting, "depth", 1)
+    assert told(OPTIMIZES, 0, 0) == []

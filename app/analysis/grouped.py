@@ -27,6 +27,7 @@ GRADIENT = "\N{NABLA}"
 TELLING = 3
 """Characters from which on a series' name says something by itself."""
 _REST = "(others)"
+_READ = "ReadVariableOp"
 
 
 @dataclasses.dataclass
@@ -278,7 +279,9 @@ class Grouped:
         back = GRADIENT if cluster.path[:1] == (BACKWARD,) and depth > 1 else ""
         if len(cluster.items) == 1:
             only = cluster.items[0]
-            return back + (only.op if last.startswith("_") else last), "op", ()
+            # The op that the scope is named after may run elsewhere, and only its variable be read here.
+            read = "read for " if only.op == _READ and not last.startswith((_READ, "_")) else ""
+            return back + read + (only.op if last.startswith("_") else last), "op", ()
         blocks = tuple(dict.fromkeys("/".join(item.path[:depth]) for item in cluster.items))
         if len(blocks) == 1 or last == _REST:
             return back + last, "scope", ()

@@ -215,6 +215,16 @@ def test_a_scope_on_two_devices_is_two_groups_that_know_of_each_other() -> None:
     assert groups[("cpu:2", "a")].ops == 2
 
 
+def test_a_variable_that_is_read_for_an_op_elsewhere_does_not_pass_for_that_op() -> None:
+    drawn = Drawn(
+        ("add/ReadVariableOp", "ReadVariableOp", "cpu:0"),
+        ("add", "AddV2", "cpu:1"),
+        ("mul/ReadVariableOp", "ReadVariableOp", "cpu:1"),
+    )
+    labels = {(group.label, group.device) for group in drawn.diagram(depth=1).groups}
+    assert labels == {("read for add", "cpu:0"), ("add", "cpu:1"), ("read for mul", "cpu:1")}
+
+
 def test_parallel_transfers_are_one_crossing() -> None:
     drawn = Drawn(("a/x", "X", "cpu:1"), ("b/y", "Y", "cpu:2"), ("a/z", "Z", "cpu:1"))
     drawn.hop(1, 2, bytes=7, tensor="small")

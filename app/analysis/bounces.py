@@ -169,7 +169,9 @@ def _in_all(part: Sequence[Hop], telling: Telling) -> str:
     if moved is None or not telling.rounds:
         return telling.cost(part)
     mean = (
-        f", about {units.size(round(moved / telling.rounds))} a {telling.word}" if telling.rounds > 1 else ""
+        f", about {units.size(round(moved / telling.rounds))} a step"
+        if telling.rounds > 1 and telling.word == "step"
+        else ""
     )
     return f"{units.size(moved)} in the whole run{mean}"
 

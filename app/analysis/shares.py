@@ -72,4 +72,5 @@ def _counted(hop: Hop, count: int | None) -> Hop:
     took = (
         None if None in (hop.took_ns, count) else round((hop.took_ns or 0) * (count or 0) / (hop.count or 1))
     )
-    return dataclasses.replace(hop, count=count, took_ns=took)
+    # How many of them a call of its graph makes is not known.
+    return dataclasses.replace(hop, count=count, took_ns=took, per_call=None)

@@ -26,7 +26,9 @@ _MOST_LOOPS = 2
 _PART = 0.02
 """Of the steps, up to which a sum of shares is taken for a whole number: a last step may be lost."""
 _OF_ROUNDS = 0
-"""Stands for all loops inside a step, whose numbers of rounds are not told."""
+"""Stands for all that no step paces: a line's calls and rounds are its own, and no other line's."""
+_UNEVEN = 0.25
+"""Bytes that do not divide by how often most happen: the part of all, beyond which only all is told."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Telling:
     rounds: int
     """How often "every step" is; 0 where that is not known."""
     word: str
-    """step or call; what has a loop of its own is told by its round."""
+    """step or call; what no step paces is told by its function's calls, or by how often it happens."""
     span_ns: int = 0
     """How long the run was recorded; 0 where that is not known."""
 
@@ -57,25 +59,26 @@ class Telling:
         return (count + self.rounds // 100) // self.rounds
 
     def each_of(self, recurring: Sequence[Hop]) -> str:
-        """``each step``, call or round, ``in each of 20 steps``: of their own loop, where all have one."""
-        words = {hop.own.word if hop.own else self.word for hop in recurring}
-        if words != {"round"}:
-            loops = {hop.own.rounds if hop.own else 0 for hop in recurring}
-            some = max(loops) if len(loops) == 1 else 0
-            # The program makes other steps besides, in another loop.
-            return f"in each of {some} steps" if some else f"each {self.word}"
-        return "each round" if any(hop.per_call is None for hop in recurring) else "each call"
+        """``each step``, or ``in each of 20 steps`` of their own loop; '' for what no step paces."""
+        if any(map(self._of_rounds, recurring)):
+            return "each call" if _one_function(recurring) else ""
+        loops = {hop.own.rounds if hop.own else 0 for hop in recurring}
+        some = max(loops) if len(loops) == 1 else 0
+        # The program makes other steps besides, in another loop.
+        return f"in each of {some} steps" if some else f"each {self.word}"
+
+    def _of_rounds(self, hop: Hop) -> bool:
+        return hop.own.word == "round" if hop.own else self.word == "call"
 
     def _by_loop(self, recurring: Sequence[Hop]) -> list[list[Hop]]:
-        """What belongs together: of every step of the run, of a loop's own steps, or of rounds.
+        """What belongs together: of every step of the run, of a loop's own steps, or of no steps.
 
         The loop of the most steps comes first.
         """
         found: dict[int, list[Hop]] = {}
         for hop in recurring:
-            steps = hop.own.rounds if hop.own and hop.own.word != "round" else 0
-            # How many rounds there are is not told: an inner loop's are "each round" as well.
-            found.setdefault(steps or (_OF_ROUNDS if hop.own else self.rounds), []).append(hop)
+            steps = hop.own.rounds if hop.own else self.rounds
+            found.setdefault(_OF_ROUNDS if self._of_rounds(hop) else steps, []).append(hop)
         return [found[steps] for steps in sorted(found, reverse=True)]
 
     def _regular(self, hops: Sequence[Hop]) -> tuple[list[Hop], list[Hop]]:
@@ -142,12 +145,12 @@ class Telling:
             return ""
         regular, now_and_then = self._regular(hops)
         recurring = self.recurring(regular)
-        recurring = [] if now_and_then or len(self._by_loop(recurring)) > 1 else recurring
-        each = sum((hop.seconds or 0.0) * self.times_a_step(hop) for hop in recurring)
+        when = "" if now_and_then or len(self._by_loop(recurring)) != 1 else self.each_of(recurring)
+        each = sum((hop.seconds or 0.0) * self._times_each(hop) for hop in recurring)
         every = sum(seconds or 0.0 for seconds in times)
-        told, when = (each, f" {self.each_of(recurring)}") if recurring else (every, "")
+        told = each if when else every
         about = "about " if told >= 1e-6 or not told else ""
-        return f", {about}{units.estimated(told)} of copying{when} (estimated)"
+        return f", {about}{units.estimated(told)} of copying{f' {when}' if when else ''} (estimated)"
 
     def cost(self, hops: Sequence[Hop]) -> str:
         """``4.2 MiB each step``, or in the whole run where it does not happen every step."""
@@ -163,15 +166,48 @@ class Telling:
         if 1 <= len(of_loops) <= _MOST_LOOPS:
             # What does not divide, such as an evaluation's share, is not of every step.
             each: dict[str, float] = {}
+            counted, left = "", 0
             for some in of_loops:
-                when = self.each_of(some)
-                each[when] = each.get(when, 0.0) + sum(
-                    (hop.bytes or 0) * self.times_a_step(hop) for hop in some
-                )
-            besides = round(self._besides(regular)) + (total(hop.bytes_total for hop in now_and_then) or 0)
+                if when := self.each_of(some):
+                    cost = sum((hop.bytes or 0) * self._times_each(hop) for hop in some)
+                    each[when] = each.get(when, 0.0) + cost
+                else:
+                    counted, left = _by_count(some)
+            # What happens in each call, or is told by how often it happens, is told whole.
+            paced = [hop for hop in regular if not (self._of_rounds(hop) and self.times_a_step(hop))]
+            besides = round(self._besides(paced)) + left
+            besides += total(hop.bytes_total for hop in now_and_then) or 0
             more = [f"{units.size(besides)} more in the whole run"] if besides else []
-            return ", ".join([*(f"{units.size(round(cost))} {when}" for when, cost in each.items()), *more])
+            told = ", ".join(f"{units.size(round(cost))} {when}" for when, cost in each.items())
+            return ", ".join([" and ".join(filter(None, (told, counted))), *more])
         return f"{units.size(moved)} in the whole run, {units.plural(count, 'transfer')}"
+
+    def _times_each(self, hop: Hop) -> float:
+        """How often in each step, or of what no step paces in each call of its function."""
+        return hop.per_call or 0 if self._of_rounds(hop) else self.times_a_step(hop)
+
+
+def _one_function(recurring: Sequence[Hop]) -> bool:
+    """Whether all of them are of one function's calls, a fixed number in each."""
+    graphs = {hop.graphs for hop in recurring}
+    return len(graphs) == 1 and 0 not in graphs.pop() and all(hop.per_call for hop in recurring)
+
+
+def _by_count(recurring: Sequence[Hop]) -> tuple[str, int]:
+    """``48 KiB in each of 32 transfers``, as the hop table tells it, and the bytes that it leaves over.
+
+    Of several sizes ``360 KiB, 24 times``: as often as what moves most. Of shapes in turn only all is told.
+    """
+    number = sum(hop.count or 0 for hop in recurring)
+    moved = sum(hop.bytes_total or 0 for hop in recurring)
+    if len({hop.bytes for hop in recurring}) == 1:
+        return f"{units.size(recurring[0].bytes or 0)} in each of {units.plural(number, 'transfer')}", 0
+    times = max(recurring, key=lambda hop: hop.bytes_total or 0).count or 1
+    each = sum((hop.bytes or 0) * ((hop.count or 0) // times) for hop in recurring)
+    left = moved - each * times
+    if left > _UNEVEN * moved or any((hop.each or 0) % 1 for hop in recurring):
+        return f"{units.size(moved)} in {units.plural(number, 'transfer')}", 0
+    return f"{units.size(each)}, {units.plural(times, 'time')}", left
 
 
 def _may_be_copying(hop: Hop) -> bool:

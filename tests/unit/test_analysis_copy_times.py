@@ -109,7 +109,7 @@ def test_findings_tell_the_time_of_a_step_or_of_all() -> None:
         return [finding["summary"] for finding in report["findings"]]
 
     (each,) = summaries(hop(1, "cpu:0", "gpu:0", kind="upload"))
-    assert ", about 2 ms of copying each call (estimated)" in each
+    assert "10 transfers, about 20 ms of copying (estimated)" in each
     (all_of_it,) = summaries(hop(1, "cpu:0", "gpu:0", kind="upload", count=3), rounds=10)
     assert ", about 6 ms of copying (estimated)" in all_of_it
     (unknown,) = summaries(hop(1, "cpu:0", "cpu:1", kind="upload"))

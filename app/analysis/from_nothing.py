@@ -14,7 +14,13 @@ from app.analysis.transfer import MadeOnHost
 
 def made_on_host(tables: Tables) -> dict[tuple[str, int], MadeOnHost]:
     """By the op and location of what ran on the host, where transfers of such arrays are recorded at all."""
-    if not any(key.fields.get("from_nothing") for key in tables.of_kind("hop")):
+    sent: dict[tuple[str, int], int] = {}
+    for key in tables.of_kind("hop"):
+        if key.fields.get("from_nothing"):
+            ops, lines = key.fields.get("from_nothing_ops") or (), key.fields.get("from_nothing_locs") or ()
+            for maker in zip(ops, lines, strict=False):
+                sent[maker] = sent.get(maker, 0) + (key.count or 0)
+    if not sent:
         return {}
     counts: dict[tuple[str, int], int] = {}
     for key in tables.eager_ops:
@@ -24,7 +30,10 @@ def made_on_host(tables: Tables) -> dict[tuple[str, int], MadeOnHost]:
     kept: dict[tuple[str, int], set[str]] = {}
     for key in tables.of_kind("kept"):
         kept.setdefault(_made(key.fields), set()).add(key.fields.get("how") or "")
-    return {made: MadeOnHost(count, frozenset(kept.get(made, ()))) for made, count in counts.items()}
+    return {
+        made: MadeOnHost(count, frozenset(kept.get(made, ())), sent.get(made, 0))
+        for made, count in counts.items()
+    }
 
 
 def with_makers(cause: Cause, fields: Mapping[str, Any], tables: Tables) -> Cause:

@@ -95,7 +95,7 @@ def summary(
     if code in _PRODUCER_SENTENCES and first.cause.blames == "producer":
         tell = _PRODUCER_SENTENCES[code]
     if evidence.get("made_without_context"):
-        tell = _ONLY_TO_BE_SENT if evidence.get("from_nothing") == "to be sent" else _FOR_A_MODEL
+        tell = _WITHOUT_CONTEXT.get(one(evidence.get("from_nothing")), _FOR_A_MODEL)
     if code == "no-kernel" and evidence.get("on_host_as_asked") is True:
         tell = _ON_HOST_AS_ASKED
     return tell.format(**words)
@@ -109,6 +109,11 @@ _FOR_A_MODEL = (
     "{maker} at {at} names no context, so it runs on {srcs} in the middle of each step, and what comes of it"
     " is copied to {dsts} at {copied_at} by {call}"
 )
+_ONLY_TO_BE_COPIED = (
+    "{maker} at {at} names no context, so what it makes lies on {srcs}, only to be copied to {dsts} at"
+    " {copied_at} by {call}"
+)
+_WITHOUT_CONTEXT = {"to be sent": _ONLY_TO_BE_SENT, "only copied": _ONLY_TO_BE_COPIED}
 _BESIDE = ("colocated_with", "producer_colocated_with", "producer_placed_beside")
 _ARGUMENT = "An argument made on {src} by {made_by} is used on {dst} by {consumers} at {at}"
 _ROWS = "Rows of {table} on {srcs} are looked up there and used on {dsts} at {at}"

@@ -59,7 +59,9 @@ class MadeOnHost(NamedTuple):
 
     times: int
     kept: frozenset[str] = frozenset()
-    """Reasons to be there: ``used`` together with others there, ``sent`` to several places."""
+    """Reasons to be there: ``used`` with others there, ``worked on`` at all, ``sent`` to several places."""
+    sent: int = 0
+    """Copies to other devices of what comes of it."""
 
 
 Place = tuple[int, int]

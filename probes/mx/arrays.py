@@ -52,6 +52,8 @@ class Arrays:
         """By the address of an array: what autograd recorded of how it was made."""
         self.on_view: Callable[[str, Any, Any], None] = lambda _name, _view, _of: None
         """Called with each view of an array: the method that made it, its handle, and the array's."""
+        self.on_used: Callable[[Any], None] = lambda _handle: None
+        """Called with each array of the host that something else than an op takes: Python, a traced block."""
         self.totals: dict[str, list[int]] = {}
         """[bytes in use, most bytes ever in use] by device."""
         self.written_unseen: set[int] = set()

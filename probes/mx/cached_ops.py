@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..trace.hop import HOST
 from ..trace.recording import Recording, clock
 from .arrays import Arrays
 from .graphs import ARGUMENT, Op, PlacedGraph, internal_shapes
@@ -65,6 +66,8 @@ class CachedOps:
         graph = known.graphs.get(identity)
         if graph is None:
             graph = self._graph(known, identity, inputs, loc)
+            for array in inputs if device is HOST else ():
+                self._arrays.on_used(array.handle)
         graph.called(loc, start, dur)
         outputs = result if isinstance(result, (list, tuple)) else (result,)
         name = graph.name

@@ -21,6 +21,8 @@ _COPY_CALLS = {
 }
 """Name of the library function that the code called -> how people know that copy."""
 
+_OF_ONE_ARRAY = frozenset({"copyto", "as_in_context", "as_in_ctx", SLICE_ASSIGNMENT})
+
 
 def copy_call(sites: Sites, depth: int = 4) -> tuple[str, bool]:
     """The outermost of the library's frames below the user's that is known to copy.
@@ -37,3 +39,8 @@ def copy_call(sites: Sites, depth: int = 4) -> tuple[str, bool]:
     if caller is None or caller.f_code.co_name not in _COPY_CALLS:
         return found, False
     return found, not hasattr(caller.f_locals.get("other"), "handle")
+
+
+def copied_directly(caller: Any) -> bool:
+    """Whether the library's frame that the user's called is that of a copy, and of one array."""
+    return _COPY_CALLS.get(caller.f_code.co_name) in _OF_ONE_ARRAY

@@ -2,27 +2,33 @@
 
 From nothing: of sizes and numbers alone, such as random draws, zeros and ranges, and what ops make of such
 arrays; not of Python's data, of parameters, or of anything that lies on the host for its own sake. It may be
-made only to be sent, in one expression with the copy, or while a model is computed or updated; what a loop
-makes to feed its steps is neither.
+made only to be sent, in one expression with the copy, or while a model is computed or updated; or a statement
+makes it, and nothing is done with it but that another copies it. What a generator or a loader hands out to
+feed the steps of a loop is none of these.
 """
 
 from __future__ import annotations
 
+import inspect
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from types import CodeType, FrameType
 from typing import Any, NamedTuple, Optional
 
 from ..trace.hop import HOST
 from ..trace.recording import Recording
 from .arrays import Arrays
+from .copy_calls import copied_directly
 from .marks import Mark
+from .op_names import MOVERS
 from .tape import COPIES, Tape
 
 Made = tuple[str, int]
 """(op, location) of what made an array."""
 TO_BE_SENT = "to be sent"
 IN_A_MODEL = "in a model"
+ONLY_COPIED = "only copied"
 _UNKNOWN = ("", "?")
 _FORWARD = ("forward", "hybrid_forward")
 _UPDATE = ("update", "update_multi_precision", "step", "fused_step")
@@ -30,6 +36,8 @@ _HAND_ON = ("begin_state", "rand", "randn")
 """Functions that hand a context on among others of their arguments."""
 _MOST = 8
 """Ops that make arrays from nothing of which one array's way is followed."""
+_FEEDING = ("__next__", "next", "__getitem__")
+"""Functions that hand out data, besides generators."""
 _BETWEEN = ("STORE_", "POP_TOP", "RETURN_", "YIELD_")
 """What begins the names of instructions that end an expression, or give its value a name."""
 
@@ -43,6 +51,11 @@ class _Way(NamedTuple):
     code: Optional[CodeType]
     """The user's that made it first, and how far that was: together they stand for an expression."""
     at: int
+    as_made: bool
+    """Nothing but that expression computed it; at most its shape is another since."""
+    fed_by: frozenset[CodeType]
+    """What was handing out data as it was made."""
+    thread: int
 
 
 class FromNothing:
@@ -54,6 +67,8 @@ class FromNothing:
         self._arrays = arrays
         self._tape = tape
         self._ways: dict[Made, Optional[_Way]] = {}
+        self._taken: set[tuple[Made, Made]] = set()
+        """What takes arrays of these, and is known to."""
 
     def ran(self, op: str, location: int, device: str, inputs: Sequence[Any]) -> None:
         """An op runs at a line for the first time; what has inputs is where they are."""
@@ -67,7 +82,28 @@ class FromNothing:
             self._ways[(op, location)] = None
             return
         made: Made = (op, location)
-        self._ways[made] = _Way((made,), self._computes_a_model(frame), frame.f_code, frame.f_lasti)
+        in_a_model, fed_by = self._computes_a_model(frame), frozenset(_feeding(frame))
+        self._ways[made] = _Way(
+            (made,), in_a_model, frame.f_code, frame.f_lasti, True, fed_by, threading.get_ident()
+        )
+
+    def taken(self, op: str, location: int, inputs: Sequence[Any]) -> None:
+        """An op of a known line takes what it had not taken there before."""
+        for array in inputs:
+            mark = self._arrays.mark(array.handle)
+            way = self._of(mark)
+            pair = (mark.op, mark.loc), (op, location)
+            if way is not None and pair not in self._taken:
+                self._taken.add(pair)
+                if not self._goes_on(way, op):
+                    self._has_reasons(way, "worked on")
+
+    def used(self, handle: Any) -> None:
+        """Something else than an op took an array's values on the host."""
+        mark = self._arrays.mark(handle)
+        way = self._of(mark)
+        if way is not None:
+            self._has_reasons(way, "worked on")
 
     def sent(self, source: Any) -> dict[str, Any]:
         """Fields of a transfer that copies an array of this kind; none of others.
@@ -80,13 +116,15 @@ class FromNothing:
             return {}
         if mark.sent:  # it goes to another device, or by another line, as well
             self._has_reasons(way, "sent")
-        frame, _ = self._user()
-        if frame is None:
+        frame, caller = self._user()
+        if frame is None or caller is None:
             return {}
         if way.code is frame.f_code and _one_expression(frame.f_code, way.at, frame.f_lasti):
             why = TO_BE_SENT
         elif way.in_a_model and self._computes_a_model(frame):
             why = IN_A_MODEL
+        elif self._only_copied(way, mark, source, frame, caller):
+            why = ONLY_COPIED
         else:
             return {}
         return {
@@ -102,15 +140,41 @@ class FromNothing:
 
     def _of_all(self, op: str, location: int, inputs: Sequence[Any]) -> Optional[_Way]:
         """The way of what an op makes of these; what meets others on the host has a reason to be there."""
-        ways = [self._of(self._arrays.mark(array.handle)) for array in inputs]
+        marks = [self._arrays.mark(array.handle) for array in inputs]
+        ways = [self._of(mark) for mark in marks]
         known = [way for way in ways if way is not None]
         makers = tuple(dict.fromkeys(made for way in known for made in way.makers))
         if not known or len(makers) > _MOST or len(known) < len(ways):
             for way in known if op not in COPIES else ():
                 self._has_reasons(way, "used")
+                self._has_reasons(way, "worked on")
             return None
-        inside = all(way.in_a_model for way in known)
-        return _Way(makers, inside, known[0].code, known[0].at)
+        as_made = op in COPIES or all(self._goes_on(way, op) for way in known)
+        for way in known if not as_made else ():
+            self._has_reasons(way, "worked on")
+        self._taken.update(((array_of.op, array_of.loc), (op, location)) for array_of in marks)
+        return known[0]._replace(
+            makers=makers,
+            in_a_model=all(way.in_a_model for way in known),
+            as_made=as_made and all(way.as_made for way in known),
+            fed_by=frozenset().union(*(way.fed_by for way in known)),
+        )
+
+    def _goes_on(self, way: _Way, op: str) -> bool:
+        """Whether an op belongs to the expression that makes an array, or gives it another shape only."""
+        if op in MOVERS or op in COPIES:
+            return True
+        frame, _ = self._user()
+        code = None if frame is None else frame.f_code
+        return frame is not None and code is way.code and _one_expression(frame.f_code, way.at, frame.f_lasti)
+
+    def _only_copied(self, way: _Way, mark: Mark, source: Any, frame: FrameType, caller: FrameType) -> bool:
+        """Whether the code copies all of what a statement made, as it is, and from no loader."""
+        if not way.as_made or way.thread != threading.get_ident() or not copied_directly(caller):
+            return False
+        if mark.base is not None and mark.base.bytes != self._arrays.size(source.handle):
+            return False
+        return way.fed_by <= frozenset(_feeding(frame))
 
     def _has_reasons(self, way: _Way, how: str) -> None:
         for op, location in way.makers:
@@ -140,6 +204,16 @@ class FromNothing:
         while frame is not None and not self._recording.sites.is_user(frame.f_code.co_filename):
             frame, caller = frame.f_back, frame
         return frame, caller
+
+
+def _feeding(frame: FrameType) -> Iterator[CodeType]:
+    """What hands out data in the calls that led to a frame."""
+    around: Optional[FrameType] = frame
+    while around is not None:
+        code = around.f_code
+        if code.co_flags & inspect.CO_GENERATOR or code.co_name in _FEEDING:
+            yield code
+        around = around.f_back
 
 
 def _names_none(caller: FrameType) -> bool:

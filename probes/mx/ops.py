@@ -40,6 +40,7 @@ class Ops:
         self.again = CopiedAgain(recording, arrays)
         self.without_context = WithoutContext(arrays)
         self.from_nothing = FromNothing(recording, arrays, tape)
+        arrays.on_used = self.from_nothing.used
         self.mixed = MixedInputs(recording, arrays, self.names, self.without_context)
         self.refused = RefusedDevices(recording, self.names)
         self.uploads = Uploads(recording, arrays, self.without_context)
@@ -85,6 +86,8 @@ class Ops:
                     tape.made(inputs, (outputs,), entry.forward)
                 made = entry.made_from.get(mark)
                 if made is None:
+                    if device is HOST:
+                        self.from_nothing.taken(entry.name, location, inputs)
                     moved = mark.moved if entry.moves else None
                     made = self._sized(entry, outputs.handle, self._origin(device, inputs, location), moved)
                     # What nothing is known of may have any size next time; a mark of its own has none.

@@ -60,6 +60,8 @@ class Syncs:
         self._recording.happened(key, "sync", wait + copy, copy)
         if device is not HOST:
             self._pulled(handle, device, kind, location, shape, copy)
+        else:
+            self._arrays.on_used(handle)
 
     def waited(
         self, device: str, kind: str, wait: int, copy: int = 0, origin: Optional[Origin] = None
@@ -266,3 +268,5 @@ def _saved(
         if device is not HOST:
             location = syncs._recording.sites.current(2)
             syncs._pulled(handle, device, "save", location, arrays.shape(handle), 0)
+        else:
+            arrays.on_used(handle)

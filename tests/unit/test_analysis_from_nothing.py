@@ -44,8 +44,8 @@ def copied(loc: int, producer: tuple[str, int], *makers: tuple[str, int], **more
     return Key(1, "hop", hop_fields("cpu:0", "cpu:1", **fields | more), count)
 
 
-def kept(how: str) -> Key:
-    return Key(80, "kept", {"op": "_arange", "loc": 1, "how": how}, None)
+def kept(how: str, op: str = "_arange") -> Key:
+    return Key(80, "kept", {"op": op, "loc": 1, "how": how}, None)
 
 
 def told(*keys: Key) -> Finding:
@@ -117,3 +117,45 @@ def test_what_is_only_sent_may_meet_others_elsewhere() -> None:
     """What an expression makes and sends is nobody else's, whatever its line's ops meet at other times."""
     used = Key(80, "kept", {"op": "normal", "loc": 4, "how": "used"}, None)
     assert told(DRAWN, ran(2, "normal", 4), used).severity == "warning"
+
+
+LATER = copied(4, ("normal", 1), ("normal", 1), from_nothing="only copied")
+
+
+def test_what_another_statement_only_copies_is_told_at_the_line_that_makes_it() -> None:
+    """Bug: noise that one statement draws and another copies, beside the model, was a note at the copy."""
+    found = told(LATER, ran(2, "normal", 1))
+    assert (found.code, found.severity, found.site) == ("default-device", "warning", "train.py:6")
+    assert found.summary == (
+        "normal at train.py:6 names no context, so what it makes lies on cpu:0, only to be copied to cpu:1 at"
+        " train.py:10 by as_in_context: 10 KiB each step."
+    )
+
+
+def test_a_helper_may_make_them_for_several_lines() -> None:
+    other = copied(3, ("normal", 1), ("normal", 1), from_nothing="only copied")
+    tables = Tables(
+        [], SITES, [], [LATER, Key(7, "hop", other.fields, 12), ran(2, "normal", 1, 24), STEPS], []
+    )
+    assert {one.code for one in run_findings(tables, hop_table(tables), ())} == {"default-device"}
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        # Made once and kept, or made for the host too, or copied to two places.
+        (ran(2, "normal", 1, 1),),
+        (ran(2, "normal", 1, 24),),
+        (ran(2, "normal", 1), kept("sent", "normal")),
+        # An op or Python takes it on the host as well.
+        (ran(2, "normal", 1), kept("worked on", "normal")),
+    ],
+)
+def test_what_has_another_use_than_its_copy_is_a_note(others: tuple[Key, ...]) -> None:
+    found = told(LATER, *others)
+    assert (found.code, found.severity, found.site) == ("explicit", "info", "train.py:10")
+
+
+def test_what_is_worked_on_in_a_model_or_in_its_expression_is_told_all_the_same() -> None:
+    assert told(CHAIN, *CHAINS_OPS, kept("worked on")).severity == "warning"
+    assert told(DRAWN, ran(2, "normal", 4), kept("worked on", "normal")).severity == "warning"

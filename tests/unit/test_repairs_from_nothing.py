@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from app.analysis.hops import Hop
-from tests.unit.repair_cases import fixed, hop, op
+from app.analysis.repairs.edits import applied
+from tests.unit.repair_cases import fixed, hop, op, proposed
 
 MX = "import mxnet as mx\nfrom mxnet import gluon, nd\nCARD = mx.gpu(1)\n"
 
@@ -76,6 +77,28 @@ def test_a_context_is_that_of_an_input_up_to_where_its_name_gets_another_value()
 def test_a_context_that_is_not_known_where_the_array_is_made_is_not_handed_there(text: str) -> None:
     found = made(text, (2, 3), 5 if "ctx = pick" not in text else 6)
     assert found is None or "ctx=ctx" not in found
+
+
+DRAWS_OTHERS = "; a device draws other numbers than the host."
+
+
+def test_of_numbers_that_a_device_draws_otherwise_the_fix_says_so() -> None:
+    way = "def step(self):\n    z = nd.random_normal(shape=(8, 4))  #!\n    z = z.as_in_context(self.ctx)\n"
+    helper = (
+        "def noise(n):\n    return nd.{}((n, 4))  #!\n\n\ndef step():\n    z = noise(8).as_in_context(CARD)\n"
+    )
+    for text, copied, change, ending in (
+        (way, 3, "(8, 4), ctx=self.ctx)", f"then returns it as it is{DRAWS_OTHERS}"),
+        (helper.format("random.randn"), 6, "(n, 4), ctx=CARD)", f"so that nothing crosses{DRAWS_OTHERS}"),
+        (helper.format("ones"), 6, "(n, 4), ctx=CARD)", "from the start, so that nothing crosses."),
+    ):
+        above, line = len(MX.splitlines()), 2
+        sites = {"made_at": [f"train.py:{above + line}"], "copied_at": f"train.py:{above + copied}"}
+        rows = (sent(sites["copied_at"], sites["copied_at"]),)
+        told = {"made_without_context": ["normal"], **sites}
+        before, found = proposed("default-device", MX + text, framework="mxnet", hops=rows, **told)
+        assert found is not None and found.words.endswith(ending)
+        assert change in applied(before, found.edits)
 
 
 FOREACH = """\

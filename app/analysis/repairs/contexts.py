@@ -12,7 +12,7 @@ from app.analysis.repairs.inputs import context_for
 from app.analysis.repairs.makers import COPIES, handed_by_caller, makes_nowhere, used_elsewhere
 from app.analysis.repairs.names import assignment_of, bindings, called, dotted, imported
 from app.analysis.repairs.notation import alone, arrays, mx_context
-from app.analysis.repairs.nothing import made_where_used
+from app.analysis.repairs.nothing import drawn, made_where_used
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Source, first_line, is_compound, own_nodes
 
@@ -53,6 +53,8 @@ def default_context(situation: Situation) -> Draft | None:
             beside = _beside(source, moved, makers[0])
             change.add_argument(makers[0], f"ctx={beside or near or context}")
             words = f"Makes the array on {device}, beside what it is used with."
+            if situation.evidence("made_without_context"):
+                words = f"Makes the array on {device} from the start, so that nothing crosses{drawn(makers)}."
         elif not makers and not any(
             isinstance(node, ast.Lambda | ast.Await | ast.Yield) for node in own_nodes(moved)
         ):

@@ -42,11 +42,16 @@ def made_there(situation: Situation) -> Draft | None:
         change.replace_span(source.span(_owner(move))[1], source.span(move)[1], "")
         device = alone([hop.dst for hop in situation.hops]) or there
         words = f"Makes the array on {device}, where it is used, and copies nothing"
-        drawn = called(maker) in _DRAWS
         return situation.draft(
-            f"{words}; a device draws other numbers than the host." if drawn else f"{words}.", change.text()
+            f"{words}; a device draws other numbers than the host." if draws(maker) else f"{words}.",
+            change.text(),
         )
     return None
+
+
+def draws(call: ast.Call) -> bool:
+    """Whether it draws random numbers: ``nd.random.normal(..)``, ``nd.random_normal(..)``."""
+    return called(call).removeprefix("random_") in _DRAWS
 
 
 def of_copy(situation: Situation) -> str | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from app.analysis.lines import split_site
 from app.analysis.repairs.change import Change
-from app.analysis.repairs.copied_each_step import made_there, moves_in
+from app.analysis.repairs.copied_each_step import draws, made_there, moves_in
 from app.analysis.repairs.makers import makes_nowhere
 from app.analysis.repairs.names import bindings, called, root_of
 from app.analysis.repairs.notation import alone, arrays
@@ -70,9 +71,15 @@ def _on_the_way(situation: Situation) -> Draft | None:
         change.add_argument(call, f"ctx={source.code(there)}")
     device = alone([hop.dst for hop in situation.hops]) or source.code(there)
     words = (
-        f"Makes on {device} from the start what is copied there; {called(found[0])} then returns it as it is."
+        f"Makes on {device} from the start what is copied there; {called(found[0])} then returns it as it is"
+        f"{drawn(makers)}."
     )
     return situation.draft(words, change.text())
+
+
+def drawn(makers: Iterable[ast.Call]) -> str:
+    """What is to be said of random numbers among what is made on another device."""
+    return "; a device draws other numbers than the host" if any(map(draws, makers)) else ""
 
 
 def _makers(source: Source, stmt: ast.stmt) -> list[ast.Call]:

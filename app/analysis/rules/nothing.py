@@ -9,7 +9,7 @@ from app.analysis.transfer import MadeOnHost, Transfer
 
 _COPIED_BY = frozenset({"as_in_context", "as_in_ctx", "copyto", "slice assignment"})
 """Calls of the code's own that copy one array; what cuts a batch for several devices is none."""
-_TO_BE_SENT = "to be sent"
+_TO_BE_SENT, _ONLY_COPIED = "to be sent", "only copied"
 _NOT_RUN = MadeOnHost(0)
 
 
@@ -28,6 +28,9 @@ def made_without_context(transfer: Transfer) -> dict[str, Any] | None:
     known = transfer.context.made_on_host
     made = [known.get(maker, _NOT_RUN) for maker in makers]
     if any("sent" in one.kept or ("used" in one.kept and why != _TO_BE_SENT) for one in made):
+        return None
+    # Each array that the statement makes goes to one place, and none has another use.
+    if why == _ONLY_COPIED and any("worked on" in one.kept or one.times != one.sent for one in made):
         return None
     # A helper that at times is handed something else runs its ops more often than these are made.
     ran = known.get((transfer.text("producer_op"), transfer.fields.get("producer_loc") or 0), _NOT_RUN)

@@ -31,10 +31,42 @@ def only_to_be_sent(where=None):
     gluon.utils.split_and_load(nd.ones(shape), [one, two])  # cut for two
 
 
+def latent(rows):
+    return nd.random.normal(shape=(rows, 6))  # drawn by a function of the code's own
+
+
+def batches():
+    while True:
+        yield nd.random.uniform(shape=shape)
+
+
 def beside_the_model():
     batch = nd.random.normal(shape=shape)
     batch = batch * 2
     batch.as_in_context(one)  # a batch
+    latent(8).as_in_context(one)
+    latent(4).expand_dims(0).as_in_context(two)
+    ahead = nd.ones(shape) * 0.9  # by another statement
+    ahead = ahead.reshape((6, 8))
+    ahead.as_in_context(one)
+    filled = nd.random.uniform(shape=shape)  # for a buffer
+    buffer[:] = filled
+    next(made_up).as_in_context(one)  # from a generator
+    shown = nd.random.normal(shape=shape)
+    shown.as_in_context(one)  # and to Python
+    shown.asnumpy()
+    summed = nd.random.normal(shape=shape)
+    summed.as_in_context(one)  # and summed here
+    summed.sum()
+    nd.random.normal(shape=shape)[:4].as_in_context(one)  # drawn, and a part of it sent
+    part = nd.random.normal(shape=shape)
+    part[:4].as_in_context(one)  # a part
+    both = nd.random.normal(shape=shape)
+    both.as_in_context(one)  # to the one
+    both.as_in_context(two)  # to the other
+    taken = nd.random.normal(shape=shape)
+    here(taken)
+    taken.as_in_context(one)  # and to a net here
 
 
 def in_the_model(x):
@@ -54,6 +86,11 @@ def in_the_model(x):
     return there
 
 
+made_up = batches()
+here = gluon.nn.HybridSequential()
+here.add(gluon.nn.Dense(2, in_units=6))
+here.initialize()
+here.hybridize()
 net = gluon.nn.Dense(1, in_units=6)
 net.initialize(ctx=one)
 trainer = gluon.Trainer(net.collect_params(), "sgd")

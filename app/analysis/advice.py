@@ -156,8 +156,8 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         return None
     wanted = [
         device
-        for name in ("forward_requested", "producer_forward_requested")
-        for device in each(evidence.get(name))
+        for name in ("forward_requested", "producer_forward_requested", "gradients_of")
+        for device in flat(evidence.get(name))
     ]
     if code == "variable-home" and len(each(evidence.get("dst"))) > 1 and not evidence.get("kept_by"):
         text = _FIX_OF_EACH if evidence.get("one_reader_each") else _FIX_OF_SHARED

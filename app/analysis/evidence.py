@@ -98,6 +98,9 @@ def _gradient(facts: Facts) -> str:
     got = f"their gradients were requested nowhere and got the default, {default}"
     if "called_on" in facts:
         got = f"their gradients were requested nowhere and run {facts.called}"
+    here = set(facts.each("default_device")) & set(facts.each("gradients_of"))
+    if here:
+        got += ", where other gradients of the line belong"
     return f"{forward} were requested on {wanted}; {got}."
 
 

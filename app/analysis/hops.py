@@ -246,13 +246,13 @@ def _with_gradient(fields: dict[str, Any], tables: Tables) -> dict[str, Any]:
     """The fields of an eager transfer; one of a gradient back to its forward op's device says so too."""
     made_by = fields.get("producer_op"), fields.get("producer_loc"), fields.get("src")
     back = fields.get("dst") or ""
-    if (
-        fields.get("graph")
-        or fields.get("requested") != back
-        or back not in tables.gradients.get(made_by, ())
-    ):
-        return fields
-    return fields | {"facts": {"producer_forward_requested": back} | (fields.get("facts") or {})}
+    more: dict[str, Any] = {}
+    if fields.get("requested") == back and back in tables.gradients.get(made_by, ()):
+        more["producer_forward_requested"] = back
+    line = fields.get("loc") if fields.get("forward_loc") else fields.get("producer_loc")
+    if several := tables.gradients_of.get(line):
+        more["gradients_of"] = several
+    return fields | {"facts": more | (fields.get("facts") or {})} if more else fields
 
 
 def _took_ns(tables: Tables, key: Key) -> int | None:

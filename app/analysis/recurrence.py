@@ -81,6 +81,12 @@ class Recurrence:
         # Where calls pace the run, what other threads do beside them is told by its count.
         return 0.0 if not self._paced_calls and self._seen_singly.intersection(keys) else marked
 
+    def after_first(self, keys: Sequence[int], count: int | None) -> int | None:
+        """How often of these `count` times once the first step was over; None where nothing tells."""
+        found = [self._key_by_id[key] for key in keys if key in self._key_by_id]
+        pace = self._paced(found, self.paces)
+        return None if pace is None or count is None else max(0, count - pace.early)
+
     def own(self, keys: Sequence[int], count: int | None) -> Own | None:
         """The loop of its own in which something recurs that is not of every step; None for all else."""
         if count is None:

@@ -68,6 +68,7 @@ class Sync:
     """How often it was timed, where that is not every time: the others are taken to be alike."""
     via: tuple[str | None, ...] = ()
     """The libraries' functions that the line calls for it."""
+    keys: tuple[int, ...] = ()
 
     @property
     def waited_for(self) -> str:
@@ -92,7 +93,7 @@ class Sync:
     def row(self) -> dict[str, Any]:
         """The row as the report has it."""
         row = dataclasses.asdict(self)
-        del row["takes"], row["bytes_total"], row["each"], row["own"], row["via"]
+        del row["takes"], row["bytes_total"], row["each"], row["own"], row["via"], row["keys"]
         row["brought_at"], row["waits_for_too"] = list(self.brought_at), list(self.waits_for_too)
         row["idle"] = [{"device": one.device, "share": round(one.share, 3)} for one in self.idle]
         return row
@@ -159,7 +160,7 @@ def _sync(tables: Tables, identity: _Identity, keys: list[Key]) -> Sync:
     taken = total(_bytes(key) for key in keys)
     row = Sync(device, kind, site, count, None, None, "unknown", takes, bytes_total=taken, each=each, own=own)
     via = tuple(dict.fromkeys(tables.via(key.fields.get("loc")) for key in keys))
-    row = dataclasses.replace(row, waits_for=waits_for, via=via)
+    row = dataclasses.replace(row, waits_for=waits_for, via=via, keys=tuple(ids))
     if not known:
         return row
     stood = sum(time.stood or 0 for time in known)

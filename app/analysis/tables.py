@@ -103,6 +103,15 @@ class Tables:
         return {backward: frozenset(devices - {""}) for backward, devices in found.items()}
 
     @functools.cached_property
+    def gradients_of(self) -> dict[object, list[str]]:
+        """Line of eager backward ops -> the devices that were asked for, for their forward ops, if several."""
+        found: dict[object, set[str]] = {}
+        for op in self.of_kind("op"):
+            if wanted := op.fields.get("forward_requested"):
+                found.setdefault(op.fields.get("loc"), set()).add(wanted)
+        return {line: sorted(devices) for line, devices in found.items() if len(devices) > 1}
+
+    @functools.cached_property
     def own_devices(self) -> frozenset[str]:
         """The devices that the frameworks said they have; empty when none said so."""
         return frozenset(device for process in self.processes for device in process.devices)
@@ -158,6 +167,10 @@ class Tables:
         0 for less; None where nothing tells. Below 1 where it is a part of the steps that is these keys'.
         """
         return self._recurrence.each(keys, count)
+
+    def after_first(self, keys: Sequence[int], count: int | None) -> int | None:
+        """How often of these `count` times once the first step was over; None where nothing tells."""
+        return self._recurrence.after_first(keys, count)
 
     def own(self, keys: Sequence[int], count: int | None) -> Own | None:
         """The loop of its own in which something recurs that is not of every step; None for all else."""

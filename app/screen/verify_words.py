@@ -183,7 +183,7 @@ def amount_row(
         "what": {"text": what},
         "before": _number(was, told),
         "after": _number(now, told),
-        "change": {"text": change(was, now)},
+        "change": {"text": _change_of(was, now, told)},
     }
     return {"id": name, "cells": cells}
 
@@ -224,7 +224,7 @@ def _without(verified: Verified) -> dict[str, Any]:
 
 def _steps(was: StepTime | None, now: StepTime | None) -> dict[str, Any]:
     """A step's time of both, with what it varies by within each run: the runs themselves vary by more."""
-    told = change(was.median if was else None, now.median if now else None)
+    told = _change_of(was.median if was else None, now.median if now else None, _time)
     alike = was is not None and now is not None and was.like(now)
     cells = {
         "what": {"text": "A step, median (middle half)"},
@@ -261,6 +261,14 @@ def change(was: float | None, now: float | None) -> str:
         return "none"
     sign = "+" if part > 0 else "\N{MINUS SIGN}"
     return f"{sign}{units.percent(abs(part))}"
+
+
+def _change_of(was: float | None, now: float | None, told: Callable[[float], str]) -> str:
+    """`change`, of figures that stand beside it: a percentage of two that read alike reads as an error."""
+    changed = change(was, now)
+    if was is None or now is None or changed == "none" or told(was) != told(now):
+        return changed
+    return "about the same"
 
 
 def _difference(was: int, now: int) -> str:

@@ -40,6 +40,7 @@ _TEXTS = frozenset(
         "requested",
         "assigned",
         "producer_requested",
+        "forward_requested",
         "src",
         "dst",
         "src_memory",

@@ -51,7 +51,7 @@ class EagerOps:
         self._counts = recording.counts
         recording.on_open.append(self._opened)
         self._current_location = recording.sites.current
-        self._ops: dict[tuple[str, str, int, int], Entry] = {}
+        self._ops: dict[tuple[str, str, int, int, str], Entry] = {}
         self._data: dict[Any, tuple[Mark, Optional[int]]] = {}
         self._values: dict[tuple[int, int], Mark] = {}
         self._crossings = Crossings(recording, context.context)
@@ -80,7 +80,8 @@ class EagerOps:
             # All ops of one backward pass have the line that asked for it: no need to walk to it each time.
             forward = gradient.forward_loc
             location = gradient.loc if forward else self._current_location()
-            identity = (op_type, device, location, forward)
+            wanted = gradient.forward_requested if forward else ""
+            identity = (op_type, device, location, forward, wanted)
             entry = self._ops.get(identity)
             if entry is None:
                 entry = self._ops[identity] = self._define(op_type, attrs, device, location, forward, inputs)
@@ -143,7 +144,10 @@ class EagerOps:
             "forward_loc": forward,
             "scope_loc": made.line,
         }
-        key = self.recording.key(("op", op_type, device, location, forward), "op", fields)
+        wanted = short_device(gradient.forward_requested) if forward else ""
+        if wanted:
+            fields["forward_requested"] = wanted
+        key = self.recording.key(("op", op_type, device, location, forward, wanted), "op", fields)
         if op_type == "MultiDeviceIteratorInit":
             why = "the input pipeline copies them ahead of the step, in its own threads"
             self.recording.unseen("copies of batches to the devices of a distributed dataset", why)

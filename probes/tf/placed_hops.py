@@ -85,6 +85,9 @@ class PlacedHops:
             short_device(recv.attr["recv_device"].s.decode()),
         )
         facts = {**_of_gradient("", note), **_of_gradient("producer_", source)}
+        line = note.loc if note.forward_loc else source.loc if source.forward_loc else 0
+        if len(several := self._gradients_of.get(line, ())) > 1:
+            facts["gradients_of"] = sorted(several)
         if consumer.proto.name in self.made_by_optimizer:
             facts["rewritten"] = True
         if producer.proto.name in self.made_by_optimizer:
@@ -211,6 +214,15 @@ class PlacedHops:
             return None
         unlike = {*ARGUMENTS, *RESULTS, *PLUMBING, *_STORED}
         return None if op_type(node) in unlike or node.proto.name in self.made_by_optimizer else node
+
+    @functools.cached_property
+    def _gradients_of(self) -> dict[int, set[str]]:
+        """Location of backward ops -> the devices that the code asked for, for their forward ops."""
+        found: dict[int, set[str]] = {}
+        for node in self.nodes.values():
+            if node.note.forward_loc and node.note.forward_requested:
+                found.setdefault(node.note.loc, set()).add(node.note.forward_requested)
+        return found
 
     @functools.cached_property
     def _default_gpu(self) -> str:

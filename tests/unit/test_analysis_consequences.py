@@ -112,6 +112,22 @@ def test_what_gradients_outside_their_scope_change_is_of_their_finding() -> None
     assert because(found[1]).endswith("What takes it was requested on cpu:2.")
 
 
+def test_gradients_that_are_where_they_belong_are_told_beside_those_that_are_not() -> None:
+    """Bug: of a line whose gradients belong to two devices only one was known, and its scope proposed."""
+    asked: dict[str, Any] = {"device": "cpu:1", "loc": 3, "forward_loc": 2}
+    ops = [
+        Key(20, "op", {"op": "Mul", **asked, "forward_requested": "cpu:2"}, 8),
+        Key(21, "op", {"op": "Sum", **asked, "forward_requested": "cpu:1"}, 8),
+    ]
+    (one,) = told_of(TAPE, gradient(), *ops)
+    assert one.evidence["gradients_of"] == ["cpu:1", "cpu:2"]
+    assert because(one).endswith(
+        "where the function is called, cpu:1, where other gradients of the line belong."
+    )
+    (alone,) = told_of(TAPE, gradient(), ops[0])
+    assert "gradients_of" not in alone.evidence and because(alone).endswith("is called, cpu:1.")
+
+
 def own_ops() -> list[Key]:
     """Gradients of cpu:1 on the host, and the Identities that tf.recompute_grad puts around them."""
     out: dict[str, Any] = {"op": "Identity", "loc": 3, "producer_op": "AddV2", "producer_loc": 2}

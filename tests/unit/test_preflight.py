@@ -101,6 +101,18 @@ def test_an_op_without_a_gpu_kernel_falls_to_the_host_and_its_tensors_cross() ->
     assert evidence["kernels_of"].startswith("the kernel table of TensorFlow 2.21")
 
 
+def test_what_some_steps_do_has_a_mean_and_what_was_over_with_the_first_has_none() -> None:
+    def copied(line: int, count: int, early: int) -> dict[str, Any]:
+        taken = [[0, 0, 0, FLOAT, [], count, early]]
+        made = record("Mul", line, requested="cpu:0", count=count, early=early)
+        return made | {"inputs": taken}
+
+    records = [made_on_the_default(), copied(2, 4, 1), copied(3, 2, 1), copied(4, 2, 2)]
+    hops = {row["site"]: row for row in seen(records).row()["hops"]}
+    assert [hops[f"train.py:{line}"]["each"] for line in (2, 3, 4)] == [1, 0, 0]
+    assert [hops[f"train.py:{line}"].get("mean") for line in (2, 3, 4)] == [None, 1 / STEPS, 0]
+
+
 def test_a_type_without_a_kernel_is_named() -> None:
     whole = ["int32", [64, 64]]
     taken = [(0, whole), (0, whole)]

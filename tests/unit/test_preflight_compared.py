@@ -29,6 +29,7 @@ def flown(*hops: Row, findings: Any = (), **more: Any) -> dict[str, Any]:
     return nothing | {"hops": list(hops), "findings": rows} | more
 
 
+MINUS = "\N{MINUS SIGN}"
 FOUND = ("no-kernel", "warning", "a.py:2", [0])
 EDIT = line_map({"a.py": ("x = 1\ny = f(x)\nz = 3\n", "x = 1\nw = 2\ny = g(x)\nz = 3\n")})
 
@@ -49,16 +50,15 @@ def test_two_preflights_say_what_a_change_did_to_what_is_foreseen_and_tell_no_ti
                    no_kernel=[{"ops": 2}], syncs=[wait, {**wait, "device": "cpu:0"}])  # fmt: skip
     found = held(before, flown(hop("gpu:0", "gpu:1", size=512)))
     assert flown_words.verdict(found) == "no-kernel at a.py:2 is gone: it is not foreseen any more"
-    minus = "\N{MINUS SIGN}"
     assert told(found) == {
         "Bytes of this finding, each step": ["1 KiB", "0 B", "all gone"],
-        "All bytes that move, each step": ["2 KiB", "512 B", f"{minus}75 %"],
+        "All bytes that move, each step": ["2 KiB", "512 B", f"{MINUS}75 %"],
         "of them cpu:0 → gpu:0": ["1 KiB", "0 B", "all gone"],
         "of them gpu:0 → cpu:0": ["1 KiB", "0 B", "all gone"],
         "of them gpu:0 → gpu:1": ["0 B", "512 B", "new"],
         "Waits for a GPU's value, each step": ["1", "0", "all gone"],
-        "Ops without a GPU kernel": ["2", "0", f"{minus}2"],
-        "Warnings and errors": ["1", "0", f"{minus}1"],
+        "Ops without a GPU kernel": ["2", "0", f"{MINUS}2"],
+        "Warnings and errors": ["1", "0", f"{MINUS}1"],
     }
     assert {change for _, _, change in told(found, whole=False).values()} == {""}
 
@@ -96,6 +96,26 @@ def test_what_stays_on_a_device_is_no_way_between_devices_and_an_unknown_sum_is_
     many = [{**inside, "src": f"gpu:{n}", "dst": f"gpu:{n}"} for n in range(4)]
     kinds = told(held(flown(*many, findings=[FOUND]), flown(*many, hop("cpu:0", "gpu:3"))))
     assert kinds["of them GPUs and their host memory"] == ["2.02 KiB", "2.02 KiB", "none"]
+
+
+def test_what_some_of_the_steps_do_counts_on_the_average() -> None:
+    now_and_then = {**hop("gpu:0", "cpu:0", 0.0), "mean": 1 / 3}
+    always = hop("gpu:0", "gpu:1", size=100_000)
+    found = held(flown(now_and_then, always, findings=[FOUND]), flown(always))
+    assert told(found) == {
+        "Bytes of this finding, each step": ["341 B", "0 B", "all gone"],
+        "All bytes that move, each step": ["98.0 KiB", "97.7 KiB", f"{MINUS}0.3 %"],
+        "of them gpu:0 → cpu:0": ["341 B", "0 B", "all gone"],
+        "of them gpu:0 → gpu:1": ["97.7 KiB", "97.7 KiB", "none"],
+        "Warnings and errors": ["1", "0", f"{MINUS}1"],
+    }
+    larger = hop("gpu:0", "gpu:1", size=200_000)
+    found = held(flown(now_and_then, larger, findings=[FOUND]), flown(larger))
+    assert told(found)["All bytes that move, each step"] == ["196 KiB", "195 KiB", f"{MINUS}0.2 %"]
+    # A percentage beside two figures that read alike would look like an error.
+    larger = hop("gpu:0", "gpu:1", size=400_000)
+    found = held(flown(now_and_then, larger, findings=[FOUND]), flown(larger))
+    assert told(found)["All bytes that move, each step"] == ["391 KiB", "391 KiB", "about the same"]
 
 
 def test_a_finding_follows_its_line_and_may_be_a_note_then() -> None:

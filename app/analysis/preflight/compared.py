@@ -121,11 +121,12 @@ def _moved(hops: Sequence[Row], report: Row, by_step: bool) -> float | None:
 
 
 def _times(row: Row, report: Row, by_step: bool) -> float | None:
-    """How often something happens in each step, 0 for what only some do; or in all that ran."""
+    """How often something happens in each step, what only some do on the average; or in all that ran."""
     count: int | None = row["count"]
     if not by_step or count is None:
         return count
-    return count / report["steps"] if row["each"] is None else float(row["each"])
+    each: float = count / report["steps"] if row["each"] is None else row["each"] or row.get("mean") or 0.0
+    return each
 
 
 def _bytes(size: int | None, often: float | None) -> float | None:

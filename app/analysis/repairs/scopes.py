@@ -24,7 +24,7 @@ from app.analysis.repairs.notation import (
 )
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Function, Source, first_line, is_compound, own_nodes
-from app.analysis.repairs.stages import beside_forward
+from app.analysis.repairs.stages import beside_forward, forward_devices
 from app.analysis.repairs.strategies import has_strategy
 
 _ASSIGNS = frozenset({"assign", "assign_add", "assign_sub", "scatter_update", "scatter_nd_update"})
@@ -52,8 +52,7 @@ def default_device(situation: Situation) -> Draft | None:
 
 def gradient_scope(situation: Situation) -> Draft | None:
     """The gradients are computed in the scope of their forward ops."""
-    wanted = [*situation.evidence("forward_requested"), *situation.evidence("producer_forward_requested")]
-    device = alone(wanted)
+    device = alone(sorted(forward_devices(situation)))
     if situation.framework != "tensorflow" or trains_a_model(situation):
         return None
     if device is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from app.analysis.naming import flat
 from app.analysis.repairs.change import Change, unfolded
 from app.analysis.repairs.names import called, dotted, value_of
 from app.analysis.repairs.notation import tensorflow
@@ -38,6 +39,12 @@ def beside_forward(situation: Situation) -> Draft | None:
                 )
                 return situation.draft(words, change.text())
     return None
+
+
+def forward_devices(situation: Situation) -> set[str]:
+    """The devices that the line's gradients belong to, those too of the gradients that are there already."""
+    names = ("forward_requested", "producer_forward_requested", "gradients_of")
+    return {str(device) for name in names for device in flat(situation.evidence(name))}
 
 
 def _of_one_tape(source: Source, stmt: ast.stmt, call: ast.Call) -> bool:

@@ -20,6 +20,7 @@ from app.analysis.repairs.row_by_row import of_rows
 from app.analysis.repairs.sent_back import taken_before
 from app.analysis.repairs.situation import Situation
 from app.analysis.repairs.source import first_line, is_compound, own_nodes
+from app.analysis.repairs.stages import forward_devices
 from app.analysis.repairs.strategies import has_strategy
 from app.analysis.repairs.takes import takes
 from app.analysis.repairs.timing import for_timing
@@ -62,7 +63,7 @@ def in_words(situation: Situation, said: str) -> str | None:
     placed_by_others = code in ("bounce", "default-device") and has_strategy(situation)
     if placed_by_others and (situation.evidence("result_of_a_call") or trains_a_model(situation)):
         return None  # the strategy calls the function for each of its devices, and places what Keras trains
-    if code == "gradient-outside-scope" and len(_forward_devices(situation)) > 1:
+    if code == "gradient-outside-scope" and len(forward_devices(situation)) > 1:
         return _IN_STAGES
     if code == "default-device" and said == advice.PUT_BESIDE_INPUTS:
         return _of_producer(situation) or _of_several_devices(situation) or _with_variables(situation, said)
@@ -245,12 +246,6 @@ def _reckoned(call: ast.Call) -> bool:
     """Whether Python's own functions alone make what is assigned."""
     calls = [part for one in call.args for part in ast.walk(one) if isinstance(part, ast.Call)]
     return len(call.args) == 1 and all(dotted(one.func) in _PLAIN for one in calls)
-
-
-def _forward_devices(situation: Situation) -> set[str]:
-    """The devices that the forward ops of the line's gradients were asked for."""
-    names = ("forward_requested", "producer_forward_requested")
-    return {str(device) for name in names for device in situation.evidence(name)}
 
 
 def _of_several_devices(situation: Situation) -> str:

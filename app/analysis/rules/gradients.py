@@ -18,7 +18,8 @@ def made_for_gradient(transfer: Transfer) -> dict[str, Any] | None:
     if transfer.dst != transfer.default or transfer.dst == wanted:
         return None
     found = {"forward_requested": wanted, "default_device": transfer.default}
-    return found | _forward_op(transfer, "forward_op") | called_in_scope(transfer.called_on)
+    found |= _forward_op(transfer, "forward_op") | _all_of_line(transfer)
+    return found | called_in_scope(transfer.called_on)
 
 
 def made_by_gradient(transfer: Transfer) -> dict[str, Any] | None:
@@ -30,7 +31,14 @@ def made_by_gradient(transfer: Transfer) -> dict[str, Any] | None:
     if transfer.src != default or transfer.src == wanted:
         return None
     found = {"producer_forward_requested": wanted, "default_device": default}
-    return found | _forward_op(transfer, "producer_forward_op") | called_in_scope(transfer.producer_called_on)
+    found |= _forward_op(transfer, "producer_forward_op") | _all_of_line(transfer)
+    return found | called_in_scope(transfer.producer_called_on)
+
+
+def _all_of_line(transfer: Transfer) -> dict[str, Any]:
+    """The devices that all gradients of the line belong to, those too that are computed there."""
+    devices = transfer.facts.get("gradients_of")
+    return {"gradients_of": [str(device) for device in devices]} if isinstance(devices, list) else {}
 
 
 def _forward_op(transfer: Transfer, name: str) -> dict[str, Any]:

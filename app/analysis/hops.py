@@ -243,7 +243,12 @@ def _hop(tables: Tables, context: Context, key: Key, count: int | None) -> Hop:
 
 
 def _with_gradient(fields: dict[str, Any], tables: Tables) -> dict[str, Any]:
-    """The fields of an eager transfer; one of a gradient back to its forward op's device says so too."""
+    """The fields of an eager transfer; one of a gradient back to its forward op's device says so too.
+
+    And one of gradients of forward ops on several devices, which these are.
+    """
+    if fields.get("graph"):
+        return fields
     made_by = fields.get("producer_op"), fields.get("producer_loc"), fields.get("src")
     back = fields.get("dst") or ""
     more: dict[str, Any] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from app.analysis.beside import by_another_thread
 from app.analysis.devices import is_gpu, is_host
 from app.analysis.kernels.equivalents import ADVICE, instead
 from app.analysis.naming import each, flat, one
@@ -152,6 +153,8 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         text = _FIX_OF_HAND_SUMS
     elif evidence.get("applied_at"):
         text = _FIX_OF_APPLIED
+    if code == "host-upload" and by_another_thread(evidence):
+        return None  # it is sent ahead already
     if text is None or (code == "colocation" and "producer_colocated_with" not in evidence):
         return None
     wanted = [

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from app.analysis import advice, sentences, within
+from app.analysis.beside import BY_ANOTHER_THREAD, by_another_thread
 from app.analysis.consequences import put_back
 from app.analysis.devices import in_order
 from app.analysis.finding import Finding
@@ -41,6 +42,8 @@ def of_hops(
     code = first.cause.code
     severity = min((hop.cause.severity for hop in part), key=lambda name: RANK.get(name, 9))
     evidence = _common([hop.cause.evidence for hop in part])
+    if not by_another_thread(evidence):
+        evidence.pop(BY_ANOTHER_THREAD, None)  # a part of it is sent by the thread that makes the steps
     evidence["transfers"] = total(hop.count for hop in whole)
     evidence["bytes"] = total(hop.bytes_total for hop in whole)
     if all(hop.seconds_total is not None for hop in whole):
@@ -72,6 +75,8 @@ def of_hops(
     along = f", with what goes back to variables on {some_of(changed, 'devices')}" if changed else ""
     waits = [sync for sync in waits if sync.kind not in LIBRARYS_OWN]
     share = telling.costly(waits) or (telling.stalling(part) if code == "host-upload" else "")
+    if by_another_thread(evidence):
+        share = ""  # the thread that makes the steps need not wait for it
     if share and severity == "info":
         severity = "warning"
     # What happens once, at the start, needs no change, nor does a scalar or two.

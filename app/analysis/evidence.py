@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.analysis.beside import BY_ANOTHER_THREAD
 from app.analysis.devices import is_gpu
 from app.analysis.evidence_facts import Facts
 from app.analysis.finding import Finding
@@ -246,9 +247,12 @@ _HANDED_TO = {HANDED_TO_FUNCTION: "Python function called", HANDED_TO_OPERATOR: 
 
 def _upload(facts: Facts) -> str:
     runs = facts.told("dst", "devices")
-    return (
+    told = (
         f"What takes it runs on {runs}{facts.scope('scope')}; until then it was Python's or numpy's memory."
     )
+    if BY_ANOTHER_THREAD in facts:
+        told += " Another thread sends it than the one that makes the steps."
+    return told
 
 
 def _bounce(facts: Facts) -> str:

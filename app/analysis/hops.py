@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.analysis.basis import weakest
+from app.analysis.beside import with_thread
 from app.analysis.causes import Cause, judge
 from app.analysis.created import with_creation
 from app.analysis.cut_batches import cut_batches
@@ -272,7 +273,7 @@ def _judged(
 ) -> Cause:
     """The cause, with the lines that belong to it."""
     cause = with_own_op(judge(fields, context, count, each), key.fields, tables)
-    cause = with_makers(cause, key.fields, tables)
+    cause = with_thread(with_makers(cause, key.fields, tables), key, tables)
     return with_creation(_with_scopes(cause, key, tables), key.fields, tables)
 
 

@@ -105,6 +105,7 @@ _TOLD: dict[str, _Told] = {
     "result_of_a_call": _Told("A function's result, handed on by the default device"),
     "on_a_gpu": _Told("On a GPU"),
     "argument_made_by": _Told("Argument made by"),
+    "by_another_thread": _Told("Sent by another thread than the steps'"),
     # Of chains, sums and waits.
     "gradients_back_at": _Told("Gradients go back at", "line"),
     "tensor_again_at": _Told("Python's array becomes a tensor again at", "line"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from app.analysis.beside import by_another_thread
 from app.analysis.repairs.change import Change, unfolded
 from app.analysis.repairs.names import (
     assignment_of,
@@ -76,7 +77,8 @@ def host_upload(situation: Situation) -> Draft | None:
             if (text := hoisted(situation.source, stmt, node, "tensor")) is not None:
                 words = "Sends the data once, before the loop; check that nothing changes it between rounds."
                 return situation.draft(words, text)
-    return prefetched(situation) if taken_before(situation) is None else None
+    ahead = by_another_thread(situation.finding.evidence) or taken_before(situation) is not None
+    return None if ahead else prefetched(situation)
 
 
 def colocation(situation: Situation) -> Draft | None:

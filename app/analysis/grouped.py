@@ -280,7 +280,7 @@ class Grouped:
         if len(cluster.items) == 1:
             only = cluster.items[0]
             # The op that the scope is named after may run elsewhere, and only its variable be read here.
-            read = "read for " if only.op == _READ and not last.startswith((_READ, "_")) else ""
+            read = "for " if only.op == _READ and not last.startswith((_READ, "_")) else ""
             return back + read + (only.op if last.startswith("_") else last), "op", ()
         blocks = tuple(dict.fromkeys("/".join(item.path[:depth]) for item in cluster.items))
         if len(blocks) == 1 or last == _REST:

@@ -9,6 +9,7 @@ from app.analysis.repairs.loads import loads_in, loads_of, loads_of_attribute
 from app.analysis.repairs.metrics import metric_updated
 from app.analysis.repairs.names import bindings, called, dotted, from_modules, root_of
 from app.analysis.repairs.roles import (
+    CHOOSING,
     KEEPING,
     Role,
     Use,
@@ -49,7 +50,8 @@ def uses(situation: Situation) -> list[Use]:
         if (taken := _taken(situation, stmt)) is not None:
             for node in taken:
                 flow.climb(situation.file, situation.source, node, 0)
-            return list(dict.fromkeys(flow.found))
+            chosen = flow.chosen if flow.found or flow.listed else []
+            return list(dict.fromkeys([*flow.found, *chosen]))
     return unknown
 
 
@@ -81,6 +83,10 @@ class _Flow:
 
     def __init__(self, situation: Situation) -> None:
         self.found: list[Use] = []
+        self.chosen: list[Use] = []
+        """Where Python chooses by the value."""
+        self.listed = False
+        """What is made of the value is put into a list."""
         self._situation = situation
         self._seen: set[ast.AST] = set()
         self._by_numpy = False
@@ -104,6 +110,13 @@ class _Flow:
         line = getattr(node, "lineno", self._situation.line)
         self.found.append(Use(role, f"{file}:{line}", by))
 
+    def _maybe_chooses(self, file: str, source: Source, call: ast.Call) -> bool:
+        name = called(call)
+        if name not in CHOOSING or _definitions(source, name):
+            return False
+        self.chosen.append(Use(Role.CHOOSES, f"{file}:{call.lineno}", name))
+        return True
+
     def _passed_on(self, file: str, source: Source, node: ast.AST, parent: ast.AST, calls: int) -> bool:
         """Whether the parent's value is made of the node's; notes what else the parent does with it."""
         if isinstance(parent, ast.stmt):
@@ -113,7 +126,10 @@ class _Flow:
             call = source.parents[parent]
             return isinstance(call, ast.Call) and self._argument(file, source, parent.value, call, calls)
         if isinstance(parent, ast.Call):
-            return node is parent.func or self._argument(file, source, node, parent, calls)
+            if node is parent.func:
+                self._maybe_chooses(file, source, parent)
+                return True
+            return self._argument(file, source, node, parent, calls)
         if isinstance(parent, ast.Subscript) and node is parent.slice:
             if isinstance(parent.ctx, ast.Store):
                 self._add(Role.ASSIGNS, file, parent, source.code(parent.value))
@@ -168,6 +184,7 @@ class _Flow:
             return True
         if root in from_modules(source, call, "numpy", "math"):
             self._by_numpy = True
+            self._maybe_chooses(file, source, call)
             return True
         if root in from_modules(source, call, *_FRAMEWORKS) and not (is_telling(call) and name != "log"):
             made = self._by_numpy or (self._reckoned and name in _CONVERTS)
@@ -182,6 +199,8 @@ class _Flow:
             return False
         if is_telling(call):
             return False
+        if name in ("choice", "choices") and self._maybe_chooses(file, source, call):
+            return True
         if is_environment(call):
             self._add(Role.ENVIRONMENT, file, call, whole)
             return False
@@ -197,6 +216,7 @@ class _Flow:
                 return False
             return True
         if isinstance(call.func, ast.Attribute) and name in KEEPING and not _definitions(source, name):
+            self.listed = True
             self._kept(file, source, call.func.value, call, calls)
             return False
         if not self._into(file, source, node, call, calls):
@@ -234,13 +254,9 @@ class _Flow:
         if function is None or calls >= _MOST_FUNCTIONS or function.name in _BY_FRAMEWORK:
             self._add(Role.UNKNOWN, file, stmt, "")
             return
-        places = [(file, source)]
-        for other in self._situation.files:
-            opened = self._situation.opened(other) if other != file else None
-            places += [(other, opened)] if opened is not None else []
         found = [
             (name, text, node)
-            for name, text in places
+            for name, text in self._places(file, source)
             for node in ast.walk(text.tree)
             if isinstance(node, ast.Call) and called(node) == function.name
         ]
@@ -248,6 +264,11 @@ class _Flow:
             self._add(Role.UNKNOWN, file, stmt, "")
         for name, text, node in found if not isinstance(stmt.value, ast.Tuple) else ():
             self.climb(name, text, node, calls + 1)
+
+    def _places(self, file: str, source: Source) -> list[tuple[str, Source]]:
+        """All files of the program that can be read, this one first."""
+        others = [(name, self._situation.opened(name)) for name in self._situation.files if name != file]
+        return [(file, source), *((name, opened) for name, opened in others if opened is not None)]
 
     def _assigned(
         self, file: str, source: Source, target: ast.expr, node: ast.AST, stmt: ast.stmt, calls: int
@@ -313,10 +334,11 @@ class _Flow:
         if not isinstance(path, ast.Attribute):
             self._add(Role.UNKNOWN, file, stmt, "")
             return
-        readings = [
-            one for one in loads_of_attribute(source.tree, path.attr) if not is_only_kept(source, one)
-        ]
-        if any(not is_looked_at(source, one) for one in readings):
+        if any(
+            not is_only_kept(text, one) and not is_looked_at(text, one)
+            for _, text in self._places(file, source)
+            for one in loads_of_attribute(text.tree, path.attr)
+        ):
             self._add(Role.KEPT, file, stmt, source.code(path))
 
 

@@ -11,6 +11,8 @@ from app.analysis.repairs.source import Source
 from app.analysis.repairs.takes import tells
 
 KEEPING = frozenset({"append", "extend", "appendleft", "insert", "add"})
+CHOOSING = frozenset({"argmax", "argmin", "choice", "choices"})
+"""Functions and methods that make a small choice of many values."""
 
 
 class Role(enum.Enum):
@@ -27,6 +29,8 @@ class Role(enum.Enum):
     """A metric of the framework's own is updated with it."""
     LIKE_METRIC = "like_metric"
     """What the text does not tell of is called as a metric of Keras is."""
+    CHOOSES = "chooses"
+    """Python chooses by it, as an action by its value, and goes on with the choice."""
     SELECTS = "selects"
     ASSIGNS = "assigns"
     """A part of something that it selects is assigned."""

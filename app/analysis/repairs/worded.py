@@ -92,6 +92,9 @@ def _of_sync(situation: Situation) -> str:
     if not found:
         return advice.LOOKED_AT
     first = found[0]
+    if first.role == Role.ENVIRONMENT:
+        # What the environment is handed was chosen first.
+        first = next((use for use in found if use.role == Role.CHOOSES), first)
     if first.role in (Role.SELECTS, Role.ASSIGNS, Role.KEPT, Role.UNKNOWN):
         back = next((to for use in found if (to := _sent_back(situation, use)) is not None), None)
         if back is not None:
@@ -152,6 +155,12 @@ def _sentence(situation: Situation, use: Use) -> str:
             f"If {use.by} at {use.site} is of a metric of Keras, hand it the tensor itself: it reckons on the"
             " device then, and nothing waits until its result is read."
         )
+    if use.role == Role.CHOOSES:
+        return (
+            f"{use.by} at {use.site} chooses by it, and the program goes on with the choice: choose on the"
+            f" device ({_choosing(situation, use.by)}), and take only what is chosen, that of several"
+            " environments or samples in one fetch."
+        )
     if use.role == Role.SELECTS:
         return (
             f"It selects from {use.by} at {use.site}: if that is a tensor, select on the device with"
@@ -168,6 +177,17 @@ def _sentence(situation: Situation, use: Use) -> str:
             " step in one fetch, or, if it is only looked at, once at the end."
         )
     return advice.EITHER
+
+
+def _choosing(situation: Situation, name: str) -> str:
+    """How the file writes on the device what Python chooses by."""
+    stmt = next(iter(situation.statements), situation.source.tree)
+    draws = name.startswith("choice")
+    if situation.framework == "mxnet":
+        nd = arrays(situation.source, stmt) or "mx.nd"
+        return f"{nd}.sample_multinomial, of probabilities" if draws else f"{nd}.{name}"
+    tf = tensorflow(situation.source, stmt) or "tf"
+    return f"{tf}.random.categorical, of their logarithms" if draws else f"{tf}.{name}"
 
 
 def _clipping(situation: Situation) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.analysis.preflight.report import render_preflight
-from app.analysis.preflight.wording import machine_told
+from app.analysis.preflight.wording import machine_told, stand_ins_told
 from app.analysis.report_rows import (
     collective_rows,
     copy_time,
@@ -95,6 +95,7 @@ def _foreseen(report: Mapping[str, Any]) -> list[str]:
         rows = [row | {"hops": []} for row in found["findings"]]  # they number those that are foreseen
         parts = [
             f"<p>Foreseen {_text(machine_told(found))}; nothing of it was measured on one.</p>",
+            *(f"<p>{_text(told)}</p>" for told in filter(None, [stand_ins_told(found)])),
             *(_by_weight(rows) if rows else ["<p>No finding is foreseen.</p>"]),
             f"<details><summary>In full</summary><pre>{_text(render_preflight(found))}</pre></details>",
         ]

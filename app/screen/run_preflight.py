@@ -9,7 +9,14 @@ import streamlit as st
 
 from app.analysis.excerpt import excerpt
 from app.analysis.preflight.compared import named, to_mend
-from app.analysis.preflight.wording import further_rule, machine_told, shared_rules, shared_trust, steps_told
+from app.analysis.preflight.wording import (
+    further_rule,
+    machine_told,
+    shared_rules,
+    shared_trust,
+    stand_ins_told,
+    steps_told,
+)
 from app.analysis.repairs.edits import Repair
 from app.live.findings import findings_list
 from app.live.table import Column, table
@@ -83,6 +90,8 @@ def draw_preflight(
         return None
     event = None
     st.markdown(f"### Foreseen :gray[{escape_markdown(headline(report))}]")
+    if assumed := stand_ins_told(report):
+        st.caption(escape_markdown(assumed))
     if report["findings"]:
         made = foreseen_rows(report, text_of, verify, link=link, tries=tries)
         if common := rests_on(report):

@@ -17,9 +17,9 @@ from app.analysis.preflight.expanded import Expanded
 from app.analysis.preflight.flow import PYTHON, Tensor, parse_flow
 from app.analysis.preflight.foresee import Foreseen, foresee
 from app.analysis.preflight.machine import Machine
-from app.analysis.preflight.mxnet import foresee_mxnet
+from app.analysis.preflight.mxnet import RULE, foresee_mxnet
 from app.analysis.preflight.report import preflight_report, render_preflight
-from app.analysis.preflight.wording import command_again
+from app.analysis.preflight.wording import command_again, machine_told, stand_ins_told
 from app.analysis.tables import Tables
 from app.analysis.verify import line_map
 from app.cli import dispatch
@@ -709,10 +709,37 @@ def test_what_mxnet_computes_on_the_host_only_raises_on_a_gpu() -> None:
     assert [row["confidence"] for row in foresee_mxnet(tables)["no_kernel"]] == ["medium"]
 
 
-def test_a_context_of_the_scripts_own_stays_what_it_is_and_is_said() -> None:
-    told = [row["what"] for row in foresee_mxnet(_mxnet_tables())["unforeseen"]]
-    assert "cpu:2" in told
-    assert "steps" not in told
+def test_contexts_of_the_host_that_the_script_names_are_taken_for_cards_and_nothing_contradicts_it() -> None:
+    report = foresee_mxnet(_mxnet_tables()) | {"framework": "mxnet"}
+    assert report["stand_ins"] == ["cpu:2"]
+    assert stand_ins_told(report) == (
+        "cpu:2 is taken for a card, as a stand-in: the script names this context of the host. Left as it is,"
+        " it is the host on that machine, too: then only what goes to or from a GPU crosses."
+    )
+    assert machine_told(report) == "for 1 GPU (as the script names)"
+    told = {row["what"]: row["why"] for row in report["unforeseen"]}
+    assert "kernels on cpu:2" in told and "steps" not in told
+    assert not any("host's memory" in why for why in told.values())
+    # A script that names no GPU is told of those, and that nothing played one is no rule then.
+    alone = foresee_mxnet(_mxnet_tables(played={})) | {"framework": "mxnet"}
+    assert machine_told(alone) == "for cpu:1 and cpu:2 as cards (the script names no GPU)"
+    assert "GPUs" not in {row["what"] for row in alone["unforeseen"]}
+    assert all(rule == RULE for row in alone["findings"] for rule in row["rules"])
+    assert stand_ins_told(foresee_mxnet(_mxnet_tables(played={"cpu:1": "gpu:0", "cpu:2": "gpu:1"}))) == ""
+
+
+def test_logical_devices_of_the_host_are_taken_for_cards_too(tmp_path: Path) -> None:
+    copied = [record("Identity", n, [(n - 2, FLOAT)], requested=f"cpu:{n - 1}") for n in (2, 3)]
+    report = _flown(tmp_path / "20260101-000000-train-0000", [made_on_the_default(), *copied])
+    report["framework"] = "tensorflow"
+    assert report["stand_ins"] == ["cpu:1", "cpu:2"]
+    assert "kernels on cpu:1 and cpu:2" in {row["what"] for row in report["unforeseen"]}
+    assert (
+        "cpu:1 and cpu:2 are taken for cards, as stand-ins: the script names these logical devices of the"
+        " host. Left as they are, they are the host on that machine, too:"
+    ) in render_preflight(report)
+    none = _flown(tmp_path / "20260101-000000-train-0001", [made_on_the_default()])
+    assert (none["stand_ins"], stand_ins_told(none)) == ([], "")
 
 
 def test_more_gpus_than_there_would_be_are_said() -> None:

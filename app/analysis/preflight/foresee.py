@@ -17,11 +17,12 @@ from app.analysis.preflight.flow import Flow
 from app.analysis.preflight.keys import Keys
 from app.analysis.preflight.lacking import lacking_rows, rounds_of
 from app.analysis.preflight.libraries import predicted
-from app.analysis.preflight.machine import Machine
+from app.analysis.preflight.machine import HOST, Machine
 from app.analysis.preflight.moved import moved_rows
 from app.analysis.preflight.placing import Placing
 from app.analysis.preflight.trust import RULES, confidence
 from app.analysis.preflight.unsure import unforeseen
+from app.analysis.preflight.wording import unsure_of_stand_ins
 from app.analysis.repairs.integers import ADVICE, kept_on_host
 from app.analysis.repairs.products import ADVICE as OF_PRODUCTS
 from app.analysis.repairs.products import of_integers
@@ -49,6 +50,8 @@ class Foreseen:
     gpus: int
     asked: int
     """GPUs that the script names; 0 where it names none."""
+    stand_ins: tuple[str, ...]
+    """Further devices of the host that it names."""
     table: str
     """Whose kernel table answered."""
     tables: Tables
@@ -69,6 +72,7 @@ class Foreseen:
         return {
             "gpus": self.gpus,
             "gpus_named": self.asked,
+            "stand_ins": list(self.stand_ins),
             "kernel_table": self.table,
             "steps_made": self.steps_made,
             **moved_rows(self.tables, self.hops, sync_table(self.tables), self.early),
@@ -109,11 +113,13 @@ def foresee_on(
     for row in found:
         part = [hops[index] for index in row["hops"]]
         row["summary"] = of_these_steps(row["summary"], part, keys.early, tables)
+    stand_ins = tuple(one for one in machine.devices if machine.kind(one) == "CPU" and one != HOST)
     gpu_count = sum(machine.kind(device) == "GPU" for device in machine.devices)
     return Foreseen(
         pid=flow.pid,
         gpus=gpu_count,
         asked=asked,
+        stand_ins=stand_ins,
         table=machine.table.source,
         tables=tables,
         steps_made=flow.steps_made,
@@ -123,7 +129,10 @@ def foresee_on(
         lacking=tuple(lacking_rows(placing, same)),
         placement=tuple(_placement(tables)),
         predicted=tuple(predicted(flow, placing, gpu_count, same)),
-        unforeseen=tuple(unforeseen(flow, placing, same)),
+        unforeseen=(
+            *unforeseen(flow, placing, same),
+            *([unsure_of_stand_ins(stand_ins)] if stand_ins else ()),
+        ),
     )
 
 

@@ -16,13 +16,16 @@ from app.analysis.hops import Hop, hop_table
 from app.analysis.kernels.mxnet_table import host_only
 from app.analysis.placement import op_table, placement
 from app.analysis.preflight.amounts import ALL_THAT_RAN
+from app.analysis.preflight.machine import HOST
 from app.analysis.preflight.moved import moved_rows
 from app.analysis.preflight.trust import HIGH, MEDIUM
+from app.analysis.preflight.wording import unsure_of_stand_ins
 from app.analysis.syncs import sync_table
 from app.analysis.tables import Tables
 from probes.trace.rows import Key, Node, Process
 
-RULE = "an op runs where its arrays lie, and those where the code puts them (mx.cpu(i+1) played mx.gpu(i))"
+RULE = "an op runs where its arrays lie, and those where the code puts them"
+PLAYED = f"{RULE} (mx.cpu(i+1) played mx.gpu(i))"
 RAISES = "MXNet moves no op to the host: one without a GPU kernel raises where its arrays are on a GPU"
 _KVSTORE = "where a kvstore sums is inferred from its type, and GPUs that reach each other may sum elsewhere"
 
@@ -43,11 +46,13 @@ def foresee_mxnet(tables: Tables, gpus: int = 0) -> dict[str, Any]:
     there = _renamed(tables, played)
     hops, syncs = hop_table(there), sync_table(there)
     lacking = list(_lacking(there, set(played.values())))
-    found = [_told(one.row(), hops) for one in explained(run_findings(there, hops, syncs), there, hops)]
+    rule = PLAYED if played else RULE
+    found = [_told(one.row(), hops, rule) for one in explained(run_findings(there, hops, syncs), there, hops)]
     named = max((int(gpu.partition(":")[2]) + 1 for gpu in played.values()), default=0)
     return {
         "gpus": gpus or max(named, 1),
         "gpus_named": named,
+        "stand_ins": _own_contexts(tables, played),
         "kernel_table": "",
         "processes": [],
         **moved_rows(there, hops, syncs),
@@ -99,11 +104,11 @@ def _raised(row: Mapping[str, Any]) -> dict[str, Any]:
     return finding.row() | more | {"confidence": row["confidence"], "why": row["why"]}
 
 
-def _told(row: dict[str, Any], hops: list[Hop]) -> dict[str, Any]:
+def _told(row: dict[str, Any], hops: list[Hop], rule: str) -> dict[str, Any]:
     summed = any(hops[index].basis == "inferred" for index in row["hops"])
     return row | {
         "summary": row["summary"].replace("in the whole run", ALL_THAT_RAN),
-        "rules": [RULE],
+        "rules": [rule],
         "confidence": MEDIUM if summed else HIGH,
         "why": _KVSTORE if summed else "",
     }
@@ -143,6 +148,13 @@ def _renamed(tables: Tables, played: Mapping[str, str]) -> Tables:
     )
 
 
+def _own_contexts(tables: Tables, played: Mapping[str, str]) -> list[str]:
+    """The contexts of the host that the script names besides its first, and that play none of its GPUs."""
+    return [
+        name for name in tables.devices if name.startswith("cpu:") and name != HOST and name not in played
+    ]
+
+
 def _unforeseen(
     tables: Tables, there: Tables, played: Mapping[str, str], gpus: int, named: int
 ) -> list[dict[str, Any]]:
@@ -157,7 +169,8 @@ def _unforeseen(
         " there, it does not tell",
     )
     say("cuDNN", "what it does in place of MXNet's own kernels, and what memory it takes, no CPU run shows")
-    if not played:
+    playing = _own_contexts(tables, played)
+    if not played and not playing:
         say("GPUs", "the script names none here, so it is told as it ran; MXNet uses no GPU by itself")
     if gpus and named > gpus:
         say(
@@ -171,9 +184,8 @@ def _unforeseen(
             if not gpus and named > 1:
                 told += f", for it had yet to name {named}: with --gpus {named} it is told {named}"
             say("the script asks how many GPUs there are", told, site)
-    others = [d for d in tables.devices if d.startswith("cpu:") and d != "cpu:0" and d not in played]
-    if others:
-        say(", ".join(others), "CPU contexts of the script's own; on that machine they are the host's memory")
+    if playing:
+        rows.append(unsure_of_stand_ins(playing))
     if tables.steps is None:
         say("steps", "it applied no optimizer before it ended: what is told is of all that ran")
     say("waits", "how long Python waits there: between CPU contexts a copy takes no time")

@@ -19,6 +19,7 @@ from app.analysis.preflight.wording import (
     machine_told,
     shared_rules,
     shared_trust,
+    stand_ins_told,
     steps_told,
     trust_told,
 )
@@ -132,6 +133,7 @@ def render_preflight(report: Mapping[str, Any]) -> str:
         f"{report['run']}  {report['framework']}  {steps_told(report)}",
         f"foreseen {machine_told(report)}, by"
         f" {report['kernel_table'] or 'the contexts that the code names'}; nothing of it was measured on one",
+        *filter(None, [stand_ins_told(report)]),
     ]
     shares = (
         f"{row['device']} {units.plural(row['ops'], 'op')}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from app.analysis.devices import in_order
 from app.analysis.preflight.foresee import Foreseen
 from app.analysis.severity import RANK
 from app.views import units
@@ -37,6 +38,7 @@ def together(foreseen: Sequence[Foreseen], names: Mapping[int, str]) -> dict[str
     return {
         "gpus": max(row["gpus"] for row in rows),
         "gpus_named": max(row["gpus_named"] for row in rows),
+        "stand_ins": in_order({name for row in rows for name in row["stand_ins"]}),
         "kernel_table": rows[0]["kernel_table"],
         "steps": max((row["steps"] or 0 for row in rows), default=0) or None,
         "steps_made": max(row["steps_made"] for row in rows),

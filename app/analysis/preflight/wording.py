@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from app.analysis.naming import some_of
 from app.views import units
 from runners.plan_preflight import STEPS
 from runners.run import Run
@@ -15,8 +16,31 @@ from runners.trials import EDITED_SCRIPT
 def machine_told(report: Mapping[str, Any]) -> str:
     """``for 2 GPUs (as the script names)``."""
     gpus, named = report["gpus"], report["gpus_named"]
+    if report.get("framework") == "mxnet" and not named and (playing := report.get("stand_ins")):
+        return f"for {some_of(playing, 'devices')} as cards (the script names no GPU)"
     how = f"the script names {named}" if named else "the script names no GPU"
     return f"for {units.plural(gpus, 'GPU')} ({'as the script names' if named == gpus else how})"
+
+
+def stand_ins_told(report: Mapping[str, Any]) -> str:
+    """As what the host's further devices are taken that the script names; '' where it names none."""
+    found = report.get("stand_ins") or ()
+    if not found:
+        return ""
+    kind = "context" if report["framework"] == "mxnet" else "logical device"
+    then = "the host on that machine, too: then only what goes to or from a GPU crosses"
+    if len(found) == 1:
+        named = f"the script names this {kind} of the host"
+        return f"{found[0]} is taken for a card, as a stand-in: {named}. Left as it is, it is {then}."
+    named = f"the script names these {kind}s of the host"
+    them = some_of(found, "devices")
+    return f"{them} are taken for cards, as stand-ins: {named}. Left as they are, they are {then}."
+
+
+def unsure_of_stand_ins(devices: Sequence[str]) -> dict[str, Any]:
+    """The row of what cannot be foreseen of them."""
+    why = "they are the host's here: what a card has none for is told only where the code names GPUs"
+    return {"what": f"kernels on {some_of(devices, 'devices')}", "site": None, "count": 1, "why": why}
 
 
 def steps_told(report: Mapping[str, Any]) -> str:

@@ -84,3 +84,68 @@ def test_what_tells_where_something_is_assigned_selects_nothing_on_the_device() 
         "It tells which part of seen is assigned at train.py:4: take all that a step needs for that in one"
         " fetch."
     )
+
+
+FLAT = "for x in data:\n    pred = {}\n    out {}  #!\n"
+
+
+def of_array(framework: str, made: str, use: str, **fields: Any) -> str | None:
+    """What the marked statement becomes."""
+    text = HEADS[framework] + FLAT.format(made, use)
+    pull = hop("host-sync", each=32.0, **({"shape": "1"} if framework == "mxnet" else {}) | fields)
+    found = fixed("host-sync", text, framework=framework, hops=(pull,))
+    return found and found.splitlines()[-1].strip().removeprefix("out ")
+
+
+@pytest.mark.parametrize(
+    ("use", "after"),
+    [
+        ("+= [p.asscalar() for p in pred]", "+= list(pred.asnumpy())"),
+        ("= {p.asscalar() for p in pred}", "= set(pred.asnumpy())"),
+        ("= [float(p.asscalar()) for p in pred]", "= pred.asnumpy().tolist()"),
+        ("= sum(float(p.asscalar()) for p in pred)", "= sum(pred.asnumpy().tolist())"),
+        ("= [int(p.asscalar()) for p in pred]", "= [int(p) for p in pred.asnumpy()]"),
+        ("= [p.asscalar() + 1 for p in pred]", "= [p + 1 for p in pred.asnumpy()]"),
+        (
+            "= np.array([p.asscalar() for p in pred if p.asscalar() > 0])",
+            "= np.array([p for p in pred.asnumpy() if p > 0])",
+        ),
+        (
+            "= {i: p.asscalar() for i, p in enumerate(pred)}",
+            "= {i: p for i, p in enumerate(pred.asnumpy())}",
+        ),
+        ("= [(p, p.asscalar()) for p in pred]", None),
+        ("= [f(p).asscalar() for p in pred]", None),
+    ],
+)
+def test_values_of_one_array_are_taken_by_one_fetch(use: str, after: str | None) -> None:
+    """Bug: "take the value every so many steps" was said of the values of one prediction."""
+    assert of_array("mxnet", "net(x).argmax(axis=1)", use) == after
+
+
+def test_rows_of_one_element_are_numbers_of_numpys() -> None:
+    use = "= [p.asscalar() for p in pred]"
+    assert of_array("mxnet", "nd.dot(x, w)", use) == "= list(pred.asnumpy().ravel())"
+    assert of_array("mxnet", "nd.sum(x, axis=1, keepdims=True)", use) == "= list(pred.asnumpy().ravel())"
+    assert of_array("mxnet", "nd.dot(x, w)", "= [p.asnumpy() for p in pred]") is None
+    rows = of_array("mxnet", "nd.dot(x, w)", "= [p.asnumpy() for p in pred]", shape="9")
+    assert rows == "= list(pred.asnumpy())"
+
+
+def test_that_a_tensor_is_gone_over_is_known_from_its_slices() -> None:
+    sliced: dict[str, Any] = {"producer_op": "StridedSlice", "producer_site": "train.py:4"}
+    use = "= [float(p) for p in pred]"
+    assert of_array("tensorflow", "model(x)", use, **sliced) == "= pred.numpy().tolist()"
+    rows = of_array("tensorflow", "model(x)", "= [p.numpy() for p in pred]", shape="7", **sliced)
+    assert rows == "= list(pred.numpy())"
+    whole = of_array("tensorflow", "model(x)", use, dtype="int32", **sliced)
+    assert whole == "= [float(p) for p in pred.numpy()]"
+    assert of_array("tensorflow", "model(x)", use, **sliced | {"producer_site": "train.py:3"}) is None
+    assert of_array("tensorflow", "model(x)", "= [float(p) for p in [pred[0], pred[2]]]", **sliced) is None
+
+
+def test_another_loops_rows_may_have_the_same_name() -> None:
+    text = ONE.format("nd.argmax(net(x), axis=1)", "int(p.asscalar())") + "    print([p + 1 for p in pred])\n"
+    assert by_rows(text) == (
+        text.replace("  #!", "").replace("enumerate(pred)", "enumerate(pred.asnumpy())")
+    ).replace("int(p.asscalar())", "int(p)")

@@ -15,7 +15,7 @@ from app.analysis.repairs.names import called, dotted, from_modules, root_of
 from app.analysis.repairs.notation import scope_for
 from app.analysis.repairs.records import kept_in_rows
 from app.analysis.repairs.returns import returned
-from app.analysis.repairs.row_by_row import taken_before_rows
+from app.analysis.repairs.row_by_row import comprehended_rows, taken_before_rows
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Source, is_compound, own_nodes
 from app.analysis.repairs.summaries import asks_whether_to_record
@@ -54,8 +54,10 @@ def host_sync(situation: Situation) -> Draft | None:
         for form in (
             clipped_unchecked,
             straight.round_trip,
+            comprehended_rows,
             _comprehended,
             _told,
+            taken_before_rows,
             _kept,
             kept_in_rows,
             handed_to_metric,
@@ -65,7 +67,6 @@ def host_sync(situation: Situation) -> Draft | None:
             _checked,
             told_by_function,
             returned,
-            taken_before_rows,
         ):
             if clock is not None and form is (_kept if clock.own else _told) and clock.each:
                 return None  # a later take were missing in that time

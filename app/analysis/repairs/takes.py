@@ -242,9 +242,14 @@ def _is_pythons(source: Source, node: ast.expr) -> bool:
         return _is_pythons(source, node.operand)
     if isinstance(node, ast.Subscript | ast.Attribute):
         return _is_pythons(source, node.value)
+    if isinstance(node, ast.ListComp | ast.GeneratorExp):
+        return _is_pythons(source, node.elt)
+    if isinstance(node, ast.List | ast.Tuple):
+        return any(_is_pythons(source, one) for one in node.elts)
     if not isinstance(node, ast.Call):
         return False
     by_method = isinstance(node.func, ast.Attribute) and called(node) in _METHODS and not node.args
+    by_method |= isinstance(node.func, ast.Name) and called(node) in _BUILTINS
     if by_method or (isinstance(node.func, ast.Attribute) and _is_pythons(source, node.func)):
         return True
     by_numpy = root_of(node.func) in from_modules(source, node, "numpy", "math")

@@ -73,8 +73,9 @@ def of_hops(
     recurs = bool(telling.recurring(part))
     changed = put_back(over[row] for row in more)
     along = f", with what goes back to variables on {some_of(changed, 'devices')}" if changed else ""
-    waits = [sync for sync in waits if sync.kind not in LIBRARYS_OWN]
-    share = telling.costly(waits) or (telling.stalling(part) if code == "host-upload" else "")
+    # Named are a library's own takes too, but only what the code takes makes a warning, or a rank.
+    codes = [sync for sync in waits if sync.kind not in LIBRARYS_OWN]
+    share = telling.costly(codes) or (telling.stalling(part) if code == "host-upload" else "")
     if by_another_thread(evidence):
         share = ""  # the thread that makes the steps need not wait for it
     if share and severity == "info":
@@ -92,7 +93,7 @@ def of_hops(
         tuple(rows),
         recurs,
         sum(hop.bytes_total or 0 for hop in whole),
-        cost_ns(whole, waits),
+        cost_ns(whole, codes),
         shares={row: over[row].count or 0 for row in (*rows, *more) if over[row].count != hops[row].count},
         consequences=tuple(more),
     )

@@ -10,6 +10,7 @@ from app.analysis.hops import Hop
 from app.analysis.syncs import Sync
 from app.analysis.telling import Telling, standstill
 from app.analysis.waits import of_syncs
+from probes.trace.hop import LOGS
 from tests.unit.repair_cases import hop
 
 LOOP, TOC, TIC = "mxnet/ndarray/contrib.py:while_loop", "mxnet/monitor.py:toc", "mxnet/monitor.py:tic"
@@ -59,6 +60,19 @@ def test_waits_beside_takes_are_told_apart_and_add_up() -> None:
 def test_kinds_that_are_timed_alike_are_one_sum() -> None:
     kinds = [Sync("cpu:1", kind, "t.py:3", 4, 1_000_000, None, "measured") for kind in ("float", "numpy")]
     assert standstill(kinds) == ", 2 ms waited (measured)"
+
+
+def test_what_is_waited_is_of_all_kinds_that_the_finding_names() -> None:
+    """Bug: the time that Keras' own logs waited was left out, and their bytes were counted."""
+    rows = [pulled(TOC, taken_by="bool"), pulled(TOC, taken_by=LOGS)]
+    kinds = [
+        Sync("cpu:1", kind, "t.py:3", 27, waited, 0, "measured", split_basis="estimated")
+        for kind, waited in (("bool", 209_000), (LOGS, 302_000))
+    ]
+    told = of_hops([0, 1], rows, rows, kinds, TELLING)
+    assert told.summary.endswith(" each step, 511 µs waited (measured).") and LOGS in told.summary
+    # Only what the code itself takes tells how much it is worth.
+    assert told.cost_ns == of_hops([0, 1], rows, rows, kinds[:1], TELLING).cost_ns
 
 
 def test_what_a_library_takes_for_itself_already_told_is_not_named_again() -> None:

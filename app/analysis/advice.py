@@ -18,14 +18,17 @@ EITHER = (
 """For values of which it is not known what they are taken for."""
 LOOKED_AT = "Take the value every so many steps, or keep it on the device and take it once at the end."
 PUT_BESIDE_INPUTS = "Put the op into the device scope of its inputs."
+PUT_WHERE_READ = (
+    "Create the variable on the device that reads it; one that nothing writes to may also be read once, and"
+    " its value kept."
+)
 _FIXES = {
     "default-device": PUT_BESIDE_INPUTS,
     "gradient-outside-scope": "Compute the gradients in the device scope of {wanted}, like the forward ops.",
     "no-kernel": ADVICE,
     "missing-device": "Name a device that exists here, or let the framework refuse one that does not.",
     "colocation": "Let the input pipeline deliver to the device that uses its elements.",
-    "variable-home": "Create the variable on the device that reads it; one that nothing writes to may also be"
-    " read once, and its value kept.",
+    "variable-home": PUT_WHERE_READ,
     "host-sync": EITHER,
     "host-upload": "What is known ahead of its step, send ahead (a prefetching input pipeline); make what"
     " stays the same once, on {dst}, before the loop.",

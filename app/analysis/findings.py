@@ -18,7 +18,7 @@ from app.analysis.finding import Finding
 from app.analysis.hops import Hop
 from app.analysis.lines import split_site
 from app.analysis.mixed import mixed_findings
-from app.analysis.one_home import made_together, read_by_several, read_together
+from app.analysis.one_home import made_alike, made_together, read_by_several, read_together
 from app.analysis.opaque import by_xla, inside, opaque_findings
 from app.analysis.severity import RANK
 from app.analysis.shares import untold
@@ -81,6 +81,7 @@ def findings(
         if hop.count != 0 and not _stays_on_host(hop):
             at = made_together(hop) or (hop.blamed_site,)
             groups.setdefault((hop.cause.code, *at, *_act(hop)), []).append(index)
+    made_alike(groups, over)
     read_by_several(groups, over)
     read_together(groups, over, telling)
     taken = consequences(groups, over, telling)

@@ -28,6 +28,28 @@ def made_together(hop: Hop) -> tuple[str, ...]:
     return ()
 
 
+def made_alike(groups: MutableMapping[Act, list[int]], hops: Sequence[Hop]) -> None:
+    """Join the groups of objects of one kind, made at lines of their own, that a line reads on one device.
+
+    The layers of a network: what made them all lacks one scope.
+    """
+    first: list[tuple[tuple[str, ...], set[str], set[str | None], Act]] = []
+    for act, rows in list(groups.items()):
+        made = made_together(hops[rows[0]])
+        if made[:1] != ("object",):
+            continue
+        created = {str(hops[row].cause.evidence.get("created_at")) for row in rows}
+        lines = {hops[row].blamed_site for row in rows}
+        for way, kind, read, known in first:
+            if way == made[2:] and kind & created and read & lines:
+                groups[known] += groups.pop(act)
+                kind.update(created)
+                read.update(lines)
+                break
+        else:
+            first.append((made[2:], created, lines, act))
+
+
 def read_by_several(groups: MutableMapping[Act, list[int]], hops: Sequence[Hop]) -> None:
     """Join the groups of one variable, or one object's, that the same lines read on several devices."""
     first: dict[tuple[Any, ...], Act] = {}

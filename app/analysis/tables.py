@@ -104,7 +104,7 @@ class Tables:
 
     @functools.cached_property
     def gradients_of(self) -> dict[object, list[str]]:
-        """Line of eager backward ops -> the devices that were asked for, for their forward ops, if several."""
+        """Line of eager backward ops -> the devices that their forward ops were asked for on, if several."""
         found: dict[object, set[str]] = {}
         for op in self.of_kind("op"):
             if wanted := op.fields.get("forward_requested"):

@@ -131,7 +131,10 @@ class Crossings:
         types = types_of_output(mark[0], tensor.dtype.name)
         fields["facts"] |= kernel_facts("producer_", mark[0], mark[3], source, types, default_gpu())
         place = (source, device, on_host, own, index, mark, tensor._datatype_enum(), tensor._shape_tuple())
-        return self.recording.key(("copy", *place, forward, beside, moved, pulled, handle), "hop", fields)
+        call = fields.get("variable_call_loc")
+        return self.recording.key(
+            ("copy", *place, forward, beside, moved, pulled, handle, call), "hop", fields
+        )
 
 
 def resource_among(inputs: Any, full_device: str) -> str:

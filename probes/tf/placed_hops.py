@@ -293,7 +293,7 @@ def _handed_out(node: Node) -> Any:
 
 
 def _first_taker(takers: list[Node]) -> Node:
-    """Whose line a transfer is told at: a forward op's where there is one, gradients find the tensor there."""
+    """Whose line a transfer is told at: a forward op's if there is one, gradients find the tensor there."""
     placed = [taker for taker in takers if taker.note.loc]
     return next((taker for taker in placed if not taker.note.forward_loc), (placed or takers)[0])
 

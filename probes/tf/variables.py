@@ -18,10 +18,15 @@ from .marks import mark as mark_of
 
 _CENTRAL = ("CentralStorageStrategy", "ParameterServerStrategy")
 _kept_by: dict[str, str] = {}
-_calls: dict[Mark, int] = {}
+_made: dict[Mark, dict[int, Mark]] = {}
+"""Mark of a variable's handle -> the calls that such variables were made by, each with a mark of its own."""
+_calls: dict[int, int] = {}
+"""By the id of such a mark: its call."""
 _several: set[Mark] = set()
 """Marks that more than one variable has: a line in a function or a loop makes them."""
-_values: dict[tuple[Mark, Mark], Mark] = {}
+_values: dict[tuple[int, Mark], Mark] = {}
+_kept: list[Mark] = []
+"""Marks whose ids stand for them."""
 _handles: dict[int, Mark] = {}
 """By the id of the mark of a variable's value: the mark of its handle."""
 
@@ -33,11 +38,12 @@ def kept_by(name: str) -> str:
 
 def value_of(handle: Mark, read: Mark) -> Mark:
     """The mark of what a read gets: it has the variable's name, which others may have, so one for each."""
-    known = _values.get((handle, read))
+    known = _values.get((id(handle), read))
     if known is None:
         # Not the one mark of these facts, but equal to it.
-        known = _values[(handle, read)] = (read[0], read[1], handle[2], read[3], read[4])
+        known = _values[(id(handle), read)] = (read[0], read[1], handle[2], read[3], read[4])
         _handles[id(known)] = handle
+        _kept.append(handle)
     return known
 
 
@@ -51,10 +57,24 @@ def creation(handle: Optional[Mark]) -> dict[str, int]:
 
     `variable_alone` is 1 where that line has made no other one so far.
     """
-    if handle is None or handle not in _calls:
+    calls = _made.get(handle) if handle is not None else None
+    if handle is None or calls is None:
         return {}
+    # Of a mark that only equals one of several it is not known which call it is of.
+    call = _calls.get(id(handle), next(iter(calls)) if len(calls) == 1 else 0)
     alone = {} if handle in _several else {"variable_alone": 1}
-    return {"variable_loc": handle[1], "variable_call_loc": _calls[handle]} | alone
+    return {"variable_loc": handle[1], "variable_call_loc": call} | alone
+
+
+def _by_call(facts: Mark, call: int) -> Mark:
+    """The mark of the variables of these facts that one call made: the first call's is the facts' own."""
+    calls = _made.setdefault(facts, {})
+    known = calls.get(call)
+    if known is None:
+        other = (facts[0], facts[1], facts[2], facts[3], facts[4])
+        known = calls[call] = other if calls else facts
+        _calls[id(known)] = call
+    return known
 
 
 def _call_of(sites: Sites) -> int:
@@ -103,12 +123,9 @@ def install(recording: Recording) -> None:
             _kept_by[name] = ""
         mark = getattr(handle, "_hopscope", None)
         if mark is not None:
-            known = handle._hopscope = mark_of(mark[0], mark[1], name, *mark[3:])
-            call = _call_of(recording.sites)
-            if known in _calls:
-                _several.add(known)
-            # Several that were made at one line by calls of different lines have no one call.
-            if _calls.setdefault(known, call) != call:
-                _calls[known] = 0
+            facts = mark_of(mark[0], mark[1], name, *mark[3:])
+            if facts in _made:
+                _several.add(facts)
+            handle._hopscope = _by_call(facts, _call_of(recording.sites))
 
     resource_variable_ops._variable_handle_from_shape_and_dtype = make_named

@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
+from app.analysis.evidence import because
 from app.analysis.findings import run_findings
 from app.analysis.hops import hop_table
 from app.analysis.tables import Tables
 from probes.trace.rows import Key, Location
 from tests.unit.traces import hop_fields
 
-LOCATIONS = {n: Location(n, f"lion.py:{n}", None, "/src/lion.py", n, "step") for n in (5, 22, 23, 27, 29)}
+LOCATIONS = {n: Location(n, f"lion.py:{n}", None, "/src/lion.py", n, "step") for n in (22, 23, 27, 29)}
+LOCATIONS |= {n: Location(n, f"lion.py:{n}", None, "/src/lion.py", n, "__init__") for n in (5, 40)}
 STEPS = Key(90, "mark", {"name": "step"}, 15)
 
 
@@ -46,6 +48,28 @@ def test_of_eager_reads_of_one_shape_the_count_tells_that_they_are_several() -> 
         Key(key.id, "hop", key.fields | {"graph": 0}, 30) for key in (read(1, 27, 4096), read(2, 29, 4096))
     ]
     assert told(*twice) == [("variable-home", "lion.py:27", ["lion.py:29"])]
+
+
+def test_objects_of_one_kind_that_a_line_reads_are_one_mistake_whichever_lines_make_them() -> None:
+    """Bug: the class of all layers was told, and none of the calls that made some of them without a scope."""
+    made: dict[str, Any] = {"made": 40}
+    layers = [
+        read(1, 27, 4096, **made, variable_call_loc=22),
+        read(2, 27, 512, **made, variable_call_loc=23),
+        read(3, 29, 512, **made, variable_call_loc=23),
+    ]
+    run = Tables([], LOCATIONS, [], [*layers, STEPS], [])
+    (one,) = run_findings(run, hop_table(run), [])
+    assert (one.site, one.evidence["also_at"]) == ("lion.py:27", ["lion.py:29"])
+    assert one.evidence["object_made_at"] == ["lion.py:22", "lion.py:23"]
+    assert "lion.py:40, when lion.py:22 and lion.py:23 make the objects;" in because(one)
+    # One of another kind, one that another card reads, one that no line reads too: mistakes of their own.
+    for other in (
+        read(4, 27, 512, made=5, variable_call_loc=23),
+        read(4, 27, 512, "cpu:2", **made, variable_call_loc=23),
+        read(4, 29, 512, **made, variable_call_loc=23),
+    ):
+        assert len(told(layers[0], other)) == 2
 
 
 @pytest.mark.parametrize(

@@ -69,13 +69,13 @@ def read(
 
 
 def test_variables_of_one_object_that_one_device_reads_are_one_finding_at_the_line_that_reads_most() -> None:
-    functions = {108: "__init__", 109: "<listcomp>"}
+    functions = {108: "__init__", 109: "<listcomp>", 110: "__init__"}
     inside = {n: Location(n, f"stats.py:{n}", None, "/src/stats.py", n, functions[n]) for n in functions}
     run = tables(
         read(1, 16, 108, 13),
         read(2, 23, 109, 13),
         read(3, 23, 108, 13),
-        read(4, 16, 108, 14),
+        read(4, 16, 110, 14),
         read(5, 23, 109, 13, dst="cpu:2"),
         Key(9, "mark", {"name": "step"}, 30),
         processes=[process(devices=("cpu:0", "cpu:1", "cpu:2"))],

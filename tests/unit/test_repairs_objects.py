@@ -68,6 +68,67 @@ def test_an_object_that_others_place_or_use_stays_where_it_is(text: str, more: d
     assert ONE_MADE not in made
 
 
+NETWORK = """\
+import tensorflow as tf
+
+class Layer:
+    def __init__(self, n):
+        self.w = tf.Variable(tf.zeros([8, n]))
+
+class Network:
+    def __init__(self):
+        self.first = Layer(8)
+        self.size = 8
+        self.second = Layer(1)
+
+network, other = Network(), Network()
+for x in data:
+    with tf.device("/CPU:1"):
+        y = x @ network.first.w @ network.second.w  #!
+    optimizer.apply_gradients(zip(grads, variables))
+"""
+LAYERS: dict[str, Any] = {
+    "devices": ("cpu:0", "cpu:1", "cpu:2"),
+    "object_made_at": ["train.py:9", "train.py:11"],
+    "created_at": "train.py:5",
+    "variable": "w",
+    "ran": (
+        op(5, "VarHandleOp", "cpu:0"),
+        op(5, "VarHandleOp", "cpu:2", "cpu:2"),
+        op(17, "ReadVariableOp", "cpu:0"),
+        op(17, "Mul", "cpu:0"),
+    ),
+}
+LAYER = hop("variable-home", "cpu:0", "cpu:1", evidence={"object_made_at": "train.py:9"})
+
+
+def test_each_call_that_makes_one_of_the_objects_gets_the_scope() -> None:
+    """Bug: told was the line of a class whose other objects were made where they belong.
+
+    What an optimizer's line reads is its own, or what it updates where that is: it keeps no object there.
+    """
+    scope = '        with tf.device("/CPU:1"):\n            '
+    assert fixed("variable-home", NETWORK, hops=(LAYER,), **LAYERS) == (
+        NETWORK.replace("        self.first", f"{scope}self.first")
+        .replace("        self.second", f"{scope}self.second")
+        .replace("  #!", "")
+    )
+    # Where a call is in a scope there is no change, and the words name the calls, and no optimizer.
+    placed = NETWORK.replace("self.second =", "with tf.device(D): self.second =")
+    assert fixed("variable-home", placed, hops=(LAYER,), **LAYERS) is None
+    assert said("variable-home", placed, hops=(LAYER,), **LAYERS) == (
+        "Make the objects, and so their variables, in the device scope of cpu:1, at train.py:9 and"
+        " train.py:11: train.py:5 may make other objects' variables too."
+    )
+    # Another line that computes with variables of the home may do so with these.
+    there = (op(13, "ReadVariableOp", "cpu:0"), op(13, "Mul", "cpu:0"))
+    used = LAYERS | {"ran": (*LAYERS["ran"], *there)}
+    assert fixed("variable-home", NETWORK, hops=(LAYER,), **used) is None
+    assert "read there too, at train.py:13: if" in (
+        said("variable-home", NETWORK, hops=(LAYER,), **used) or ""
+    )
+
+
 TABLE = "import tensorflow as tf\ntable = tf.Variable(rows)\nused = tf.nn.embedding_lookup(table, ids)  #!\n"
 
 

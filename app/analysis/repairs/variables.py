@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from app.analysis.advice import PUT_WHERE_READ
 from app.analysis.devices import default_device
 from app.analysis.lines import split_site
 from app.analysis.naming import some_of
@@ -18,9 +19,10 @@ from app.analysis.repairs.notation import (
     tensorflow,
     tf_device,
 )
+from app.analysis.repairs.objects import kept_by_others, of_optimizer, where_made, whole_object
 from app.analysis.repairs.scopes import may_be_scoped
 from app.analysis.repairs.situation import Draft, Situation
-from app.analysis.repairs.source import Function, Source, first_line, is_compound, own_nodes
+from app.analysis.repairs.source import Source, first_line, is_compound, own_nodes
 from app.analysis.repairs.strategies import has_strategy
 
 _CREATES = frozenset({"Variable", "get_variable", "add_weight"})
@@ -35,7 +37,7 @@ def variable_home(situation: Situation) -> Draft | None:
     rows = any(hop.producer_op == _LOOKED_UP for hop in situation.hops)
     if rows and not _table_by_default(situation, home, device):
         return None  # a table that rows are looked up in may be where it is for its size
-    if (draft := _whole_object(situation, home, device)) is not None:
+    if (draft := whole_object(situation, home, device)) is not None:
         return draft
     place = _creation(situation, home, device)
     if place is None:
@@ -48,7 +50,7 @@ def variable_home(situation: Situation) -> Draft | None:
     stmt: ast.stmt = now(creation)
     argument = own_expression(situation, file, whole, creation, device) or tf_device(source, stmt, device)
     tf = tensorflow(source, stmt)
-    if tf is None or argument is None or _kept_by_others(source, stmt):
+    if tf is None or argument is None or kept_by_others(source, stmt):
         return None
     change = Change(source)
     parent = source.parents[stmt]
@@ -112,6 +114,9 @@ def of_home(situation: Situation, said: str) -> str:
     stay = [site for site in reads if site not in sent or site in computing]
     if not stay:
         return said
+    stay = [site for site in stay if not of_optimizer(situation, site)]
+    if home == default_device(situation.devices, "") and said == PUT_WHERE_READ:
+        said = where_made(situation, device) or said
     return (
         f"{said} Variables of {home} are read there too, at {some_of(stay, 'lines')}: if this is one of them,"
         f" leave it there, do on {home} what reads it here, and send the result on."
@@ -123,44 +128,6 @@ def _holds_no_others(situation: Situation, home: str) -> bool:
     created = set(situation.evidence("created_at"))
     made = {f"{file}:{line}" for file, line in situation.ran.made_on(home)}
     return bool(situation.evidence("created_alone")) and bool(made) and made <= created
-
-
-def _whole_object(situation: Situation, home: str, device: str) -> Draft | None:
-    """The call that makes the object whose variables are read, in the reader's scope.
-
-    None where a scope around it or in the constructor decides already, or others use variables of that home.
-    """
-    call = alone([str(one) for one in situation.evidence("object_made_at")])
-    place = split_site(call)
-    whole = situation.opened(place[0]) if place is not None else None
-    if place is None or whole is None or situation.evidence("created_in") or has_strategy(situation):
-        return None
-    of_others = any(
-        hop.cause.evidence.get("object_made_at") == call and hop.dst not in (home, device)
-        for hop in situation.others
-        if hop.count != 0
-    )
-    if home != default_device(situation.devices, "") or of_others or situation.ran.used_at(home, device):
-        return None
-    found = [one for one in whole.statements_at(place[1]) if isinstance(one, ast.Assign)]
-    if len(found) != 1 or not isinstance(found[0].value, ast.Call):
-        return None
-    if any(isinstance(node, ast.Lambda | ast.Await | ast.Yield) for node in own_nodes(found[0])):
-        return None
-    source, now = unfolded(whole, found[0])
-    stmt = now(found[0])
-    argument = own_expression(situation, place[0], whole, found[0], device) or tf_device(source, stmt, device)
-    tf = tensorflow(source, stmt)
-    scoped = any(devices_of(block) for block in blocks_around(source, stmt))
-    if tf is None or argument is None or scoped or _kept_by_others(source, stmt):
-        return None
-    change = Change(source)
-    change.wrap(stmt, f"with {tf}.device({argument}):")
-    words = (
-        f"Makes the object, and with it its variables, on {device}, where they are read; check that they fit"
-        " into its memory, and what else uses them."
-    )
-    return situation.draft(words, change.text(), place[0])
 
 
 def _creation(situation: Situation, home: str, device: str) -> tuple[str, Source, ast.stmt] | None:
@@ -286,15 +253,3 @@ def _only_scope(block: ast.With) -> ast.expr | None:
         and len(call.args) == 1
     )
     return call.args[0] if plain and isinstance(call, ast.Call) else None
-
-
-def _kept_by_others(source: Source, stmt: ast.stmt) -> bool:
-    """Whether a strategy or a library creates it, whose own rules say where."""
-    for parent in source.ancestors(stmt):
-        if isinstance(parent, ast.With) and any(
-            called(item.context_expr) == "scope" for item in parent.items
-        ):
-            return True
-        if isinstance(parent, Function) and parent.decorator_list:
-            return True
-    return False

@@ -7,6 +7,7 @@ import ast
 from app.analysis import advice
 from app.analysis.devices import default_device, in_order
 from app.analysis.naming import some_of
+from app.analysis.repairs.by_device import of_many_summed
 from app.analysis.repairs.fitting import trains_a_model
 from app.analysis.repairs.flows import uses
 from app.analysis.repairs.library_calls import of_library
@@ -85,7 +86,7 @@ def _of_producer(situation: Situation) -> str | None:
 def _of_sync(situation: Situation) -> str:
     if (site := _assigned_by_python(situation)) is not None:
         return f"Note the value where Python assigns it, at {site}: it is known there, and nothing waits."
-    for known in (of_fit, of_metric, of_clipping, of_rows):
+    for known in (of_fit, of_metric, of_clipping, of_rows, of_many_summed):
         if (said := known(situation)) is not None:
             return said
     found = sorted(uses(situation), key=lambda use: list(Role).index(use.role))

@@ -183,7 +183,8 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
     if code in ("bounce", "default-device") and evidence.get("result_of_a_call"):
         text = (
             "Call the function inside the device scope of {start}: what a function returns passes the device"
-            " of the scope that it is called in, the default one where it is called in none."
+            " of the scope that it is called in, the default one where it is called in none. Ops of it that"
+            " no scope asks for go there too."
         )
     if code == "bounce" and _at_one_statement(evidence):
         text += (

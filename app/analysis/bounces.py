@@ -124,6 +124,8 @@ def _finding(
         for alike in ways.values()
     )
     seldom = telling.rounds > 1 and not recurs and not often
+    # A scalar or two, for which Python does not wait, needs no change.
+    petty = not waits and all(hop.bytes is not None and hop.bytes <= TINY for hop in part)
     severity = "info" if tiny or seldom else SEVERITY[CODE]
     along = ", its gradients the same way back among them" if back else ""
     uneven = _uneven(chains, shares)
@@ -136,7 +138,7 @@ def _finding(
         first.site,
         summary,
         evidence,
-        advice.fix(CODE, evidence) if severity != "info" or recurs else None,
+        advice.fix(CODE, evidence) if severity != "info" or (recurs and not petty) else None,
         rows,
         recurs,
         sum(hop.bytes_total or 0 for hop in part),

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.unit.repair_cases import fixed, hop
+from app.analysis.finding import Finding
+from app.analysis.repairs.repair import repair
+from tests.unit.repair_cases import DEVICES, fixed, hop
 
 TF = "import tensorflow as tf\n"
 MX = "import mxnet as mx\n"
@@ -201,6 +203,12 @@ def test_a_function_whose_result_passes_the_default_device_is_called_in_a_scope(
     assert straight(text, 3, ways=[["gpu:0", "cpu:0", "gpu:0"], ["gpu:1", "cpu:0", "gpu:1"]], **told) is None
     mirrored = f"{text}s = tf.distribute.MirroredStrategy()\n"
     assert straight(mirrored, 3, **told) is None
+    # Of a note without advice, as of a scalar, no code is changed.
+    said = {"result_of_a_call": True, "stations": ["gpu:0", "cpu:0", "gpu:0"], "lines": ["train.py:3"] * 2}
+    source = text.replace("  #!", "")
+    for fix in ("Call it there.", None):
+        note = Finding("bounce", "info", "train.py:3", "", said, fix, (0, 1), True)
+        assert (repair(note, hops, {"train.py": source}.get, "tensorflow", DEVICES) is None) is (fix is None)
 
 
 def test_a_function_within_another_is_called_where_its_result_is_used() -> None:

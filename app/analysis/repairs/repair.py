@@ -63,7 +63,8 @@ def repair(
     are those of the run, `ran` what ran at its lines, `files` the names of files that have any. The changed
     text always parses.
     """
-    if (finding.severity == "info" and not finding.recurs) or finding.evidence.get("cut_on_host"):
+    petty = not finding.recurs or (finding.code == "bounce" and finding.fix is None)
+    if (finding.severity == "info" and petty) or finding.evidence.get("cut_on_host"):
         return None
     by_framework = contexts.default_context if framework == "mxnet" else scopes.default_device
     make = by_framework if finding.code == "default-device" else _BY_CODE.get(finding.code)

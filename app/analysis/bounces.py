@@ -77,6 +77,7 @@ def _finding(
     """Of chains that are alike; `left` are the rows of no chain."""
     shares = _shares(chains, hops)
     further = _handed_on(chains, hops, left)
+    tensors = _tensors(chains, shares, telling) + len(further)
     shares |= _with_those(further, chains, shares, hops)
     back = _back(shares, left)
     rows = (*shares, *further, *back)
@@ -93,7 +94,7 @@ def _finding(
         "stations": list(chains[0].stations),
         "lines": [hops[row].site for row in chains[0].rows],
         "by": list(dict.fromkeys(ops))[:_OPS_NAMED],
-        "tensors": _tensors(chains, shares, telling) + len(further),
+        "tensors": tensors,
         "causes": list(dict.fromkeys(hop.cause.code for hop in part)),
         "transfers": total(hop.count for hop in part),
         "bytes": total(hop.bytes_total for hop in part),
@@ -152,8 +153,15 @@ def _finding(
 
 
 def _tensors(chains: Sequence[Chain], shares: Mapping[int, Hop], telling: Telling) -> int:
-    """How many tensors take the way in a step; what did so before the first one is none of them."""
-    return len(telling.recurring([shares[chain.rows[0]] for chain in chains])) or len(chains)
+    """How many tensors take the way in a step; what did so before the first one is none of them.
+
+    A graph's edge is one, an eager line may send several that are alike.
+    """
+    first = [shares[row] for row in dict.fromkeys(chain.rows[0] for chain in chains)]
+    recurring = telling.recurring(first)
+    by_line = [hop for hop in recurring if not any(hop.graphs) and telling.in_steps(hop)]
+    sent = sum(map(telling.times_a_step, by_line))
+    return len(recurring) - len(by_line) + round(sent) or len(chains)
 
 
 def _uneven(chains: Sequence[Chain], shares: Mapping[int, Hop]) -> tuple[int, int] | None:

@@ -145,7 +145,7 @@ def _chain(
         taken = _taken(leg[0], place_of)
         last = number == len(legs)
         stops.append(taken if last else dataclasses.replace(taken, role="Handed on by"))
-    out, back = _moved(legs[0]), _moved(legs[-1])
+    out, back = _leg(legs[0]), _leg(legs[-1])
     moved = f"{out} on each leg" if out == back else f"{out} on the first leg, {back} on the last"
     return Way(tuple(stops), moved)
 
@@ -224,6 +224,13 @@ def _placed_by_call(evidence: Mapping[str, Any], role: str, device: str) -> bool
 def _opened(evidence: Mapping[str, Any], name: str) -> str:
     opener = _text(evidence, name)
     return purpose(opener) if opener else ""
+
+
+def _leg(part: Sequence[Hop]) -> str:
+    """Of what one line moves that is alike, whichever ops made it: one size and how often."""
+    if len({(hop.op, hop.bytes) for hop in part}) == 1 and not any(any(hop.graphs) for hop in part):
+        return f"{units.size(part[0].bytes)} {units.TIMES} {units.count(total(hop.count for hop in part))}"
+    return _moved(part)
 
 
 def _moved(part: Sequence[Hop]) -> str:

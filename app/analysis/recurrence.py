@@ -11,6 +11,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from app.analysis.instead import Instead
 from app.analysis.later_loops import loops_after_steps
 from app.analysis.loops import KINDS, loops
 from app.analysis.rounds import LEAST_ROUNDS, Happened, Line, Loop, line_of, taken_by
@@ -86,6 +87,11 @@ class Recurrence:
         found = [self._key_by_id[key] for key in keys if key in self._key_by_id]
         pace = self._paced(found, self.paces)
         return None if pace is None or count is None else max(0, count - pace.early)
+
+    def comes_again(self, key: Key) -> bool:
+        """Whether something comes many times at once, again and again between steps: an evaluation's."""
+        pace = self._pace(key, self.paces) if self.steps else None
+        return pace is not None and pace.in_bursts()
 
     def own(self, keys: Sequence[int], count: int | None) -> Own | None:
         """The loop of its own in which something recurs that is not of every step; None for all else."""
@@ -235,8 +241,13 @@ class Recurrence:
             return None
         if by_calls and self.rounds < LEAST_ROUNDS and all(map(_petty, found)):
             return 0.0  # a script that calls something a few times, and takes its results
-        each = pace.times(count, self.rounds) or self._in_turn(keys, pace, count)
+        each = 0.0 if by_calls else self._instead.each(found, count)
+        each = each or pace.times(count, self.rounds) or self._in_turn(keys, pace, count)
         return each or self._by_turns(found, pace, count)
+
+    @functools.cached_property
+    def _instead(self) -> Instead:
+        return Instead(self.keys, self.paces, self.site_of)
 
     def _paced(self, keys: Sequence[Key], paces: Paces) -> Pace | None:
         of_keys = [self._pace(key, paces) for key in keys]

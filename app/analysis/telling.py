@@ -67,6 +67,10 @@ class Telling:
         # The program makes other steps besides, in another loop.
         return f"in each of {some} steps" if some else f"each {self.word}"
 
+    def in_steps(self, hop: Hop) -> bool:
+        """Whether steps pace it, those of the run or of a loop of its own."""
+        return not self._of_rounds(hop)
+
     def _of_rounds(self, hop: Hop) -> bool:
         return hop.own.word == "round" if hop.own else self.word == "call"
 

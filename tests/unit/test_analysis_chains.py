@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from app.analysis.chains import chains
+from app.analysis.finding import Finding
 from app.analysis.findings import findings, run_findings
-from app.analysis.hops import hop_table
+from app.analysis.hops import Hop, hop_table
 from app.analysis.proof import proof
 from app.analysis.syncs import sync_table
 from app.analysis.tables import Tables
+from app.store.paces import Pace, Paces
 from app.views import units
 from probes.trace.rows import Edge, Graph, Key, Location, Node, Process
 from tests.unit.traces import hop_fields
@@ -269,6 +271,68 @@ def test_many_tensors_on_the_same_way_are_one_finding() -> None:
         "3 tensors go cpu:1 → cpu:2 → cpu:1 unchanged, out at train.py:11 and back at train.py:12:"
         " 5.87 KiB each step."
     )
+
+
+STATES = [
+    hop(1, "cpu:1", "cpu:0", 28, kind="pull", op="Python", producer_op="RNN", loc=1, producer_loc=2),
+    hop(2, "cpu:1", "cpu:0", 4, kind="pull", op="Python", producer_op="_zeros", loc=1, producer_loc=3),
+    hop(
+        3,
+        "cpu:0",
+        "cpu:1",
+        32,
+        kind="upload",
+        op="Python",
+        producer_op="Python",
+        loc=1,
+        producer_loc=1,
+        facts={"pulled_from": "cpu:1"},
+    ),
+]
+"""Two states that go over the host in each of 16 steps; the first ones of two epochs begin anew."""
+EPOCH = 1 << 7
+"""The second epoch's first step, of the 15 after the first one."""
+ALL = (1 << 15) - 1
+
+
+def of_states(*paces: Pace) -> tuple[Finding, list[Hop]]:
+    by_key = dict(enumerate(paces, 1))
+    steps = Key(90, "mark", {"name": "step"}, 16)
+    run = tables(*STATES, steps, paces=Paces(by_key, {0: Pace(seen=15)}))
+    hops = hop_table(run)
+    (finding,) = run_findings(run, hops, [])
+    return finding, hops
+
+
+def test_what_comes_from_another_op_in_some_steps_is_of_every_step() -> None:
+    """Bug: 75 B each step and 400 B more, of 100 B in each of 16 steps: the parts were judged alone."""
+    finding, hops = of_states(
+        Pace(within=28, mask=ALL ^ EPOCH, seen=15),
+        Pace(early=2, within=2, mask=EPOCH, seen=15),
+        Pace(early=2, within=30, mask=ALL, seen=15),
+    )
+    assert [hop.each for hop in hops] == [1.75, 0.25, 2.0]
+    assert finding.summary == (
+        "2 tensors go cpu:1 → cpu:0 → cpu:1 through Python, at train.py:11: 400 B each step."
+    )
+    (way,) = proof(finding, hops, lambda site: "").ways
+    assert way.moved == f"100 B {units.TIMES} 32 on each leg"
+
+
+@pytest.mark.parametrize(
+    ("made", "anew"),
+    [
+        # The one is of every step by itself: the others are something else, as of an evaluation.
+        (Pace(early=1, within=27, mask=ALL, seen=15), Pace(early=1, within=3, mask=EPOCH, seen=15)),
+        # There are steps in which neither is.
+        (Pace(within=28, mask=ALL ^ EPOCH, seen=15), Pace(early=4, seen=15)),
+        # As many in each step they are not.
+        (Pace(within=16, mask=ALL ^ EPOCH, seen=15), Pace(early=2, within=2, mask=EPOCH, seen=15)),
+    ],
+)
+def test_what_does_not_stand_in_for_another_is_judged_alone(made: Pace, anew: Pace) -> None:
+    _, hops = of_states(made, anew, Pace(early=2, within=30, mask=ALL, seen=15))
+    assert [hop.each for hop in hops[:2]] == [1.0, 0.0]
 
 
 def test_tensors_that_are_fetched_again_and_again_are_told_with_both_numbers() -> None:

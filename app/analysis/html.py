@@ -7,8 +7,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from app.analysis.folding import notes_told
+from app.analysis.preflight.libraries import of_row
 from app.analysis.preflight.report import render_preflight
-from app.analysis.preflight.wording import machine_told, stand_ins_told
+from app.analysis.preflight.wording import libraries_first, machine_told, stand_ins_told
 from app.analysis.report_rows import (
     collective_rows,
     copy_time,
@@ -20,7 +22,7 @@ from app.analysis.report_rows import (
     sync_rows,
     timed,
 )
-from app.analysis.text import endpoint, notes_told, nothing_recorded
+from app.analysis.text import endpoint, nothing_recorded
 from app.views import units
 
 _STYLE = """
@@ -93,13 +95,25 @@ def _foreseen(report: Mapping[str, Any]) -> list[str]:
         parts = [f"<p>Nothing: {_text(report['not_foreseen'])}</p>"]
     else:
         rows = [row | {"hops": []} for row in found["findings"]]  # they number those that are foreseen
+        findings = _by_weight(rows) if rows else ["<p>No finding is foreseen.</p>"]
+        libraries = _libraries(found)
+        both = [*libraries, *findings] if libraries_first(found) else [*findings, *libraries]
         parts = [
             f"<p>Foreseen {_text(machine_told(found))}; nothing of it was measured on one.</p>",
             *(f"<p>{_text(told)}</p>" for told in filter(None, [stand_ins_told(found)])),
-            *(_by_weight(rows) if rows else ["<p>No finding is foreseen.</p>"]),
+            *both,
             f"<details><summary>In full</summary><pre>{_text(render_preflight(found))}</pre></details>",
         ]
     return ["<h2>Foreseen by this pre-flight</h2>", *parts, "<h2>What its steps did here</h2>"]
+
+
+def _libraries(found: Mapping[str, Any]) -> list[str]:
+    """What libraries for GPUs would do, as far as it needs attention."""
+    return [
+        f'<div class="finding {row["severity"]}"><p>{_text(of_row(row)[0])}</p></div>'
+        for row in found["libraries"]
+        if row["severity"] != "info"
+    ]
 
 
 def _verdicts(report: Mapping[str, Any]) -> list[str]:

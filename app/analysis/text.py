@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.analysis.devices import is_host
+from app.analysis.folding import folded_told, is_note
 from app.analysis.preflight.report import render_preflight
 from app.analysis.report_rows import (
     collective_rows,
@@ -32,16 +33,16 @@ def render_text(report: Mapping[str, Any], folded: str = "") -> str:
     `folded` is the command that tells the notes too, which are only counted then; '' for a report with them.
     """
     found = _findings(report, folded)
-    parts = [*_foreseen(report), _head(report), _verdicts(report), found, *_tables(report)]
+    parts = [*_foreseen(report, folded), _head(report), _verdicts(report), found, *_tables(report)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _foreseen(report: Mapping[str, Any]) -> list[str]:
+def _foreseen(report: Mapping[str, Any], folded: str) -> list[str]:
     """Of a pre-flight what it foresees, and that all below is of its steps here."""
     if "foreseen" not in report:
         return []
     found = report["foreseen"]
-    lines = render_preflight(found).splitlines() if found else [f"Nothing: {report['not_foreseen']}"]
+    lines = render_preflight(found, folded).splitlines() if found else [f"Nothing: {report['not_foreseen']}"]
     told = "\n".join(map(_clean, ["A pre-flight. What it foresees:", *lines]))
     return [told, "What its steps did here, without those GPUs:"]
 
@@ -84,12 +85,6 @@ def found_told(report: Mapping[str, Any]) -> str:
     return ", ".join(told) or "no findings"
 
 
-def notes_told(notes: int, advising: int) -> str:
-    """What stands above folded notes: ``12 notes, 2 with advice``."""
-    told = units.plural(notes, "note")
-    return f"{told}, {units.count(advising)} with advice" if advising else told
-
-
 def nothing_recorded(report: Mapping[str, Any]) -> str:
     """Why a report is empty, '' where something was recorded: then no finding is good news."""
     if report["devices"] or report["placement"] or report["hops"] or report["syncs"]:
@@ -114,9 +109,9 @@ def _findings(report: Mapping[str, Any], folded: str) -> str:
         return f"{title}: {nothing_recorded(report) or 'none' + _on_host(report)}."
     loud = sum(row["severity"] != "info" for row in report["findings"])
     lines = [title if loud else f"{title}: nothing needs attention"]
-    quiet = [row for row in report["findings"] if folded and _is_note(row)]
+    quiet = [row for row in report["findings"] if folded and is_note(row)]
     for row in report["findings"]:
-        if folded and _is_note(row):
+        if folded and is_note(row):
             continue
         lines.append(f"{_MARKS.get(row['severity'], '  ')} {row['code']}: {_clean(row['summary'])}")
         if row.get("because"):
@@ -126,14 +121,8 @@ def _findings(report: Mapping[str, Any], folded: str) -> str:
             lines.append(f"     fix: {_clean((row.get('repair') or {}).get('words') or row['fix'])}")
         lines += _change(row)
     if quiet:
-        told = notes_told(len(quiet), sum(bool(row["fix"]) for row in quiet))
-        lines.append(f"   {'and ' if len(lines) > 1 else ''}{told}: {folded}")
+        lines.append(f"   {folded_told(quiet, folded, beside=len(lines) > 1)}")
     return "\n".join(lines)
-
-
-def _is_note(row: Mapping[str, Any]) -> bool:
-    """Whether it may be folded away; what could not be seen is told first, also where it is no warning."""
-    return row["severity"] == "info" and not row["evidence"].keys() >= {"what", "why"}
 
 
 def _change(row: Mapping[str, Any]) -> list[str]:

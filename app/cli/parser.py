@@ -41,12 +41,21 @@ def device_list(text: str) -> list[str]:
 
 def whole_number(text: str) -> int:
     """Return a whole number of at least 1."""
+    return _at_least(1, text)
+
+
+def natural_number(text: str) -> int:
+    """Return a whole number of at least 0."""
+    return _at_least(0, text)
+
+
+def _at_least(least: int, text: str) -> int:
     try:
         number = int(text)
     except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+        number = least - 1
+    if number < least:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least {least}")
     return number
 
 

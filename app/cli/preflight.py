@@ -6,7 +6,7 @@ import dataclasses
 
 from app.cli.attend import attend_quietly, exit_status, planned
 from app.cli.output import print_json, tell
-from app.cli.parser import Parser, add_json, seconds, whole_number
+from app.cli.parser import Parser, add_json, natural_number, seconds, whole_number
 from app.cli.run import split
 from runners.catalogue import did_you_mean
 from runners.errors import UsageError
@@ -31,9 +31,10 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--gpus",
-        type=whole_number,
+        type=natural_number,
+        default=0,
         metavar="N",
-        help="GPUs of that machine (default: as many as the script names)",
+        help="GPUs of that machine (default: 0, as many as the script names, at least 1)",
     )
     parser.add_argument(
         "--seconds",
@@ -44,6 +45,7 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument("--framework", metavar="F", help=f"{' or '.join(FRAMEWORK_NAMES)}")
     parser.add_argument("--python", metavar="EXE", help="interpreter to use instead of the framework's own")
+    parser.add_argument("--notes", action="store_true", help="with the findings that need no change")
     add_json(parser)
 
 
@@ -64,7 +66,7 @@ def execute(arguments: list[str], parser: Parser) -> int:
         made = plan_preflight(
             words[1:] if module else words,
             steps=args.steps,
-            gpus=args.gpus or 0,
+            gpus=args.gpus,
             seconds=args.seconds,
             framework=args.framework,
             python=args.python,
@@ -80,6 +82,6 @@ def execute(arguments: list[str], parser: Parser) -> int:
     if args.json:
         print_json(report)
     else:
-        print(render_preflight(report))
+        print(render_preflight(report, "" if args.notes else f"python3 -m app report {run.id} --notes"))
     tell(f"python3 -m app report {run.id} tells this again, and what it did here")
     return exit_status(run)

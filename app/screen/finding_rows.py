@@ -8,7 +8,7 @@ from typing import Any
 from app.analysis.excerpt import Excerpt
 from app.analysis.explained import Explained
 from app.analysis.finding import Finding
-from app.analysis.text import notes_told
+from app.analysis.folding import notes_told
 from app.screen.focus import finding_id, finding_name
 from app.screen.proof_rows import Badge, proof_rows
 from app.screen.stage import Stage

@@ -18,7 +18,7 @@ from runners.plan import Plan
 from runners.plan_preflight import STEPS, as_preflight
 
 _MOST_GPUS = 64
-_NUMBER_PX = 380
+_NUMBER_PX = 430
 
 
 def preflight_offer(how: OwnScript) -> None:
@@ -31,7 +31,7 @@ def preflight_offer(how: OwnScript) -> None:
         " to the host and what would cross on a machine with GPUs."
     )
     with st.container(horizontal=True, vertical_alignment="bottom", key="preflight-row"):
-        words = "GPUs of that machine (0: as many as the script names)"
+        words = "GPUs of that machine (0: as many as the script names, at least 1)"
         gpus = st.number_input(words, 0, _MOST_GPUS, 0, key="preflight-gpus", width=_NUMBER_PX)
         plan, lacking = planned(how, int(gpus))
         pressed = st.button(

@@ -11,6 +11,7 @@ from app.analysis.excerpt import excerpt
 from app.analysis.preflight.compared import named, to_mend
 from app.analysis.preflight.wording import (
     further_rule,
+    libraries_first,
     machine_told,
     shared_rules,
     shared_trust,
@@ -92,6 +93,9 @@ def draw_preflight(
     st.markdown(f"### Foreseen :gray[{escape_markdown(headline(report))}]")
     if assumed := stand_ins_told(report):
         st.caption(escape_markdown(assumed))
+    first = libraries_first(report)
+    if first:
+        _draw_libraries(report)
     if report["findings"]:
         made = foreseen_rows(report, text_of, verify, link=link, tries=tries)
         if common := rests_on(report):
@@ -101,13 +105,11 @@ def draw_preflight(
     else:
         st.space("small")
         st.success("Nothing would cross that should not.", icon=":material/check:")
+    if not first:
+        _draw_libraries(report)
     if report["no_kernel"]:
         with st.expander(f"Without a GPU kernel: {len(report['no_kernel'])}"):
             table(LACKING, lacking_rows(report), "lacking", label="Without a GPU kernel")
-    if report["libraries"]:
-        loud = any(is_alert(row["severity"]) for row in report["libraries"])
-        with st.expander(f"What libraries for GPUs would do: {len(report['libraries'])}", expanded=loud):
-            table(LIBRARIES, library_rows(report), "libraries", label="What libraries for GPUs would do")
     if report["unforeseen"]:
         with st.expander(f"Not foreseen: {len(report['unforeseen'])}"):
             table(UNFORESEEN, unforeseen_rows(report), "unforeseen", label="Not foreseen")
@@ -117,6 +119,14 @@ def draw_preflight(
             st.code(report["again"], language="bash", wrap_lines=True)
     st.caption("Nothing of this was measured on a GPU. Below stands what the run did here.")
     return event
+
+
+def _draw_libraries(report: Mapping[str, Any]) -> None:
+    if not report["libraries"]:
+        return
+    loud = any(is_alert(row["severity"]) for row in report["libraries"])
+    with st.expander(f"What libraries for GPUs would do: {len(report['libraries'])}", expanded=loud):
+        table(LIBRARIES, library_rows(report), "libraries", label="What libraries for GPUs would do")
 
 
 def subject_of(run: Run, name: str) -> Subject | None:
@@ -150,7 +160,7 @@ def headline(report: Mapping[str, Any]) -> str:
 
 def rests_on(report: Mapping[str, Any]) -> str:
     """What all findings have in common, told once; '' for nothing."""
-    rules, trust = shared_rules(report), shared_trust(report)
+    rules, trust = shared_rules(report["findings"]), shared_trust(report["findings"])
     told = [f"Confidence of each: {trust}."] if trust else []
     told += [f"Each rests on this: {rule}." for rule in rules]
     return " ".join(told)
@@ -165,7 +175,7 @@ def foreseen_rows(
     tries: Tries | None = None,
 ) -> list[dict[str, Any]]:
     """What `app.live.findings.findings_list` draws: how far to trust it, the rules it rests on, the lines."""
-    rules, trust = shared_rules(report), shared_trust(report)
+    rules, trust = shared_rules(report["findings"]), shared_trust(report["findings"])
     rows = [_foreseen(row, text_of, rules, trust) for row in report["findings"]]
     for row in rows:
         row["href"] = link(row["name"])

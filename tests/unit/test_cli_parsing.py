@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from app import cli
-from app.cli import attend, dispatch, rm, run, serve
+from app.cli import attend, dispatch, preflight, rm, run, serve
 from app.cli.output import duration
 from app.cli.parser import Parser, add_json, device_list, option_value
 from runners import registry
@@ -50,6 +50,7 @@ def finished_run(home: Path, run_id: str, **spec: Any) -> Path:
         (["run"], "no script is named"),
         (["run", "--", "-m"], "no module is named behind -m"),
         (["run", "--framework", "tensorflw", "--", "x.py"], "did you mean tensorflow?"),
+        (["preflight", "--gpus", "-1", "--", "x.py"], "'-1' is not a whole number of at least 0"),
         (["--port", "0"], "'0' is not a port: it is 1 to 65535"),
         (["--prot", "80"], "did you mean --port?"),
         (["stop", "nothing"], "there is no run 'nothing'"),
@@ -121,6 +122,12 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_where_the_scripts_words_begin(words: list[str], own: list[str], script: list[str]) -> None:
     assert run.split(words, run.TAKES_VALUE) == (own, script)
+
+
+def test_a_preflight_of_as_many_gpus_as_the_script_names_is_asked_for_by_0() -> None:
+    parser = Parser("app preflight", preflight.SUMMARY)
+    preflight.add_arguments(parser)
+    assert [parser.parse(words).gpus for words in ([], ["--gpus", "0"], ["--gpus", "2"])] == [0, 0, 2]
 
 
 def test_parts_of_arguments() -> None:

@@ -482,6 +482,15 @@ def test_the_report_command_tells_of_a_preflight_what_it_foresees(
     assert [row["code"] for row in report["foreseen"]["findings"]] == ["no-kernel"]
     html = page.read_text()
     assert html.index("Foreseen by this pre-flight") < html.index("RandomShuffle") < html.index("did here")
+    # A kernel that is not taken stands above the findings.
+    slow = notes(
+        [made_on_the_default()], notes=[_remark("rnn lstm", **LSTM | {"against": ["it is unrolled"]})]
+    )
+    (run / "dataflow" / "1.json").write_text(json.dumps(slow))
+    assert dispatch.main(["report", str(run), "--html", str(page)]) == 0
+    html = page.read_text()
+    assert html.index("LSTM lstm will not use cuDNN") < html.index("No finding is foreseen.")
+    capsys.readouterr()
     # One that foresees nothing says that, and why.
     (run / "dataflow" / "1.json").unlink()
     assert dispatch.main(["report", str(run)]) == 0
@@ -818,6 +827,34 @@ def test_the_report_tells_common_rules_once_and_how_to_try_a_fix(tmp_path: Path)
     assert "RandomShuffle has kernels for CPU (confidence medium: of another version)\n" in render_preflight(
         report
     )
+
+
+def test_notes_are_folded_and_what_libraries_would_do_comes_first_where_it_is_as_bad(tmp_path: Path) -> None:
+    command = "python3 -m app report r --notes"
+    records = [made_on_the_default(), record("RandomShuffle", 2, [(0, FLOAT)])]
+    report = _flown(tmp_path / "20260101-000000-train-0000", records)
+    [warning] = report["findings"]
+    rules = [*warning["rules"], "a rule of the note"]
+    note = warning | {"severity": "info", "summary": "As was asked for.", "rules": rules, "fix": None}
+    report["findings"] += [note, note | {"fix": "Prefetch."}]
+    layer = {"what": "No cuDNN.", "site": "a.py:1", "severity": "warning", "confidence": "high", "why": ""}
+    report["libraries"] = [layer | {"rule": "theirs", "source": "Keras"}] * 2
+    told = render_preflight(report, command)
+    assert "As was asked for." not in told and "a rule of the note" not in told
+    assert "   and 2 notes, 1 with advice: python3 -m app report r --notes" in told.splitlines()
+    order = ["What libraries for GPUs would do", "Findings", "Without a GPU kernel"]
+    assert sorted(order, key=told.index) == order
+    assert told.count("rule of Keras: theirs") == 1
+    every = render_preflight(report)
+    assert every.count("As was asked for.") == 2 and "--notes" not in every
+    # What only informs comes behind; and a worse finding before.
+    for worse in ({"libraries": [layer | {"rule": "r", "source": "s", "severity": "info"}]},
+                  {"findings": [warning | {"severity": "error"}]}):  # fmt: skip
+        told = render_preflight(report | worse, command)
+        assert told.index("Findings") < told.index("What libraries")
+    quiet = render_preflight(report | {"findings": [note], "libraries": []}, command).splitlines()
+    at = quiet.index("Findings: nothing needs attention")
+    assert quiet[at + 1] == f"   1 note: {command}"
 
 
 def test_an_int32_tensor_of_pythons_data_is_on_the_host_by_a_rule_of_its_own() -> None:

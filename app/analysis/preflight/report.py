@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from app.analysis.folding import folded_told, is_note
 from app.analysis.kernels.shipped import read_table, shipped_table
 from app.analysis.preflight.flow import Flow, parse_flow
 from app.analysis.preflight.foresee import Foreseen, TextOf, foresee, named_gpus
@@ -16,6 +17,7 @@ from app.analysis.preflight.trust import HIGH
 from app.analysis.preflight.wording import (
     command_again,
     further_rule,
+    libraries_first,
     machine_told,
     shared_rules,
     shared_trust,
@@ -127,8 +129,11 @@ def _head(run: Run) -> dict[str, Any]:
     return facts | {"status": run.state, "exit_code": run.exit_code}
 
 
-def render_preflight(report: Mapping[str, Any]) -> str:
-    """The report for a terminal."""
+def render_preflight(report: Mapping[str, Any], folded: str = "") -> str:
+    """The report for a terminal, what matters most first.
+
+    `folded` is the command that tells the notes too, which are only counted then; '' for a report with them.
+    """
     lines = [
         f"{report['run']}  {report['framework']}  {steps_told(report)}",
         f"foreseen {machine_told(report)}, by"
@@ -143,8 +148,9 @@ def render_preflight(report: Mapping[str, Any]) -> str:
     lines += [f"placement: {', '.join(shares)}"]
     if report["processes"]:
         lines.append("of several processes: " + ", ".join(map(_of_process, report["processes"])))
-    lines.append("")
-    lines += _findings(report)
+    sections = [_findings(report, folded), _libraries(report)]
+    for section in reversed(sections) if libraries_first(report) else sections:
+        lines += ["", *section] if section else []
     if report["no_kernel"]:
         raises = report["framework"] == "mxnet"
         lines += ["", f"Without a GPU kernel, so {'not on a GPU' if raises else 'on the host'}"]
@@ -152,11 +158,6 @@ def render_preflight(report: Mapping[str, Any]) -> str:
             f"   {row['site'] or '?'}  {row['kernel']}{_unsure(row)}{_whose(row, report)}"
             for row in report["no_kernel"]
         ]
-    if report["libraries"]:
-        lines += ["", "What libraries for GPUs would do"]
-        for row in report["libraries"]:
-            first, *rest = of_row(row)
-            lines += [f"{_MARKS.get(row['severity'], '  ')} {first}{_whose(row, report)}", *rest]
     if report["unforeseen"]:
         lines += ["", "Not foreseen"]
         lines += [
@@ -170,14 +171,26 @@ def _whose(row: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     return f"; {told}" if told else ""
 
 
-def _findings(report: Mapping[str, Any]) -> list[str]:
+def _libraries(report: Mapping[str, Any]) -> list[str]:
+    lines = ["What libraries for GPUs would do"] if report["libraries"] else []
+    for row in report["libraries"]:
+        first, trust, rule = of_row(row)
+        lines += [f"{_MARKS.get(row['severity'], '  ')} {first}{_whose(row, report)}", trust]
+        lines += [rule] if rule not in lines else []  # of several layers it is told once
+    return lines
+
+
+def _findings(report: Mapping[str, Any], folded: str) -> list[str]:
     if not report["findings"]:
         return ["Findings: none foreseen."]
-    lines = ["Findings"]
-    rules, trust = shared_rules(report), shared_trust(report)
+    quiet = [row for row in report["findings"] if folded and is_note(row)]
+    told = [row for row in report["findings"] if row not in quiet]
+    loud = any(row["severity"] != "info" for row in told)
+    lines = ["Findings" if loud else "Findings: nothing needs attention"]
+    rules, trust = shared_rules(told), shared_trust(told)
     lines += [f"   each by the rule: {rule}" for rule in rules]
     lines += [f"   each with confidence {trust}"] if trust else []
-    for row in report["findings"]:
+    for row in told:
         made = row["repair"] or {}
         lines.append(f"{_MARKS.get(row['severity'], '  ')} {row['code']}: {row['summary']}")
         lines += [] if trust else [f"     confidence {trust_told(row)}"]
@@ -185,7 +198,9 @@ def _findings(report: Mapping[str, Any]) -> list[str]:
         if words := made.get("words") or row["fix"]:
             lines.append(f"     fix: {words}")
         lines += [f"       {line}" for line in (made.get("diff") or "").splitlines()] or _line(row)
-    if report.get("again") and any(row["repair"] or row["fix"] for row in report["findings"]):
+    if quiet:
+        lines.append(f"   {folded_told(quiet, folded, beside=bool(told))}")
+    if report.get("again") and any(row["repair"] or row["fix"] for row in told):
         lines += ["", f"To try a fix, make it in the script, then: {report['again']}"]
     return lines
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.analysis.naming import some_of
+from app.analysis.severity import RANK
 from app.views import units
 from runners.plan_preflight import STEPS
 from runners.run import Run
@@ -58,9 +59,22 @@ def first_steps(made: int) -> str:
     return "step" if made == 1 else units.plural(made, "step")
 
 
-def shared_rules(report: Mapping[str, Any]) -> list[str]:
+def libraries_first(report: Mapping[str, Any]) -> bool:
+    """Whether what libraries would do stands above the findings: it is loud, and none of these is worse.
+
+    It is of whole layers and functions: a kernel that is not taken, a function that is not compiled.
+    """
+
+    def worst(rows: Sequence[Mapping[str, Any]]) -> int:
+        return min((RANK[row["severity"]] for row in rows), default=RANK["info"])
+
+    ours = worst(report["libraries"])
+    return ours < RANK["info"] and ours <= worst(report["findings"])
+
+
+def shared_rules(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """The rules that all of several findings rest on: they are told once."""
-    first, *others = report["findings"] or [{"rules": []}]
+    first, *others = rows or [{"rules": []}]
     return [rule for rule in first["rules"] if all(rule in row["rules"] for row in others)] if others else []
 
 
@@ -69,10 +83,10 @@ def further_rule(rule: str, shared: Sequence[str]) -> str:
     return f"{'and by the ' if shared else ''}rule: {rule}"
 
 
-def shared_trust(report: Mapping[str, Any]) -> str:
+def shared_trust(rows: Sequence[Mapping[str, Any]]) -> str:
     """How far to trust all of several findings, where that is the same; else ''."""
-    told = {trust_told(row) for row in report["findings"]}
-    return told.pop() if len(told) == 1 and len(report["findings"]) > 1 else ""
+    told = {trust_told(row) for row in rows}
+    return told.pop() if len(told) == 1 and len(rows) > 1 else ""
 
 
 def trust_told(row: Mapping[str, Any]) -> str:

@@ -404,3 +404,49 @@ def test_an_optimizer_that_a_kvstore_has_makes_steps(
     assert lines == ([line("mx_pushes.py", comment)] if comment else [])
     (summed,) = [one for one in run.report["findings"] if one["code"] == "reduce-on-host"]
     assert ("each step" in summed["summary"]) == bool(comment)
+
+
+SENT_AHEAD = """
+import queue
+import threading
+
+import mxnet as mx
+import numpy as np
+from mxnet import autograd, gluon, nd
+
+contexts = [mx.cpu(1), mx.cpu(2)]
+mx.random.seed(1)
+net = gluon.nn.Dense(4, in_units=8)
+net.initialize(mx.init.Xavier(), ctx=contexts)
+ahead = queue.Queue(2)
+
+
+def send():
+    for number in range(16):
+        rows = np.random.RandomState(number).rand(32, 8).astype("float32")
+        ahead.put([nd.array(rows + place, ctx=context) for place, context in enumerate(contexts)])
+    ahead.put(None)
+
+
+threading.Thread(target=send, daemon=True).start()
+for batch in iter(ahead.get, None):
+    with autograd.record():
+        losses = [nd.square(net(x)).mean() for x in batch]
+    autograd.backward(losses)
+    for parameter in net.collect_params().values():
+        for weight, gradient in zip(parameter.list_data(), parameter.list_grad()):
+            nd.sgd_update(weight, gradient, lr=0.1, out=weight)
+nd.waitall()
+"""
+
+
+def test_a_thread_that_sends_ahead_and_parameters_by_their_names(
+    mx_python: Path, hopscope_home: Path, tmp_path: Path
+) -> None:
+    run = record(mx_python, written(tmp_path, SENT_AHEAD), framework="mxnet")
+    (upload,) = by(run.report["findings"], code="host-upload")
+    assert (upload["severity"], upload["fix"]) == ("info", None)
+    assert upload["evidence"]["by_another_thread"] is True
+    (drift,) = by(run.report["findings"], code="replica-drift")
+    named = drift["evidence"]["parameter_with_the_largest_difference"]
+    assert re.fullmatch(r"dense0_(weight, of shape 4x8|bias, of shape 4)", named)

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from app.analysis.lines import split_site
 from app.analysis.repairs.change import Change, unfolded
+from app.analysis.repairs.constants import constant_of
 from app.analysis.repairs.followers import in_blocks
 from app.analysis.repairs.names import called, dotted
-from app.analysis.repairs.notation import blocks_around, device_named, device_of, tensorflow, tf_device
+from app.analysis.repairs.notation import blocks_around, device_of, tensorflow, tf_device, tf_named
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Function, Source, first_line, is_compound, own_nodes
 from app.analysis.repairs.straight import direct, left_where_it_is
@@ -224,7 +225,7 @@ def _all_called_on(source: Source, name: str, device: str) -> bool:
     calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and called(node) == name]
     named = [next((one for one in _scopes_around(source, call)), None) for call in calls]
     return bool(calls) and all(
-        isinstance(one, ast.Constant) and device_named(str(one.value)) == device for one in named
+        one is not None and tf_named(constant_of(source, one, one)) == device for one in named
     )
 
 

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from app.analysis.devices import Device, parse
-from app.analysis.repairs.names import bindings, called, dotted, module_name, value_of
+from app.analysis.repairs.constants import constant_of, constants
+from app.analysis.repairs.names import bindings, called, dotted, module_name, root_of
 from app.analysis.repairs.source import Source
 
 _HOST = Device("", "cpu", 0)
@@ -55,18 +56,23 @@ def device_named(text: str) -> str | None:
     return f"{found['type'].lower()}:{int(found['index'])}" if found else None
 
 
+def tf_named(node: ast.expr | None) -> str | None:
+    """The device of ``"/GPU:1"`` as code; None for other code."""
+    return device_named(str(node.value)) if isinstance(node, ast.Constant) else None
+
+
 def tf_device(source: Source, at: ast.AST, device: str) -> str | None:
     """What stands in ``tf.device(..)`` for a device here, as code; None for one of another process."""
     wanted = _own(device)
     if wanted is None:
         return None
+    for argument in scope_arguments(source):  # a constant that is used so comes before others
+        if isinstance(argument, ast.Name | ast.Attribute | ast.Subscript):
+            same = bindings(source, root_of(argument), at) == bindings(source, root_of(argument), argument)
+            if same and tf_named(constant_of(source, argument, at)) == device:
+                return source.code(argument)
     styles: Counter[tuple[str, str, str, str]] = Counter()
     for argument in scope_arguments(source):
-        if isinstance(argument, ast.Name):
-            value = value_of(source, argument.id, at)
-            same = bindings(source, argument.id, at) == bindings(source, argument.id, argument)
-            if same and isinstance(value, ast.Constant) and device_named(str(value.value)) == device:
-                return argument.id
         if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
             code = source.code(argument)
             if device_named(argument.value) == device:
@@ -74,6 +80,8 @@ def tf_device(source: Source, at: ast.AST, device: str) -> str | None:
             if style := _LITERAL.fullmatch(argument.value):
                 kind = "upper" if style["type"].isupper() else "lower"
                 styles[style["before"], style["word"] or "", kind, code[0]] += 1
+    for code in constants(source, at, lambda value: tf_named(value) == device):
+        return code
     before, word, kind, quote = styles.most_common(1)[0][0] if styles else ("/", "", "upper", _quote(source))
     name = wanted.type.upper() if kind == "upper" else wanted.type
     return f"{quote}{before}{word}{name}:{wanted.index}{quote}"
@@ -120,11 +128,8 @@ def mx_context(source: Source, at: ast.AST, device: str) -> str | None:
     wanted = _own(device)
     if wanted is None:
         return None
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.Assign) and context_named(node.value) == device:
-            target = node.targets[0]
-            if isinstance(target, ast.Name) and value_of(source, target.id, at) is node.value:
-                return target.id
+    for code in constants(source, at, lambda value: context_named(value) == device):
+        return code
     mx = mxnet(source, at)
     function = f"{mx}.{wanted.type}" if mx else module_name(source, at, f"mxnet.{wanted.type}")
     index = wanted.index if wanted != _HOST else ""

@@ -9,18 +9,19 @@ from app.analysis.lines import split_site
 from app.analysis.placement import Op
 from app.analysis.repairs.callers import caller_with_tape
 from app.analysis.repairs.change import Change, unfolded
+from app.analysis.repairs.constants import constant_of
 from app.analysis.repairs.expressions import own_expression
 from app.analysis.repairs.fitting import in_models_scope, of_a_layer, trains_a_model
 from app.analysis.repairs.followers import in_blocks, moved_along
 from app.analysis.repairs.handed_over import made_before
-from app.analysis.repairs.names import called, dotted, read_in, value_of
+from app.analysis.repairs.names import called, dotted, read_in
 from app.analysis.repairs.notation import (
     alone,
     blocks_around,
-    device_named,
     devices_of,
     tensorflow,
     tf_device,
+    tf_named,
 )
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Function, Source, first_line, is_compound, own_nodes
@@ -238,8 +239,7 @@ def _scoped_alike(source: Source, stmt: ast.stmt, tf: str, argument: str) -> boo
 def _same_device(source: Source, at: ast.stmt, scope: ast.expr, argument: str) -> bool:
     """Whether two codes name one device as the text tells, ``"CPU:1"`` and ``"/CPU:1"`` alike."""
     new = ast.parse(argument, mode="eval").body
-    values = [value_of(source, one.id, at) if isinstance(one, ast.Name) else one for one in (scope, new)]
-    named = [device_named(str(one.value)) if isinstance(one, ast.Constant) else None for one in values]
+    named = [tf_named(constant_of(source, one, at)) for one in (scope, new)]
     return named[0] is not None and named[0] == named[1]
 
 

@@ -6,13 +6,13 @@ import ast
 from collections import Counter
 
 from app.analysis.devices import is_gpu
-from app.analysis.repairs.names import value_of
+from app.analysis.repairs.constants import constant_of
 from app.analysis.repairs.notation import (
     blocks_around,
     context_named,
-    device_named,
     devices_of,
     scope_arguments,
+    tf_named,
 )
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Source, is_compound
@@ -53,5 +53,4 @@ def _scoped(source: Source, on_host: bool) -> Counter[str]:
 
 
 def _device(source: Source, argument: ast.expr) -> str | None:
-    value = value_of(source, argument.id, argument) if isinstance(argument, ast.Name) else argument
-    return device_named(str(value.value)) if isinstance(value, ast.Constant) else None
+    return tf_named(constant_of(source, argument, argument))

@@ -28,6 +28,13 @@ SELECT key, count(*)::BIGINT FROM (
 ) WHERE before IS DISTINCT FROM key GROUP BY key
 """
 
+_SQL_FIRST = """
+SELECT process, key, min(ts_ns), max(ts_ns), min(ts_ns) FILTER (number = 2) FROM (
+    SELECT process, key, ts_ns, row_number() OVER (PARTITION BY key ORDER BY ts_ns) AS number
+    FROM events WHERE key IN (SELECT unnest(?::BIGINT[]))
+) GROUP BY process, key
+"""
+
 
 @dataclasses.dataclass(frozen=True)
 class Course:
@@ -55,6 +62,24 @@ def turns(database: Database, marks: Mapping[int, list[Key]]) -> dict[int, int]:
     """How often each mark came after another of its process, where there are several."""
     ids = [key.id for several in marks.values() if len(several) > 1 for key in several]
     return dict(database.query(_SQL_TURNS, (ids,))) if ids else {}
+
+
+def first_step_end(database: Database, marks: Iterable[Key]) -> int | None:
+    """When the first process was through its first step; None where none was.
+
+    Of optimizers that take turns it ends with the last one that comes before any comes again.
+    """
+    of_process: dict[int, list[tuple[int, int, int | None]]] = {}
+    for process, _, *times in database.query(_SQL_FIRST, ([key.id for key in marks],)):
+        of_process.setdefault(process, []).append((times[0], times[1], times[2]))
+    return min(map(_first_turn_end, of_process.values()), default=None)
+
+
+def _first_turn_end(times: list[tuple[int, int, int | None]]) -> int:
+    """Of each mark's first, last and second time."""
+    begun, leading_end, _ = min(times)
+    again = min((second for _, _, second in times if second is not None), default=begun)
+    return max((first for first, _, _ in times if first <= leading_end and first < again), default=begun)
 
 
 def courses(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from app.store.courses import first_step_end
 from app.store.database import LONG_NS, Database
 from app.store.lanes import UNITS, bar_label, lane_order
 from app.views.memory_data import MemorySeries
@@ -143,9 +144,9 @@ def _add_graph_transfers(
 
 
 def _phases(context: Context) -> tuple[Phase, ...]:
-    """Start-up, first step, training: by the first call or op and the first optimizer application."""
+    """Start-up, first step, training: by the first call or op and the first step's last optimizer."""
     work = _ids(context, lambda key: key.kind in ("call", "op"))
-    marks = _ids(context, lambda key: key.kind == "mark" and key.fields.get("name") == "step")
+    marks = [key for key in context.keys.values() if key.kind == "mark" and key.fields.get("name") == "step"]
     if not work or not marks:
         return ()
     sql = (
@@ -153,7 +154,7 @@ def _phases(context: Context) -> tuple[Phase, ...]:
         " events_long) e WHERE e.key IN (SELECT unnest($keys::BIGINT[]))"
     )
     (first,) = context.database.ask(sql, {"keys": work})[0]
-    (step,) = context.database.ask(sql, {"keys": marks})[0]
+    step = first_step_end(context.database, marks)
     if first is None or step is None or step < first:
         return ()
     return (

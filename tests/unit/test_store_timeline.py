@@ -194,6 +194,35 @@ def test_phases_are_told_by_the_first_call_and_the_first_step(tmp_path: Path) ->
     ]
 
 
+@pytest.mark.parametrize(
+    ("marked", "end"),
+    [
+        # Two optimizers take turns: the first calls of both are of the first step.
+        ([("d", 5), ("g", 6), ("d", 7), ("g", 8), ("d", 9)], 6),
+        # One is applied twice as often: each of its steps is one.
+        ([("d", 5), ("d", 6), ("g", 7), ("d", 8), ("d", 9)], 5),
+        # A loop after another's end is not of that one's first step.
+        ([("d", 5), ("g", 6), ("g", 7), ("g", 8)], 5),
+        ([("d", 5), ("g", 6)], 5),
+        ([("d", 5)], 5),
+    ],
+)
+def test_the_first_step_ends_with_the_last_of_optimizers_that_take_turns(
+    tmp_path: Path, marked: list[tuple[str, int]], end: int
+) -> None:
+    trace = Trace(tmp_path)
+    call = trace.key("call", 1, graph=trace.graph("f"), function="f", loc=0)
+    trace.event("call", 3 * SECOND, call, 7 * SECOND)
+    marks = {name: trace.key("mark", len(marked), name="step", loc=n) for n, name in enumerate("dg", 1)}
+    for name, at in marked:
+        trace.event("mark", at * SECOND, marks[name])
+    assert [(phase.name, phase.t0_s, phase.t1_s) for phase in open_run(tmp_path).binned(10).phases] == [
+        ("start-up", 0, 3),
+        ("first step", 3, end),
+        ("training", end, 10),
+    ]
+
+
 def test_executions_in_some_steps(tmp_path: Path) -> None:
     trace = Trace(tmp_path)
     op = trace.key("op", 10, op="Add", device="cpu:1", loc=0)

@@ -9,6 +9,7 @@ from app.analysis import advice, sentences, within
 from app.analysis.beside import BY_ANOTHER_THREAD, by_another_thread
 from app.analysis.consequences import put_back
 from app.analysis.devices import in_order
+from app.analysis.far_variables import changed_at, of_changes
 from app.analysis.finding import Finding
 from app.analysis.hops import Hop
 from app.analysis.lines import split_site
@@ -73,6 +74,9 @@ def of_hops(
     recurs = bool(telling.recurring(part))
     changed = put_back(over[row] for row in more)
     along = f", with what goes back to variables on {some_of(changed, 'devices')}" if changed else ""
+    if more and code == "variable-home" and not evidence.get("gradient_goes_back"):
+        along = of_changes(over[row] for row in more)
+        evidence |= {"changed_at": lines} if (lines := changed_at(over[row] for row in more)) else {}
     # Named are a library's own takes too, but only what the code takes makes a warning, or a rank.
     codes = [sync for sync in waits if sync.kind not in LIBRARYS_OWN]
     share = telling.costly(codes) or (telling.stalling(part) if code == "host-upload" else "")

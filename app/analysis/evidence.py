@@ -193,7 +193,9 @@ def _variable(facts: Facts) -> str:
         if "created_in" in facts:
             kept += f" in a scope of {facts.told('created_in', 'devices')}"
         if "object_made_at" in facts:
-            kept += f", when {facts.told('object_made_at', 'lines')} makes the object"
+            several = len(facts.each("object_made_at")) > 1
+            what = "make the objects" if several else "makes the object"
+            kept += f", when {facts.told('object_made_at', 'lines')} {what}"
     asked, runs = facts.told("requested", "devices"), facts.told("dst", "devices")
     reads = f"was requested on {asked}" if asked else f"was requested nowhere and runs on {runs}"
     if not asked and not runs:

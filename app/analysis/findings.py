@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,12 +15,14 @@ from app.analysis.crossings import of_hops
 from app.analysis.device_order import order_findings
 from app.analysis.devices import is_host
 from app.analysis.drift import drift_findings
+from app.analysis.far_variables import Changed, nothing_changed, with_changes
 from app.analysis.finding import Finding
 from app.analysis.hops import Hop
 from app.analysis.lines import split_site
 from app.analysis.mixed import mixed_findings
 from app.analysis.one_home import made_alike, made_together, read_by_several, read_together
 from app.analysis.opaque import by_xla, inside, opaque_findings
+from app.analysis.placement import changing, op_table
 from app.analysis.severity import RANK
 from app.analysis.shares import untold
 from app.analysis.syncs import Sync
@@ -54,7 +57,18 @@ def run_findings(
     if spec is not None and not spec.get("preflight"):  # which makes devices up, and is told without a launch
         more += absent_findings(tables, hops)
     found = chains(tables, hops)
-    return findings(hops, syncs, tables.unseen, tables.rounds, tables.steps, more, tables.span_ns, found)
+    ops = functools.cache(lambda: op_table(tables))
+    return findings(
+        hops,
+        syncs,
+        tables.unseen,
+        tables.rounds,
+        tables.steps,
+        more,
+        tables.span_ns,
+        found,
+        lambda device: changing(ops(), device),
+    )
 
 
 def findings(
@@ -66,12 +80,14 @@ def findings(
     more: Iterable[Finding] = (),
     span_ns: int = 0,
     detours: Sequence[Chain] = (),
+    changed: Changed = nothing_changed,
 ) -> list[Finding]:
     """All findings: first what could not be seen, then by severity; what recurs first, by its cost.
 
     `rounds` is how often "every step" is; with `steps` None it counts calls. `more` are findings about
     something else than transfers and waits, to be ranked among them. `span_ns` is how long the run was
-    recorded; 0 where that is not known. The hops of `detours` are told with these alone.
+    recorded; 0 where that is not known. The hops of `detours` are told with these alone. `changed` tells the
+    lines that change variables of a device.
     """
     telling = Telling(rounds, "step" if steps else "call", span_ns)
     found = bounces(detours, hops, syncs, telling)
@@ -85,6 +101,7 @@ def findings(
     read_by_several(groups, over)
     read_together(groups, over, telling)
     taken = consequences(groups, over, telling)
+    with_changes(groups, over, telling, taken, changed)
     found += [
         of_hops(_line_first(rows, over), over, hops, syncs, telling, taken.get(act, ()))
         for act, of_it in groups.items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from app.analysis.devices import in_order
@@ -11,6 +12,8 @@ from app.analysis.tables import Tables
 
 BOUNDARY = frozenset({"_Arg", "_Retval"})
 """A call's inputs and outputs: they stand in a graph, but run nothing."""
+_CHANGES = ("Assign", "ResourceApply", "ResourceScatter", "ResourceSparseApply")
+"""How types of ops begin that change a variable where it lives."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,6 +50,13 @@ def op_table(tables: Tables) -> list[Op]:
         kind, site = fields.get("op") or "", tables.site(fields.get("loc"))
         ops[Op(kind, kind, fields.get("requested") or "", fields.get("device") or "", site, None)] = None
     return list(ops)
+
+
+def changing(ops: Iterable[Op], device: str) -> frozenset[str]:
+    """The lines whose ops change variables of a device."""
+    return frozenset(
+        op.site for op in ops if op.site and op.assigned == device and op.type.startswith(_CHANGES)
+    )
 
 
 def placement(tables: Tables) -> list[dict[str, Any]]:

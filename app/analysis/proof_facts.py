@@ -94,6 +94,7 @@ _TOLD: dict[str, _Told] = {
     "object_made_at": _Told("Its object made at", "line"),
     "result_on": _Told("A function's result, on", "device"),
     "default_device": _Told("Default device", "device"),
+    "changed_at": _Told("Changed at", "line"),
     "producer_default_device": _Told("Default device", "device"),
     "made_without_context": _Told("Given no context"),
     "made_at": _Told("Made at", "line"),

@@ -86,6 +86,17 @@ def where_made(situation: Situation, device: str) -> str | None:
     )
 
 
+def with_its_changes(situation: Situation, device: str, said: str) -> str:
+    """The same, and that what changes the variables by ops that nobody placed has to come along."""
+    lines = [str(one) for one in situation.evidence("changed_at")]
+    if not lines:
+        return said
+    changes = "changes" if len(lines) == 1 else "change"
+    return (
+        f"{said} Then call what {changes} them, at {some_of(lines, 'lines')}, in the scope of {device} too."
+    )
+
+
 def used_there(situation: Situation, home: str, device: str) -> list[Op]:
     """What lines compute at the home with variables of it, but for optimizers: these follow the variables."""
     return [op for op in situation.ran.used_at(home, device) if not of_optimizer(situation, op.site)]

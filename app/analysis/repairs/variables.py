@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 
 from app.analysis.advice import PUT_WHERE_READ
 from app.analysis.devices import default_device
@@ -19,7 +20,13 @@ from app.analysis.repairs.notation import (
     tensorflow,
     tf_device,
 )
-from app.analysis.repairs.objects import kept_by_others, of_optimizer, where_made, whole_object
+from app.analysis.repairs.objects import (
+    kept_by_others,
+    of_optimizer,
+    where_made,
+    whole_object,
+    with_its_changes,
+)
 from app.analysis.repairs.scopes import may_be_scoped
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Source, first_line, is_compound, own_nodes
@@ -37,8 +44,13 @@ def variable_home(situation: Situation) -> Draft | None:
     rows = any(hop.producer_op == _LOOKED_UP for hop in situation.hops)
     if rows and not _table_by_default(situation, home, device):
         return None  # a table that rows are looked up in may be where it is for its size
-    if (draft := whole_object(situation, home, device)) is not None:
-        return draft
+    if (draft := whole_object(situation, home, device) or _alone(situation, home, device, rows)) is None:
+        return None
+    return dataclasses.replace(draft, words=with_its_changes(situation, device, draft.words))
+
+
+def _alone(situation: Situation, home: str, device: str, rows: bool) -> Draft | None:
+    """The statement that creates the one variable, in the reader's scope."""
     place = _creation(situation, home, device)
     if place is None:
         return None
@@ -112,13 +124,14 @@ def of_home(situation: Situation, said: str) -> str:
     sent = {site for hop in hops for site in (hop.site, hop.producer_site)}
     reads = (site for site in situation.ran.reads_on(home) if site not in updates)
     stay = [site for site in reads if site not in sent or site in computing]
-    if not stay:
-        return said
     stay = [site for site in stay if not of_optimizer(situation, site)]
     if home == default_device(situation.devices, "") and said == PUT_WHERE_READ:
         said = where_made(situation, device) or said
     return (
         f"{said} Variables of {home} are read there too, at {some_of(stay, 'lines')}: if this is one of them,"
+    said = with_its_changes(situation, device, said)
+    if not stay:
+        return said
         f" leave it there, do on {home} what reads it here, and send the result on."
     )
 

@@ -46,6 +46,14 @@ _FIXES_OF_CALLS = {
     "redundant-copy": "Drop the copy, or call as_in_context, which returns the same array where it is there"
     " already.",
 }
+_FIX_OF_COPIED_VARIABLE = (
+    "Keep it on {dst}, if it fits into that memory: name that context where it is initialized or made. Where"
+    " a step uses few of its rows, look these up on {src}, by Embedding or take, and copy them instead."
+)
+_FIX_OF_VARIABLE_FOR_SEVERAL = (
+    "Keep one on each of {dst}, as initialize(ctx=[..]) does, and let a Trainer sum their gradients: then the"
+    " devices exchange these, and no weights cross."
+)
 _FIX_OF_CAPTURED = "Copy the tensor to {dst} once, outside of the function, and use the copy{or_make}."
 _FIX_OF_COPIED_AGAIN = "Copy it to {dst} once, before the loop, and keep the copy."
 _FIX_OF_SHARED = (
@@ -169,6 +177,10 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
         text = _FIX_OF_EACH if evidence.get("one_reader_each") else _FIX_OF_SHARED
     if code == "variable-home" and evidence.get("rows"):
         text = _FIX_OF_ROWS
+    if evidence.get("gradient_goes_back"):
+        several = len(each(evidence.get("dst"))) > 1
+        for_several = _FIX_OF_EACH if evidence.get("one_reader_each") else _FIX_OF_VARIABLE_FOR_SEVERAL
+        text = for_several if several else _FIX_OF_COPIED_VARIABLE
     if evidence.get("result_of"):
         return None  # of a library's own, as a rule, which no scope around it would move
     created = each(evidence.get("created_at"))

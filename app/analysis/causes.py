@@ -23,6 +23,7 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
     ("reduce-on-host", "consumer", reductions.reduce_on_host),
     ("collective", "consumer", reductions.collective),
     ("host-sync", "consumer", copies.host_sync),
+    ("variable-home", "consumer", copies.variable_copied),
     ("redundant-copy", "consumer", copies.redundant_copy),
     ("default-device", "producer", nothing.made_without_context),
     ("explicit", "consumer", copies.called_copy),

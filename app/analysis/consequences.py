@@ -3,6 +3,7 @@
 What ops without a scope make of a card's values, away from it, an assignment takes back to the variable.
 By itself that is only kept beside its variable there. So it is with gradients outside of their forward ops'
 scope; what is no op's gradient at their line, an Identity or a sum of TensorFlow's own, lacks that scope too.
+And the gradient of a variable that MXNet's code copies to use it goes back wherever the backward pass is.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from app.analysis.naming import each
 from app.analysis.rules.placed import READS
 from app.analysis.telling import Telling
 from app.analysis.transfer import NOT_THE_CODES
+from probes.trace.hop import COPIED_BACK
 
 _NOT_OF_THE_LINE = READS | NOT_THE_CODES | {"", "?"}
 """Producers that may stay where they are, whatever the scope of the line that their result comes from."""
 
 _CHANGES = ("Assign", "ResourceApply", "ResourceScatter")
 """How ops begin that change a variable where it lives."""
+_BACKWARD = " (backward)"
 _GRADIENT = "gradient-outside-scope"
 _FORWARD = ("forward_requested", "producer_forward_requested")
 _ONE_CALL = "tensorflow/python/"
@@ -38,11 +41,14 @@ def consequences(
     lacking: dict[_Way, Act] = {}
     gradients: dict[_Way, Act] = {}
     alone: dict[_Way, Act] = {}
+    variables: dict[tuple[str | None, ...], Act] = {}
     for act, rows in groups.items():
         part = [hops[row] for row in rows]
         if (way := _lacks_a_scope(part, telling)) is not None:
             lacking.setdefault(way, act)
         gradients |= (of_it := dict.fromkeys(_of_gradients(part, telling), act))
+        if part[0].cause.evidence.get("gradient_goes_back"):
+            variables |= {(hop.site, hop.src, hop.dst, hop.shape, hop.producer_op): act for hop in part}
         alone |= of_it if all((hop.via or "").startswith(_ONE_CALL) for hop in _taking(part)) else {}
     lacking |= gradients
     found: dict[Act, list[int]] = {}
@@ -53,12 +59,21 @@ def consequences(
             found.setdefault(lacking[back], []).append(row)
         elif (way := _unplaced(hop)) in alone:
             found.setdefault(alone[way], []).append(row)
+        elif (forward := _copied_back(hop)) in variables:
+            found.setdefault(variables[forward], []).append(row)
     return found
 
 
 def put_back(hops: Iterable[Hop]) -> list[str]:
     """The devices whose variables consequences change."""
     return list(dict.fromkeys(hop.dst for hop in hops if hop.op.startswith(_CHANGES)))
+
+
+def _copied_back(hop: Hop) -> tuple[str | None, ...]:
+    """The copy that autograd recorded of which the backward pass makes this one; () for other transfers."""
+    if hop.cause.evidence.get("call") != COPIED_BACK:
+        return ()
+    return hop.forward_site, hop.dst, hop.src, hop.shape, hop.op.removesuffix(_BACKWARD)
 
 
 def _lacks_a_scope(part: Sequence[Hop], telling: Telling) -> _Way | None:

@@ -74,6 +74,7 @@ def of_hops(
     recurs = bool(telling.recurring(part))
     changed = put_back(over[row] for row in more)
     along = f", with what goes back to variables on {some_of(changed, 'devices')}" if changed else ""
+    along = ", with its gradient's way back" if more and evidence.get("gradient_goes_back") else along
     if more and code == "variable-home" and not evidence.get("gradient_goes_back"):
         along = of_changes(over[row] for row in more)
         evidence |= {"changed_at": lines} if (lines := changed_at(over[row] for row in more)) else {}

@@ -196,6 +196,8 @@ def _variable(facts: Facts) -> str:
             several = len(facts.each("object_made_at")) > 1
             what = "make the objects" if several else "makes the object"
             kept += f", when {facts.told('object_made_at', 'lines')} {what}"
+    if "gradient_goes_back" in facts:
+        return _copied_variable(facts, kept)
     asked, runs = facts.told("requested", "devices"), facts.told("dst", "devices")
     reads = f"was requested on {asked}" if asked else f"was requested nowhere and runs on {runs}"
     if not asked and not runs:
@@ -204,6 +206,18 @@ def _variable(facts: Facts) -> str:
     if len(facts.each("variable")) > 1:
         return f"The variables live on {home}{kept}; what reads them {reads}{facts.scope('scope')}."
     return f"The variable lives on {home}{kept}; what reads it {reads}{facts.scope('scope')}."
+
+
+def _copied_variable(facts: Facts, created: str) -> str:
+    several = len(facts.each("variable")) > 1
+    live = "variables live" if several else "variable lives"
+    again = ""
+    if "unchanged_again" in facts:
+        again = " Within a step the same, unchanged values are copied again: one copy a step would do."
+    return (
+        f"The {live} on {facts.told('lives_on', 'devices')}{created}; the code copies the whole by"
+        f" {facts.told('call')}, and each backward pass copies its gradient back.{again}"
+    )
 
 
 _IN_MXNETS_THREAD = (

@@ -163,7 +163,7 @@ def context_of(tables: Tables) -> Context:
 def _repeated(tables: Tables) -> frozenset[Sent]:
     """The transfers of which nearly each but the first sent a tensor that had been sent before.
 
-    Or, of copies that the code makes, at least half, and one in each step: a loop inside of steps.
+    Or, of copies that the code makes, at least half, and nearly one in each step: a loop inside of steps.
     """
     again: dict[Sent, int] = {}
     for key in tables.of_kind("again"):
@@ -180,7 +180,8 @@ def _repeated(tables: Tables) -> frozenset[Sent]:
         nearly_all = max(2.0, _NEARLY_ALL * (count - 1))
         if one not in eager or not tables.steps:
             return nearly_all
-        return min(nearly_all, max(2.0, tables.rounds, count / 2))
+        # What is copied of a variable in the first step was made at another line than its later values.
+        return min(nearly_all, max(2.0, _NEARLY_ALL * tables.rounds, count / 2))
 
     return frozenset(one for one, count in times.items() if again[one] >= enough(one, count))
 

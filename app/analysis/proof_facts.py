@@ -88,6 +88,8 @@ _TOLD: dict[str, _Told] = {
     "producer_placed_beside": _Told("Kept beside"),
     "variable": _Told("Variable"),
     "lives_on": _Told("Lives on", "device"),
+    "gradient_goes_back": _Told("Its gradient comes back"),
+    "unchanged_again": _Told("Copied again unchanged"),
     "kept_by": _Told("Kept there by"),
     "created_at": _Told("Created at", "line"),
     "created_in": _Told("Created in a scope of", "device"),

@@ -6,6 +6,7 @@ import functools
 from typing import Any, Callable
 
 from ..trace.recording import Recording
+from . import variables
 from .arrays import Arrays
 
 
@@ -36,6 +37,7 @@ def install(recording: Recording) -> Arrays:
                 if address in wanted:
                     wanted.discard(address)
                     arrays.copies.pop(address, None)
+                    variables.freed(arrays, address)
                     arrays.gradient_let_go(address)
             except Exception as error:  # noqa: BLE001 - the array must be freed all the same
                 recording.failed("arrays that are freed", error)

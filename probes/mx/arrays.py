@@ -19,6 +19,7 @@ from .marks import GRADIENT, Mark
 
 if TYPE_CHECKING:
     from .replicas_apart import Apart
+    from .variables import Variable
 
 _DTYPES = {
     0: ("float32", 4),
@@ -48,6 +49,10 @@ class Arrays:
         self.marks: dict[int, Mark] = {}
         self.wanted: set[int] = set()
         """Addresses of the arrays that gradients are wanted for."""
+        self.variables: dict[int, Variable] = {}
+        """What is known of these, by address."""
+        self.made_anew: set[int] = set()
+        """Locations that made such arrays which are gone."""
         self.nodes: dict[int, Any] = {}
         """By the address of an array: what autograd recorded of how it was made."""
         self.on_view: Callable[[str, Any, Any], None] = lambda _name, _view, _of: None

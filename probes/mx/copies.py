@@ -8,11 +8,12 @@ from ..trace.hop import HOST, hop_fields
 from ..trace.recording import Recording
 from .arrays import Arrays
 from .copied_again import CopiedAgain
-from .copy_calls import SLICE_ASSIGNMENT, copy_call
+from .copy_calls import SLICE_ASSIGNMENT, TO_A_CONTEXT, copy_call
 from .from_nothing import FromNothing
 from .marks import GRADIENT
 from .op_entries import Entry
-from .tape import Copy
+from .tape import Copy, Tape
+from .variables import copied
 
 _WANTED = ("copy", SLICE_ASSIGNMENT)
 """Copies that are no mistake where they stay on a device."""
@@ -22,9 +23,10 @@ class Copies:
     """The transfers that ops which copy make."""
 
     def __init__(
-        self, recording: Recording, arrays: Arrays, again: CopiedAgain, from_nothing: FromNothing
+        self, recording: Recording, arrays: Arrays, tape: Tape, again: CopiedAgain, from_nothing: FromNothing
     ) -> None:
         """`again` gets to know of each array that goes to another device."""
+        self._tape = tape
         self.recording = recording
         self.arrays = arrays
         self.again = again
@@ -45,7 +47,10 @@ class Copies:
         dtype = self.arrays.dtype(source.handle)
         moved = mark.moved if self.arrays.told_of(source.handle) else None
         gradient = mark.op == GRADIENT or source.handle.value in self.arrays.gradients
-        kind = (gradient, mark.origin)
+        variable = None
+        if self._tape.on and for_a_new_one and call in TO_A_CONTEXT and dst is not HOST:
+            variable = copied(self.arrays, source.handle, mark)
+        kind = (gradient, mark.origin, variable and (variable.name, variable.loc))
         identity = (mark.op, mark.loc, mark.device, dst, location, shape, dtype, call, moved, kind)
         key = self._hops.get(identity)
         if key is None:
@@ -68,6 +73,9 @@ class Copies:
             )
             if gradient:
                 fields["facts"]["gradient"] = True
+            if variable is not None:
+                fields["facts"] |= {"variable": variable.name, "autograd_copies": True}
+                fields["variable_loc"] = variable.loc
             if mark.origin is not None:
                 fields["origin_loc"] = mark.origin[1]
             if mark.device is not dst:

@@ -21,7 +21,8 @@ _COPY_CALLS = {
 }
 """Name of the library function that the code called -> how people know that copy."""
 
-_OF_ONE_ARRAY = frozenset({"copyto", "as_in_context", "as_in_ctx", SLICE_ASSIGNMENT})
+TO_A_CONTEXT = frozenset({"copyto", "as_in_context", "as_in_ctx"})
+_OF_ONE_ARRAY = TO_A_CONTEXT | {SLICE_ASSIGNMENT}
 
 
 def copy_call(sites: Sites, depth: int = 4) -> tuple[str, bool]:

@@ -44,7 +44,7 @@ class Ops:
         self.mixed = MixedInputs(recording, arrays, self.names, self.without_context)
         self.refused = RefusedDevices(recording, self.names)
         self.uploads = Uploads(recording, arrays, self.without_context)
-        self._copied = Copies(recording, arrays, self.again, self.from_nothing).copied
+        self._copied = Copies(recording, arrays, tape, self.again, self.from_nothing).copied
         self._mixed_inputs = self.mixed.taken
         self._entries: dict[Any, Entry] = {}
 

@@ -16,10 +16,11 @@ import threading
 from collections.abc import Sequence
 from typing import Any, Callable, Optional
 
-from ..trace.hop import hop_fields
+from ..trace.hop import COPIED_BACK, hop_fields
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from .arrays import Arrays
 from .exact import BACKWARD, ExactLines
+from .variables import marked
 
 MOST_NODES = 200_000
 """Recorded ops that are kept while no backward pass comes; then they are forgotten, and that is told."""
@@ -220,7 +221,7 @@ class Tape(threading.local):
                 kind="copy",
                 forward_loc=forward.loc,
                 basis="inferred",
-                facts={"copy_call": "the backward pass of a copy", "within": BACKWARD},
+                facts={"copy_call": COPIED_BACK, "within": BACKWARD},
             )
             key = self._keys[identity] = self._recording.key(identity, "hop", fields)
         self._recording.happened(key, "hop")
@@ -247,7 +248,9 @@ def install(recording: Recording, arrays: Arrays, exact: Optional[ExactLines]) -
 
     def MXAutogradMarkVariables(count: Any, handles: Any, *rest: Any) -> int:
         with guard:
-            arrays.wanted.update(handles[: getattr(count, "value", count)])
+            addresses = handles[: getattr(count, "value", count)]
+            arrays.wanted.update(addresses)
+            marked(arrays, addresses, recording.sites.current())
         return mark_variables(count, handles, *rest)
 
     def MXAutogradBackwardEx(count: Any, heads: Any, *rest: Any) -> int:

@@ -27,6 +27,8 @@ HANDED_TO_OPERATOR = "Custom argument"
 """What stands for the unknown maker of an array that MXNet hands to an operator in Python."""
 HANDED_TO_FUNCTION = "EagerPyFunc"
 """The same of a tensor that TensorFlow hands to a Python function."""
+COPIED_BACK = "the backward pass of a copy"
+"""What stands for the call of a copy that brings a gradient back to where MXNet's code copied from."""
 MAKE_ROOM = frozenset({"_zeros", "zeros_like", "_npi_zeros"})
 """MXNet's ops that make room for gradients; who made the values tells the backward pass."""
 LIBRARYS_OWN = frozenset({END_OF_DATA, DISPATCH, OWN_THREAD, LOGS, GRADIENTS})

@@ -93,9 +93,10 @@ def test_of_numbers_that_a_device_draws_otherwise_the_fix_says_so() -> None:
         (helper.format("ones"), 6, "(n, 4), ctx=CARD)", "from the start, so that nothing crosses."),
     ):
         above, line = len(MX.splitlines()), 2
-        sites = {"made_at": [f"train.py:{above + line}"], "copied_at": f"train.py:{above + copied}"}
-        rows = (sent(sites["copied_at"], sites["copied_at"]),)
-        told = {"made_without_context": ["normal"], **sites}
+        there = f"train.py:{above + copied}"
+        sites = {"made_at": [f"train.py:{above + line}"], "copied_at": there}
+        rows = (sent(there, there),)
+        told: dict[str, Any] = {"made_without_context": ["normal"], **sites}
         before, found = proposed("default-device", MX + text, framework="mxnet", hops=rows, **told)
         assert found is not None and found.words.endswith(ending)
         assert change in applied(before, found.edits)

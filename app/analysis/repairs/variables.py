@@ -109,6 +109,8 @@ def of_home(situation: Situation, said: str) -> str:
     device, home = alone([hop.dst for hop in situation.hops]), alone([hop.src for hop in situation.hops])
     if device is None or home is None or situation.evidence("kept_by") or has_strategy(situation):
         return said
+    if situation.evidence("gradient_goes_back"):
+        return said
     # A line that sends them may be run for that home too, and compute with them there then.
     computing = {op.site for op in situation.ran.used_at(home, device)}
     updates = situation.ran.updates_on(home)

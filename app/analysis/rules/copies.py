@@ -70,6 +70,15 @@ def redundant_copy(transfer: Transfer) -> dict[str, Any] | None:
     return {"copied_before": transfer.dst} | _call(transfer) if copied_again(transfer) else None
 
 
+def variable_copied(transfer: Transfer) -> dict[str, Any] | None:
+    """The code copies a variable of the host's to use it, as autograd records: its gradient comes back."""
+    if not transfer.facts.get("autograd_copies") or not is_host(transfer.src):
+        return None
+    name = transfer.facts.get("variable")
+    told = {"lives_on": transfer.src, "gradient_goes_back": True} | ({"variable": str(name)} if name else {})
+    return told | ({"unchanged_again": True} if copied_again(transfer) else {}) | _call(transfer)
+
+
 def copied_again(transfer: Transfer) -> bool:
     """Whether the code copies one array, unchanged, time and again."""
     again = transfer.kind == "copy" and not transfer.fields.get("graph")

@@ -36,6 +36,10 @@ CODES = (
 )
 """What can be forbidden: the codes of findings, as the README's words explain them."""
 _MOST_LINES = 20
+_MOST_BESIDE = 40
+"""Lines of a message that are none of its rows."""
+_MOST_CHANGED = 12
+"""Lines of a fix, as code, that a message has."""
 
 
 class ForbiddenTransfer(AssertionError):
@@ -44,14 +48,17 @@ class ForbiddenTransfer(AssertionError):
     def __init__(self, rows: list[str], run: str, beside: Optional[dict[str, list[str]]] = None) -> None:
         """`rows` are lines for people; `run` is the id of the run that shows more.
 
-        `beside` are further lines on a row, its source and its fix, told where there is room.
+        `beside` are further texts on a row, its source and its fix, each told where there is room for it.
         """
         shown, more = [], len(rows) - _MOST_LINES
-        room = max(-more, 0)
+        room = _MOST_BESIDE - min(len(rows), _MOST_LINES)
         for row in rows[:_MOST_LINES]:
-            further = (beside or {}).get(row, [])[:room]
-            room -= len(further)
-            shown += [row, *(f"  {line}" for line in further)]
+            shown.append(row)
+            for text in (beside or {}).get(row, []):
+                lines = text.splitlines()
+                if len(lines) <= room:  # half a change were none
+                    room -= len(lines)
+                    shown += [f"  {line}" for line in lines]
         shown += [f"and {more} more"] if more > 0 else []
         super().__init__("\n  ".join(["forbidden in this block:", *shown, f"run {run} shows it all"]))
         self.rows = rows
@@ -191,7 +198,10 @@ def _rows(report: dict[str, Any], codes: tuple[str, ...]) -> tuple[dict[int, str
 
 
 def beside(report: dict[str, Any], codes: tuple[str, ...]) -> dict[str, list[str]]:
-    """By line of `forbidden`: the source line, where its text was kept, and its finding's fix, each once."""
+    """By line of `forbidden`: the source line, where its text was kept, and its finding's fix, each once.
+
+    The fix has its code below it. Of a row at a line without text the finding's line is told.
+    """
     rows, others = _rows(report, codes)
     findings = report["findings"]
     texts = {one.get("site"): text for one in findings for text in [_source(one)] if text}
@@ -205,11 +215,25 @@ def beside(report: dict[str, Any], codes: tuple[str, ...]) -> dict[str, list[str
     seen: set[str] = set()
     found = {}
     for row, one in told.items():
-        fix = one.get("fix") or ""  # a repair's words are of its code, which is not shown here
-        lines = [texts.get(sites.get(row, one.get("site")), ""), f"fix: {fix}" if fix else ""]
+        text = texts.get(sites.get(row, one.get("site")), "")
+        if not text and (own := _source(one)):
+            text = f"{one['site'].rpartition(':')[0]}:{own}"
+        lines = [text, _fix(one)]
         found[row] = [line for line in lines if line and line not in seen]
         seen.update(found[row])
     return found
+
+
+def _fix(finding: dict[str, Any]) -> str:
+    """``fix: Runs the statement ..`` and the lines that change, as far as they are few; '' for none."""
+    words = finding.get("fix") or ""
+    diff = (finding.get("repair") or {}).get("diff") or ""
+    changed = [line for line in diff.splitlines() if not line.startswith(" ")]
+    if not words:
+        return ""
+    if len(changed) > _MOST_CHANGED:
+        return f"fix, as code in the run: {words}"
+    return "\n".join([f"fix: {words}", *(f"  {line}" for line in changed)])
 
 
 def _source(finding: dict[str, Any]) -> str:

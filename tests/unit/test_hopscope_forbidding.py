@@ -93,6 +93,27 @@ def test_beside_a_row_stand_its_source_line_and_the_fix_of_its_finding_once() ->
     ]
 
 
+def test_a_fix_that_is_code_has_its_code_below_it() -> None:
+    """Bug: "Runs the statement where its result is used" was told without the change that it describes."""
+    source = {"first": 8, "line": 8, "lines": ["    x = f()"]}
+    diff = "@@ a.py:8 @@\n def step():\n-    x = f()\n+    with d:\n+        x = f()\n     return x"
+    known = {"site": "a.py:8", "source": source, "fix": "Runs it there.", "repair": {"diff": diff}}
+    report = {"hops": [hop("default-device")], "findings": [finding("default-device", 0) | known]}
+    rows = forbidden(report, ("default-device",))
+    told = beside(report, ("default-device",))
+    assert str(hopscope.ForbiddenTransfer(rows, "20260101-x", told)).splitlines()[2:-1] == [
+        "    a.py:8 | x = f()",  # the row is of another line, where what is made here is used
+        "    fix: Runs it there.",
+        "      @@ a.py:8 @@",
+        "      -    x = f()",
+        "      +    with d:",
+        "      +        x = f()",
+    ]
+    known["repair"] = {"diff": "\n".join(f"+{number}" for number in range(13))}
+    report["findings"] = [finding("default-device", 0) | known]
+    assert beside(report, ("default-device",))[rows[0]][1] == "fix, as code in the run: Runs it there."
+
+
 def test_it_knows_the_codes_that_reports_have() -> None:
     assert set(SEVERITY) <= set(CODES)
 
@@ -125,4 +146,6 @@ def test_the_message_is_short_and_names_the_run() -> None:
     )
     rows = [f"row {number}" for number in range(19)]
     full = str(hopscope.ForbiddenTransfer(rows, "20260101-x", {row: ["1 | a", "fix: b"] for row in rows}))
-    assert len(full.splitlines()) == 22 and "  row 0\n    1 | a\n  row 1\n" in full
+    assert len(full.splitlines()) == 42 and "  row 9\n    1 | a\n    fix: b\n  row 10\n" in full
+    cut = hopscope.ForbiddenTransfer(rows, "20260101-x", {"row 3": ["\n".join("abc") * 11, "1 | a"]})
+    assert "  row 3\n    1 | a\n  row 4\n" in str(cut)

@@ -73,13 +73,18 @@ class Cause:
 
 
 def judge(
-    fields: Mapping[str, Any], context: Context, count: int | None = None, each: float | None = None
+    fields: Mapping[str, Any],
+    context: Context,
+    count: int | None = None,
+    each: float | None = None,
+    again: bool = False,
 ) -> Cause:
     """The cause of one transfer, from its hop key's fields; `count` is its executions in the run.
 
-    `each` is how often it happens in every step, 0 for less; None where only the count tells.
+    `each` is how often it happens in every step, 0 for less; None where only the count tells. `again` says
+    that it comes many times at once, again and again between steps.
     """
-    transfer = Transfer(fields, context, count, each)
+    transfer = Transfer(fields, context, count, each, again)
     for code, blames, rule in RULES:
         evidence = rule(transfer)
         if evidence is not None:
@@ -101,9 +106,11 @@ def severity_of(code: str, transfer: Transfer) -> str:
         return "warning" if recurs and not transfer.tiny else "info"
     if code == "default-device" and (transfer.tiny or transfer.is_part_of_batch):
         return "info"
-    # An evaluation that fetches variables for every batch lacks a scope as much as a training step would.
-    fetched = transfer.often and transfer.kind != "arg" and placed.variable_home(transfer) is not None
-    if code == "default-device" and transfer.seldom and not fetched:
+    # An evaluation that fetches variables for every batch lacks a scope as much as a training step would,
+    # and one that is made again and again as much for what its ops take off their device.
+    missed = placed.variable_home(transfer) is not None or transfer.misses_scope_again
+    missed = missed and transfer.often and transfer.kind != "arg"
+    if code == "default-device" and transfer.seldom and not missed:
         return "info"
     back = transfer.of_python_data and is_gpu(transfer.src) and is_host(transfer.dst)  # where it came from
     wanted_there = back or copies.sent_again(transfer) or (transfer.of_drawn_numbers and transfer.every_step)

@@ -273,7 +273,7 @@ def _judged(
     fields: dict[str, Any], context: Context, count: int | None, each: float | None, key: Key, tables: Tables
 ) -> Cause:
     """The cause, with the lines that belong to it."""
-    cause = with_own_op(judge(fields, context, count, each), key.fields, tables)
+    cause = with_own_op(judge(fields, context, count, each, tables.comes_again(key)), key.fields, tables)
     cause = with_thread(with_makers(cause, key.fields, tables), key, tables)
     return with_creation(_with_scopes(cause, key, tables), key.fields, tables)
 

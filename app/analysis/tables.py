@@ -172,6 +172,10 @@ class Tables:
         """How often of these `count` times once the first step was over; None where nothing tells."""
         return self._recurrence.after_first(keys, count)
 
+    def comes_again(self, key: Key) -> bool:
+        """Whether something comes many times at once, again and again between steps: an evaluation's."""
+        return self._recurrence.comes_again(key)
+
     def own(self, keys: Sequence[int], count: int | None) -> Own | None:
         """The loop of its own in which something recurs that is not of every step; None for all else."""
         return self._recurrence.own(keys, count)

@@ -7,10 +7,12 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from app.analysis.devices import default_device
+from app.analysis.devices import default_device, is_host
 
 TINY = 64
 """Bytes of a transfer that is a note where it would otherwise be a warning about its device."""
+_MUCH = 4096
+"""Bytes of a transfer of an evaluation, from which on a missing scope is worth a warning."""
 HANDED_OVER_ON_HOST = frozenset({"int32", "string"})
 """Types that TensorFlow's functions take in host memory, wherever the tensor lies."""
 PLUMBING = frozenset({"Enter", "Exit", "Merge", "NextIteration", "Switch"})
@@ -122,6 +124,8 @@ class Transfer:
     count: int | None = None
     each: float | None = None
     """How often in every step, 0 for less; None where only the count tells."""
+    again: bool = False
+    """It comes many times at once, again and again between steps, as an evaluation's do."""
 
     def text(self, name: str) -> str:
         """A field's text, '' when it is absent."""
@@ -215,6 +219,12 @@ class Transfer:
     def often(self) -> bool:
         """Whether it happened at least in every other step's number, as what stands in a loop beside them."""
         return happened_often(self.count, self.context.rounds)
+
+    @property
+    def misses_scope_again(self) -> bool:
+        """Whether a loop between steps, each time it comes, takes much off its device unasked."""
+        by_default = not self.requested and self.dst == self.default and not is_host(self.src)
+        return self.again and by_default and (self.fields.get("bytes") or 0) >= _MUCH
 
     @property
     def is_part_of_batch(self) -> bool:

@@ -20,6 +20,8 @@ _MOST_OF_THEM = 0.9
 """Part of the steps in which it must have happened: a function that is traced again misses one."""
 _CALLS_A_TURN = 4
 """Calls of a function that a loop may make in each turn."""
+_BURSTS, _AT_ONCE = 2, 2
+"""Steps that something came with, and times in each, from which on it is a loop that comes again."""
 _KINDS = ("hop", "call", "sync")
 
 
@@ -86,6 +88,11 @@ class Pace:
         """Whether other threads did it once between any two marks of the steps looked at."""
         every = self.mask.bit_count() == self.within == self.seen > 0
         return self.elsewhere and not self.by_calls and every and self.early <= 1
+
+    def in_bursts(self) -> bool:
+        """Whether it happened several times at once in some of the steps looked at, in most not at all."""
+        times = (self.mask & ((1 << self.seen) - 1)).bit_count()
+        return not self.by_calls and _BURSTS <= times <= self.seen / 2 and self.within >= _AT_ONCE * times
 
     def _regular(self) -> bool:
         mask = self.mask & ((1 << self.seen) - 1)

@@ -12,6 +12,7 @@ from app.analysis.causes import RULES, judge
 from app.analysis.naming import some_of
 from app.analysis.severity import SEVERITY
 from app.analysis.transfer import Context, Reduction, sent
+from app.store.paces import Pace
 from tests.unit.traces import hop_fields
 
 STAND_INS = Context(frozenset({"cpu:0", "cpu:1", "cpu:2"}), rounds=30)
@@ -339,6 +340,34 @@ def test_facts_that_are_missing_decide_nothing() -> None:
 def test_how_bad_it_is(fields: dict[str, Any], count: int | None, severity: str) -> None:
     """What happens less often than every step is no warning; a misplaced gradient always is."""
     assert judge(hop_fields("cpu:1", "cpu:0", **fields), STAND_INS, count).severity == severity
+
+
+@pytest.mark.parametrize(
+    ("fields", "count", "severity"),
+    [
+        ({}, 16, "warning"),
+        ({}, 5, "info"),  # a batch or two of each
+        ({"bytes": 1024}, 16, "info"),
+        ({"requested": "cpu:0"}, 16, "info"),
+        ({"src": "cpu:0", "dst": "cpu:1"}, 16, "info"),  # its data, which comes from the host
+    ],
+)
+def test_a_scope_that_an_evaluation_lacks_each_time_it_is_made_is_a_warning(
+    fields: dict[str, Any], count: int, severity: str
+) -> None:
+    """Bug: logits that went to the default device in each batch of each evaluation were a note."""
+    crossing = hop_fields("cpu:1", "cpu:0", bytes=1 << 20) | fields
+    assert judge(crossing, STAND_INS, count, 0.0, again=True).severity == severity
+    assert judge(crossing, STAND_INS, count, 0.0).severity == "info"
+
+
+def test_what_comes_in_bursts_is_several_times_in_a_few_of_the_steps() -> None:
+    after_epochs = Pace(within=9, mask=0b1000_1000_1000, seen=15)
+    assert after_epochs.in_bursts()
+    once_each = dataclasses.replace(after_epochs, within=3)
+    one_evaluation = dataclasses.replace(after_epochs, within=9, mask=0b1000)
+    each_step = dataclasses.replace(after_epochs, within=30, mask=(1 << 15) - 1)
+    assert not any(pace.in_bursts() for pace in (once_each, one_evaluation, each_step))
 
 
 def test_pythons_data_that_a_gpu_gets_to_send_it_back_to_the_host_is_a_warning() -> None:

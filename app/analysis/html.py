@@ -22,7 +22,7 @@ from app.analysis.report_rows import (
     sync_rows,
     timed,
 )
-from app.analysis.text import endpoint, nothing_recorded
+from app.analysis.text import endpoint, heading, nothing_recorded
 from app.views import units
 
 _STYLE = """
@@ -128,14 +128,16 @@ def _findings(report: Mapping[str, Any]) -> list[str]:
     if not report["findings"]:
         told = nothing_recorded(report) or "none"
         return [f"<p>{_text(told[0].upper() + told[1:])}.</p>"]
-    return _by_weight(report["findings"])
+    return _by_weight(report["findings"], report["hidden"])
 
 
-def _by_weight(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Cards of what needs attention; the others folded away."""
+def _by_weight(rows: Sequence[Mapping[str, Any]], hidden: str = "") -> list[str]:
+    """Cards of what needs attention, the others folded away; `hidden`: what of the run was not seen."""
     loud = [row for row in rows if row["severity"] != "info"]
     quiet = [row for row in rows if row["severity"] == "info"]
-    parts = _cards(loud) or ["<p>Nothing needs attention.</p>"]
+    told = heading(bool(loud), hidden)
+    parts = [f"<p>{_text(told[0].upper() + told[1:])}.</p>"] if told else []
+    parts += _cards(loud)
     if quiet:
         told = notes_told(len(quiet), sum(bool(_fix(row)) for row in quiet))
         parts += [f"<details><summary>{told}</summary>", *_cards(quiet), "</details>"]

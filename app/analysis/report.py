@@ -13,6 +13,7 @@ from app.analysis.device_order import device_map
 from app.analysis.devices import in_order
 from app.analysis.explained import explained
 from app.analysis.findings import run_findings
+from app.analysis.hidden import hidden
 from app.analysis.hops import hop_table
 from app.analysis.memory import memory_table
 from app.analysis.notes import run_notes
@@ -68,6 +69,7 @@ def build_report(
         "notes": notes,
         "verdicts": list(run.get("verdicts") or ()),
         "unseen": [dataclasses.asdict(row) for row in tables.unseen],
+        "hidden": hidden(tables),
         "placement": placement(tables),
         "hops": [hop.row() for hop in hops],
         "collectives": [row.row() for row in collective_table(tables)],

@@ -82,7 +82,7 @@ def found_told(report: Mapping[str, Any]) -> str:
     names = {"error": "error", "warning": "warning", "info": "note"}
     numbers = Counter(row["severity"] for row in report["findings"])
     told = [units.plural(numbers[severity], name) for severity, name in names.items() if numbers[severity]]
-    return ", ".join(told) or "no findings"
+    return ", ".join([*told, *filter(None, [not_seen(report["hidden"])])]) or "no findings"
 
 
 def nothing_recorded(report: Mapping[str, Any]) -> str:
@@ -103,12 +103,23 @@ def _on_host(report: Mapping[str, Any]) -> str:
     return "; all ops ran on cpu:0, where nothing can cross" if used and all(map(is_host, used)) else ""
 
 
+def heading(loud: bool, hidden: str) -> str:
+    """``nothing needs attention`` above findings, unless some do: in what was seen, where much was not."""
+    calm = f"nothing needs attention{' in what was seen' if hidden else ''}"
+    return "; ".join(filter(None, ["" if loud else calm, not_seen(hidden)]))
+
+
+def not_seen(hidden: str) -> str:
+    """``not seen: ops inside step``, of `app.analysis.hidden`."""
+    return f"not seen: {hidden}" if hidden else ""
+
+
 def _findings(report: Mapping[str, Any], folded: str) -> str:
     title = "Findings of these steps here" if "foreseen" in report else "Findings"
     if not report["findings"]:
         return f"{title}: {nothing_recorded(report) or 'none' + _on_host(report)}."
     loud = sum(row["severity"] != "info" for row in report["findings"])
-    lines = [title if loud else f"{title}: nothing needs attention"]
+    lines = [": ".join(filter(None, [title, heading(bool(loud), report["hidden"])]))]
     quiet = [row for row in report["findings"] if folded and is_note(row)]
     for row in report["findings"]:
         if folded and is_note(row):

@@ -9,6 +9,7 @@ from app.analysis.excerpt import Excerpt
 from app.analysis.explained import Explained
 from app.analysis.finding import Finding
 from app.analysis.folding import notes_told
+from app.analysis.text import not_seen
 from app.screen.focus import finding_id, finding_name
 from app.screen.proof_rows import Badge, proof_rows
 from app.screen.stage import Stage
@@ -77,8 +78,16 @@ def change_lines(diff: str) -> list[dict[str, str]]:
     ]
 
 
-def headline(findings: Sequence[Finding], stage: Stage) -> str:
-    """``2 warnings``; or that nothing needs attention, which only a run that went to its end can say."""
+def headline(findings: Sequence[Finding], stage: Stage, hidden: str = "") -> str:
+    """``2 warnings``; or that nothing needs attention, which only a run that went to its end can say.
+
+    `hidden` is what of much of the run was not seen: ``2 warnings; not seen: ops inside step``.
+    """
+    told = _headline(findings, stage, " in what was seen" if hidden else "")
+    return "; ".join(filter(None, [told, not_seen(hidden)]))
+
+
+def _headline(findings: Sequence[Finding], stage: Stage, of_what: str) -> str:
     parts = []
     for severity in ("error", "warning"):
         number = sum(finding.severity == severity for finding in findings)
@@ -90,7 +99,8 @@ def headline(findings: Sequence[Finding], stage: Stage) -> str:
         return stage.empty[:1].lower() + stage.empty[1:].removesuffix(".")
     if stage.flown:
         return "none"  # no good news: it ran where nothing of what is foreseen can happen
-    return "none: nothing needs attention" if stage.state == "finished" else "none up to where it ended"
+    ended = "none up to where it ended"
+    return f"none: nothing needs attention{of_what}" if stage.state == "finished" else ended
 
 
 def fold_title(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -16,6 +16,7 @@ from app.analysis.explained import Explained, explained
 from app.analysis.finding import Finding
 from app.analysis.findings import run_findings
 from app.analysis.grouping import placement_diagram
+from app.analysis.hidden import hidden
 from app.analysis.hops import Hop, hop_table
 from app.analysis.lines import Line, SourceFile, source_files, split_site
 from app.analysis.matrix import device_matrix
@@ -114,6 +115,11 @@ class Snapshot:
     def unseen(self) -> list[Finding]:
         """What could not be seen, which is told first."""
         return [finding for finding in self._findings if finding.unseen]
+
+    @functools.cached_property
+    def hidden(self) -> str:
+        """What of much of the run was not seen: no finding there is no good news."""
+        return hidden(self.tables)
 
     @functools.cached_property
     def _findings(self) -> list[Finding]:

@@ -211,7 +211,7 @@ def _findings(run: Run, snapshot: Snapshot, address: RunAddress) -> None:
     picked = picked_finding(address.finding, found)
     above = foreseen_names(run)
     stage = stage_of(run, snapshot.tables)
-    told = escape_markdown(headline(found, stage))
+    told = escape_markdown(headline(found, stage, snapshot.hidden))
     cards = finding_rows(
         snapshot.explained,
         _verify_label(),

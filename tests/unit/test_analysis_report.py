@@ -657,6 +657,7 @@ def test_the_report_has_exactly_the_parts_that_are_agreed() -> None:
         "notes",
         "verdicts",
         "unseen",
+        "hidden",
         "placement",
         "hops",
         "collectives",

@@ -1,23 +1,30 @@
-"""Takes apart what the runtime exported of functions that several threads ran for the first time at once.
+"""Takes apart what the runtime exported of functions and ops that threads ran for the first time at once.
 
 It collects the graphs of one context in one place: those before partitioning are merged there, node after
 node (`GraphCollector` of the eager context), so that a function that four threads
 make at a time comes as one graph with each node four times. The partitions stay apart. And whatever eager op
 ends in another thread meanwhile takes what is there so far with it, as its own: then one function comes in
-pieces, its graph before partitioning here, its partitions there.
+pieces, its graph before partitioning here, its partitions there. Eager ops have graphs too, and come in
+pieces like these. So nothing is told by what came with what: only by the names of the ops.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Optional
 
-from .placed_nodes import ARGUMENTS, RECVS, RESULTS, SENDS
+from .placed_nodes import ARGUMENTS, RECVS, RESULTS, SENDS, internal, kernel_of, pair_of
 from .uncut import uncut
 
 _NO_SIGN = (*SENDS, *RECVS, *ARGUMENTS, *RESULTS, "NoOp")
 """Ops whose names say nothing of a function."""
+_RECEIVED = re.compile(r"/_\d+$")
+"""What partitioning puts behind the name of what was sent."""
+_RESULT = re.compile(r"_[Rr]et[Vv]al(_\d+)?$")
+"""What the runtime puts behind the name of an op's result."""
+_ENOUGH = 0.5
+"""The share of a graph's names that tells whose it is: optimization gives some ops names of its own."""
 
 
 class Apart(NamedTuple):
@@ -28,71 +35,122 @@ class Apart(NamedTuple):
     partition_graphs: list[Any]
 
 
-def joined(function_graphs: Sequence[Any], notes: Mapping[str, Any]) -> list[Any]:
-    """What was exported at a time: where functions came in pieces, all that there is of them as one."""
-    graphs = list(function_graphs)
-    if threading.active_count() < 2 or not any(map(_piece, graphs)):
-        return graphs
-    names = {name for note in notes.values() for name in note.ops}
-    whole = type(graphs[0])()
-    for graph in graphs:
-        whole.post_optimization_graph.library.MergeFrom(graph.post_optimization_graph.library)
-        whole.partition_graphs.extend(
-            part
-            for part in graph.partition_graphs
-            if not _eager(part) and any(node.name in names for node in part.node)
-        )
-    return [whole]  # without a graph of its own, which counts as merged
+class Exported(NamedTuple):
+    """One function's graphs."""
+
+    graphs: Any
+    apart: bool
+    """They came in pieces, or in one with others."""
+    owner: Optional[str] = None
+    """The function that the names of their ops tell; None where they don't, or are yet to be asked."""
 
 
-def _piece(graph: Any) -> bool:
-    parts = any(part.node for part in graph.partition_graphs)
-    return parts != bool(graph.pre_optimization_graph.node)
+def exported(function_graphs: Sequence[Any], caller: str, notes: Mapping[str, Any]) -> Iterator[Exported]:
+    """What was exported at a time, each function's graphs for themselves; `notes`: name -> FunctionNote."""
+    pieces = []
+    for graph in function_graphs:
+        if _eager([graph.pre_optimization_graph, *graph.partition_graphs]):
+            continue  # the op callback has seen them
+        if _whole(graph):
+            yield Exported(graph, False)
+        else:
+            pieces.append(graph)
+    if not pieces:
+        return
+    library = type(pieces[0].post_optimization_graph.library)()
+    for graph in pieces:
+        library.MergeFrom(graph.post_optimization_graph.library)
+    found: dict[tuple[str, bool], dict[str, tuple[int, Any]]] = {}
+    for parts in _connected([part for graph in pieces for part in graph.partition_graphs if part.node]):
+        if _eager(parts):
+            continue
+        names = _names(parts)
+        owner = _owner(names, caller, notes)
+        sure = _known(names, owner, notes) >= _ENOUGH * len(names)
+        mine = found.setdefault((owner, sure), {})
+        for part in parts:  # of several makings at a time of the same function one is enough
+            device, knows = part.node[0].device, _known(_names([part]), owner, notes)
+            if device not in mine or knows > mine[device][0]:
+                mine[device] = knows, part
+    for (owner, sure), by_device in found.items():
+        cut = [part for _, part in by_device.values()]
+        whole = uncut(cut, library)
+        yield Exported(Apart(whole, whole, cut), True, owner if sure else None)
 
 
-def _eager(part: Any) -> bool:
-    """Whether a partition is of a single eager op: named by its type, its arguments as the op names them."""
+def _whole(function_graph: Any) -> bool:
+    """Whether the graphs are all that there is of one function, and of nothing else."""
+    before, placed = function_graph.pre_optimization_graph, [function_graph.post_optimization_graph]
+    parts = [part for part in function_graph.partition_graphs if part.node]
+    names = [node.name for node in placed[0].node]
+    if not parts or not names or not before.node:
+        return False
+    if len({part.node[0].device for part in parts}) < len(parts) or len(set(names)) < len(names):
+        return False
+    cut, signed = _names(parts), _names(placed)
+    if len(cut & signed) < _ENOUGH * max(len(cut), len(signed)) or _eager([before]) or _eager(parts):
+        return False
+    apart = _connected(parts)
+    return len(apart) == 1 or not any(_ops(group) and _eager(group) for group in apart)
+
+
+def _connected(parts: list[Any]) -> list[list[Any]]:
+    """Partitions that send to each other together."""
+    groups: list[tuple[list[Any], set[tuple[str, str, str]]]] = []
+    for part in parts:
+        pairs = {pair_of(node) for node in part.node if node.op in SENDS or node.op in RECVS}
+        mine, apart = [part], []
+        for group in groups:
+            if pairs.isdisjoint(group[1]):
+                apart.append(group)
+            else:
+                mine, pairs = group[0] + mine, pairs | group[1]
+        groups = [*apart, (mine, pairs)]
+    return [group for group, _ in groups]
+
+
+def _eager(parts: Iterable[Any]) -> bool:
+    """Whether partitions have no ops but single eager ones: named by their types, what they take and give
+    as the op names it."""
     from tensorflow.python.framework import op_def_registry
 
-    ops = [node for node in part.node if node.op not in _NO_SIGN]
-    if len(ops) != 1 or ops[0].name != ops[0].op:
-        return False
-    known = op_def_registry.get(ops[0].op)
-    names = {argument.name for argument in known.input_arg} if known is not None else set()
-    arguments = [node.name for node in part.node if node.op in ARGUMENTS]
-    return all(name in names or name.rpartition("_")[0] in names for name in arguments)
+    taken: set[str] = set()
+    made: set[str] = set()
+    for node in _ops(parts):
+        known = op_def_registry.get(node.op)
+        names = {argument.name for argument in known.input_arg} if known is not None else set()
+        given = [_RECEIVED.sub("", text.partition(":")[0]) for text in node.input if text[:1] != "^"]
+        if node.name not in (node.op, kernel_of(node.op)) or not all(_among(name, names) for name in given):
+            return False
+        taken |= names
+        made |= {argument.name for argument in known.output_arg} if known is not None else set()
+    edges = [node for part in parts for node in part.node] if made or taken else []
+    return all(
+        _among(node.name, taken) if node.op in ARGUMENTS else _among(_RESULT.sub("", node.name), made)
+        for node in edges
+        if node.op in (*ARGUMENTS, *RESULTS)
+    )
 
 
-def exported(function_graph: Any, caller: str, notes: Mapping[str, Any]) -> Iterator[tuple[Any, bool]]:
-    """Each function's graphs, and whether they came in one with others; `notes`: name -> FunctionNote."""
-    if not _merged(function_graph):
-        yield function_graph, False
-        return
-    found: dict[str, dict[str, Any]] = {}
-    for part in function_graph.partition_graphs:
-        if part.node and not _eager(part):
-            owner = _owner(part, caller, notes)
-            parts, device = found.setdefault(owner, {}), part.node[0].device
-            if device not in parts or _known(part, owner, notes) > _known(parts[device], owner, notes):
-                parts[device] = part
-    for parts in found.values():
-        whole = uncut(list(parts.values()), function_graph.post_optimization_graph.library)
-        yield Apart(whole, whole, list(parts.values())), True
+def _among(name: str, arguments: set[str]) -> bool:
+    """Whether it is one of an op's arguments, or of the tensors that one of them lists."""
+    return name in arguments or name.rpartition("_")[0] in arguments
 
 
-def _merged(function_graph: Any) -> bool:
-    devices = [part.node[0].device for part in function_graph.partition_graphs if part.node]
-    names = [node.name for node in function_graph.post_optimization_graph.node]
-    return len(set(devices)) < len(devices) or len(set(names)) < len(names) or bool(devices and not names)
+def _ops(graphs: Iterable[Any]) -> list[Any]:
+    """Those whose names tell something."""
+    return [node for graph in graphs for node in graph.node if node.op not in _NO_SIGN and not internal(node)]
 
 
-def _known(part: Any, owner: str, notes: Mapping[str, Any]) -> int:
-    ops = notes[owner].ops if owner in notes else ()
-    return sum(node.name in ops for node in part.node)
+def _names(graphs: Iterable[Any]) -> set[str]:
+    return {node.name for node in _ops(graphs)}
 
 
-def _owner(part: Any, caller: str, notes: Mapping[str, Any]) -> str:
-    """The function that knows most of a partition's ops; of equals the called one, then the newest."""
-    names = {node.name for node in part.node if node.op not in _NO_SIGN}
+def _known(names: set[str], owner: str, notes: Mapping[str, Any]) -> int:
+    return len(names & notes[owner].ops.keys()) if owner in notes else 0
+
+
+def _owner(names: set[str], caller: str, notes: Mapping[str, Any]) -> str:
+    """The function that knows most of the ops; of equals the called one, then the newest."""
     known = [caller, *reversed([name for name in notes if name != caller])]
-    return max(known, key=lambda name: len(names & notes[name].ops.keys()) if name in notes else 0)
+    return max(known, key=lambda name: _known(names, name, notes))

@@ -12,7 +12,7 @@ from typing import Any, Callable, Optional
 from ..trace.recording import Recording
 from ..trace.rows import RUNTIMES_GRAPHS
 from .awaited import Awaited
-from .exported import exported, joined
+from .exported import Exported, exported
 from .function_notes import FunctionNote
 from .names import short_device
 from .origins import NOT_KNOWN, Calling
@@ -64,22 +64,20 @@ class FunctionGraphs:
         from tensorflow.core.protobuf import config_pb2
 
         with self._lock:
-            for merged in joined(config_pb2.RunMetadata.FromString(metadata).function_graphs, self.notes):
-                for function_graph, apart in exported(merged, name, self.notes):
-                    self._read_one(name, function_graph, apart, inputs, location, ctx)
+            graphs = config_pb2.RunMetadata.FromString(metadata).function_graphs
+            for found in exported(graphs, name, self.notes):
+                self._read_one(name, found, inputs, location, ctx)
 
-    def _read_one(
-        self, name: str, function_graph: Any, apart: bool, inputs: Any, location: int, ctx: Any
-    ) -> None:
-        """Read one function's graph; `apart`: out of several that were made at a time."""
+    def _read_one(self, name: str, found: Exported, inputs: Any, location: int, ctx: Any) -> None:
+        function_graph = found.graphs
         if _one_op(function_graph):
             return
-        owner = self._owner(name, function_graph, len(inputs))
+        owner = found.owner or self._owner(name, function_graph, len(inputs))
         if owner is None:
             why = "made by the runtime itself, of no function that was traced here"
             self.recording.unseen(RUNTIMES_GRAPHS, why)
             return
-        if apart and owner in self.placed:
+        if found.apart and self._has(owner, _devices(inputs) if owner == name else None):
             return  # another thread's making of the same
         arguments = inputs if owner == name else None
         called = _calling(ctx) if owner == name else NOT_KNOWN
@@ -96,6 +94,11 @@ class FunctionGraphs:
         for tell in self.on_placed:
             tell(owner, self.notes, function_graph)
         self.placed.setdefault(owner, []).append(graph)
+
+    def _has(self, owner: str, where: Optional[tuple[str, ...]]) -> bool:
+        """Whether the graph of a function for inputs of these devices was read; any where unknown."""
+        graphs = self.placed.get(owner, ())
+        return bool(graphs) if where is None else any(g.input_devices in (None, where) for g in graphs)
 
     def _untold(self, owner: str, called: bool, why: str) -> None:
         """A graph can't be read; `called`: by the program itself, so that its calls are counted."""

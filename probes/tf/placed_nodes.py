@@ -33,8 +33,13 @@ def op_type(node: Node) -> str:
         return "_Retval"
     fused = [part.decode() for part in node.proto.attr["fused_ops"].list.s]
     if fused:  # one kernel for several ops, under the last one's name
-        return "+".join([_KERNEL_AFFIXES.sub("", node.proto.op), *fused])
+        return "+".join([kernel_of(node.proto.op), *fused])
     return node.note.type or str(node.proto.op)
+
+
+def kernel_of(op: str) -> str:
+    """The op type for which the runtime put a kernel of this name: ``MatMul`` for ``_MklMatMul``."""
+    return _KERNEL_AFFIXES.sub("", op)
 
 
 def pair_of(node: Any) -> tuple[str, str, str]:

@@ -29,3 +29,14 @@ def test_steps_of_two_models_that_begin_at_once_are_told_apart(tf_python: Path, 
     assert min(ops["cpu:1"], ops["cpu:2"]) > 15
     (found,) = [one for one in recorded.report["findings"] if one["code"] == "variable-home"]
     assert found["fix"].startswith("Several devices read it")
+
+
+def test_a_function_is_seen_after_and_beside_eager_ops_of_other_threads(
+    tf_python: Path, hopscope_home: Path
+) -> None:
+    """Bug: where eager ops of two threads had come in pieces, a function's own graphs were taken apart too."""
+    recorded = record(tf_python, SCRIPTS / "ops_in_threads.py")
+    assert recorded.run.state == "finished", recorded.log[-2000:]
+    assert recorded.report["unseen"] == []
+    read = recorded.hops(*WAY, site="ops_in_threads.py:24")
+    assert read == [("cpu:0", "cpu:1", 2048, 10)] * 2 + [("cpu:0", "cpu:1", 2048, 20)] * 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from app.analysis.devices import is_gpu
@@ -85,7 +85,7 @@ def flown_rows(compared: Compared, whole: bool = True) -> list[dict[str, Any]]:
     *bytes_rows, warnings = rows(compared.verified, whole, each)
     made = _ways(was, now)
     if was.waits or now.waits:
-        what = f"Waits for a GPU's value, {each}"
+        what = f"Waits for a {'card' if was.stand_ins | now.stand_ins else 'GPU'}'s value, {each}"
         made.append(amount_row("waits", what, was.waits, now.waits, lambda value: f"{value:.3g}"))
     if was.lacking or now.lacking:
         made.append(count_row("lacking", "Ops without a GPU kernel", was.lacking, now.lacking))
@@ -101,7 +101,7 @@ def _ways(was: Flown, now: Flown) -> list[dict[str, Any]]:
     if len(ways) > _MOST_WAYS:
         parts = {}
         for way in ways:
-            parts.setdefault(_kind(*way), []).append(way)
+            parts.setdefault(_kind(*way, was.stand_ins | now.stand_ins), []).append(way)
     if len(parts) < 2:
         return []
     return [
@@ -116,9 +116,13 @@ def _way(src: str, dst: str) -> str:
     return f"within {src}" if src == dst else f"{src} → {dst}"
 
 
-def _kind(src: str, dst: str) -> str:
+def _kind(src: str, dst: str, stand_ins: Collection[str]) -> str:
     """The way told of devices of a kind."""
-    source, destination = ("GPUs" if is_gpu(end) else "host" for end in (src, dst))
+
+    def told(end: str) -> str:
+        return "GPUs" if is_gpu(end) else "stand-ins" if end in stand_ins else "host"
+
+    source, destination = told(src), told(dst)
     if dst == HOST_MEMORY:
         return f"{source} and their host memory" if is_gpu(src) else f"{source} and {dst}"
     return f"within {source}" if src == dst else f"{source} → {destination}"

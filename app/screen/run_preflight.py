@@ -95,6 +95,7 @@ def draw_preflight(
         st.caption(escape_markdown(assumed))
     first = libraries_first(report)
     if first:
+        st.space("small")
         _draw_libraries(report)
     if report["findings"]:
         made = foreseen_rows(report, text_of, verify, link=link, tries=tries)

@@ -74,6 +74,20 @@ def test_of_many_ways_between_devices_only_their_kinds_are_told() -> None:
     assert not any(name.startswith("of them") for name in told(held(flown(*ring[:1]), flown(*ring[:1]))))
 
 
+def test_what_is_taken_for_a_card_is_told_as_a_stand_in() -> None:
+    ring = [hop(f"cpu:{n}", f"cpu:{(n + 1) % 5}") for n in range(5)]
+    wait: Row = {"device": "cpu:2", "count": 3, "each": 1.0}
+    taken: dict[str, Any] = {"syncs": [wait, {**wait, "device": "cpu:0"}]}
+    taken["stand_ins"] = ["cpu:1", "cpu:2", "cpu:3", "cpu:4"]
+    rows = told(held(flown(*ring, findings=[FOUND], **taken), flown(*ring, **taken)))
+    assert {name: cells[0] for name, cells in rows.items() if name.startswith(("of them", "Waits"))} == {
+        "of them host → stand-ins": "1 KiB",
+        "of them stand-ins → host": "1 KiB",
+        "of them stand-ins → stand-ins": "3 KiB",
+        "Waits for a card's value, each step": "1",
+    }
+
+
 def test_what_stays_on_a_device_is_no_way_between_devices_and_an_unknown_sum_is_not_told_as_the_same() -> (
     None
 ):

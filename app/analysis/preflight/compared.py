@@ -28,9 +28,11 @@ class Flown:
     ways: Mapping[tuple[str, str], float | None]
     """Bytes by (source, destination), the latter `HOST_MEMORY` either way between a device and that."""
     waits: float | None
-    """How often Python waits for a value that a GPU has."""
+    """How often Python waits for a value that a GPU has, or what is taken for one."""
     lacking: int
     """Ops that have no GPU kernel."""
+    stand_ins: frozenset[str] = frozenset()
+    """Devices of the host that are taken for cards."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,14 +98,17 @@ def _flown(report: Row, by_step: bool) -> Flown:
     ways: dict[tuple[str, str], list[Row]] = {}
     for hop in report["hops"]:
         ways.setdefault(_way(hop), []).append(hop)
+    stand_ins = frozenset(report.get("stand_ins") or ())
     return Flown(
+        stand_ins=stand_ins,
         gpus=report["gpus"],
         ways={way: _moved(hops, report, by_step) for way, hops in ways.items()},
         waits=_sum(
             [
                 _times(row, report, by_step)
                 for row in report["syncs"]
-                if is_gpu(row.get("waits_for") or row["device"])
+                for device in [row.get("waits_for") or row["device"]]
+                if is_gpu(device) or device in stand_ins
             ]
         ),
         lacking=sum(row["ops"] for row in report["no_kernel"]),

@@ -108,7 +108,7 @@ def _reads(
     Nor where it decides something, or is ever anything but a number that the text states.
     """
     source, name = situation.source, path.attr
-    if _known_elsewhere(situation, name):
+    if known_elsewhere(situation, name):
         return None
     reads: list[ast.expr] = []
     started = False
@@ -146,7 +146,7 @@ def _of_class(source: Source, read: ast.Attribute, method: Function) -> bool:
     return called(value_of(source, holder.id, read) or holder) == made.name
 
 
-def _known_elsewhere(situation: Situation, name: str) -> bool:
+def known_elsewhere(situation: Situation, name: str) -> bool:
     """Whether another file may read the attribute, or the text names it otherwise."""
     tree = situation.source.tree
     if any(isinstance(node, ast.Constant) and node.value == name for node in ast.walk(tree)):

@@ -9,6 +9,7 @@ from typing import TypeGuard
 from app.analysis.repairs import keeping, periods, straight
 from app.analysis.repairs.added import added_to_attribute, each_summed
 from app.analysis.repairs.by_device import summed_by_device
+from app.analysis.repairs.carried import carried_on_device
 from app.analysis.repairs.change import Change, unfolded
 from app.analysis.repairs.metrics import handed_to_metric
 from app.analysis.repairs.named import assigned
@@ -61,6 +62,7 @@ def host_sync(situation: Situation) -> Draft | None:
             taken_before_rows,
             _kept,
             summed_by_device,
+            carried_on_device,
             kept_in_rows,
             handed_to_metric,
             added_to_attribute,

@@ -8,6 +8,7 @@ from app.analysis import advice
 from app.analysis.devices import default_device, in_order
 from app.analysis.naming import some_of
 from app.analysis.repairs.by_device import of_many_summed
+from app.analysis.repairs.carried import of_carried
 from app.analysis.repairs.fitting import trains_a_model
 from app.analysis.repairs.flows import uses
 from app.analysis.repairs.library_calls import of_library
@@ -90,6 +91,9 @@ def _of_sync(situation: Situation) -> str:
         if (said := known(situation)) is not None:
             return said
     found = sorted(uses(situation), key=lambda use: list(Role).index(use.role))
+    followed = all(use.role in (Role.KEPT, Role.UNKNOWN) for use in found)
+    if followed and (said := of_carried(situation, sums=bool(found))) is not None:
+        return said
     if not found:
         return advice.LOOKED_AT
     first = found[0]

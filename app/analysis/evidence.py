@@ -122,10 +122,9 @@ def _missing(facts: Facts) -> str:
             "TensorFlow takes another device in silence where one does not exist;"
             " tf.config.set_soft_device_placement(False) makes it an error."
         )
-    return (
-        f"Requested: {facts.told('missing', 'devices')}{facts.scope('scope')}; the runtime has no such device"
-        f" and placed it on {facts.told('ran_on', 'devices')}."
-    )
+    asked = f"{facts.told('missing', 'devices')}{facts.scope('asked_in')}"
+    ran_on = facts.told("ran_on", "devices")
+    return f"Requested: {asked}; the runtime has no such device and placed it on {ran_on}."
 
 
 def _host_memory(facts: Facts) -> str:

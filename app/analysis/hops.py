@@ -281,14 +281,20 @@ def _judged(
 def _with_scopes(cause: Cause, key: Key, tables: Tables) -> Cause:
     """The cause with the lines that opened the device scopes of both ends, where they are known."""
     fields = key.fields
-    consumer = fields.get("op"), fields.get("loc"), fields.get("dst")
-    producer = fields.get("producer_op"), fields.get("producer_loc"), fields.get("src")
+    consumer = tuple(fields.get(name) for name in ("op", "loc", "dst", "requested"))
+    ends = ("producer_op", "producer_loc", "src", "producer_requested")
+    producer = tuple(fields.get(name) for name in ends)
     scopes = {
         "scope": fields.get("scope_loc") or (tables.scopes.get(consumer) if fields.get("requested") else 0),
         "producer_scope": fields.get("producer_scope_loc")
         or (tables.scopes.get(producer) if fields.get("producer_requested") else 0),
     }
     lines = {name: site for name, loc in scopes.items() if loc and (site := tables.site(loc))}
+    end = "producer_scope" if cause.blames == "producer" else "scope"
+    if cause.code == "missing-device" and end in lines:
+        lines["asked_in"] = lines[end]
+        if opener := cause.evidence.get(f"{end}_opener"):
+            lines["asked_in_opener"] = str(opener)
     return dataclasses.replace(cause, evidence=cause.evidence | lines) if lines else cause
 
 

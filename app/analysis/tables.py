@@ -81,10 +81,11 @@ class Tables:
         return [key for key in self.of_kind("op") if key.count != 0]
 
     @functools.cached_property
-    def scopes(self) -> dict[tuple[object, object, object], int]:
-        """(type, line, device) of an eager op -> location of the line that opened its device scope."""
+    def scopes(self) -> dict[tuple[object, ...], int]:
+        """(type, line, device, device asked for) of an eager op -> location of what opened its scope."""
+        names = ("op", "loc", "device", "requested")
         return {
-            (op.fields.get("op"), op.fields.get("loc"), op.fields.get("device")): op.fields["scope_loc"]
+            tuple(op.fields.get(name) for name in names): op.fields["scope_loc"]
             for op in self.of_kind("op")
             if op.fields.get("scope_loc")
         }

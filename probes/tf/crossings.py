@@ -58,6 +58,8 @@ class Crossings:
         pulled = getattr(tensor, "_hopscope_pulled", None) if mark[0] in _MADE_OF_ARRAYS else None
         # Each call of a function may return its result on another device, with the same mark.
         source = mark[4] or tensor.backing_device
+        # One line may run in several scopes whose ops end up on one device.
+        scope = self._context().device_name or ""
         identity = (
             id(own),
             id(mark),
@@ -70,11 +72,12 @@ class Crossings:
             beside,
             moved,
             pulled,
+            scope,
         )
         key = self._known.get(identity)
         if key is None:
             key = self._known[identity] = self._crossing(
-                tensor, index, mark, own, forward, full_device, beside
+                tensor, index, mark, own, forward, full_device, beside, scope
             )
         if key:
             counts = self.recording.counts
@@ -84,7 +87,15 @@ class Crossings:
                 self.recording.event("hop", clock(), 0, key)
 
     def _crossing(
-        self, tensor: Any, index: int, mark: Mark, own: Mark, forward: int, full_device: str, beside: str
+        self,
+        tensor: Any,
+        index: int,
+        mark: Mark,
+        own: Mark,
+        forward: int,
+        full_device: str,
+        beside: str,
+        scope: str,
     ) -> int:
         """The key of a hop, or 0 where nothing is copied: the kernel takes this input on the host."""
         op_type, location = own[0], own[1]
@@ -93,8 +104,8 @@ class Crossings:
         if source == device or (on_host and is_host(source)):
             return 0
         fields = crossing_fields(source, device, tensor, op_type, location, mark)
-        # An op of one line may run in several scopes on one device: its mark only has the first.
-        requested = short_device(self._context().device_name or "")
+        # The op's mark only has the scope of its first call.
+        requested = short_device(scope)
         fields.update(dst_memory=memory_of(device, on_host), forward_loc=forward, requested=requested)
         if requested:
             made = current_scope()
@@ -133,7 +144,7 @@ class Crossings:
         place = (source, device, on_host, own, index, mark, tensor._datatype_enum(), tensor._shape_tuple())
         call = fields.get("variable_call_loc")
         return self.recording.key(
-            ("copy", *place, forward, beside, moved, pulled, handle, call), "hop", fields
+            ("copy", *place, forward, beside, moved, pulled, handle, call, requested), "hop", fields
         )
 
 

@@ -81,6 +81,9 @@ class EagerOps:
             forward = gradient.forward_loc
             location = gradient.loc if forward else self._current_location()
             wanted = gradient.forward_requested if forward else ""
+            if op_type == "ReadVariableOp":
+                # It runs where the variable lives, whatever each call's scope asks for.
+                wanted += self._context().device_name or ""
             identity = (op_type, device, location, forward, wanted)
             entry = self._ops.get(identity)
             if entry is None:
@@ -147,7 +150,8 @@ class EagerOps:
         wanted = short_device(gradient.forward_requested) if forward else ""
         if wanted:
             fields["forward_requested"] = wanted
-        key = self.recording.key(("op", op_type, device, location, forward, wanted), "op", fields)
+        identity = ("op", op_type, device, location, forward, wanted, requested)
+        key = self.recording.key(identity, "op", fields)
         if op_type == "MultiDeviceIteratorInit":
             why = "the input pipeline copies them ahead of the step, in its own threads"
             self.recording.unseen("copies of batches to the devices of a distributed dataset", why)

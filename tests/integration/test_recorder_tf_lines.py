@@ -48,6 +48,19 @@ def test_each_calls_result_comes_from_where_that_call_left_it(hopscope_home: Pat
     ]
 
 
+def test_what_one_line_reads_in_several_scopes_was_asked_for_in_its_own_call(
+    hopscope_home: Path, tf_python: Path
+) -> None:
+    """Bug: a line's read of a variable had the scope of the first call, in which all was in place."""
+    report = record(tf_python, SCRIPTS / "scope_of_each_call.py").report
+    (missing,) = by(report["findings"], code="missing-device")
+    assert missing["because"].startswith("Requested: gpu:0 (the scope opened at scope_of_each_call.py:10);")
+    read = next(line for line in missing["proof"] if "Made by ReadVariableOp" in line)
+    assert "asked for gpu:0 at scope_of_each_call.py:10" in read and "ran on cpu:1" in read
+    edits = missing["repair"]["edits"]
+    assert [(edit["file"], edit["first"]) for edit in edits] == [("scope_of_each_call.py", 19)]
+
+
 def test_an_array_that_python_took_goes_on_by_the_tensor_made_of_it(
     hopscope_home: Path, tf_python: Path
 ) -> None:

@@ -86,7 +86,7 @@ from app.analysis.finding import Finding
         ),
         (
             "missing-device",
-            {"missing": "gpu:1", "ran_on": "cpu:0", "scope": "t.py:4"},
+            {"missing": "gpu:1", "ran_on": "cpu:0", "scope": "t.py:9", "asked_in": "t.py:4"},
             "Requested: gpu:1 (the scope opened at t.py:4); the runtime has no such device and placed it on"
             " cpu:0.",
         ),

@@ -8,7 +8,7 @@ from app.analysis.devices import in_order
 from app.analysis.hops import Hop, hop_table
 from app.analysis.matrix import device_matrix
 from app.analysis.tables import Tables
-from probes.trace.rows import Graph, Key, Location
+from probes.trace.rows import Graph, Key, Location, Process
 from tests.unit.traces import hop_fields
 
 LOCATIONS = {
@@ -24,6 +24,27 @@ def tables(*keys: Key, **parts: Any) -> Tables:
 
 def hop(number: int, src: str, dst: str, count: int | None, **fields: Any) -> Key:
     return Key(number, "hop", hop_fields(src, dst, **fields), count)
+
+
+def test_a_scope_is_that_of_the_calls_which_asked_for_its_device() -> None:
+    """One line runs in two scopes: its ops on one device have the scope of those that asked for the same."""
+    asked = ((1, "cpu:1", 1), (2, "gpu:0", 2), (3, "cpu:1", 1))
+    ops = [
+        Key(
+            number, "op", {"op": "Relu", "loc": 2, "device": "cpu:1", "requested": name, "scope_loc": line}, 9
+        )
+        for number, name, line in asked
+    ]
+    made: dict[str, Any] = {"producer_op": "Relu", "producer_loc": 2, "producer_requested": "gpu:0"}
+    process = Process(0, 1, "main", "tensorflow", None, None, None, 0, 0, ["cpu:0", "cpu:1"], {}, True, {})
+    key = hop(9, "cpu:1", "cpu:0", 9, requested="cpu:0", **made)
+    (row,) = hop_table(tables(*ops, key, processes=[process]))
+    assert (row.cause.code, row.cause.blames) == ("missing-device", "producer")
+    # Told is where the missing device was asked for, and not what else the transfer has a scope of.
+    assert row.cause.evidence["producer_scope"] == row.cause.evidence["asked_in"] == "train.py:12"
+    read = hop(9, "cpu:1", "cpu:0", 9, requested="cpu:0", **made | {"producer_op": "ReadVariableOp"})
+    (row,) = hop_table(tables(read, processes=[process]))
+    assert row.cause.code == "variable-home"
 
 
 def test_a_row_has_all_that_the_report_shows() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from app.analysis.devices import in_order, parse
+from app.analysis.naming import some_of
 from app.analysis.repairs.change import Change
 from app.analysis.repairs.names import value_of
 from app.analysis.repairs.notation import (
@@ -77,7 +78,34 @@ def _naming(situation: Situation, missing: str) -> ast.expr | None:
         named = {node for argument in arguments if (node := _literal(source, argument, missing)) is not None}
         if len(named) == 1:
             return named.pop()
-    return None
+    # The scope takes it from elsewhere, as a parameter: then the text names it there.
+    texts = _naming_texts(source, missing)
+    return texts[0] if len(texts) == 1 else None
+
+
+def named_at(situation: Situation, said: str) -> str:
+    """The advice with the lines that name the missing device, if any do."""
+    missing = alone(situation.evidence("missing"))
+    if missing is None or situation.framework != "tensorflow":
+        return said
+    places = [
+        f"{file}:{node.lineno}"
+        for file in dict.fromkeys([situation.file, *situation.files])
+        if (source := situation.opened(file)) is not None
+        for node in _naming_texts(source, missing)
+    ]
+    return f"{said} {missing} is named at {some_of(places, 'lines')}." if places else said
+
+
+def _naming_texts(source: Source, missing: str) -> list[ast.Constant]:
+    """The texts in the code that name a device, by line."""
+    found = (
+        node
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if not isinstance(source.parents.get(node), ast.Expr) and device_named(node.value) == missing
+    )
+    return sorted(found, key=lambda node: node.lineno)
 
 
 def _literal(source: Source, argument: ast.expr, device: str) -> ast.expr | None:

@@ -15,6 +15,7 @@ from app.analysis.repairs.library_calls import of_library
 from app.analysis.repairs.library_loops import of_fit
 from app.analysis.repairs.makers import of_mixed
 from app.analysis.repairs.metrics import of_metric, taken_by_mxnet
+from app.analysis.repairs.missing import named_at
 from app.analysis.repairs.names import assignment_of, called, dotted, root_of
 from app.analysis.repairs.notation import alone, arrays, tensorflow
 from app.analysis.repairs.roles import Role, Use
@@ -51,6 +52,8 @@ def in_words(situation: Situation, said: str) -> str | None:
         return known
     if code == "host-sync" and said == advice.EITHER:
         return _of_sync(situation)
+    if code == "missing-device":
+        return named_at(situation, said)
     if code == "mixed-context":
         return of_mixed(situation, said)
     if code == "replica-drift" and situation.framework == "mxnet":

@@ -70,7 +70,12 @@ def missing_device(transfer: Transfer) -> dict[str, Any] | None:
 
 
 def made_on_missing_device(transfer: Transfer) -> dict[str, Any] | None:
-    """The device that the code named for the producer does not exist here, and it ran on another."""
+    """The device that the code named for the producer does not exist here, and it ran on another.
+
+    Not of a variable's value, which is read where that lives.
+    """
+    if transfer.text("producer_op") in READS:
+        return None
     return _missing(transfer, transfer.producer_requested, transfer.src)
 
 

@@ -38,6 +38,7 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
     ("host-memory", "producer", placed.made_rather_on_host),
     ("gradient-outside-scope", "consumer", gradients.made_for_gradient),
     ("gradient-outside-scope", "producer", gradients.made_by_gradient),
+    ("gradient-outside-scope", "consumer", gradients.asked_elsewhere),
     ("colocation", "consumer", placed.colocation),
     ("colocation", "consumer", placed.works_at_home),
     ("colocation", "producer", placed.made_beside_iterator),

@@ -53,6 +53,8 @@ def of_hops(
         evidence["forward_at"] = list(dict.fromkeys(hop.forward_site for hop in part if hop.forward_site))
     if code == "variable-home" and len({hop.dst for hop in part}) > 1 and _read_apart(part):
         evidence["one_reader_each"] = True
+    if isinstance(made := evidence.get("object_made_at"), list):
+        evidence["object_made_at"] = _in_order(filter(None, made))
     if evidence.get("sent_again"):
         evidence["sent_from"] = list(dict.fromkeys(hop.producer_site for hop in part if hop.producer_site))
     waits: list[Sync] = []

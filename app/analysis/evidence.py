@@ -99,6 +99,8 @@ def _gradient(facts: Facts) -> str:
     got = f"their gradients were requested nowhere and got the default, {default}"
     if "called_on" in facts:
         got = f"their gradients were requested nowhere and run {facts.called}"
+    elif default and set(facts.each("default_device")) <= set(facts.each("requested")):
+        got = f"their gradients were requested on {default}{facts.scope('scope')}"
     here = set(facts.each("default_device")) & set(facts.each("gradients_of"))
     if here:
         got += ", where other gradients of the line belong"

@@ -53,6 +53,9 @@ SHUFFLE = {"op": "RandomShuffle", "requested": "cpu:0"}
 SHUFFLED = {"producer_op": "RandomShuffle", "producer_requested": "cpu:0"}
 TENSORFLOW = dataclasses.replace(GPUS, tensorflow=True)
 GRADIENT = {"forward_loc": 5, "facts": {"forward_requested": "cpu:1"}}
+READ_BACKWARD = {"forward_loc": 5, "bytes": 1 << 16, "requested": "cpu:2"} | {
+    "facts": {"forward_requested": "cpu:1", "variable": "w"}
+}
 MADE_BY_GRADIENT = {"forward_loc": 5, "facts": {"producer_forward_requested": "cpu:1"}}
 
 
@@ -127,6 +130,10 @@ MADE_BY_GRADIENT = {"forward_loc": 5, "facts": {"producer_forward_requested": "c
         # A backward op, its forward op placed elsewhere.
         ("cpu:1", "cpu:0", GRADIENT, STAND_INS, "gradient-outside-scope"),
         ("cpu:1", "cpu:2", GRADIENT, STAND_INS, "unknown"),
+        # A backward op in another scope than its forward op, which reads a variable where that is.
+        ("cpu:1", "cpu:2", READ_BACKWARD, STAND_INS, "gradient-outside-scope"),
+        ("cpu:1", "cpu:2", READ_BACKWARD | {"bytes": 4}, STAND_INS, "variable-home"),
+        ("cpu:3", "cpu:2", READ_BACKWARD, STAND_INS, "variable-home"),
         ("cpu:0", "cpu:1", {**MADE_BY_GRADIENT, "requested": "cpu:1"}, STAND_INS, "gradient-outside-scope"),
         ("cpu:2", "cpu:1", {**MADE_BY_GRADIENT, "requested": "cpu:1"}, STAND_INS, "unknown"),
         (

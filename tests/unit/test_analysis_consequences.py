@@ -128,6 +128,18 @@ def test_gradients_that_are_where_they_belong_are_told_beside_those_that_are_not
     assert "gradients_of" not in alone.evidence and because(alone).endswith("is called, cpu:1.")
 
 
+def test_gradients_in_a_scope_of_their_own_that_read_a_variable_are_told_at_their_line() -> None:
+    """Bug: the variable was to be created where its gradient is computed, away from what uses it."""
+    facts = {"forward_requested": "cpu:2", "variable": "w", "forward_op": "MatMul"}
+    fields: dict[str, Any] = {"op": "MatMul", "loc": 3, "forward_loc": 2, "requested": "cpu:1", "bytes": 4096}
+    (one,) = told_of(TAPE, Key(6, "hop", hop_fields("cpu:2", "cpu:1", **fields, facts=facts), 8))
+    assert (one.code, one.site) == ("gradient-outside-scope", "train.py:13")
+    assert because(one) == (
+        "The forward ops MatMul at train.py:12 were requested on cpu:2; their gradients were requested on"
+        " cpu:1."
+    )
+
+
 def own_ops() -> list[Key]:
     """Gradients of cpu:1 on the host, and the Identities that tf.recompute_grad puts around them."""
     out: dict[str, Any] = {"op": "Identity", "loc": 3, "producer_op": "AddV2", "producer_loc": 2}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.analysis.devices import parse
-from app.analysis.rules.placed import called_in_scope
+from app.analysis.rules.placed import called_in_scope, variable_home
 from app.analysis.transfer import Transfer
 
 
@@ -20,6 +20,20 @@ def made_for_gradient(transfer: Transfer) -> dict[str, Any] | None:
     found = {"forward_requested": wanted, "default_device": transfer.default}
     found |= _forward_op(transfer, "forward_op") | _all_of_line(transfer)
     return found | called_in_scope(transfer.called_on)
+
+
+def asked_elsewhere(transfer: Transfer) -> dict[str, Any] | None:
+    """The consumer is a backward op that the code placed away from its forward op, which is at a variable.
+
+    Of other tensors the code wants both ends where it put them; the variable is where it is used already.
+    """
+    wanted = str(transfer.facts.get("forward_requested") or "")
+    if variable_home(transfer) is None or transfer.tiny or not (transfer.every_step or transfer.often):
+        return None
+    if transfer.requested != transfer.dst or wanted != transfer.src or not parse(wanted):
+        return None
+    found = {"forward_requested": wanted, "default_device": transfer.requested}
+    return found | _forward_op(transfer, "forward_op") | _all_of_line(transfer)
 
 
 def made_by_gradient(transfer: Transfer) -> dict[str, Any] | None:

@@ -129,11 +129,11 @@ def of_home(situation: Situation, said: str) -> str:
     stay = [site for site in stay if not of_optimizer(situation, site)]
     if home == default_device(situation.devices, "") and said == PUT_WHERE_READ:
         said = where_made(situation, device) or said
-    return (
-        f"{said} Variables of {home} are read there too, at {some_of(stay, 'lines')}: if this is one of them,"
     said = with_its_changes(situation, device, said)
     if not stay:
         return said
+    return (
+        f"{said} Variables of {home} are read there too, at {some_of(stay, 'lines')}: if this is one of them,"
         f" leave it there, do on {home} what reads it here, and send the result on."
     )
 

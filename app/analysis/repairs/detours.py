@@ -13,6 +13,7 @@ from app.analysis.repairs.names import called, dotted
 from app.analysis.repairs.notation import blocks_around, device_of, tensorflow, tf_device, tf_named
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Function, Source, first_line, is_compound, own_nodes
+from app.analysis.repairs.states import stays_tensor
 from app.analysis.repairs.straight import direct, left_where_it_is
 from app.analysis.repairs.strategies import has_strategy
 
@@ -38,7 +39,7 @@ def bounce(situation: Situation) -> Draft | None:
                 if isinstance(node, ast.Call) and (words := direct(situation, change, stmt, node)):
                     return situation.draft(words, change.text())
     if situation.framework == "tensorflow":
-        return _stays(situation)
+        return stays_tensor(situation) or _stays(situation)
     ends = [line for file, line in _lines(situation)[-1:] if file == situation.file]
     return left_where_it_is(situation, ends[0]) if ends else None
 

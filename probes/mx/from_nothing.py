@@ -53,8 +53,10 @@ class _Way(NamedTuple):
     at: int
     as_made: bool
     """Nothing but that expression computed it; at most its shape is another since."""
+    called_in: frozenset[CodeType]
+    """What was being called as it was made."""
     fed_by: frozenset[CodeType]
-    """What was handing out data as it was made."""
+    """What of that hands out data."""
     thread: int
 
 
@@ -82,9 +84,16 @@ class FromNothing:
             self._ways[(op, location)] = None
             return
         made: Made = (op, location)
-        in_a_model, fed_by = self._computes_a_model(frame), frozenset(_feeding(frame))
+        calls = frozenset(_calls(frame))
         self._ways[made] = _Way(
-            (made,), in_a_model, frame.f_code, frame.f_lasti, True, fed_by, threading.get_ident()
+            makers=(made,),
+            in_a_model=self._computes_a_model(frame),
+            code=frame.f_code,
+            at=frame.f_lasti,
+            as_made=True,
+            called_in=calls,
+            fed_by=frozenset(filter(_hands_out, calls)),
+            thread=threading.get_ident(),
         )
 
     def taken(self, op: str, location: int, inputs: Sequence[Any]) -> None:
@@ -157,6 +166,7 @@ class FromNothing:
             makers=makers,
             in_a_model=all(way.in_a_model for way in known),
             as_made=as_made and all(way.as_made for way in known),
+            called_in=frozenset.intersection(*(way.called_in for way in known)),
             fed_by=frozenset().union(*(way.fed_by for way in known)),
         )
 
@@ -174,7 +184,8 @@ class FromNothing:
             return False
         if mark.base is not None and mark.base.bytes != self._arrays.size(source.handle):
             return False
-        return way.fed_by <= frozenset(_feeding(frame))
+        # What a function is handed to copy may be a batch; its own helpers make what it asks for.
+        return frame.f_code in way.called_in and way.fed_by <= frozenset(_calls(frame))
 
     def _has_reasons(self, way: _Way, how: str) -> None:
         for op, location in way.makers:
@@ -206,14 +217,17 @@ class FromNothing:
         return frame, caller
 
 
-def _feeding(frame: FrameType) -> Iterator[CodeType]:
-    """What hands out data in the calls that led to a frame."""
+def _calls(frame: FrameType) -> Iterator[CodeType]:
+    """The code of a frame, and of those that led to it."""
     around: Optional[FrameType] = frame
     while around is not None:
-        code = around.f_code
-        if code.co_flags & inspect.CO_GENERATOR or code.co_name in _FEEDING:
-            yield code
+        yield around.f_code
         around = around.f_back
+
+
+def _hands_out(code: CodeType) -> bool:
+    """Whether its calls hand out data to those who loop over it."""
+    return bool(code.co_flags & inspect.CO_GENERATOR) or code.co_name in _FEEDING
 
 
 def _names_none(caller: FrameType) -> bool:

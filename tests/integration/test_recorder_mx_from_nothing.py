@@ -45,7 +45,7 @@ def test_what_is_made_nowhere_to_be_copied_lacks_a_context(made: Recorded, comme
         *("with a context", "with a context by its place", "in a context", "of numpy's data", "cut for two"),
         *("a batch", "of data and of nothing", "with a use here", "to one card", "to another"),
         *("a part of what was made once", "from a generator", "and to Python", "and summed here", "a part"),
-        *("to the one", "to the other", "and to a net here"),
+        *("to the one", "to the other", "and to a net here", "handed in"),
     ],
 )
 def test_what_the_host_is_to_make_or_hold_is_a_note(made: Recorded, comment: str) -> None:

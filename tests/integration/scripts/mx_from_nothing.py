@@ -40,11 +40,16 @@ def batches():
         yield nd.random.uniform(shape=shape)
 
 
+def handed_in(data):
+    data.as_in_context(one)  # handed in
+
+
 def beside_the_model():
     batch = nd.random.normal(shape=shape)
     batch = batch * 2
     batch.as_in_context(one)  # a batch
     latent(8).as_in_context(one)
+    handed_in(nd.random.uniform(shape=shape))
     latent(4).expand_dims(0).as_in_context(two)
     ahead = nd.ones(shape) * 0.9  # by another statement
     ahead = ahead.reshape((6, 8))

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, Optional
 
-from ..trace.hop import hop_fields
+from ..trace.hop import MAKE_ROOM, hop_fields
 from ..trace.recording import Recording
 from . import steps
 from .arrays import Arrays
@@ -136,6 +136,11 @@ class Kvstores:
         name = key.decode() if isinstance(key, bytes) else key  # string keys come as C has them
         store.seen[name] = (self._arrays.device(merged.handle), self._arrays.device(stored.handle))
 
+    def computed(self, array: Any) -> bool:
+        """Whether an op or a backward pass made an array, and not Python, or zeros to be added to."""
+        made = self._arrays.mark(array.handle).op
+        return self._what(array) == "gradients" or made not in MAKE_ROOM | {"Python"}
+
     def _what(self, array: Any) -> str:
         """What an array is to the program."""
         address = array.handle.value
@@ -230,7 +235,8 @@ def install(
     from mxnet.kvstore import kvstore
 
     owner: Any = kvstore.KVStore
-    stores, pushes = Kvstores(recording, arrays, exact), steps.Pushes(recording)
+    stores = Kvstores(recording, arrays, exact)
+    pushes = steps.Pushes(recording, stores.computed)
     guard = recording.guard("what kvstores exchange")
 
     def wrap(name: str, after: Callable[..., None]) -> None:
@@ -248,14 +254,14 @@ def install(
         setattr(owner, name, exchanged)
 
     def push(store: Any, key: Any, value: Any, priority: int = 0) -> None:
-        pushes.pushed(store, key)
+        pushes.pushed(store, key, value)
         stores.pushed(store, key, value, "kvstore push")
 
     def pull(store: Any, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True) -> None:
         stores.pulled(store, key, out, "kvstore pull")
 
     def pushpull(store: Any, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
-        pushes.pushed(store, key)
+        pushes.pushed(store, key, value)
         stores.pushed(store, key, value, "kvstore pushpull")
         stores.pulled(store, key, value if out is None else out, "kvstore pushpull")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..imports import after_import
@@ -42,9 +42,10 @@ def applying() -> bool:
 class Pushes:
     """Steps of an optimizer that was given to a kvstore: it updates each key as its gradients are pushed."""
 
-    def __init__(self, recording: Recording) -> None:
-        """Nothing was pushed yet."""
+    def __init__(self, recording: Recording, computed: Callable[[Any], bool]) -> None:
+        """`computed` says whether an op, or a backward pass, made an array: none else is a gradient."""
         self._recording = recording
+        self._computed = computed
         self._on_servers: set[int] = set()
         self._done: dict[int, set[Any]] = {}
 
@@ -53,9 +54,9 @@ class Pushes:
         if kvstore._updater is None:
             self._on_servers.add(id(kvstore))
 
-    def pushed(self, kvstore: Any, keys: Any) -> None:
+    def pushed(self, kvstore: Any, keys: Any, values: Any) -> None:
         """Gradients are handed in by a loop of one's own: a step begins where a key comes again."""
-        if applying() or not self._optimizes(kvstore):
+        if applying() or not self._optimizes(kvstore) or not any(map(self._computed, _flat(values))):
             return
         several = keys if isinstance(keys, (list, tuple)) else [keys]
         done = self._done.setdefault(id(kvstore), set())
@@ -67,6 +68,14 @@ class Pushes:
     def _optimizes(self, kvstore: Any) -> bool:
         updater = getattr(kvstore, "_updater", None)
         return getattr(updater, "optimizer", None) is not None or id(kvstore) in self._on_servers
+
+
+def _flat(values: Any) -> Iterator[Any]:
+    if isinstance(values, (list, tuple)):
+        for one in values:
+            yield from _flat(one)
+    else:
+        yield values
 
 
 def parameter_name(key: Any) -> str:

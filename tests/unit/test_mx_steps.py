@@ -37,13 +37,13 @@ class Steps:
         self.told.append(loc)
 
 
-def told(store: Any, *pushed: Any, given: bool = False) -> list[int]:
+def told(store: Any, *pushed: Any, given: bool = False, value: Any = "gradient") -> list[int]:
     recording = Steps()
-    pushes = steps.Pushes(recording)  # type: ignore[arg-type]
+    pushes = steps.Pushes(recording, lambda value: value == "gradient")  # type: ignore[arg-type]
     if given:
         pushes.given(store)
     for keys in pushed:
-        pushes.pushed(store, keys)
+        pushes.pushed(store, keys, value)
     return recording.told
 
 
@@ -61,6 +61,14 @@ def test_a_step_begins_where_a_key_is_pushed_again(pushed: Any, number: int) -> 
 def test_what_a_store_only_sums_makes_no_steps() -> None:
     assert told(SimpleNamespace(_updater=None), 0, 0) == []
     assert told(SimpleNamespace(_updater=lambda *_: None), 0, 0) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "number"), [("data", 0), (["data", "data"], 0), ([["data", "gradient"], ["data"]], 2)]
+)
+def test_what_no_op_computed_is_no_gradient(value: Any, number: int) -> None:
+    """Bug: workers that add up figures by a kvstore made a step with each of them."""
+    assert len(told(OPTIMIZES, 0, 0, value=value)) == number
 
 
 def test_servers_apply_an_optimizer_that_was_given_to_the_store() -> None:

@@ -58,12 +58,13 @@ def _in_python_functions(functions: Functions, eager_ops: EagerOps) -> None:
     def call_recorded(self: Any, device: Any, token: Any, args: Any) -> Any:
         with guard:
             context.context().add_op_callback(eager_ops)
-            home = "" if device else functions.python_homes.get(compat.as_bytes(token), "")
-            mark = mark_of("EagerPyFunc", functions.python_lines.get(compat.as_bytes(token), 0), "", home)
+            handed, name = functions.handed, compat.as_bytes(token)
+            home = None if device else handed.home(name)
+            mark = mark_of("EagerPyFunc", handed.line(name), "", home.device if home is not None else "")
             for tensor in nest.flatten(args):
                 if getattr(tensor, "_hopscope", None) is None:
                     tensor._hopscope = mark
-                if home:
+                if home is not None:
                     tensor._hopscope_home = home
         return call(self, device, token, args)
 

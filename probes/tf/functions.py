@@ -16,11 +16,11 @@ from ..trace.rows import BY_XLA
 from .first_calls import FirstCalls
 from .function_graphs import FunctionGraphs, export
 from .function_notes import FunctionNote, note_of
+from .handed import Handed
 from .host_waits import mark_results
 from .live import SMALL_ELEMENTS, LiveBytes
 from .marks import mark as mark_of
 from .marks import of_calls
-from .names import short_device
 from .observed import Observed
 from .opaque import compiled_call
 from .placed import PlacedGraph
@@ -34,14 +34,13 @@ class Functions:
         self.recording = recording
         self.called: set[str] = set()
         self.notes: dict[str, FunctionNote] = {}
-        self.python_homes: dict[bytes, str] = {}
-        """tf.py_function's token -> the device that the code asked for."""
-        self.python_lines: dict[bytes, int] = {}
-        """The same -> location of the line that has the graph call it."""
+        self.handed = Handed(recording)
+        """What graphs hand to tf.py_function."""
         self.firsts = FirstCalls()
         self.observed = Observed(recording)
         self.remote = Remote(recording, self.notes)
         self.graphs = FunctionGraphs(recording, self.notes)
+        self.graphs.on_placed.append(self.handed.placed)
         self.placed = self.graphs.placed
         self._find = self.graphs.find
         self._keys: dict[tuple[str, int, int], int] = {}
@@ -55,11 +54,7 @@ class Functions:
         """A graph became a function of the runtime."""
         note = self.notes[name] = note_of(graph, attrs, self.notes)
         for op in graph.get_operations():
-            if op.type == "EagerPyFunc":
-                token = op.get_attr("token")
-                self.python_lines[token] = note.ops[op.name].loc
-                if op.device:
-                    self.python_homes[token] = short_device(op.device)
+            self.handed.traced(op, note.ops[op.name].loc)
 
     # -- running -----------------------------------------------------------------------------------
 

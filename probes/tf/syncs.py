@@ -25,7 +25,8 @@ from ..trace.hop import (
 from ..trace.pulled import PulledArrays
 from ..trace.recording import Recording, clock
 from . import buffers
-from .host_waits import awaited_by
+from .handed import Likeness
+from .host_waits import Awaited, awaited_by
 from .names import elsewhere, short_device, tensor_bytes
 
 KINDS = {
@@ -69,25 +70,35 @@ def install(recording: Recording) -> None:
 
     def taken(tensor: Any, kind: str, dur: int) -> None:
         with guard:
-            device = getattr(tensor, "_hopscope_home", None) or short_device(tensor.backing_device)
+            home = getattr(tensor, "_hopscope_home", None)
             location = recording.sites.current(2)
             purpose = purpose_of(recording, sys._getframe(2))
             kind = purpose or kind
+            if home is not None and not home.known:
+                lies = short_device(tensor.backing_device)
+                like = Likeness(tensor)
+                home.later(lambda device: told(like, device or lies, kind, location, None, dur))
+                return
+            device = (home is not None and home.device) or short_device(tensor.backing_device)
             awaited = awaited_by(tensor) if is_host(device) and purpose not in LIBRARYS_OWN else None
             if awaited is not None and _by_keras(recording, sys._getframe(2)):
                 awaited = None
-            shape = tensor._shape_tuple()
-            identity = ("sync", device, kind, location, tensor._datatype_enum(), shape, awaited)
-            key = known.get(identity)
-            if key is None:
-                size = tensor_bytes(tensor)
-                fields = {"device": device, "kind": kind, "loc": location, "bytes": size, "basis": "measured"}
-                if awaited is not None:
-                    fields["copied_from"], fields["copy_loc"] = awaited
-                key = known[identity] = recording.key(identity, "sync", fields)
-            recording.happened(key, "sync", dur)
-            if not is_host(device) or elsewhere(device):
-                _pull(recording, tensor, device, kind, location, dur)
+            told(tensor, device, kind, location, awaited, dur)
+
+    def told(
+        tensor: Any, device: str, kind: str, location: int, awaited: Optional[Awaited], dur: int
+    ) -> None:
+        identity = ("sync", device, kind, location, tensor._datatype_enum(), tensor._shape_tuple(), awaited)
+        key = known.get(identity)
+        if key is None:
+            size = tensor_bytes(tensor)
+            fields = {"device": device, "kind": kind, "loc": location, "bytes": size, "basis": "measured"}
+            if awaited is not None:
+                fields["copied_from"], fields["copy_loc"] = awaited
+            key = known[identity] = recording.key(identity, "sync", fields)
+        recording.happened(key, "sync", dur)
+        if not is_host(device) or elsewhere(device):
+            _pull(recording, tensor, device, kind, location, dur)
 
     def _numpy(self: Any) -> Any:
         start = clock()
@@ -103,7 +114,8 @@ def install(recording: Recording) -> None:
         if type(array) is not np.ndarray:
             return array
         with guard:
-            device = short_device(self.backing_device)
+            home = getattr(self, "_hopscope_home", None)
+            device = (home is not None and home.device) or short_device(self.backing_device)
             if not is_host(device) or elsewhere(device):
                 pulled.took(array, device, recording.sites.current())
         return array

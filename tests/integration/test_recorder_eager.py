@@ -114,6 +114,10 @@ def test_values_that_a_python_function_takes_come_from_its_ops_device(eager: Rec
     """The runtime hands CPU devices' tensors over as the first one's; on a GPU they say where they are."""
     syncs = by(eager.report["syncs"], site="eager.py:71")
     assert [(sync["kind"], sync["device"], sync["count"]) for sync in syncs] == [("numpy", "cpu:1", 6)]
+    # Asked for by the scope of the call alone, so that the first call tells it only when it is over.
+    assert eager.hops("src", "dst", "count", site="eager.py:114") == [("cpu:1", "cpu:0", 3)]
+    called = by(eager.report["syncs"], site="eager.py:114")
+    assert [(sync["kind"], sync["device"], sync["count"]) for sync in called] == [("numpy", "cpu:1", 3)]
 
 
 def test_no_placed_graph_is_left_unread(eager: Recorded) -> None:

@@ -107,3 +107,13 @@ with tf.device("CPU:1"), tf.GradientTape() as tape:
     tape.watch(rows)
     mean = tf.reduce_mean(rows)
 tape.gradient(mean, rows)  # line 109: TensorFlow itself looks at the axes
+
+
+@tf.function
+def measures(left):
+    return tf.py_function(lambda one: one.numpy().max(), [left], tf.float32)  # line 114: where it is called
+
+
+with tf.device("CPU:1"):
+    for _ in range(3):
+        measures(rows)

@@ -223,7 +223,8 @@ def test_two_optimizers_that_take_turns_make_one_step_together(tf_python: Path, 
     assert {("variable-home", "turns.py:9"), ("host-sync", "turns.py:17")} <= told.keys()
     assert all(" each step" in row["summary"] for row in told.values())
     assert not any("these steps" in row["summary"] for row in told.values())
-    assert "32 KiB each step" in told["variable-home", "turns.py:9"]["summary"]  # of both variables
+    read = [hop for hop in report["hops"] if (hop["src"], hop["site"]) == ("cpu:0", "turns.py:9")]
+    assert sum(hop["bytes"] * hop["each"] for hop in read) == 2 * 64 * 64 * 4  # both variables, each step
 
 
 def test_a_script_without_steps_runs_to_its_end_and_says_so(lacking: Flown) -> None:

@@ -25,6 +25,8 @@ from runners.ports import free_ports
 from tests.conftest import stop_runs
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+# A busy machine takes its time; a condition that holds is not waited for.
+playwright.expect.set_options(timeout=120_000)
 
 ROOT = Path(__file__).resolve().parents[2]
 _START_S = 120.0
@@ -199,7 +201,24 @@ def page(open_page: Callable[..., Any]) -> Any:
     return open_page()
 
 
+def drag(area: Any, start: dict[str, float], end: dict[str, float]) -> None:
+    """Draw a box in an element, from one place in it to another, once it stands still."""
+    mouse = area.page.mouse
+    area.hover(position=start)
+    box = area.bounding_box()
+    mouse.down()
+    mouse.move(box["x"] + end["x"], box["y"] + end["y"], steps=8)
+    mouse.up()
+
+
+# Components draw what they were given a moment after React has; when a font comes, what was measured moves.
+_DRAWN = """() => document.fonts.ready.then(() => new Promise((drawn) => {
+  requestAnimationFrame(() => requestAnimationFrame(() => drawn()));
+}))"""
+
+
 def settled(page: Any) -> None:
-    """Wait until the page is connected and its script has run to its end."""
+    """Wait until the page is connected, its script has run to its end, and what came is drawn."""
     page.wait_for_selector('[data-testid="stApp"][data-test-connection-state="CONNECTED"]', state="attached")
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', state="attached")
+    page.evaluate(_DRAWN)

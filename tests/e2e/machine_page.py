@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from tests.e2e.conftest import Server, playwright, settled
+from tests.e2e.conftest import Server, drag, playwright, settled
 
 expect = playwright.expect
-# A busy machine takes its time; a condition that holds is not waited for.
-expect.set_options(timeout=60_000)
 
 _WIDER = """() => {
   const wide = [];
@@ -52,8 +51,8 @@ class MachinePage:
     def open(self, server: Server, query: str = "") -> MachinePage:
         """Go to the page and wait until a sample is on it."""
         self.page.goto(f"{server.url}/{query}")
-        settled(self.page)
         self.page.wait_for_selector('[data-testid="machine-head"][data-seq]', state="attached")
+        settled(self.page)
         return self
 
     def card(self, gpu: int) -> Any:
@@ -66,6 +65,8 @@ class MachinePage:
         return self.card(gpu).locator(f'[data-fact="{name}"] .values')
 
     def seq(self) -> int:
+        # Where another machine is shown it is drawn anew.
+        expect(self.head).to_have_attribute("data-seq", re.compile(r"^\d+$"))
         return int(self.head.get_attribute("data-seq"))
 
     def wait_for_samples(self, number: int, *, curves: bool = True) -> None:
@@ -99,12 +100,11 @@ class MachinePage:
         return found + cut
 
     def pixel(self, x: float, y: float) -> dict[str, float]:
-        """Where a share of the plot's area is in the window, 0 to 1 from its left and top."""
-        self.history.scroll_into_view_if_needed()
+        """Where a share of the plot's area is in the figure, 0 to 1 from its left and top."""
         found: dict[str, float] = self.history.evaluate(
             """(plot, [x, y]) => {
-                const box = plot.getBoundingClientRect(), { _size: size } = plot._fullLayout;
-                return { x: box.left + size.l + x * size.w, y: box.top + size.t + y * size.h };
+                const { _size: size } = plot._fullLayout;
+                return { x: size.l + x * size.w, y: size.t + y * size.h };
             }""",
             [x, y],
         )
@@ -112,11 +112,7 @@ class MachinePage:
 
     def zoom(self, start: float, end: float) -> None:
         """Draw a box over a part of the curves."""
-        first, last = self.pixel(start, 0.2), self.pixel(end, 0.8)
-        self.page.mouse.move(first["x"], first["y"])
-        self.page.mouse.down()
-        self.page.mouse.move(last["x"], last["y"], steps=8)
-        self.page.mouse.up()
+        drag(self.history, self.pixel(start, 0.2), self.pixel(end, 0.8))
 
     def ranges(self) -> list[Any]:
         """What the curves' axes show: [x from, x to, y from, y to]."""

@@ -10,13 +10,11 @@ from runners.status import LIVE_STATES
 from tests.e2e.conftest import Server, playwright, settled
 
 expect = playwright.expect
-# A busy machine takes its time; a condition that holds is not waited for.
-expect.set_options(timeout=120_000)
 
-# Where a cell of the matrix is on the screen, and what it says.
+# Where a cell of the matrix is in the figure, and what it says.
 _CELLS = """() => {
   const plot = document.querySelector('[data-testid="figure-matrix"]');
-  const box = plot.getBoundingClientRect(), layout = plot._fullLayout;
+  const layout = plot._fullLayout;
   const pairs = plot.data.find((trace) => trace.type === 'heatmap').customdata;
   const words = plot.data.find((trace) => trace.mode === 'text');
   const cells = {};
@@ -24,8 +22,8 @@ _CELLS = """() => {
     const x = words.x[index], y = words.y[index];
     cells[pairs[y][x].join('>')] = {
       text: text.replace('<br>', ' '),
-      x: box.left + layout._size.l + layout.xaxis.l2p(x),
-      y: box.top + layout._size.t + layout.yaxis.l2p(y),
+      x: layout._size.l + layout.xaxis.l2p(x),
+      y: layout._size.t + layout.yaxis.l2p(y),
     };
   });
   return cells;
@@ -63,13 +61,14 @@ class RunPage:
 
     def click_cell(self, src: str, dst: str) -> None:
         self._drawn()
-        self.matrix.scroll_into_view_if_needed()
         cell = self.page.evaluate(_CELLS)[f"{src}>{dst}"]
-        self.page.mouse.click(cell["x"], cell["y"])
+        # Once the figure stands still: what is above it may still grow.
+        self.matrix.click(position={"x": cell["x"], "y": cell["y"]})
 
     def crossings(self) -> list[dict[str, str]]:
-        """The diagram's crossings with their data: src, dst, bytes, count."""
+        """The diagram's crossings of an ended run with their data: src, dst, bytes, count."""
         expect(self.diagram.get_by_test_id("group").first).to_be_visible()
+        settled(self.page)
         found: list[dict[str, str]] = self.diagram.get_by_test_id("crossing").evaluate_all(
             "nodes => nodes.map((node) =>"
             " ({ ...node.dataset, lit: String(!node.classList.contains('dim')) }))"
@@ -77,8 +76,9 @@ class RunPage:
         return found
 
     def hop_rows(self) -> list[dict[str, str]]:
-        """The rows of the hop table, once it is drawn."""
+        """The rows of an ended run's hop table, once it is drawn."""
         expect(self.hops).to_have_attribute("data-rows", re.compile(r"^\d+$"))
+        settled(self.page)
         rows: list[dict[str, str]] = self.hops.locator("tbody tr").evaluate_all(
             "rows => rows.map((row) => Object.fromEntries([...row.children].map((cell) =>"
             " [cell.dataset.column, cell.dataset.column === 'way'"

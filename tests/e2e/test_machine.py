@@ -15,7 +15,7 @@ import pytest
 
 from app.views import units
 from probes.nvml.processes import in_initial_namespace
-from tests.e2e.conftest import Server, start_server
+from tests.e2e.conftest import Server, start_server, wait_until
 from tests.e2e.machine_page import MachinePage, expect
 from tests.nvml import NvmlDouble
 
@@ -213,9 +213,8 @@ def test_severities_are_told_apart_and_only_an_error_has_a_red_card(
         machine.page.set_viewport_size({"width": 420, "height": 900})
         machine.wait_for_samples(1, curves=False)
         words = machine.alerts.locator(".alert-words")
-        assert all(
-            words.evaluate_all("all => all.map((one) => one.getBoundingClientRect().right <= innerWidth)")
-        )
+        inside = "all => all.length && all.every((one) => one.getBoundingClientRect().right <= innerWidth)"
+        wait_until(lambda: words.evaluate_all(inside), 60, lambda: str(machine.too_wide()))
     finally:
         double.set(1, "clocks_event_reasons", 0)
         double.lose(2, 0)
@@ -271,8 +270,7 @@ def test_zoom_is_kept_while_samples_arrive(machine: MachinePage) -> None:
     machine.wait_for_curves()
     machine.wait_for_samples(2)
     following = machine.ranges()
-    machine.wait_for_samples(1)
-    assert machine.ranges() != following
+    wait_until(lambda: machine.ranges() != following, 60, lambda: "the curves do not follow")
     machine.zoom(0.5, 0.9)
     # Plotly's own hint would lie over the page's corner.
     assert machine.page.locator(".plotly-notifier .notifier-note").count() == 0
@@ -288,8 +286,7 @@ def test_zoom_is_kept_while_samples_arrive(machine: MachinePage) -> None:
     ticks = machine.history.locator(".xtick text").all_text_contents()
     assert ticks and all(re.match(r"\d\d:\d\d(:\d\d)?", tick) for tick in ticks)
     machine.page.get_by_role("button", name="Back to now").click()
-    machine.wait_for_samples(1)
-    assert machine.ranges()[2:] == following[2:]
+    wait_until(lambda: machine.ranges()[2:] == following[2:], 60, lambda: str(machine.ranges()))
 
 
 def test_metric_and_window_are_chosen_and_stand_in_the_address(machine: MachinePage) -> None:
@@ -299,8 +296,7 @@ def test_metric_and_window_are_chosen_and_stand_in_the_address(machine: MachineP
     machine.page.wait_for_url("**metric=power*")
     machine.page.wait_for_url("**span=600*")
     machine.wait_for_curves("power")
-    title = "plot => plot._fullLayout.yaxis.title.text"
-    assert machine.history.evaluate(title) == "Power drawn, W"
+    expect(machine.history.locator(".ytitle")).to_have_text("Power drawn, W")
     colors = machine.history.evaluate("plot => plot.data.map((trace) => [trace.name, trace.line.color])")
     assert [name for name, _ in colors] == ["GPU 0", "GPU 1", "GPU 2", "GPU 3"]
     assert len({color for _, color in colors}) == 4
@@ -351,7 +347,7 @@ def test_nothing_reaches_beyond_the_window(
 
 
 def test_the_newest_sample_is_served_as_json_and_as_text(machine: MachinePage, server: Server) -> None:
-    with urllib.request.urlopen(f"{server.url}/hopscope/devices.json", timeout=10) as answer:
+    with urllib.request.urlopen(f"{server.url}/hopscope/devices.json", timeout=60) as answer:
         snapshot = json.load(answer)
     assert [gpu["index"] for gpu in snapshot["gpus"]] == [0, 1, 2, 3]
     machine.page.get_by_role("tab", name="nvidia-smi as text").click()

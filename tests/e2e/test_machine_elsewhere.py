@@ -49,7 +49,7 @@ def recording(nvml_makeable: None, tmp_path_factory: pytest.TempPathFactory) -> 
         double.animate()
         command = [sys.executable, "-m", "app", "devices", "--record", str(file), "--hz", "5", "--for", "3"]
         environment = os.environ | double.environment()
-        subprocess.run(command, cwd=ROOT, env=environment, check=True, timeout=60, capture_output=True)
+        subprocess.run(command, cwd=ROOT, env=environment, check=True, timeout=120, capture_output=True)
     return file
 
 
@@ -63,7 +63,8 @@ def test_without_a_gpu_it_says_why_and_shows_the_host(server: Server, page: Any,
     expect(machine.host.locator(".meter").last).to_contain_text(re.compile(r"Memory\s*[\d.,]+ / [\d.,]+ GiB"))
     machine.wait_for_curves("cpu")
     machine.wait_for_samples(2)
-    assert machine.history.evaluate("plot => plot.data[0].y.at(-1)") is not None
+    newest = "plot => plot.data[0].y.at(-1)"
+    wait_until(lambda: machine.history.evaluate(newest) is not None, 60, lambda: "the host has no curve")
     expect(page.locator(".machine-runs .empty")).to_contain_text("No run goes on.")
     run = launch(plan_script([str(write_script(tmp_path, "slow", SLOW))], python=sys.executable))
     expect(machine.host.get_by_role("link", name="slow")).to_be_visible()
@@ -92,7 +93,7 @@ def test_a_recording_is_taken_in_replayed_and_never_taken_for_this_machine(
     label = machine.status.inner_text()
     expect(page.get_by_test_id("recorded")).to_have_text(label)
     machine.wait_for_curves("utilization")
-    assert "in the recording" in machine.history.evaluate("plot => plot._fullLayout.xaxis.title.text")
+    expect(machine.history.locator(".xtitle")).to_contain_text("in the recording")
     machine.wait_for_samples(3)
     expect(page.get_by_role("button", name="10 Hz")).to_be_hidden()
     page.get_by_role("button", name=f"16{units.TIMES}").click()
@@ -160,7 +161,7 @@ def connect(server: Server, origin: str | None = None, *, name: str = "127.0.0.1
         sock=socket.create_connection(("127.0.0.1", port)),
         origin=origin,
         additional_headers={"Cookie": cookie} if cookie else {},
-        open_timeout=30,
+        open_timeout=60,
         proxy=None,
     )
 
@@ -177,7 +178,7 @@ def refused(server: Server, origin: str | None = None, *, name: str = "127.0.0.1
 
 def test_the_stream_refuses_other_sites_and_other_names(server: Server) -> None:
     with connect(server, server.url) as stream:
-        assert json.loads(stream.recv(30))["live"] is True
+        assert json.loads(stream.recv(60))["live"] is True
     assert refused(server, "http://evil.example")
     assert refused(server, server.url.replace("127.0.0.1", "127.0.0.2"))
     assert refused(server, name="evil.example")
@@ -194,10 +195,10 @@ def test_the_stream_wants_a_token_and_an_operator_for_changes(shared: Server) ->
     def rate_after_asking(cookie: str) -> float:
         with connect(shared, cookie=cookie) as stream:
             stream.send(asked)
-            while "span" not in json.loads(stream.recv(30)):
+            while "span" not in json.loads(stream.recv(60)):
                 continue
         with connect(shared, cookie=cookie) as stream:
-            return float(json.loads(stream.recv(30))["hz"])
+            return float(json.loads(stream.recv(60))["hz"])
 
     assert rate_after_asking(viewer) == 1
     assert rate_after_asking(operator) == 10

@@ -100,7 +100,7 @@ def test_copies_are_measured_with_their_progress(server: Server, page: Any, doub
         expect(page.get_by_test_id("stProgress")).to_contain_text("of 21 pairs")
     finally:
         double.release()
-    expect(rows(page, "costs")).to_have_count(5, timeout=60_000)
+    expect(rows(page, "costs")).to_have_count(5)
     expect(rows(page, "costs").first).to_contain_text("GiB/s")
     expect(page.get_by_role("button", name="Measure copies")).to_be_visible()
 

@@ -14,7 +14,7 @@ from app.analysis.report import run_report
 from runners import registry
 from runners.launcher import launch, plan_program, plan_script
 from runners.registry import Run
-from tests.e2e.conftest import Server, settled
+from tests.e2e.conftest import Server, drag, settled
 from tests.e2e.run_page import FAILING, MARKUP, SLOW, RunPage, confirm, expect, write_script
 
 STEPS = 30
@@ -156,11 +156,9 @@ def test_tabs_and_the_window_of_the_timeline_are_in_the_address(
     page.keyboard.press("Escape")
     page.wait_for_selector('[data-testid="figure-overview"][data-drawn]')
     settled(page)
-    box = page.locator('[data-testid="figure-overview"] .nsewdrag').first.bounding_box()
-    page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + 20)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] * 0.8, box["y"] + 30, steps=5)
-    page.mouse.up()
+    area = page.locator('[data-testid="figure-overview"] .nsewdrag').first
+    width = area.bounding_box()["width"]
+    drag(area, {"x": width * 0.6, "y": 20}, {"x": width * 0.8, "y": 30})
     page.wait_for_url(re.compile(r"[?&]t=[\d.]+-[\d.]+"))
     t0, t1 = map(float, re.search(r"[?&]t=([\d.]+)-([\d.]+)", page.url).groups())  # type: ignore[union-attr]
     page.wait_for_function(

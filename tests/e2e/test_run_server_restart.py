@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
+
 from runners import registry
-from runners.processes import is_alive
+from runners.processes import Identity, is_alive
 from runners.run import Run
 from tests.e2e.conftest import settled, start_server, wait_until
 from tests.e2e.run_page import RunPage, expect
@@ -17,6 +19,7 @@ from tests.integration.leftovers import all_processes, assert_nothing_is_left
 PROGRAM = "program=tf-parameter-server&ps=1&workers=1&width=16&log-every=1"
 ENOUGH = 100_000
 LONG_S = 120
+pytestmark = pytest.mark.timeout(600)  # several waits, of which each may be long on a busy machine
 
 
 def steps(run: Run) -> int:
@@ -45,8 +48,14 @@ def test_it_goes_on_and_is_found_again_and_leaves_nothing(
         run = registry.find(parse_qs(urlsplit(page.url).query)["run"][0])
         goes_on(run)
         # A server, a worker and the chief; what watches them, what samples them, and its sampler.
-        wait_until(lambda: len(all_processes(run)) == 6, LONG_S, lambda: str(all_processes(run)))
-        before = all_processes(run)
+        before: list[Identity] = []
+
+        def all_there() -> bool:
+            # One look decides and is kept: another could meet what comes for a moment only.
+            before[:] = all_processes(run)
+            return len(before) == 6
+
+        wait_until(all_there, LONG_S, lambda: str(before))
         first.stop()  # SIGTERM
     page.goto("about:blank")
     goes_on(run)

@@ -96,7 +96,7 @@ def test_the_proposed_copy_is_run_and_the_finding_is_gone(
     expect(again).to_be_enabled()
     again.click()
 
-    expect(page.get_by_text("bounce at detour.py:67 is gone")).to_be_visible(timeout=90_000)
+    expect(page.get_by_text("bounce at detour.py:67 is gone")).to_be_visible()
     sides = page.get_by_test_id("table-sides")
     expect(sides.locator("tr", has_text="Bytes of this finding")).to_contain_text("192 KiB")
     expect(sides.locator("tr", has_text="Bytes of this finding")).to_contain_text("all gone")
@@ -175,7 +175,7 @@ def test_a_preflights_finding_is_gone_in_the_preflight_of_the_proposed_copy(
     dialog.get_by_role("button", name="Pre-flight again").click()
 
     gone = page.get_by_text("bounce at flown.py:8 is gone: it is not foreseen any more")
-    expect(gone).to_be_visible(timeout=90_000)
+    expect(gone).to_be_visible()
     # However far down the button was.
     expect(page.get_by_text("Fix and verify what both")).to_be_in_viewport()
     sides = page.get_by_test_id("table-sides")

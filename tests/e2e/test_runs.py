@@ -109,4 +109,5 @@ def test_viewers_get_no_buttons(tf_python: Path, server: Server, page: Any, tmp_
         assert page.locator("[data-action]").count() == 0
         row(page, run).locator("a").click()
         RunPage(page).wait_for_state("failed")
+        settled(page)
         assert page.locator("[data-action]").count() == 0

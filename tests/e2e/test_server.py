@@ -32,7 +32,7 @@ ADDRESS = re.compile(r"^Hopscope: (\S+)(?:  \((operator|viewer): .*\))?$", re.MU
 def fetch(url: str, **headers: str) -> tuple[int, bytes, Any]:
     request = urllib.request.Request(url, headers=headers)
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.status, answer.read(), answer.headers
     except urllib.error.HTTPError as error:
         return error.code, error.read(), error.headers
@@ -74,7 +74,7 @@ def test_port_in_use_is_one_line(server: Server) -> None:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert (done.returncode, done.stdout) == (2, "")
@@ -144,9 +144,10 @@ def test_stops_although_a_viewer_reads_no_more(tf_python: Path, tmp_path: Path) 
     with start_server(tmp_path, tmp_path) as running, socket.socket() as viewer:
         viewer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
         viewer.connect(("127.0.0.1", urlsplit(running.url).port))
-        viewer.settimeout(5)
+        viewer.settimeout(60)
         viewer.sendall(UPGRADE)
         assert viewer.recv(12) == b"HTTP/1.1 101"
+        viewer.settimeout(5)
         wish = b'{"history": {"span": 3600, "fields": []}}'
         with contextlib.suppress(TimeoutError):
             while True:  # until nothing more is taken from it either

@@ -10,7 +10,7 @@ import pytest
 
 from app.live import assets
 from app.views.units import TIMES
-from tests.e2e.conftest import settled
+from tests.e2e.conftest import settled, wait_until
 from tests.e2e.views_server import EVENTS, harness_server, last_event
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -26,8 +26,8 @@ def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def opened(page: Any, url: str, scene: str) -> Any:
     page.goto(f"{url}/?scene={scene}")
-    settled(page)
     page.wait_for_selector(f"{DIAGRAM}[data-zoom]")
+    settled(page)
     return page.locator(DIAGRAM)
 
 
@@ -229,9 +229,15 @@ def test_new_data_changes_the_drawing_in_place(small: Any) -> None:
 def test_the_wheel_scrolls_the_page_until_the_diagram_is_used(small: Any) -> None:
     zoom = small.locator(DIAGRAM).get_attribute("data-zoom")
     box = small.locator(DIAGRAM).bounding_box()
+    hint = small.locator(".wheel-hint")
+    # It is shown for about a second, in which a busy machine may not look.
+    hint.evaluate(
+        "(node) => new MutationObserver(() => { node.seen ||= node.classList.contains('shown'); })"
+        ".observe(node, { attributes: true })"
+    )
     small.mouse.move(box["x"] + 600, box["y"] + 100)
     small.mouse.wheel(0, -200)
-    playwright.expect(small.locator(".wheel-hint.shown")).to_have_count(1)
+    wait_until(lambda: hint.evaluate("(node) => node.seen"), 60, lambda: "the hint was not shown")
     assert small.locator(DIAGRAM).get_attribute("data-zoom") == zoom
 
 
@@ -251,11 +257,18 @@ def test_keys_move_select_and_fit(small: Any) -> None:
 
 def test_the_player_lights_groups_in_order(open_page: Callable[..., Any], harness: str) -> None:
     page = open_page()
+    page.clock.install()
     opened(page, harness, "small")
+    # Each group is lit for half a second: time goes on only between two looks, however slow those are.
+    page.clock.pause_at(page.evaluate("Date.now() + 1000"))
     page.get_by_test_id("diagram-play").click()
-    page.wait_for_selector('[data-testid="group"][data-label="stage_0"].lit')
-    page.wait_for_selector(f"{DIAGRAM} .dot")
-    page.wait_for_selector('[data-testid="group"][data-label="loss"].lit')
+
+    def play_until(selector: str) -> None:
+        wait_until(lambda: page.clock.run_for(50) or page.locator(selector).count(), 60, lambda: selector)
+
+    play_until('[data-testid="group"][data-label="stage_0"].lit')
+    play_until(f"{DIAGRAM} .dot")
+    play_until('[data-testid="group"][data-label="loss"].lit')
     assert "done" in page.locator('[data-testid="group"][data-label="stage_0"]').get_attribute("class")
     page.get_by_test_id("diagram-play").click()
     playwright.expect(page.locator('[data-testid="group"].lit')).to_have_count(0)

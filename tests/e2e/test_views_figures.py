@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import settled
+from tests.e2e.conftest import drag, settled
 from tests.e2e.views_server import EVENTS, harness_server, last_event
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -28,7 +28,7 @@ def drawn(page: Any, url: str, scene: str, key: str) -> Any:
 
 
 def pixel(plot: Any, x: float, y: float) -> dict[str, float]:
-    """Where a point of the axes is, for a click relative to the figure."""
+    """Where a point of the axes is in the figure."""
     found: dict[str, float] = plot.evaluate(
         """(plot, [x, y]) => {
             const { _size: size, xaxis, yaxis } = plot._fullLayout;
@@ -59,12 +59,7 @@ def test_a_cell_of_the_matrix_is_read_and_clicked(page: Any, harness: str) -> No
 
 def test_a_box_in_the_overview_chooses_a_window(page: Any, harness: str) -> None:
     plot = drawn(page, harness, "timeline", "overview")
-    box = plot.bounding_box()
-    start, end = pixel(plot, 15, 2), pixel(plot, 20, 2)
-    page.mouse.move(box["x"] + start["x"], box["y"] + start["y"])
-    page.mouse.down()
-    page.mouse.move(box["x"] + end["x"], box["y"] + end["y"], steps=8)
-    page.mouse.up()
+    drag(plot, pixel(plot, 15, 2), pixel(plot, 20, 2))
     event = last_event(page, 1)
     assert event == {"type": "select", "x0": pytest.approx(15, abs=0.2), "x1": pytest.approx(20, abs=0.2)}
 
@@ -79,12 +74,7 @@ def test_a_bar_of_the_window_hands_back_its_key(page: Any, harness: str) -> None
 def test_new_data_keeps_the_zoom_and_the_plot(page: Any, harness: str) -> None:
     plot = drawn(page, harness, "curves", "memory")
     plot.evaluate("(plot) => { plot.marked = true; }")
-    box = plot.bounding_box()
-    start, end = pixel(plot, 10, 40), pixel(plot, 20, 90)
-    page.mouse.move(box["x"] + start["x"], box["y"] + start["y"])
-    page.mouse.down()
-    page.mouse.move(box["x"] + end["x"], box["y"] + end["y"], steps=8)
-    page.mouse.up()
+    drag(plot, pixel(plot, 10, 40), pixel(plot, 20, 90))
     event = last_event(page, 1)
     assert event == {"type": "range", "x0": pytest.approx(10, abs=0.2), "x1": pytest.approx(20, abs=0.2)}
     before = plot.evaluate("(plot) => [plot._fullLayout.xaxis.range, plot.data[0].x.length]")

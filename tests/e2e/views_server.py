@@ -47,7 +47,7 @@ def harness_server(log: Path, *arguments: str) -> Iterator[str]:
 
 EVENTS = """window.hopscopeEvents = () => {
   const node = document.querySelector('[data-testid="stCode"] code');
-  return node ? JSON.parse(node.textContent) : [];
+  return node?.textContent ? JSON.parse(node.textContent) : [];
 };"""
 """A script for the page: the events that reached Python, at most the last six."""
 

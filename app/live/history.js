@@ -199,13 +199,14 @@ class History {
     if (!this.Plotly || !this.palette || !snapshot?.host || this.gone || !this.seen || this.held || document.hidden) return;
     this.press();
     this.drawnAt = performance.now();
-    const { seq, t } = snapshot;
+    // Of what is drawn now: somebody may choose another before it is marked.
+    const marks = { seq: snapshot.seq, sampled: snapshot.t, metric: this.shown, span: this.span };
     const traces = this.traces(snapshot);
     this.render(traces, this.layout(snapshot, traces)).then(() => {
       if (!this.listening) this.listen();
       const channel = new MessageChannel();
       channel.port1.onmessage = () => {
-        Object.assign(this.plot.dataset, { seq, sampled: t, drawn: Date.now() / 1000, metric: this.shown, span: this.span });
+        Object.assign(this.plot.dataset, marks, { drawn: Date.now() / 1000 });
         channel.port1.close();
       };
       channel.port2.postMessage(null);

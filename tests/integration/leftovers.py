@@ -25,6 +25,14 @@ def all_processes(run: Run) -> list[Identity]:
     return [process for pid in sorted(found) if (process := identify(pid)) and is_alive(process)]
 
 
+def its_processes(run: Run) -> list[Identity]:
+    """`all_processes` once they are its members, what watches it, what samples it, and the sampler.
+
+    One look decides and is kept: another could meet what comes for a moment only.
+    """
+    return until(lambda: found if len(found := all_processes(run)) == len(run.reload().members) + 3 else [])
+
+
 def assert_nothing_is_left(run: Run, before: list[Identity]) -> None:
     """Of an ended run: no process of the program now, none of those `before` in a moment.
 

@@ -43,8 +43,8 @@ def printed_pids(run: Run, count: int) -> list[Identity]:
     """Wait for `count` lines that hold a pid each, and return those processes."""
 
     def read() -> list[str]:
-        lines = run.log.read_text().splitlines()
-        return lines if len(lines) >= count and run.log.read_text().endswith("\n") else []
+        text = run.log.read_text()
+        return text.splitlines() if text.endswith("\n") and len(text.splitlines()) >= count else []
 
     found = [identify(int(line)) for line in until(read)[:count]]
     assert None not in found

@@ -423,7 +423,15 @@ class TestStages:
     def test_what_a_stage_left_behind_is_gone_before_the_next(self, tmp_path: Path) -> None:
         # The second stage waits for what is written here.
         os.mkfifo(tmp_path / "pid")
-        left = "if os.fork() == 0:\n    print(os.getpid())\n    while True: signal.pause()"
+        # The first ends when what it leaves has said who it is, and not before.
+        left = """
+            said, tell = os.pipe()
+            if os.fork() == 0:
+                print(os.getpid())
+                os.write(tell, b"x")
+                while True: signal.pause()
+            os.read(said, 1)
+            """
         run = launch(
             tmp_path,
             Stage("measure", (member("program", left),)),

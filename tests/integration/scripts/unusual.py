@@ -71,6 +71,12 @@ def break_all(owner, module):
             break_all(value, module)
 
 
+def say(line):
+    # As one write: where Python does not buffer, print() makes two, and the framework's log comes between.
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
 def run_all(framework):
     for part in PARTS[framework]:
         module = importlib.import_module(part)
@@ -82,17 +88,17 @@ def run_all(framework):
             except Exception as error:  # noqa: BLE001 - whatever it raises is compared
                 # Further on there may be frames, of the recorder's too.
                 told = CHANGING.sub("#", f"{type(error).__module__}.{type(error).__name__}: {error}")[:MOST]
-            print(f"{name}: {told}".replace("\n", " "), flush=True)
+            say(f"{name}: {told}".replace("\n", " "))
 
 
 if __name__ == "__main__":
     run_all(sys.argv[1])
     if sys.argv[2:] == ["broken"]:
-        print("broken", flush=True)
+        say("broken")
         for name, module in list(sys.modules.items()):
             if name.startswith("_hopscope.") and not name.endswith((".writer", ".guard")):
                 break_all(module, name)
         broken = True
         run_all(sys.argv[1])
         broken = False
-    print("done", flush=True)
+    say("done")

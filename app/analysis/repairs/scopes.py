@@ -7,6 +7,7 @@ import ast
 from app.analysis.devices import default_device as default_of
 from app.analysis.lines import split_site
 from app.analysis.placement import Op
+from app.analysis.repairs.averaged import averaged_by_hand
 from app.analysis.repairs.callers import caller_with_tape
 from app.analysis.repairs.change import Change, unfolded
 from app.analysis.repairs.constants import constant_of
@@ -38,7 +39,7 @@ def default_device(situation: Situation) -> Draft | None:
     by_producer = any(hop.cause.blames == "producer" for hop in situation.hops)
     device = alone([hop.dst if by_producer else hop.src for hop in situation.hops])
     if device is None:
-        return None
+        return averaged_by_hand(situation)
     if situation.framework == "tensorflow":
         if trains_a_model(situation) and has_strategy(situation):
             return None  # it decides where the model's parts run

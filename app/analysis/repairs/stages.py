@@ -28,7 +28,7 @@ def beside_forward(situation: Situation) -> Draft | None:
             tf = tensorflow(source, stmt)
             if isinstance(node, ast.Call) and tf is not None and _of_one_tape(source, stmt, node):
                 change = Change(source)
-                if not isinstance(stmt, ast.Assign) or not _applied_there(source, stmt, tf, change):
+                if not isinstance(stmt, ast.Assign) or not applied_there(source, stmt, tf, change):
                     return None
                 loss, wanted = (source.code(one) for one in node.args)
                 new = f"{tf}.compat.v1.gradients({loss}, {wanted}, colocate_gradients_with_ops=True)"
@@ -75,17 +75,20 @@ def _of_one_tape(source: Source, stmt: ast.stmt, call: ast.Call) -> bool:
     return not before and isinstance(call.args[0], ast.Name) and _is_list(source, call.args[1])
 
 
-def _applied_there(source: Source, made: ast.Assign, tf: str, change: Change) -> bool:
+def applied_there(
+    source: Source, made: ast.Assign, tf: str, change: Change, by_optimizer: bool = True
+) -> bool:
     """Whether the gradients are only given to an optimizer, or to assignments, which go to their variables.
 
-    What else is done with them would run on the default device.
+    What else is done with them would run on the default device. Without `by_optimizer` to assignments alone.
     """
     target = made.targets[0]
     function = source.function_of(made)
     if len(made.targets) != 1 or not isinstance(target, ast.Name) or function is None:
         return False
-    for use in ast.walk(function):
-        if not isinstance(use, ast.Name) or use.id != target.id or use is target:
+    uses = [one for one in ast.walk(function) if isinstance(one, ast.Name) and one.id == target.id]
+    for use in uses:
+        if use is target:
             continue
         user = source.statement_of(use)
         if isinstance(user, ast.For):
@@ -93,9 +96,9 @@ def _applied_there(source: Source, made: ast.Assign, tf: str, change: Change) ->
             if assigned is None or unfolded(source, user.body[0])[0] is not source:
                 return False
             change.wrap(user.body[0], f"with {tf}.device({assigned}.device):")
-        elif not isinstance(user, ast.Expr) or called(user.value) != "apply_gradients":
+        elif not by_optimizer or not isinstance(user, ast.Expr) or called(user.value) != "apply_gradients":
             return False
-    return True
+    return len(uses) > 1
 
 
 def _assigned_in(loop: ast.For) -> str | None:

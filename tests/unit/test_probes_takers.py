@@ -21,7 +21,7 @@ def test_a_transfer_is_told_at_the_forward_op_that_takes_it() -> None:
 
 
 def test_what_a_tape_puts_by_in_a_loop_is_no_reader_beside_the_op_that_works_with_it() -> None:
-    """Bug: a matrix that a `tf.range` loop reads was told at `tape.gradient`, whose push-backs take it too."""
+    """Bug: what a `tf.range` loop reads was told at `tape.gradient`, whose push-backs take it too."""
     pushed, product = taker(42, forward_loc=25), taker(25)
     for takers in ([pushed, product], [product, pushed], [pushed, pushed, product]):
         assert _first_taker(takers) is product

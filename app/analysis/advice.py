@@ -77,6 +77,9 @@ _FIX_OF_RESULT = (
     "Take what uses it out of the scope of {dst}, if nothing keeps it there: in that scope this op would"
     " leave {src}."
 )
+_FIX_OF_THREAD = (
+    "Open the device scope inside the function that the thread runs: no scope of another thread holds there."
+)
 _FIX_WITHOUT_CONTEXT = (
     "Make it on {dst} from the start, by ctx= of the call at {made_at}: then nothing crosses{draws}."
 )
@@ -154,6 +157,8 @@ def fix(code: str, evidence: Mapping[str, Any]) -> str | None:
     if code == "no-kernel":
         asked = bool(evidence.get("on_host_as_asked"))
         text = instead(each(evidence.get("kernel")), each(evidence.get("dtype")), asked)
+    if text == PUT_BESIDE_INPUTS and evidence.get("scope_apart"):
+        text = _FIX_OF_THREAD
     if code == "default-device" and evidence.get("cut_on_host"):
         text = _FIX_OF_PARTS
     if evidence.get("made_without_context"):

@@ -63,6 +63,21 @@ def _default_device(facts: Facts) -> str:
         return _result(facts)
     if "made_without_context" in facts:
         return _without_context(facts)
+    return f"{_by_default(facts)}{_apart(facts)}"
+
+
+def _apart(facts: Facts) -> str:
+    """Of what ran in a thread beside the one that has a scope open."""
+    opened = facts.told("scope_apart", "lines")
+    if not opened:
+        return ""
+    return (
+        f" The op ran in a thread of its own: a device scope, as the one opened at {opened}, holds only in"
+        " the thread that opens it."
+    )
+
+
+def _by_default(facts: Facts) -> str:
     if "producer_default_device" in facts:
         wanted = facts.told("requested", "devices") or facts.told("called_on", "devices")
         if "cut_on_host" in facts:

@@ -289,6 +289,9 @@ def _with_scopes(cause: Cause, key: Key, tables: Tables) -> Cause:
         "producer_scope": fields.get("producer_scope_loc")
         or (tables.scopes.get(producer) if fields.get("producer_requested") else 0),
     }
+    if cause.code == "default-device":
+        end = "producer_scope_apart_loc" if cause.blames == "producer" else "scope_apart_loc"
+        scopes["scope_apart"] = fields.get(end)
     lines = {name: site for name, loc in scopes.items() if loc and (site := tables.site(loc))}
     end = "producer_scope" if cause.blames == "producer" else "scope"
     if cause.code == "missing-device" and end in lines:

@@ -98,6 +98,7 @@ _TOLD: dict[str, _Told] = {
     "default_device": _Told("Default device", "device"),
     "changed_at": _Told("Changed at", "line"),
     "producer_default_device": _Told("Default device", "device"),
+    "scope_apart": _Told("Scope open in another thread", "line"),
     "made_without_context": _Told("Given no context"),
     "made_at": _Told("Made at", "line"),
     "copied_at": _Told("Copied at", "line"),

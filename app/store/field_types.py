@@ -13,6 +13,8 @@ _INTEGERS = frozenset(
         "producer_loc",
         "scope_loc",
         "producer_scope_loc",
+        "scope_apart_loc",
+        "producer_scope_apart_loc",
         "copy_loc",
         "made_loc",
         "origin_loc",

@@ -12,7 +12,7 @@ from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from .gradients import current as gradient
 from .hosts import on_host as reads_on_host
 from .kernels import default_gpu, kernel_facts, types_of_input, types_of_output
-from .marks import HANDING_ON, KEPT_ON_HOST, Mark, of_calls, openers
+from .marks import HANDING_ON, KEPT_ON_HOST, Mark, of_calls, openers, scopes_apart
 from .names import short_device, tensor_bytes
 from .scopes import current as current_scope
 from .variables import creation, handle_of, kept_by
@@ -112,6 +112,10 @@ class Crossings:
             fields["scope_loc"] = made.line
             if made.opener:
                 fields["facts"]["scope_opener"] = made.opener
+        elif own in scopes_apart:
+            fields["scope_apart_loc"] = scopes_apart[own]
+        if mark in scopes_apart:
+            fields["producer_scope_apart_loc"] = scopes_apart[mark]
         if mark in openers:
             fields["facts"]["producer_scope_opener"] = openers[mark]
         moved = getattr(tensor, "_hopscope_moved", None)

@@ -19,10 +19,11 @@ from .gradients import Forward, forward_ops
 from .gradients import current as gradient
 from .host_waits import brought
 from .live import SMALL_ELEMENTS, LiveBytes
-from .marks import HANDING_ON, Mark, of_calls, openers
+from .marks import HANDING_ON, Mark, of_calls, openers, scopes_apart
 from .marks import mark as mark_of
 from .names import short_device
 from .scopes import current as current_scope
+from .scopes import of_another_thread
 from .variables import value_of
 
 Entry = tuple[int, Mark, Forward, bool, str, bool]
@@ -162,6 +163,8 @@ class EagerOps:
         mark = mark_of(op_type, location, "", requested, full_device)
         if made.opener:
             openers[mark] = made.opener
+        if not requested and (apart := of_another_thread()):
+            scopes_apart[mark] = apart
         beside = resource_among(inputs, full_device)
         if beside:
             self._crossings.works_on[mark] = beside

@@ -60,7 +60,7 @@ def _in_python_functions(functions: Functions, eager_ops: EagerOps) -> None:
             context.context().add_op_callback(eager_ops)
             handed, name = functions.handed, compat.as_bytes(token)
             home = None if device else handed.home(name)
-            mark = mark_of("EagerPyFunc", handed.line(name), "", home.device if home is not None else "")
+            mark = mark_of("EagerPyFunc", handed.line(name), "", home.asked if home is not None else "")
             for tensor in nest.flatten(args):
                 if getattr(tensor, "_hopscope", None) is None:
                     tensor._hopscope = mark

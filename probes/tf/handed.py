@@ -24,11 +24,9 @@ class Home:
     """Where the arguments of one Python function lie."""
 
     def __init__(self, asked: str) -> None:
-        """`asked` is the device that the code asks for, '' for none."""
-        self.device = asked
-        """'' where nothing tells, or several graphs have the function on devices of their own."""
+        self.asked = self.device = asked
+        """`asked` is what the code asks for; `device` is '' where nothing tells, or several graphs tell."""
         self.known = bool(asked)
-        self._asked = bool(asked)
         self._placed: set[str] = set()
         self._waiting: list[Tell] = []
         self._lock = threading.Lock()
@@ -36,7 +34,7 @@ class Home:
     def placed(self, device: str) -> None:
         """A graph has the function's op there."""
         self._placed.add(device)
-        if not self._asked:
+        if not self.asked:
             self._settle(device if len(self._placed) == 1 else "")
 
     def later(self, tell: Tell) -> None:

@@ -12,6 +12,8 @@ HANDING_ON = frozenset({"Identity", "Reshape", "Transpose", "ExpandDims", "Squee
 """Ops whose output holds the values of their input and nothing else."""
 openers: dict[Mark, str] = {}
 """Of what was made in a device scope that a library opened: the library's function that did."""
+scopes_apart: dict[Mark, int] = {}
+"""Of what was made in no scope, and in a thread of its own: the line of the scope of the thread beside it."""
 of_calls: set[Mark] = set()
 """Marks of what traced functions returned."""
 _kept: dict[Mark, Mark] = {}

@@ -5,6 +5,7 @@ Libraries open scopes too, tf.distribute above all: of these it is noted which f
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 from types import FrameType
@@ -26,10 +27,15 @@ class Scope(NamedTuple):
 NO_SCOPE = Scope(0, "")
 
 
+_open: dict[int, list[Scope]] = {}
+"""Thread -> what is open in it, as below."""
+
+
 class _Scopes(threading.local):
     def __init__(self) -> None:
         self.open: list[Scope] = []
         """The open scopes of this thread, the innermost last; NO_SCOPE for one that asks for no device."""
+        _open[threading.get_ident()] = self.open
 
 
 _scopes = _Scopes()
@@ -39,6 +45,34 @@ def current() -> Scope:
     """The innermost open device scope of this thread; NO_SCOPE where none is open, or it asks for none."""
     found = _scopes.open
     return found[-1] if found else NO_SCOPE
+
+
+def of_another_thread() -> int:
+    """The line of the user's scope that the main thread has open, or in which this thread was started.
+
+    0 in the main thread, in one that has a scope of its own, and in the runtime's own threads.
+    """
+    me, main = threading.current_thread(), threading.main_thread()
+    dummy = getattr(threading, "_DummyThread", ())
+    if me is main or isinstance(me, dummy) or current() is not NO_SCOPE:
+        return 0
+    opened = _open.get(main.ident or 0)
+    now = opened[-1].line if opened else 0
+    started: int = getattr(me, "_hopscope_scope", 0)
+    return now or started
+
+
+def watch_threads() -> None:
+    """From now on note the scope in which each thread is started."""
+    start = threading.Thread.start
+
+    def start_noted(thread: threading.Thread, *args: Any, **kwargs: Any) -> None:
+        with contextlib.suppress(Exception):  # a thread's own class may refuse attributes
+            thread._hopscope_scope = current().line  # type: ignore[attr-defined]
+        start(thread, *args, **kwargs)
+
+    start_noted.__doc__, start_noted.__name__ = start.__doc__, "start"
+    threading.Thread.start = start_noted  # type: ignore[method-assign,assignment]
 
 
 class _Recorded:
@@ -97,3 +131,4 @@ def install(recording: Recording) -> None:
         return _Recorded(scope, made)
 
     ops.device = recorded
+    watch_threads()

@@ -33,7 +33,9 @@ call        graph, function: one event a call of a placed graph, dur as Python s
 hop         a transfer: see `hop_fields` in hop.py; copied_from (device) and copy_loc, the line, where
             what is copied is, unchanged, what another copy brought; pulled_loc where it was made of what
             Python had taken at that line (see pulled); with a graph and per_call its count is calls x
-            per_call, with a graph and without it what its own events count
+            per_call, with a graph and without it what its own events count; scope_apart_loc, of its
+            consumer, and producer_scope_apart_loc: where an op in no scope ran in a thread beside another
+            that had one open, the line of that one
 collective  op, devices, tensors, payload_bytes, wire_bytes, algorithm, basis, graph, per_call; of one
             that other processes take part in too, members (devices in all) and group (the same in all
             of them, ``key:instances`` in a graph, else the key alone); devices are this process's then

@@ -34,9 +34,22 @@ def test_steps_of_two_models_that_begin_at_once_are_told_apart(tf_python: Path, 
 def test_a_function_is_seen_after_and_beside_eager_ops_of_other_threads(
     tf_python: Path, hopscope_home: Path
 ) -> None:
-    """Bug: where eager ops of two threads had come in pieces, a function's own graphs were taken apart too."""
+    """Bug: where eager ops of two threads had come in pieces, a function was taken apart and lost."""
     recorded = record(tf_python, SCRIPTS / "ops_in_threads.py")
     assert recorded.run.state == "finished", recorded.log[-2000:]
     assert recorded.report["unseen"] == []
     read = recorded.hops(*WAY, site="ops_in_threads.py:24")
     assert read == [("cpu:0", "cpu:1", 2048, 10)] * 2 + [("cpu:0", "cpu:1", 2048, 20)] * 2
+
+
+def test_a_scope_of_the_main_thread_is_said_not_to_hold_in_another(
+    tf_python: Path, hopscope_home: Path
+) -> None:
+    """Also where the scope that the thread was started in is closed by then."""
+    recorded = record(tf_python, SCRIPTS / "scopes_of_threads.py")
+    assert recorded.run.state == "finished", recorded.log[-2000:]
+    told = {row["site"]: row for row in recorded.report["findings"] if row["code"] == "default-device"}
+    for line, opened in ((14, 23), (20, 29)):
+        found = told[f"scopes_of_threads.py:{line}"]
+        assert found["evidence"]["scope_apart"] == f"scopes_of_threads.py:{opened}"
+        assert "holds only in the thread that opens it" in found["because"]

@@ -85,6 +85,7 @@ def _goes_to(hop: Hop, read: Sequence[Hop]) -> bool:
         return False
     return any(
         (one.dst, one.src) == (hop.src, hop.dst)
+        and (one.count or 0) >= (hop.count or 0)  # what is written more often than read is written there
         and (looks_up == (one.producer_op == _LOOKED_UP))
         and (looks_up or one.shape == hop.shape)
         and any(_is_named(one, name) for name in beside)

@@ -63,3 +63,12 @@ def test_many_values_that_are_added_up_are_told_so(form: str) -> None:
     assert alone.startswith("Each step takes 6 values only to add them up: add them up on the device and")
     single = (hop("host-sync", "gpu:0", shape="1", each=1.0),)
     assert "only to add" not in (said("host-sync", text, framework="mxnet", hops=single) or "")
+
+
+def test_a_norm_that_limits_gradients_is_limited_on_the_device() -> None:
+    text = (
+        "import mxnet as mx\nfor x in data:\n    norm = 0\n    for g in grads:\n"
+        "        norm += nd.norm(g).asscalar() ** 2  #!\n    if norm > 9:\n        scale(grads)\n"
+    )
+    words = said("host-sync", text, framework="mxnet", hops=BOTH) or ""
+    assert "clip_global_norm" in words and "only to add" not in words

@@ -90,13 +90,14 @@ def _of_producer(situation: Situation) -> str | None:
 def _of_sync(situation: Situation) -> str:
     if (site := _assigned_by_python(situation)) is not None:
         return f"Note the value where Python assigns it, at {site}: it is known there, and nothing waits."
-    for known in (of_fit, of_metric, of_clipping, of_rows, of_many_summed):
+    for known in (of_fit, of_metric, of_clipping, of_rows):
         if (said := known(situation)) is not None:
             return said
     found = sorted(uses(situation), key=lambda use: list(Role).index(use.role))
     followed = all(use.role in (Role.KEPT, Role.UNKNOWN) for use in found)
-    if followed and (said := of_carried(situation, sums=bool(found))) is not None:
-        return said
+    for summed in (of_many_summed(situation), of_carried(situation, sums=bool(found))):
+        if followed and summed is not None:
+            return summed
     if not found:
         return advice.LOOKED_AT
     first = found[0]

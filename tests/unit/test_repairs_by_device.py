@@ -67,7 +67,7 @@ def test_many_values_that_are_added_up_are_told_so(form: str) -> None:
 
 def test_a_norm_that_limits_gradients_is_limited_on_the_device() -> None:
     text = (
-        "import mxnet as mx\nfor x in data:\n    norm = 0\n    for g in grads:\n"
+        "import mxnet as mx\nfor x in data:\n    loss.backward()\n    norm = 0\n    for g in grads:\n"
         "        norm += nd.norm(g).asscalar() ** 2  #!\n    if norm > 9:\n        scale(grads)\n"
     )
     words = said("host-sync", text, framework="mxnet", hops=BOTH) or ""

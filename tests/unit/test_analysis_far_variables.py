@@ -76,8 +76,14 @@ def test_gradients_that_come_to_far_variables_are_told_with_these() -> None:
         (read(1), beside(3, "128")),
         (Key(1, "hop", read(1).fields, 30), Key(3, "hop", beside(3).fields, 120)),
     ],
-    ids=["changes-nothing", "another-shape", "another-line", "another-variable", "another-of-the-name"]
-    + ["written-more-often"],
+    ids=[
+        "changes-nothing",
+        "another-shape",
+        "another-line",
+        "another-variable",
+        "another-of-the-name",
+        "written-more-often",
+    ],
 )
 def test_what_may_have_another_reason_is_told_by_itself(keys: tuple[Key, ...]) -> None:
     found = told(*keys)

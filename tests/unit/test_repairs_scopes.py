@@ -166,7 +166,7 @@ def test_gradients_of_ops_on_several_devices_have_no_one_scope() -> None:
     assert fixed("gradient-outside-scope", text, forward_requested=["gpu:0", "gpu:1"]) is None
     assert fixed("gradient-outside-scope", text, producer_forward_requested="gpu:1") is not None
     # Bug: gradients that are computed where they belong were moved along, away from their forward ops.
-    also = {"forward_requested": "gpu:1", "gradients_of": ["gpu:0", "gpu:1"]}
+    also: dict[str, Any] = {"forward_requested": "gpu:1", "gradients_of": ["gpu:0", "gpu:1"]}
     assert fixed("gradient-outside-scope", text, **also) is None
     assert fixed("gradient-outside-scope", text, forward_requested="worker:0/gpu:1") is None
 

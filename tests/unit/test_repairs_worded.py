@@ -407,7 +407,7 @@ def test_gradients_of_two_scopes_are_computed_in_stages() -> None:
     """Bug: one call was to stand in the device scopes of two devices."""
     told = said("gradient-outside-scope", SPLIT, forward_requested=["gpu:1", "gpu:0"]) or ""
     assert told.startswith("One call computes all its gradients in one scope") and "output_gradients" in told
-    also = {"forward_requested": "gpu:1", "gradients_of": ["gpu:0", "gpu:1"]}
+    also: dict[str, Any] = {"forward_requested": "gpu:1", "gradients_of": ["gpu:0", "gpu:1"]}
     assert said("gradient-outside-scope", SPLIT, **also) == told
     of_one = said("gradient-outside-scope", SPLIT, forward_requested=["gpu:1", "gpu:1"]) or ""
     assert of_one == "Compute the gradients in the device scope of gpu:1, like the forward ops."

@@ -12,6 +12,7 @@ from typing import Literal
 
 from app.analysis.devices import is_gpu
 from app.analysis.finding import Finding
+from app.analysis.hidden import hidden
 from app.analysis.hops import Hop
 from app.analysis.lines import split_site
 from app.analysis.severity import RANK
@@ -79,6 +80,8 @@ class Verified:
     """Times are compared."""
     stand_ins: bool = False
     """Times are of devices that only play GPUs, in one of the runs at least."""
+    unseen: str = ""
+    """What went unseen of much of the run after, and not of the run before: the finding may be in there."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -158,6 +161,7 @@ def verify(code: str, site: str, before: Judged, after: Judged, became: LineMap)
         _moved([after.hops[row] for row in shown], after.tables.rounds if by_step else 1),
         uncovered,
         stand_ins=any(_played(side.tables) for side in (before, after)),
+        unseen=missed if (missed := hidden(after.tables)) != hidden(before.tables) else "",
     )
 
 

@@ -87,8 +87,9 @@ def _compared(runs: tuple[Run, Run], after: Snapshot, before: Snapshot, code: st
         # Only to see more is no improvement.
         unhidden = found.code == OPAQUE and found.state == "gone" and found.uncovered
         cost = verify_words.cost(found)
-        icon = ":material/visibility:" if unhidden else ""
-        _tell(found.state, verify_words.headline(found) + cost, mixed=bool(unhidden or cost), icon=icon)
+        icon = ":material/visibility:" if unhidden else ":material/visibility_off:" if found.unseen else ""
+        mixed = bool(unhidden or cost or found.unseen)
+        _tell(found.state, verify_words.headline(found) + cost, mixed=mixed, icon=icon)
     _tell_new(verify_words.new_told(found))
     if words := verify_words.shown_now(found):
         st.markdown(words)

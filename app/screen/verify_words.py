@@ -64,6 +64,10 @@ def headline(verified: Verified, foreseen: bool = False) -> str:
     lines = [one.site for one in verified.after.found if one.site and one.site != verified.site]
     if lines:
         moved = f", now at {', '.join(dict.fromkeys(lines))}"
+    if verified.unseen and verified.state != "still there":
+        shows = "does not show it" if verified.state == "gone" else f"shows it as a note only{moved}"
+        unknown = f"Whether {verified.code}{where} is gone is not known"
+        return f"{unknown}: this run {shows}; not seen: {verified.unseen}"
     said = f"{verified.code}{where} {(_FORESEEN if foreseen else _SAID)[verified.state]}{moved}"
     if verified.code == COMPILED and verified.state == "gone" and verified.uncovered:
         return f"{said}: this run shows what XLA hid in the one before"

@@ -14,8 +14,9 @@ from app.analysis.hops import hop_table
 from app.analysis.syncs import sync_table
 from app.analysis.tables import Tables
 from app.analysis.verify import Judged, StepTime, changed_sites, line_map, verify
+from app.screen import verify_words
 from app.store.totals import KeyTotals
-from probes.trace.rows import Event, Key, Location, Process
+from probes.trace.rows import Event, Key, Location, Process, Unseen
 from tests.unit.traces import hop_fields
 
 BEFORE = "a\nb\nloss = float(x)\nc\n"
@@ -180,3 +181,16 @@ def test_what_xla_hid_is_told_apart_from_what_the_change_costs() -> None:
     assert (found.before.bytes, found.after.bytes, found.bytes_shown) == (2000, 3000, 1000)
     still = verify("xla-opaque", "train.py:3", before, before, line_map({}))
     assert (still.uncovered, still.shown) == (False, ())
+
+
+def test_what_the_run_after_did_not_see_is_not_called_gone() -> None:
+    before, after = run(pull(3)), run()
+    after.tables.unseen.append(Unseen("ops inside step", 5000, "the runtime exported no placed graph"))
+    found = verify("host-sync", "train.py:3", before, after, line_map({}))
+    assert (found.state, found.unseen) == ("gone", "ops inside step")
+    assert verify_words.headline(found) == (
+        "Whether host-sync at train.py:3 is gone is not known: this run does not show it;"
+        " not seen: ops inside step"
+    )
+    before.tables.unseen.append(after.tables.unseen[0])
+    assert verify("host-sync", "train.py:3", before, after, line_map({})).unseen == ""

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from runners import registry
 from runners.launcher import launch, plan_program, plan_script
 from runners.resuming import last_checkpoint
@@ -14,6 +16,7 @@ from tests.e2e.conftest import Server, wait_until
 from tests.e2e.run_page import SLOW, RunPage, confirm, expect, write_script
 
 ENOUGH = 100_000
+pytestmark = pytest.mark.timeout(600)  # several waits, of which each may be long on a busy machine
 
 
 def test_kill_and_resume(server: Server, page: Any) -> None:
@@ -38,7 +41,7 @@ def test_kill_and_resume(server: Server, page: Any) -> None:
     resumed = registry.find(name)
     assert resumed.spec["resumed_from"] == run.id
     run_page.wait_for_state("running")
-    expect(run_page.fact("progress")).to_contain_text(f"/ {ENOUGH:,}", timeout=120_000)
+    expect(run_page.fact("progress")).to_contain_text(f"/ {ENOUGH:,}")
     first = int(run_page.fact("progress").inner_text().split("/")[0].replace(",", ""))
     assert first > (last_checkpoint(run) or 0)
     confirm(actions, "kill")

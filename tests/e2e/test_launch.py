@@ -295,7 +295,9 @@ def test_a_script_of_ones_own(tmp_path: Path, own_folder: Path, mx_python: Path,
         page.wait_for_url("**/run?run=*")
         RunPage(page).wait_for_state("finished")
         expect(RunPage(page).fact("kind")).to_have_text("pre-flight")
-        expect(page.get_by_text("Foreseen for 2 GPUs (the script names no GPU)")).to_be_visible()
+        expect(
+            page.get_by_text("Foreseen for cpu:1 and cpu:2 as cards (the script names no GPU)")
+        ).to_be_visible()
         expect(page.get_by_text(re.compile(r"^Not foreseen: \d+$"))).to_be_visible()
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 from typing import TypeGuard
 
+from app.analysis.repairs.before import before_taking, drop_if_unused, reshaped, still
 from app.analysis.repairs.change import Change, Overlap, unfolded
 from app.analysis.repairs.names import (
     assignment_of,
     bound_in,
     called,
-    changed_in,
     dotted,
-    from_modules,
     keyword,
     read_in,
     root_of,
@@ -23,7 +22,6 @@ from app.analysis.repairs.source import Source, is_compound, own_nodes
 from app.analysis.rules.placed import READS
 
 _MOVES = frozenset({"as_in_context", "as_in_ctx", "copyto"})
-_TAKES = frozenset({"numpy", "asnumpy"})
 _MAYBE_VARIABLES = READS | {"", "?", "Python", "_Arg"}
 """Types of producers whose results may be variables, as far as the run tells."""
 _SHAPES = frozenset({"reshape", "expand_dims", "squeeze", "transpose", "flatten", "swapaxes"})
@@ -57,8 +55,8 @@ def direct(situation: Situation, change: Change, stmt: ast.stmt, call: ast.Call)
         return "Drops the stop between: the tensor goes to where it is used."
     if dotted(call.func) not in (f"{tf}.constant", f"{tf}.convert_to_tensor"):
         return None
-    shaped = _reshaped(source, call.args[0])
-    tensor = None if shaped is not None else _before_taking(source, call.args[0], stmt, change)
+    shaped = reshaped(source, call.args[0])
+    tensor = None if shaped is not None else before_taking(source, call.args[0], stmt, change)
     if shaped is not None:
         taped = _maybe_taped(source, stmt)
         new = f"{tf}.reshape({source.code(shaped[0])}, {source.code(shaped[1])})"
@@ -148,13 +146,13 @@ def _direct_array(source: Source, change: Change, stmt: ast.stmt, call: ast.Call
         return "Copies straight to where the array is used, without the stop between."
     there = keyword(call, "ctx")
     if called(call) == "array" and there is not None and len(call.args) == 1 and len(call.keywords) == 1:
-        shaped = _reshaped(source, call.args[0])
+        shaped = reshaped(source, call.args[0])
         if shaped is not None and not all(map(_plain_size, shaped[1].elts)):
             return None  # other numbers below 1 mean something of their own to MXNet
         array = (
             f"{source.operand(shaped[0])}.reshape({source.code(shaped[1])})"
             if shaped is not None
-            else _before_taking(source, call.args[0], stmt, change)
+            else before_taking(source, call.args[0], stmt, change)
         )
         if array is None:
             return None
@@ -193,7 +191,7 @@ def _before_moving(source: Source, node: ast.expr, stmt: ast.stmt, change: Chang
     if isinstance(inner, ast.Call) and called(inner) in _MOVES:
         return _without(source, node, inner)
     made = assignment_of(source, inner.id, stmt) if isinstance(inner, ast.Name) else None
-    if made is None or made.value is None or not _still(source, made, stmt, made.value):
+    if made is None or made.value is None or not still(source, made, stmt, made.value):
         return None
     way = _shaped(made.value)
     if not isinstance(way, ast.Call) or called(way) not in _MOVES:
@@ -201,7 +199,7 @@ def _before_moving(source: Source, node: ast.expr, stmt: ast.stmt, change: Chang
     value = _without(source, made.value, way)
     if value is None:
         return None
-    _drop_if_unused(source, change, inner)
+    drop_if_unused(source, change, inner)
     start, end = source.span(node)
     first, last = source.span(inner)
     return f"{source.text[start:first]}{value}{source.text[last:end]}"
@@ -226,94 +224,11 @@ def _without(source: Source, node: ast.expr, move: ast.Call) -> str | None:
     return f"{source.text[start:first]}{source.operand(move.func.value)}{source.text[last:end]}"
 
 
-def _before_taking(source: Source, made: ast.expr, stmt: ast.stmt, change: Change) -> str | None:
-    """The tensor whose value an expression is, by ``x.numpy()`` in it or a line above."""
-    if isinstance(made, ast.Call):
-        return source.operand(taken) if (taken := _taken(made)) is not None else None
-    above = assignment_of(source, made.id, stmt) if isinstance(made, ast.Name) else None
-    taken = _taken(above.value) if above is not None and above.value is not None else None
-    if above is None or taken is None or above.value is None or not isinstance(made, ast.Name):
-        return None
-    if isinstance(taken, ast.Name) and _still(source, above, stmt, taken):
-        _drop_if_unused(source, change, made)
-        return source.code(taken)
-    if _uses(source, made.id) != 2 or not _once_each(source, above, stmt):
-        return None
-    change.replace(above.value, source.code(taken))
-    return made.id
-
-
-def _reshaped(source: Source, made: ast.expr) -> tuple[ast.expr, ast.List | ast.Tuple] | None:
-    """The tensor and the shape of ``np.reshape(x.numpy(), [..])`` or ``x.numpy().reshape([..])``."""
-    if not isinstance(made, ast.Call) or called(made) != "reshape" or made.keywords:
-        return None
-    if not isinstance(made.func, ast.Attribute):
-        return None
-    of_numpy = root_of(made.func) in from_modules(source, made, "numpy") and len(made.args) == 2
-    whole = made.args if of_numpy else [made.func.value, *made.args]
-    if len(whole) != 2 or not isinstance(whole[1], ast.List | ast.Tuple):
-        return None
-    taken = _taken(whole[0])
-    return (taken, whole[1]) if taken is not None else None
-
-
 def _plain_size(node: ast.expr) -> bool:
     """Whether a part of a shape is -1 or a positive number."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return isinstance(node.operand, ast.Constant) and node.operand.value == 1
     return isinstance(node, ast.Constant) and isinstance(node.value, int) and node.value > 0
-
-
-def _taken(node: ast.expr) -> ast.expr | None:
-    plain = isinstance(node, ast.Call) and called(node) in _TAKES and not node.args and not node.keywords
-    return (
-        node.func.value
-        if plain and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-        else None
-    )
-
-
-def _still(source: Source, made: ast.stmt, stmt: ast.stmt, value: ast.expr) -> bool:
-    """Whether the names of an expression mean the same at a later statement of the same round."""
-    if not _once_each(source, made, stmt):
-        return False
-    names = read_in(value)
-    scope = source.scopes_of(stmt)[0]
-    between = [
-        one
-        for one in ast.walk(scope)
-        if isinstance(one, ast.stmt) and not is_compound(one) and made.lineno < one.lineno < stmt.lineno
-    ]
-    return not any(names & (bound_in(one) | changed_in(one)) for one in between)
-
-
-def _once_each(source: Source, made: ast.stmt, stmt: ast.stmt) -> bool:
-    """Whether the later statement runs right after the other, each time, but for device scopes."""
-    block = source.block_of(made)
-    for one in (stmt, *source.ancestors(stmt)):
-        if one is not stmt and not isinstance(one, ast.With):
-            break
-        if any(one is other for other in block):
-            return True
-    # Both may be in scopes of their own that follow each other.
-    parent = source.parents[made]
-    return isinstance(parent, ast.With) and _once_each(source, parent, stmt)
-
-
-def _uses(source: Source, name: str) -> int:
-    return sum(isinstance(one, ast.Name) and one.id == name for one in ast.walk(source.tree))
-
-
-def _drop_if_unused(source: Source, change: Change, node: ast.expr) -> None:
-    """Take the assignment of a name out that nothing else uses."""
-    if not isinstance(node, ast.Name):
-        return
-    made = assignment_of(source, node.id, node)
-    alone = made is not None and source.lines[made.lineno - 1].strip().startswith(
-        source.code(made).partition("\n")[0]
-    )
-    if made is not None and alone and _uses(source, node.id) == 2 and unfolded(source, made)[0] is source:
-        change.drop(made)
 
 
 def left_where_it_is(situation: Situation, last: int) -> Draft | None:

@@ -15,14 +15,12 @@ from app.analysis.hops import Hop
 from app.analysis.naming import each
 from app.analysis.rules.placed import READS
 from app.analysis.telling import Telling
-from app.analysis.transfer import NOT_THE_CODES
+from app.analysis.transfer import CHANGES, NOT_THE_CODES
 from probes.trace.hop import COPIED_BACK
 
 _NOT_OF_THE_LINE = READS | NOT_THE_CODES | {"", "?"}
 """Producers that may stay where they are, whatever the scope of the line that their result comes from."""
 
-_CHANGES = ("Assign", "ResourceApply", "ResourceScatter")
-"""How ops begin that change a variable where it lives."""
 _BACKWARD = " (backward)"
 _GRADIENT = "gradient-outside-scope"
 _FORWARD = ("forward_requested", "producer_forward_requested")
@@ -66,7 +64,7 @@ def consequences(
 
 def put_back(hops: Iterable[Hop]) -> list[str]:
     """The devices whose variables consequences change."""
-    return list(dict.fromkeys(hop.dst for hop in hops if hop.op.startswith(_CHANGES)))
+    return list(dict.fromkeys(hop.dst for hop in hops if hop.op.startswith(CHANGES)))
 
 
 def _copied_back(hop: Hop) -> tuple[str | None, ...]:
@@ -105,7 +103,7 @@ def _put_back(hop: Hop) -> bool:
         and bool(evidence.get("colocated_with"))
         and not evidence.get("requested")
         and not evidence.get("producer_requested")
-        and hop.op.startswith(_CHANGES)
+        and hop.op.startswith(CHANGES)
         and hop.producer_site == hop.site
         and hop.producer_op not in _NOT_OF_THE_LINE
         and "Call" not in hop.producer_op

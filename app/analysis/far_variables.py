@@ -12,9 +12,9 @@ from typing import TypeVar
 from app.analysis.hops import Hop
 from app.analysis.naming import each
 from app.analysis.telling import Telling
+from app.analysis.transfer import CHANGES
 
 _CODE = "variable-home"
-_CHANGES = ("Assign", "ResourceApply", "ResourceScatter")
 _LOOKED_UP = "ResourceGather"
 Act = TypeVar("Act")
 Changed = Callable[[str], Collection[str]]
@@ -81,7 +81,7 @@ def _goes_to(hop: Hop, read: Sequence[Hop]) -> bool:
     """Whether an op that stands beside one of the variables works with what comes from where that is read."""
     beside = each(hop.cause.evidence.get("colocated_with"))
     looks_up = hop.op == _LOOKED_UP
-    if hop.cause.code != "colocation" or not (looks_up or hop.op.startswith(_CHANGES)):
+    if hop.cause.code != "colocation" or not (looks_up or hop.op.startswith(CHANGES)):
         return False
     return any(
         (one.dst, one.src) == (hop.src, hop.dst)
@@ -111,6 +111,6 @@ def _is_for(part: Sequence[Hop], read: Sequence[Hop], hops: Sequence[Hop], chang
     if any(hop.cause.blames != "consumer" or not hop.shape or hop.shape not in shapes for hop in part):
         return False
     back = any(
-        hop.site == site and hop.dst == src and hop.op.startswith(_CHANGES) for hop in hops if hop.count
+        hop.site == site and hop.dst == src and hop.op.startswith(CHANGES) for hop in hops if hop.count
     )
     return not back and site in changed(dst)

@@ -19,6 +19,8 @@ PLUMBING = frozenset({"Enter", "Exit", "Merge", "NextIteration", "Switch"})
 """Op types that loops and branches are made of when they run; nobody could have put them anywhere."""
 NOT_THE_CODES = PLUMBING | {"_Retval", "_Arg", "Python", "Identity"}
 """Op types that a runtime makes by itself: arguments, results, the plumbing of loops and branches."""
+CHANGES = ("Assign", "ResourceApply", "ResourceScatter")
+"""How ops begin that change a variable where it lives."""
 _MAYBE_READS = frozenset({"", "?", "ReadVariableOp"})
 """Types of producers whose results may be a variable's value, which an Identity hands to the code."""
 _MADE_BY_OPTIMIZER = ("LayoutOptimizer", "ConstantFolding", "ArithmeticOptimizer", "DebugIdentity")

@@ -68,11 +68,11 @@ def watch_threads() -> None:
 
     def start_noted(thread: threading.Thread, *args: Any, **kwargs: Any) -> None:
         with contextlib.suppress(Exception):  # a thread's own class may refuse attributes
-            thread._hopscope_scope = current().line  # type: ignore[attr-defined]
+            thread._hopscope_scope = current().line  # type: ignore[attr-defined]  # a mark of ours
         start(thread, *args, **kwargs)
 
     start_noted.__doc__, start_noted.__name__ = start.__doc__, "start"
-    threading.Thread.start = start_noted  # type: ignore[method-assign,assignment]
+    threading.Thread.start = start_noted  # type: ignore[method-assign,assignment]  # meant
 
 
 class _Recorded:

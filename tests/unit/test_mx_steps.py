@@ -39,7 +39,7 @@ class Steps:
 
 def told(store: Any, *pushed: Any, given: bool = False, value: Any = "gradient") -> list[int]:
     recording = Steps()
-    pushes = steps.Pushes(recording, lambda value: value == "gradient")  # type: ignore[arg-type]
+    pushes = steps.Pushes(recording, lambda value: value == "gradient")  # type: ignore[arg-type]  # of a Recording it asks the steps only
     if given:
         pushes.given(store)
     for keys in pushed:

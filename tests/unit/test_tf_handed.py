@@ -63,6 +63,6 @@ def test_what_waits_for_a_graph_that_never_comes_is_told_as_tensorflow_says() ->
 
 
 def test_other_ops_are_none_of_its_business() -> None:
-    found = Handed(Recorder())  # type: ignore[arg-type]
+    found = Handed(Recorder())  # type: ignore[arg-type]  # a Recording of tickers only
     found.traced(op(kind="MatMul"), 7)
     assert found.home(b"token") is None and found.line(b"token") == 0

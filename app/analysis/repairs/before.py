@@ -14,6 +14,7 @@ from app.analysis.repairs.names import (
     read_in,
     root_of,
 )
+from app.analysis.repairs.notation import blocks_around
 from app.analysis.repairs.source import Source, is_compound
 
 _TAKES = frozenset({"numpy", "asnumpy"})
@@ -100,3 +101,12 @@ def drop_if_unused(source: Source, change: Change, node: ast.expr) -> None:
     )
     if made is not None and alone and _uses(source, node.id) == 2 and unfolded(source, made)[0] is source:
         change.drop(made)
+
+
+def maybe_taped(source: Source, stmt: ast.stmt) -> bool:
+    """Whether a tape may watch the statement: it is in a function, of whatever file, or in a tape's block."""
+    return source.function_of(stmt) is not None or any(
+        called(item.context_expr) == "GradientTape"
+        for block in blocks_around(source, stmt)
+        for item in block.items
+    )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from app.analysis.repairs.before import maybe_taped
 from app.analysis.repairs.change import Change, unfolded
 from app.analysis.repairs.holding import first_values
 from app.analysis.repairs.names import bindings, called, dotted
-from app.analysis.repairs.notation import blocks_around, tensorflow
+from app.analysis.repairs.notation import tensorflow
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Function, Source
 from app.analysis.rules.placed import READS
@@ -35,7 +36,7 @@ def stays_tensor(situation: Situation) -> Draft | None:
             called(part) == "Variable" for one in values if one is not None for part in ast.walk(one)
         ):
             return None  # a variable's own tensor were its later value
-        new = f"{tf}.stop_gradient({tensor})" if _maybe_taped(source, stmt) else tensor
+        new = f"{tf}.stop_gradient({tensor})" if maybe_taped(source, stmt) else tensor
         change = Change(source)
         if new != target.id:
             change.replace(stmt.value, new)
@@ -95,11 +96,3 @@ def _converted(source: Source, node: ast.Name, tf: str) -> bool:
         dotted(one.func if isinstance(one, ast.Call) else one) == f"{tf}.function"
         for one in made[0].decorator_list
     )
-
-
-def _maybe_taped(source: Source, stmt: ast.stmt) -> bool:
-    """Whether a tape may be open at the statement: one's block is around it, or its function's callers'."""
-    if source.function_of(stmt) is not None:
-        return "GradientTape" in source.text
-    items = (item.context_expr for block in blocks_around(source, stmt) for item in block.items)
-    return any(called(one) == "GradientTape" for one in items)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TypeGuard
 
-from app.analysis.repairs.before import before_taking, drop_if_unused, reshaped, still
+from app.analysis.repairs.before import before_taking, drop_if_unused, maybe_taped, reshaped, still
 from app.analysis.repairs.change import Change, Overlap, unfolded
 from app.analysis.repairs.names import (
     assignment_of,
@@ -58,13 +58,13 @@ def direct(situation: Situation, change: Change, stmt: ast.stmt, call: ast.Call)
     shaped = reshaped(source, call.args[0])
     tensor = None if shaped is not None else before_taking(source, call.args[0], stmt, change)
     if shaped is not None:
-        taped = _maybe_taped(source, stmt)
+        taped = maybe_taped(source, stmt)
         new = f"{tf}.reshape({source.code(shaped[0])}, {source.code(shaped[1])})"
         change.replace(call, f"{tf}.stop_gradient({new})" if taped else new)
         return "Reshapes the tensor where it is, without a way through Python; its dtype stays its own."
     if tensor is None:
         return None
-    if _maybe_taped(source, stmt):
+    if maybe_taped(source, stmt):
         change.replace(call, f"{tf}.stop_gradient({tensor})")  # what came from Python had no gradient
     elif situation.evidence("tensor_again_at") and not _is_result(situation):
         return None  # a copy in no scope would pass the default device again
@@ -117,15 +117,6 @@ def _is_result(situation: Situation) -> bool:
         hop.producer_op in _MAYBE_VARIABLES
         or (hop.producer_op == "Identity" and hop.producer_site in (None, hop.site))
         for hop in pulls
-    )
-
-
-def _maybe_taped(source: Source, stmt: ast.stmt) -> bool:
-    """Whether a tape may watch the statement: it is in a function, of whatever file, or in a tape's block."""
-    return source.function_of(stmt) is not None or any(
-        called(item.context_expr) == "GradientTape"
-        for block in blocks_around(source, stmt)
-        for item in block.items
     )
 
 

@@ -15,18 +15,20 @@ from typing import NoReturn
 
 from runners.errors import HopscopeError, UsageError
 from runners.install import Step, install
-from runners.virtualenv import Recipe, VirtualEnvironment
+from runners.virtualenv import Lock, Recipe, VirtualEnvironment
 
 ROOT = Path(__file__).resolve().parents[1]
+_LOCK = ROOT / "runners" / "requirements" / "locked" / "dashboard.txt"
 _REQUIREMENT = re.compile(r"^([A-Za-z0-9._-]+)((?:[<>=]=?[\d.]+,?)*)$")
 _BOUND = re.compile(r"([<>=]=?)([\d.]+)")
 _PLAIN_LINE_EVERY_S = 5.0
 _INTERRUPTED = 130
 
 
-def dashboard_recipe(label: str = "dashboard", *more: Path) -> Recipe:
+def dashboard_recipe(label: str = "dashboard", *more: Path, locked: bool = False) -> Recipe:
     """What the dashboard's environment holds: requirements.txt, and the requirement files in `more`."""
-    return Recipe(label, (ROOT / "requirements.txt", *more), disk_bytes=850_000_000)
+    lock = Lock((_LOCK,)) if locked else None
+    return Recipe(label, (ROOT / "requirements.txt", *more), disk_bytes=850_000_000, lock=lock)
 
 
 def dashboard_environment() -> VirtualEnvironment:
@@ -41,7 +43,8 @@ def dashboard_environment() -> VirtualEnvironment:
 def main(argv: list[str]) -> int:
     """Run a Hopscope command in the dashboard's environment, made first where it is missing."""
     try:
-        enter(dashboard_recipe(), [str(ROOT / "app"), *argv])
+        locked = argv[:1] == ["setup"] and "--locked" in argv
+        enter(dashboard_recipe(locked=locked), [str(ROOT / "app"), *argv])
         from app.cli import main as command
 
         return command(argv)
@@ -74,10 +77,12 @@ def enter(recipe: Recipe, argv: list[str]) -> None:
 def prepare(environment: VirtualEnvironment, recipe: Recipe) -> None:
     """Install `recipe` into `environment`, telling on standard error how far it is."""
     signal.signal(signal.SIGTERM, _stop)
-    base = sys.executable
+    # Of an environment that is made anew its own interpreter is none to make it from.
+    base = getattr(sys, "_base_executable", sys.executable)
+    clear = recipe.lock is not None and environment.stamp(recipe.label) is not None
     with ConsoleProgress(f"Preparing {environment.path} (once; the next start takes seconds)") as console:
         try:
-            install(environment, recipe, base, console.tell)
+            install(environment, recipe, base, console.tell, clear)
         except KeyboardInterrupt:
             console.end("interrupted; the next start goes on from here")
             raise

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.screen.look import dress
+from app.web.shared.look import dress
 
 _PAGES = Path(__file__).resolve().parents[1] / "pages"
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import errno
+import logging
 import math
 import os
 import signal
@@ -23,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:  # `streamlit run` knows this file's folder only
     sys.path.insert(0, str(ROOT))
 
+import h11
 import plotly
 import streamlit as st
 import uvicorn
@@ -31,18 +34,22 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
+from websockets import http11
 
 from app import access
 from app.analysis.alerts import Watcher
-from app.live.going_on import GoingOn
-from app.live.replay import Replay, recording_of
-from app.live.stream import Hub
+from app.components.runs.listing import ListingHub
+from app.components.stream.going_on import GoingOn
+from app.components.stream.replay import Replay, recording_of
+from app.components.stream.stream import Hub
+from app.opening import missing_lines, opening_lines
 from app.tokens import kept_tokens
 from app.views.metrics import CONTENT_TYPE as METRICS_TYPE
 from app.views.metrics import metrics_text
 from app.views.smi_text import machine_text
+from app.web.runs.runs_table import RunsTable
 from probes.attach import dashboards
-from runners import background, monitor
+from runners import background, monitor, registry
 from runners.cuda_order import with_ordinals
 from runners.errors import HopscopeError, UsageError
 
@@ -52,10 +59,25 @@ _PLOTLY_JS = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 
 _FRESH = {"Cache-Control": "no-store"}
 _CONNECTIONS_GRACE_S = 3
+_CLIENTS_LOGGERS = ("streamlit.web.server.starlette.starlette_websocket", "uvicorn.error")
+"""What tells of messages and requests that could not be read."""
+_MESSAGE_BYTES = 8 << 20
+"""The largest message of a page: an edited copy of a file and what else stands in its widgets."""
+_HEADER_BYTES = 1 << 20
+"""The largest header of a request: a browser keeps up to 180 cookies of 4 KiB for one host."""
 
-_build: str | None = None
-_new_tokens = False
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """How `serve` was asked to let people in."""
+
+    no_token: bool = False
+    new_tokens: bool = False
+
+
+_options = Options()
 _hub = Hub(monitor.shared(), Watcher().look, GoingOn().look)
+_runs_hub = ListingHub(RunsTable(registry.index.look))
 
 
 async def _health(_request: Request) -> Response:
@@ -89,6 +111,12 @@ async def _machine(socket: WebSocket) -> None:
         return
     with contextlib.suppress(asyncio.CancelledError):
         await _hub.serve(socket, _number(query.get("since")), access.role_of(socket) == "operator")
+
+
+async def _runs(socket: WebSocket) -> None:
+    """The Runs page's stream: the part of the list that a viewer looks at, when it changes."""
+    with contextlib.suppress(asyncio.CancelledError):
+        await _runs_hub.serve(socket, access.role_of(socket) == "operator")
 
 
 def _number(text: str | None) -> float:
@@ -132,20 +160,30 @@ def _none_yet() -> Response:
 
 @contextlib.asynccontextmanager
 async def _lifespan(_app: st.App) -> AsyncIterator[dict[str, Any]]:
-    """Print the address, install what is missing meanwhile, and stop that install with the server."""
-    _bound_the_stop()
-    address = st.get_option("server.address") or "0.0.0.0"
-    port = int(st.get_option("server.port"))
-    tokens, unkept = (None, None) if access.is_loopback(address) else kept_tokens(port, _new_tokens)
-    policy = access.policy_for(address, port, tokens)
+    """Decide who gets in, print the address, and keep what serves the pages going.
+
+    It runs in every way of starting, also under another server's command.
+    """
+    for line in registry.close_to_others():
+        print(f"hopscope: {line}", file=sys.stderr, flush=True)
+    server = _uvicorn_server()
+    if server is not None:
+        _bound(server.config)
+    for name in _CLIENTS_LOGGERS:
+        logging.getLogger(name).addFilter(OneLine())
+    address, port = _listening(server)
+    tokens, unkept = ({}, None) if _options.no_token else kept_tokens(_options.new_tokens)
+    policy = access.Policy(tokens, (address.lower(),))
     access.set_policy(policy)
-    for line in _addresses(address, policy):
+    url = _url(address, port)
+    for line in opening_lines(url, tokens, secret=sys.stdout.isatty()):
         print(line, flush=True)
     if unkept:
         print(f"hopscope: {unkept}", file=sys.stderr, flush=True)
+    for line in await asyncio.to_thread(missing_lines):
+        print(line, flush=True)
     address_told = contextlib.ExitStack()
-    address_told.enter_context(dashboards.told(_url(address, policy.port), policy.port))
-    installing = asyncio.create_task(asyncio.to_thread(_install_meanwhile))
+    address_told.enter_context(dashboards.told(url, port))
     _hub.start()
     monitor.shared().start()
     try:
@@ -154,39 +192,51 @@ async def _lifespan(_app: st.App) -> AsyncIterator[dict[str, Any]]:
         address_told.close()
         await _hub.stop()
         await asyncio.to_thread(monitor.shared().stop)
-        await installing
         await asyncio.to_thread(background.stop)
 
 
-def _bound_the_stop() -> None:
-    """Let a stop wait for open connections no longer than `_CONNECTIONS_GRACE_S`.
+class OneLine(logging.Filter):
+    """Say in one line what was refused: whoever reaches the server can send any bytes."""
 
-    Else one that was accepted while the server closes, or whose browser reads no more, keeps uvicorn waiting
-    for ever (`Server.shutdown` closes those that it knows, and waits for all to be gone). Streamlit hands no
-    such setting on; the server is found by the handler that it has set for SIGTERM.
-    """
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Pass every record on, without the frames of others' code where the client was wrong."""
+        error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, h11.LocalProtocolError):
+            # The request broke off in its body, and then no answer can be sent.
+            record.levelno, record.levelname = logging.WARNING, logging.getLevelName(logging.WARNING)
+            record.msg, record.args = f"A malformed request was dropped: {error}", ()
+            record.exc_info = None
+        elif error is not None and record.levelno == logging.WARNING:
+            record.msg, record.args = f"{record.getMessage()}: {error}", ()
+            record.exc_info = None
+        return True
+
+
+def _uvicorn_server() -> uvicorn.Server | None:
+    """The server that runs this app, found by the handler that it has set for SIGTERM."""
     server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
-    if isinstance(server, uvicorn.Server):
-        server.config.timeout_graceful_shutdown = _CONNECTIONS_GRACE_S
+    return server if isinstance(server, uvicorn.Server) else None
 
 
-def _install_meanwhile() -> None:
-    try:
-        background.start(build=_build)
-    except HopscopeError as error:
-        print(f"hopscope: {error}", file=sys.stderr, flush=True)
+def _bound(config: uvicorn.Config) -> None:
+    """Bound what a stop waits for and what one client may send; Streamlit hands no such settings on.
+
+    Without the first a connection that was accepted while the server closes, or whose browser reads no
+    more, keeps uvicorn waiting for ever (`Server.shutdown` closes those that it knows, and waits for all to
+    be gone).
+    """
+    config.timeout_graceful_shutdown = _CONNECTIONS_GRACE_S
+    config.ws_max_size = _MESSAGE_BYTES
+    # Other servers of this host share a browser's cookies with this one, so their size is not ours to choose.
+    config.h11_max_incomplete_event_size = _HEADER_BYTES
+    http11.MAX_LINE_LENGTH = _HEADER_BYTES
 
 
-def _addresses(address: str, policy: access.Policy) -> list[str]:
-    """The lines that tell where the dashboard is; with tokens, one line a role."""
-    url = _url(address, policy.port)
-    if not policy.tokens:
-        return [f"Hopscope: {url}"]
-    lines = []
-    for token, role in policy.tokens.items():
-        may = "to look, launch and stop" if role == "operator" else "to look"
-        lines.append(f"Hopscope: {url}/?{access.TOKEN}={token}  ({role}: {may})")
-    return lines
+def _listening(server: uvicorn.Server | None) -> tuple[str, int]:
+    """The address and port that are served: as the server has them, else as Streamlit was told."""
+    if server is not None and server.config.uds is None and server.config.fd is None:
+        return server.config.host, server.config.port
+    return st.get_option("server.address") or "0.0.0.0", int(st.get_option("server.port"))
 
 
 def _url(address: str, port: int) -> str:
@@ -204,28 +254,30 @@ app = st.App(
         Route("/hopscope/devices.txt", _devices_text),
         Route("/metrics", _metrics),
         WebSocketRoute("/hopscope/machine", _machine),
+        WebSocketRoute("/hopscope/runs", _runs),
     ],
     middleware=[Middleware(access.AccessCheck)],
+    exception_handlers={Exception: access.failed},
 )
 
 
-def serve(
-    port: int = DEFAULT_PORT, listen: str | None = None, build: str | None = None, new_tokens: bool = False
-) -> int:
+def serve(port: int = DEFAULT_PORT, listen: str | None = None, options: Options | None = None) -> int:
     """Serve the dashboard until stopped; returns the exit status.
 
-    `listen` is the address to listen on instead of loopback; a token is then required, that of the last
-    start or with `new_tokens` another. `build`, `cpu` or `gpu`, is that of the environments installed
-    meanwhile. UsageError where the port or address can't be had.
+    `listen` is the address to listen on instead of loopback. UsageError where the port or address can't be
+    had, or where a server without tokens would be reached from other machines.
     """
-    global _build, _new_tokens
-    _build, _new_tokens = build, new_tokens
+    global _options
+    _options = options or Options()
     address = listen or DEFAULT_ADDRESS
+    if _options.no_token and not access.is_loopback(address):
+        raise UsageError(
+            f"--no-token is not possible with --listen {address}: everybody who reaches that address could"
+            " run any code as you; leave one of them out"
+        )
     _check_free(address, port)
     settings = _settings(ROOT / ".streamlit" / "config.toml")
     settings |= {"server.address": address, "server.port": port}
-    if not access.is_loopback(address):
-        settings["server.allowedHosts"] = ["*"]  # AccessCheck knows better
     app.run(config=settings)
     return 0
 

@@ -118,7 +118,7 @@ def plan(case: Case) -> Plan:
         framework=case.framework,
         cwd=case.folder,
         module=bool(case.module),
-        exact_lines=case.exact_lines,
+        exact=case.exact,
     )
     return dataclasses.replace(planned, env=planned.env | dict(case.env))
 

@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from tests.e2e.conftest import Server, settled, start_server
+from tests.e2e.conftest import Server, settled, sign_in, start_server
 from tests.e2e.machine_page import MachinePage
 from tests.nvml import NvmlDouble, why_not
 
@@ -140,7 +140,9 @@ def opened() -> Iterator[Any]:
 
 def open_machine(server: Server, browser: Any) -> MachinePage:
     """A page of another viewer's, tall enough for the curves to be seen."""
-    page = browser.new_context(viewport={"width": 1400, "height": 1200}).new_page()
+    context = browser.new_context(viewport={"width": 1400, "height": 1200})
+    sign_in(context, server.url, "operator")
+    page = context.new_page()
     machine = MachinePage(page).open(server)
     settled(page)
     machine.wait_for_curves()

@@ -33,6 +33,8 @@ class Run(NamedTuple):
     quick_ns: float
     """A tenth of the steps are as quick as this: other processes disturb it least."""
     peak_bytes: int
+    cpu_ns: float
+    """Of all timed steps, threads of the runtime included; 0 where the workload does not measure it."""
 
 
 class Estimate(NamedTuple):
@@ -103,11 +105,13 @@ def run(command: Sequence[str], condition: Condition) -> Run:
             err.seek(0)
             if child.returncode != 0:
                 raise SystemExit(f"{' '.join(command)} ended with {child.returncode}:\n{err.read()[-2000:]}")
-            times = json.loads(out.read().splitlines()[-1])
+            printed = json.loads(out.read().splitlines()[-1])
         if condition.record and not list(Path(folder, "trace").glob("*.jsonl")):
             raise SystemExit("the recorded process left no trace: what was measured is not the recorder")
+    times = printed["times"] if isinstance(printed, dict) else printed
+    cpu_ns = printed["cpu_ns"] if isinstance(printed, dict) else 0
     quick = sorted(times)[len(times) // 10]
-    return Run(statistics.median(times), statistics.fmean(times), quick, usage.ru_maxrss * 1024)
+    return Run(statistics.median(times), statistics.fmean(times), quick, usage.ru_maxrss * 1024, cpu_ns)
 
 
 def estimate(ratios: Sequence[float]) -> Estimate:

@@ -132,7 +132,7 @@ def write_run(folder: Path, events: int) -> None:
     header = {"run": "benchmark", "host": "benchmark", "pid": 0, "ppid": 0, "process": "main", "role": None}
     header |= {"rank": None, "framework": "tensorflow", "wall_ns": time.time_ns(), "mono_ns": mono}
     (folder / "trace").mkdir()
-    writer = TraceWriter(str(folder / "trace"), "1-1", header)
+    writer = TraceWriter(str(folder / "trace"), ["1-1"], header)
     chance = random.Random(0)
     kinds = define(writer, chance)
     now = 0

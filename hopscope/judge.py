@@ -6,14 +6,16 @@ import atexit
 import contextlib
 import json
 import os
+import socket
 import subprocess
 import tempfile
 import threading
 from typing import Any, Optional
 
-from .clone import HopscopeError, apart, clone, dashboard_python
+from .clone import HopscopeError, apart, clone, dashboard_python, recorder
 
 _COMMAND = "import sys; sys.path.insert(0, sys.argv.pop(1)); from app.cli.judging import main; main()"
+_PIECE = 1 << 16
 _LAST_S = 5.0
 """What it gets to end by itself, once nobody asks it any more."""
 
@@ -24,29 +26,34 @@ class Judge:
     def __init__(self) -> None:
         """Start it, without waiting until it is ready. HopscopeError where it cannot be started."""
         self.owner = os.getpid()
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed when the judge ends
         self._python = dashboard_python()
+        said, self._said = tempfile.mkstemp(prefix="hopscope-")
+        ours, its = socket.socketpair()
         try:
             self._process = subprocess.Popen(
                 [self._python, "-E", "-c", _COMMAND, clone()],
                 env=apart(),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._said,
+                stdin=its.fileno(),
+                stdout=its.fileno(),
+                stderr=said,
                 cwd="/",
                 start_new_session=True,  # Ctrl-C is for the tests: it ends when they have ended
             )
         except OSError as error:
+            os.unlink(self._said)
+            ours.close()
             raise HopscopeError(f"the dashboard's interpreter cannot be started: {error}") from None
+        finally:
+            its.close()
+            os.close(said)
+        # The program may close any number: no object of Python's may close it again later.
+        self._held = recorder("trace.descriptors").Held(ours.detach())
 
     def report(self, folder: str) -> dict[str, Any]:
         """The report of the recording in a folder; HopscopeError where there is none."""
-        assert self._process.stdin is not None and self._process.stdout is not None
         line = b""
         with contextlib.suppress(OSError):
-            self._process.stdin.write(json.dumps({"folder": folder}).encode() + b"\n")
-            self._process.stdin.flush()
-            line = self._process.stdout.readline()
+            line = self._answer(json.dumps({"folder": folder}).encode() + b"\n")
         try:
             answer = json.loads(line)
         except ValueError:
@@ -56,24 +63,39 @@ class Judge:
             raise HopscopeError(f"the recording of this block could not be read: {answer.get('error')}")
         return report
 
+    def _answer(self, question: bytes) -> bytes:
+        """The line that it answers a line with; b"" where it is gone, or the way to it was closed."""
+        if not self._held.ours():
+            return b""
+        answer = b""
+        connection = socket.socket(fileno=self._held.number)
+        try:
+            connection.sendall(question, socket.MSG_NOSIGNAL)
+            while not answer.endswith(b"\n") and (piece := connection.recv(_PIECE)):
+                answer += piece
+        finally:
+            connection.detach()
+        return answer
+
     def end(self) -> None:
         """End it, if it is this process's own."""
         if self.owner != os.getpid():
             return
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
+        self._held.close()
         try:
             self._process.wait(_LAST_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        self._said.close()
+        with contextlib.suppress(OSError):
+            os.unlink(self._said)
 
     def _last_words(self) -> str:
-        self._said.seek(0)
-        lines = self._said.read().decode(errors="replace").strip().splitlines()
+        try:
+            with open(self._said, encoding="utf-8", errors="replace") as said:
+                lines = said.read().strip().splitlines()
+        except OSError:
+            lines = []
         return f"{self._python} {f'said {lines[-1]!r}' if lines else 'ended without a word'}"
 
 

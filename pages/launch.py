@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.screen import launch_form, launch_own, launch_program
+from app.web.launch import launch_form, launch_own, launch_program
 
 st.title("Launch a training run")
 left, right = st.columns([4, 9], gap="large")

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from app.screen.lessons_panel import lessons_panel
+from app.web.lessons.lessons_panel import lessons_panel
 
 lessons_panel()

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from app.screen.machine_panel import machine_panel
+from app.web.machine.machine_panel import machine_panel
 
 machine_panel()

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from app.screen.run_panel import run_panel
+from app.web.run.run_panel import run_panel
 
 run_panel()

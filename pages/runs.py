@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from app.screen.runs_panel import runs_panel
+from app.web.runs.runs_panel import runs_panel
 
 runs_panel()

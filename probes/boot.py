@@ -51,6 +51,8 @@ _PREPARATIONS: dict[str, str] = {"mxnet.libinfo": "mx.room"}
 
 _EDITS = "HOPSCOPE_EDITS"
 """As in edited.py."""
+_PREFLIGHT = "HOPSCOPE_PREFLIGHT_STEPS"
+"""As in preflight.py."""
 
 _recordings: dict[str, Recording] = {}
 _folder_of: FolderOf = lambda framework: None  # noqa: E731 - until there is one
@@ -65,6 +67,8 @@ def start(run_dir: str) -> None:
     global whole
     if os.environ.get(_EDITS):
         _part("trace.edited").install()
+    if os.environ.get(_PREFLIGHT):
+        _part("trace.preflight_end").prepare()
     whole = lambda: run_dir  # noqa: E731 - what others put in its place asks anew each time
     record_into(lambda framework: run_dir)
 
@@ -115,14 +119,19 @@ def _part(name: str) -> Any:
 def _installer(recorder: Recorder, late: bool) -> Hook:
     def install(module: ModuleType) -> None:
         from .trace.recording import Recording
+        from .trace.refusals import note
         from .trace.rows import EVERYTHING
 
+        folder = trace = None
         try:
             folder = _folder_of(recorder.framework)
             trace = os.path.join(folder, "trace") if folder else None
             recording = Recording(trace, recorder.framework, _root)
         except OSError as error:
-            sys.stderr.write(f"hopscope: this run is not recorded: {error}\n")
+            if trace:
+                note(trace, EVERYTHING, f"a process could not begin a trace: {error.strerror or error}")
+            else:  # there is no run that could say so
+                sys.stderr.write(f"hopscope: this run is not recorded: {error}\n")
             return
         recording.late = late
         _recordings[recorder.framework] = recording

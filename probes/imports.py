@@ -72,7 +72,13 @@ def _wrap(loader: Any, name: str) -> None:
     run = loader.exec_module
 
     def exec_module(module: ModuleType) -> None:
-        run(module)
+        try:
+            run(module)
+        except BaseException as error:
+            from .trace.frames import drop_frame
+
+            drop_frame(error)
+            raise
         for hook in _hooks.pop(name, []):
             _call(hook, module)
 

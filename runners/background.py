@@ -1,4 +1,6 @@
-"""Installing the frameworks' environments beside the dashboard, in a process of its own.
+"""Installing the frameworks' environments beside the dashboard, where an operator asks for it.
+
+The install is a process of its own.
 
 It outlives a dashboard that is killed. What became of it is read off the disk: `environments.environment`.
 """
@@ -23,27 +25,37 @@ _START_S = 5.0
 _POLL_S = 0.02
 _STOP_GRACE_S = 12.0
 
+_preferred: str | None = None
 
-def start(frameworks: Iterable[str] = (), build: str | None = None) -> list[str]:
-    """Install what is not ready, one after the other, and return which those are; without `frameworks`, all.
+
+def prefer(build: str | None) -> None:
+    """Install this build, `cpu` or `gpu`, where none is named; None for what suits the machine."""
+    global _preferred
+    _preferred = build
+
+
+def room_words(framework: str) -> str:
+    """How much space an install needs and where, in words."""
+    build = _preferred or environments.suited_build(framework)
+    need = FRAMEWORKS[framework].disk_bytes[build]
+    return f"the {build.upper()} build needs {need / 1e9:.1f} GB in {environments.folder() / framework}"
+
+
+def start(frameworks: Iterable[str], build: str | None = None) -> list[str]:
+    """Install those that are not ready, one after the other, and return which those are.
 
     What is being installed, or waits for that, is not started again. `stop` ends it; the next start goes on
     from there.
     """
     wanted = [
         name
-        for name in frameworks or FRAMEWORKS
+        for name in frameworks
         if environments.environment(name).state in ("missing", "failed")
         and not environments.is_users_own(name)
     ]
     if wanted:
-        _installers.start(wanted, build)
+        _installers.start(wanted, build or _preferred)
     return wanted
-
-
-def retry(framework: str, build: str | None = None) -> None:
-    """Try a failed or missing environment again."""
-    start([framework], build)
 
 
 def stop() -> None:

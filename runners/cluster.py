@@ -37,12 +37,22 @@ class Cluster:
     roles: tuple[Role, ...]
     """In the order in which they are started."""
     variables: Variables
+    listens: str
+    """On which addresses its processes take orders without a password, as a part of a sentence."""
     time_limit: str
     """The program's option that says after how many seconds all of them are ended."""
     own_gpus: bool = False
     """Whether its processes sum over GPUs by NCCL, which takes no GPU that two of them share."""
     coordinated: bool = False
     """Whether one of them hands out whole steps, each to one of those that compute."""
+
+    @property
+    def warning(self) -> str:
+        """What its user must know before it starts."""
+        return (
+            f"While it runs, its processes listen on {self.listens} without a password:"
+            " whoever reaches them can run code as you."
+        )
 
     @property
     def options(self) -> frozenset[str]:

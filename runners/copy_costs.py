@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from probes import private_files
+from runners import run_files
 from runners.registry import home
+from runners.run_fields import Plain
 
 FOLDER_NAME = "machine"
 FILE_NAME = "copy_costs.json"
@@ -85,7 +85,7 @@ def from_json(kept: Any) -> Costs | None:
             tuple(_pair(row) for row in kept["pairs"]),
             tuple(dict(row) for row in kept["skipped"]),
         )
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         return None
 
 
@@ -127,8 +127,8 @@ def costs_of_run(folder: Path, uuids: Iterable[str]) -> Costs | None:
     """Return the newest measurement of any of a run's cards: the machine's, or the one kept with the run."""
     wanted = frozenset(uuids)
     try:
-        own = from_json(json.loads((folder / FILE_NAME).read_text()))
-    except (OSError, ValueError):
+        own = from_json(Plain().value(json.loads(run_files.read_file(folder, FILE_NAME))))
+    except (OSError, ValueError, RecursionError):
         own = None
     found = [costs for costs in (load(any_of=wanted), own) if costs is not None and wanted & costs.uuids]
     return max(found, key=lambda costs: costs.made, default=None)
@@ -142,7 +142,7 @@ def keep_with_run(folder: Path, uuids: Iterable[str]) -> None:
         ends = wanted | {HOST}
         pairs = tuple(pair for pair in costs.pairs if {pair.src, pair.dst} <= ends)
         text = json.dumps(dataclasses.replace(costs, pairs=pairs, skipped=()).as_json())
-        (folder / FILE_NAME).write_text(text + "\n")
+        private_files.write_file(str(folder / FILE_NAME), f"{text}\n".encode())
 
 
 def save(costs: Costs) -> None:
@@ -151,16 +151,8 @@ def save(costs: Costs) -> None:
     others = [one for one in _kept() if (one.uuids, one.driver) != machine]
     kept = [one.as_json() for one in [costs, *others][:_MOST_MACHINES]]
     file = costs_file()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=".costs-", dir=file.parent)
-    try:
-        with os.fdopen(descriptor, "w") as out:
-            json.dump({"version": 1, "machines": kept}, out)
-        Path(name).replace(file)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
-        raise
+    private_files.make_folder(str(file.parent))
+    private_files.replace_file(str(file), json.dumps({"version": 1, "machines": kept}).encode())
 
 
 def _kept() -> list[Costs]:
@@ -168,7 +160,7 @@ def _kept() -> list[Costs]:
     try:
         found = json.loads(costs_file().read_text())["machines"]
         read = [from_json(one) for one in found]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return []
     return sorted((one for one in read if one), key=lambda one: -one.made)
 

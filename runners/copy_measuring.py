@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from probes import private_files
 from probes.cuda.bandwidth import LIMIT_S, SIZE_BYTES
 from probes.nvml.missing import is_missing
 from runners import monitor
@@ -85,8 +86,8 @@ def refusals(snapshot: Mapping[str, Any]) -> dict[str, str]:
 def _alone() -> Iterator[None]:
     """Let one process of this machine measure at a time: two would time each other."""
     folder = home() / FOLDER_NAME
-    folder.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(folder / _LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    private_files.make_folder(str(folder))
+    descriptor = private_files.open_file(str(folder / _LOCK_NAME), os.O_RDWR | os.O_CREAT)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -131,34 +131,40 @@ def require(framework: str) -> Environment:
     )
 
 
-def install(framework: str, build: str | None = None, report: Report | None = None) -> Environment:
+def install(
+    framework: str, build: str | None = None, report: Report | None = None, locked: bool = False
+) -> Environment:
     """Install `framework`'s environment and return it when it is ready; waits for another process's install.
 
     `build` is `cpu`, `gpu` or, None, what the machine calls for; what is ready then stays as it is.
-    `report` is called a few times a second. HopscopeError with the reason in one line where it fails, and
-    before anything is done where the build could not be imported here.
+    `report` is called a few times a second. `locked`: only the wheels of the locked set, whose hashes are
+    checked; an environment that holds others is made anew. HopscopeError with the reason in one line where it
+    fails, and before anything is done where the build could not be imported here.
     """
     known = _known(framework)
     if build is not None and build not in BUILDS:
         raise UsageError(f"no build {build!r}: it is cpu or gpu")
     now = environment(framework)
-    if now.state == "ready" and build in (None, now.build):
-        return now
     virtual = _virtual(known)
+    same = now.state == "ready" and build in (None, now.build)
+    if same and (not locked or virtual.is_current(known.recipe(now.build or "cpu", locked))):
+        return now
     ours = virtual.progress() is not None
     if _users_own(known) or (now.state == "ready" and not ours):
         what = now.reason or "not made by Hopscope"
         raise HopscopeError(f"{now.path} is left alone: {what}")
-    wanted = build or choose_build(known)[0]
+    wanted = build or (now.build if now.state == "ready" else None) or choose_build(known)[0]
     refuse_useless(framework, wanted)
     # Builds share module names, so one is never laid over the other.
     another = now.build is not None and now.build != wanted
+    # What is there already would be taken for what the hashes are of.
+    unlocked = locked and not virtual.is_current(known.recipe(wanted, locked))
     install_into(
         virtual,
-        known.recipe(wanted),
-        base_python(known),
+        known.recipe(wanted, locked),
+        base_python(known, locked),
         report or _quiet,
-        clear=another,
+        clear=another or unlocked,
         check=functools.partial(check_import, known),
     )
     return environment(framework)
@@ -174,13 +180,18 @@ def refuse_useless(framework: str, build: str | None) -> None:
         )
 
 
-def base_python(framework: Framework) -> Callable[[Workbench], str]:
+def suited_build(framework: str) -> str:
+    """The build that the machine calls for, `cpu` or `gpu`; looked up once."""
+    return _suits(framework)[0]
+
+
+def base_python(framework: Framework, locked: bool = False) -> Callable[[Workbench], str]:
     """What finds an interpreter that `framework` has builds for, or fetches one, as part of an install."""
     oldest, newest, side = framework.oldest_python, framework.newest_python, folder()
 
     def find(work: Workbench) -> str:
         found = find_python(oldest, newest, fetched_folder(side))
-        return found or fetch_python(framework.title, oldest, newest, side, work)
+        return found or fetch_python(framework.title, oldest, newest, side, work, locked)
 
     return find
 

@@ -15,6 +15,7 @@ from runners.cuda_order import mig_of
 from runners.environments import Environment
 from runners.frameworks import FRAMEWORKS, CudaBuild, Framework
 from runners.gpus import Gpu, gpus_of
+from runners.python_source import parse_expression
 from runners.pythons import find_python
 from runners.uv import fetched_folder
 from runners.versions import package_versions
@@ -262,9 +263,8 @@ def _told_by(environment: Path) -> CudaBuild | None:
     for file in environment.glob(_BUILD_INFO):
         try:
             text = file.read_text()[:_READABLE_BYTES]
-            listed = ast.literal_eval(
-                text[text.index("OrderedDict(") + len("OrderedDict(") : text.rindex(")")]
-            )
+            written = text[text.index("OrderedDict(") + len("OrderedDict(") : text.rindex(")")]
+            listed = ast.literal_eval(parse_expression(written))
             told = dict(listed)
             version = str(told["cuda_version"]).split(".")
             codes = [

@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from runners.virtualenv import Recipe
+from runners.virtualenv import Lock, Recipe
 
 BUILDS = ("cpu", "gpu")
 DRIVER_LIBRARY = "libcuda.so.1"
 _HERE = Path(__file__).resolve().parent
 _REQUIREMENTS = _HERE / "requirements"
+LOCKED = _REQUIREMENTS / "locked"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,6 +43,18 @@ class CudaBuild:
 
 
 _LEAST_DRIVERS = {11: 450, 12: 525, 13: 580}
+
+
+@dataclasses.dataclass(frozen=True)
+class ExactWay:
+    """How the recorder measures what it otherwise infers or samples."""
+
+    env: dict[str, str]
+    """The variables that ask for it."""
+    note: str
+    """What it changes, for the plan of a run."""
+    help: str
+    """What it is for, and what it costs, for who chooses."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,16 +90,16 @@ class Framework:
     """What it needs of the system: library -> the packages that have it, apt's name and dnf's."""
     needs_driver: bool = False
     """Whether its build for GPUs cannot even be imported without the driver's library."""
-    exact_lines: dict[str, str] = dataclasses.field(default_factory=dict)
-    """Variables with which the recorder can measure what it else infers of a line; none where it need not."""
+    exact: ExactWay = ExactWay({}, "", "")
     preloaded: tuple[str, ...] = ()
     """What its build for GPUs does not find by itself: libraries beside the module's folder, in order."""
 
-    def recipe(self, build: str) -> Recipe:
-        """What an environment of this build holds."""
+    def recipe(self, build: str, locked: bool = False) -> Recipe:
+        """What an environment of this build holds; `locked`, in the versions and wheels that were locked."""
         stem = self.name if build == "cpu" else f"{self.name}-{build}"
         files = _preloading(self.module, self.preloaded) if build == "gpu" and self.preloaded else {}
-        return read_recipe(stem, self.name, self.disk_bytes[build], build, files)
+        recipe = read_recipe(stem, self.name, self.disk_bytes[build], build, files)
+        return dataclasses.replace(recipe, lock=read_lock(stem)) if locked else recipe
 
 
 FRAMEWORKS = {
@@ -108,6 +121,14 @@ FRAMEWORKS = {
         # Its build_info.py says is_cuda_build True nevertheless.
         cpu_packages=("tensorflow_cpu",),
         libdevice=True,
+        exact=ExactWay(
+            {"HOPSCOPE_EXACT": "1"},
+            "exact counts: TensorFlow's verbose log is on while loops and branches run, and standard error"
+            " goes through a file meanwhile, so steps with loops or branches take several times as long",
+            "Transfers inside loops and branches are counted one by one from TensorFlow's verbose log, not "
+            "sampled. Steps with loops or branches then take several times as long, and standard error goes "
+            "through a file.",
+        ),
     ),
     "mxnet": Framework(
         "mxnet",
@@ -131,7 +152,13 @@ FRAMEWORKS = {
             "libquadmath.so.0": ("libquadmath0", "libquadmath"),
         },
         needs_driver=True,
-        exact_lines={"MXNET_ENGINE_TYPE": "NaiveEngine", "HOPSCOPE_EXACT_LINES": "1"},
+        exact=ExactWay(
+            {"MXNET_ENGINE_TYPE": "NaiveEngine", "HOPSCOPE_EXACT_LINES": "1"},
+            "exact lines: one operation runs at a time, so times and overlap are not those of a normal run",
+            "One operation runs at a time, so that copies which the framework makes by itself are measured "
+            "at the line that causes them, not inferred. Times and overlap are then not those of a normal "
+            "run.",
+        ),
         # Each stands behind those that it links with.
         preloaded=(
             "nvidia/cuda_runtime/lib/libcudart.so.11.0",
@@ -176,6 +203,12 @@ def read_recipe(
         {"build": build},
         files or {},
     )
+
+
+def read_lock(stem: str) -> Lock:
+    """The locked set that was made from `stem`'s requirement files: see locking.py."""
+    alone = LOCKED / f"{stem}.no-deps.txt"
+    return Lock((LOCKED / f"{stem}.txt",), (alone,) if alone.exists() else ())
 
 
 def _preloading(module: str, libraries: tuple[str, ...]) -> dict[str, str]:

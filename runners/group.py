@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import dataclasses
 import os
 import signal
@@ -17,7 +16,6 @@ from runners.outcome import describe_end
 from runners.processes import Stat, descendants, send
 from runners.run_log import RunLog
 
-PR_SET_PDEATHSIG = 1
 RESET_IN_CHILD = (
     signal.SIGTERM,
     signal.SIGINT,
@@ -58,8 +56,7 @@ class Process:
 class Group:
     """The members of one stage. Their parent is this process, the subreaper of all that they fork."""
 
-    def __init__(self, libc: ctypes.CDLL) -> None:
-        self.libc = libc
+    def __init__(self) -> None:
         self.processes: list[Process] = []
         self.ended_at: float | None = None
         """When the last member ended, epoch seconds."""
@@ -101,7 +98,7 @@ class Group:
         """Start the members in their order. What cannot be started passes as OSError and the like."""
         width = max(len(member.name) for member in members)
         for member in members:
-            output = log.pipe(member.name, width) if len(members) > 1 else log.descriptor
+            output = log.pipe(f"{member.name:<{width}} | " if len(members) > 1 else "")
             try:
                 process = subprocess.Popen(
                     member.command,
@@ -115,17 +112,13 @@ class Group:
                     preexec_fn=self._prepare_child,  # noqa: PLW1509
                 )
             finally:
-                if output != log.descriptor:
-                    os.close(output)
+                os.close(output)
             # Children are reaped by wait(-1) here, so Popen must not wait for this one itself.
             process.returncode = 0
             self.processes.append(Process(member, process.pid))
 
-    def _prepare_child(self) -> None:
-        # Dies with the supervisor's main thread, the only one it has.
-        self.libc.prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-        if os.getppid() != self._parent:
-            os._exit(1)
+    @staticmethod
+    def _prepare_child() -> None:
         for signum in RESET_IN_CHILD:
             signal.signal(signum, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import errno
+import os
+import stat
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 from runners.frameworks import FRAMEWORKS
+from runners.python_source import parse
 
 MOST_FILES = 100
 """Of a script with more modules of its own only the nearest are read."""
+_MOST_BYTES = 8 << 20
+"""Of one file; a longer one is cut and then most often no Python."""
 
 _FRAMEWORK_OF = {module: one.name for one in FRAMEWORKS.values() for module in one.imported_as}
 
@@ -33,13 +40,25 @@ def framework_of(script: Path, folder: Path | None = None) -> str | None:
     return None
 
 
+def _content(script: Path) -> bytes:
+    """What a script holds; OSError for what is no file: a device has no end, a FIFO would be waited for."""
+    descriptor = os.open(script, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", str(script))
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read(_MOST_BYTES)
+    finally:
+        os.close(descriptor)
+
+
 def _imports(script: Path) -> list[tuple[int, str, tuple[str, ...]]]:
     """Return what a file's import statements name: (leading dots, module, names taken from it), in order."""
     try:
         with warnings.catch_warnings():
             # A user's invalid escape sequence is for the script's own run to complain about.
             warnings.simplefilter("ignore")
-            tree = ast.parse(script.read_bytes())
+            tree = parse(_content(script))
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     found: list[tuple[int, int, str, tuple[str, ...]]] = []
@@ -61,14 +80,16 @@ def _own_modules(imports: list[tuple[int, str, tuple[str, ...]]], file: Path, fo
         paths += [start.joinpath(*parts, name) for name in names if name != "*"]
         for path in paths:
             for candidate in (path.with_name(path.name + ".py"), path / "__init__.py"):
-                if candidate.is_file():
-                    yield candidate
+                with contextlib.suppress(OSError):  # a name that is too long for a file's
+                    if candidate.is_file():
+                        yield candidate
 
 
 def module_file(module: str, folder: Path) -> Path | None:
     """Return the file that `python -m module` would run from `folder`, None where it is not found there."""
     base = folder.joinpath(*module.split("."))
     for path in (base.with_name(base.name + ".py"), base / "__main__.py"):
-        if path.is_file():
-            return path
+        with contextlib.suppress(OSError):  # as above
+            if path.is_file():
+                return path
     return None

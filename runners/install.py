@@ -27,6 +27,7 @@ _POLL_S = 0.1
 _SAVE_EVERY_S = 0.5
 # A reader that looks whether the lock is held takes it for an instant; an installer tries for longer.
 _LOCK_PATIENCE_S = 1.0
+_LOCKED = ("--require-hashes", "--only-binary", ":all:")
 # Of smaller downloads nobody waits for the end.
 _LARGE_BYTES = 5_000_000
 
@@ -182,9 +183,11 @@ class _Install:
 
     def fill(self) -> None:
         """Run pip until everything is installed, and add the recipe's own files."""
-        self._pip(self._recipe.requirements)
-        if self._recipe.without_dependencies:
-            self._pip(self._recipe.without_dependencies, "--no-deps")
+        wanted = self._recipe.lock or self._recipe
+        options = _LOCKED if self._recipe.lock else ()
+        self._pip(wanted.requirements, *options)
+        if wanted.without_dependencies:
+            self._pip(wanted.without_dependencies, "--no-deps", *options)
         path = self._environment.path
         for name, content in self._recipe.files.items():
             (path / "lib" / python_folder(path) / "site-packages" / name).write_text(content)

@@ -18,10 +18,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from runners import leases
+from probes import private_files
+from probes.trace.refusals import reserve
+from runners import leases, ownership
 from runners.copy_costs import keep_with_run
 from runners.errors import HopscopeError, UsageError
 from runners.gpus import known_gpus
+from runners.leftovers import end_left_running
 from runners.machine_map import machine_map
 from runners.plan import ROOT, RUN_PLACEHOLDER, Plan, held_message
 from runners.plan_program import plan_program
@@ -31,6 +34,7 @@ from runners.processes import Identity, identify, is_alive, require_proc
 from runners.registry import home, runs_folder
 from runners.resuming import copy_checkpoints
 from runners.run import ID_TIME_FORMAT, LOG_NAME, SPEC_NAME, Run, read_run
+from runners.run_files import read_file
 from runners.status import StatusFile
 from runners.supervisor import BESIDE, READY, SUPERVISOR_MODULE
 from runners.supervisor import LOG_NAME as SUPERVISOR_LOG_NAME
@@ -69,6 +73,8 @@ def launch(plan: Plan, stdin: int | None = None) -> Run:
             try:
                 beside = _start_supervisor(path, stdin, held)
             except (OSError, HopscopeError) as error:
+                # The supervisor may have been killed when its program had begun.
+                end_left_running(path, 0.0)
                 _write_failure(path, error)
                 raise
         finally:
@@ -108,14 +114,16 @@ def _make_folder(plan: Plan, run_id: str, versions: dict[str, str]) -> Path:
     path = runs_folder().resolve() / run_id
     hidden = path.with_name(f".new-{run_id}")
     try:
-        (hidden / "trace").mkdir(parents=True)
-        (hidden / LOG_NAME).touch()
+        private_files.make_folder(str(hidden / "trace"))
+        reserve(str(hidden / "trace"))
+        private_files.write_file(str(hidden / LOG_NAME), b"")
         if plan.resumes is not None:
             copy_checkpoints(plan.resumes, hidden)
         if plan.trial is not None:
             write_edits(hidden, path, plan.trial)
         spec = json.dumps(_spec(plan, run_id, path, versions), indent=1)
-        (hidden / SPEC_NAME).write_text(spec + "\n")
+        private_files.write_file(str(hidden / SPEC_NAME), f"{spec}\n".encode())
+        ownership.sign(hidden)
         keep_with_run(hidden, [card.uuid for card in plan.cards])
         me = identify(os.getpid())
         if not StatusFile(hidden).write(
@@ -188,7 +196,8 @@ def _start_supervisor(path: Path, stdin: int | None, held: list[int]) -> Identit
     """
     readable, writable = os.pipe()
     try:
-        with (path / SUPERVISOR_LOG_NAME).open("wb") as errors:
+        errors_file = private_files.open_file(str(path / SUPERVISOR_LOG_NAME), os.O_WRONLY | os.O_CREAT)
+        with os.fdopen(errors_file, "wb") as errors:
             # -E: the user's PYTHON* variables are for the program, which gets them from the environment.
             process = subprocess.Popen(
                 [sys.executable, "-E", "-m", SUPERVISOR_MODULE, str(path), *map(str, (writable, *held))],
@@ -208,7 +217,7 @@ def _start_supervisor(path: Path, stdin: int | None, held: list[int]) -> Identit
         if writable >= 0:
             os.close(writable)
     if READY not in answer:
-        log = (path / SUPERVISOR_LOG_NAME).read_text(errors="replace").strip().splitlines()
+        log = read_file(path, SUPERVISOR_LOG_NAME).decode(errors="replace").strip().splitlines()
         raise HopscopeError(f"the run's supervisor did not start: {log[-1] if log else 'it said nothing'}")
     beside = next((line for line in answer if line.startswith(BESIDE)), None)
     return identify(int(beside.removeprefix(BESIDE))) if beside else None

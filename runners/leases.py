@@ -1,18 +1,24 @@
 """Who uses which GPU: a locked file a run and card, so that two runs do not take one card unasked.
 
-The supervisor of the run holds the lock. However it ends, the kernel then frees it.
+The supervisor of the run holds the lock, and with it the companion that stays where the supervisor is killed.
+However both end, the kernel then frees it; a run that left processes running without them keeps its cards.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from probes import private_files
+from runners.leftovers import left_running
+
 FOLDER_NAME = "leases"
 GUARD_NAME = ".guard"
+RUNS_FOLDER = "runs"
 
 
 class Held(Exception):
@@ -30,7 +36,7 @@ def holders(home: Path, card: str) -> list[str]:
     if not folder.is_dir():
         return []
     with _guard(home):
-        return _holders(folder)
+        return _holders(home, card)
 
 
 def take(home: Path, cards: list[str], run_id: str, share: bool = False) -> list[int]:
@@ -43,16 +49,26 @@ def take(home: Path, cards: list[str], run_id: str, share: bool = False) -> list
         try:
             for card in cards:
                 folder = home / FOLDER_NAME / card
-                folder.mkdir(parents=True, exist_ok=True)
-                users = _holders(folder)
+                private_files.make_folder(str(folder))
+                users = _holders(home, card)
                 if users and not share:
                     raise Held(card, users)
-                taken.append(os.open(folder / run_id, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644))
+                taken.append(private_files.open_file(str(folder / run_id), os.O_RDWR | os.O_CREAT))
                 fcntl.flock(taken[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BaseException:
             release(taken)
             raise
     return taken
+
+
+def give_back(descriptors: list[int]) -> None:
+    """Free leases at the end of their run, whichever process still has them open."""
+    for descriptor in descriptors:
+        with contextlib.suppress(OSError):
+            # A file that stays behind unlocked is that of a run whose end nobody saw.
+            Path(f"/proc/self/fd/{descriptor}").readlink().unlink(missing_ok=True)
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+    release(descriptors)
 
 
 def release(descriptors: list[int]) -> None:
@@ -62,28 +78,46 @@ def release(descriptors: list[int]) -> None:
             os.close(descriptor)
 
 
-def _holders(folder: Path) -> list[str]:
-    """Return the run ids whose lease file is locked, and remove the others'. Under the guard only."""
+def _holders(home: Path, card: str) -> list[str]:
+    """Return the ids of the runs that use a card, and remove the files of others. Under the guard only."""
     found = []
-    for path in sorted(folder.iterdir()):
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    for path in sorted((home / FOLDER_NAME / card).iterdir()):
+        try:
+            descriptor = _opened(path)
+        except FileNotFoundError:
+            continue
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             found.append(path.name)
-        else:
-            path.unlink(missing_ok=True)
+            continue
         finally:
             os.close(descriptor)
+        if left_running(home / RUNS_FOLDER / path.name):
+            found.append(path.name)
+        else:
+            # In a home that cannot be written it stays, and says nothing.
+            with contextlib.suppress(OSError):
+                path.unlink()
     return found
+
+
+def _opened(path: Path, flags: int = 0) -> int:
+    """Open a file to lock it: for writing, which a network's locks need, unless the disk is read-only."""
+    try:
+        return private_files.open_file(str(path), os.O_RDWR | flags)
+    except OSError as error:
+        if error.errno != errno.EROFS:
+            raise
+        return private_files.open_file(str(path), os.O_RDONLY)
 
 
 @contextlib.contextmanager
 def _guard(home: Path) -> Iterator[None]:
     """Let one process at a time look at the leases and change them."""
     folder = home / FOLDER_NAME
-    folder.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(folder / GUARD_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    private_files.make_folder(str(folder))
+    descriptor = _opened(folder / GUARD_NAME, os.O_CREAT)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield

@@ -21,6 +21,7 @@ from runners.errors import UsageError
 from runners.one_file_short import shortened
 from runners.program import FOLDER
 from runners.program_parts import Module, Part, Target, read_module
+from runners.python_source import parse
 
 _CHECKERS = re.compile(r"  # (type: ignore|noqa)\S*.*$", re.MULTILINE)
 """Comments for tools that check this project's code."""
@@ -108,7 +109,7 @@ class _Assembly:
         early = self._early()
         helpers = [part for part in parts if part.module != self.main.name]
         source = self.script.read_text()
-        docstring = ast.parse(source).body[0]
+        docstring = parse(source).body[0]
         head = ast.get_source_segment(source, docstring) or ""
         sections = [f"{head}\n\nfrom __future__ import annotations\n\n{self._imports(parts)}\n"]
         sections += self._written([part for part in helpers if id(part) in early], names)

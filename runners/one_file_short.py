@@ -6,6 +6,8 @@ import ast
 import textwrap
 from collections.abc import Iterator
 
+from runners.python_source import parse
+
 WIDTH = 110
 """Characters of a line."""
 _DOCUMENTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -17,7 +19,7 @@ def shortened(source: str) -> str:
     An option stands in a line where it fits. Comments, and all that is done, stay as they are.
     """
     lines = source.splitlines()
-    tree = ast.parse(source)
+    tree = parse(source)
     for first, last, new in sorted([*_documentation(tree), *_options(tree)], reverse=True):
         indent = lines[first - 1][: len(lines[first - 1]) - len(lines[first - 1].lstrip())]
         lines[first - 1 : last] = textwrap.indent(new, indent).splitlines()

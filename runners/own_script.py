@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import os
 import re
-import secrets
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
+from probes import private_files
 from runners.errors import UsageError
 from runners.frameworks import FRAMEWORKS
 from runners.imports import module_file
@@ -49,7 +48,7 @@ class OwnScript:
     """None to leave the choice to the script and its environment."""
     variables: str = ""
     """NAME=VALUE, one a line."""
-    exact_lines: bool = False
+    exact: bool = False
 
     @classmethod
     def read(cls, kept: Mapping[str, Any]) -> Self:
@@ -117,7 +116,7 @@ def plan_own(own: OwnScript, share: bool = False) -> Plan:
         origin="page",
         module=own.module,
         share=share,
-        exact_lines=own.exact_lines,
+        exact=own.exact,
         variables=variables,
     )
     if own.python:
@@ -163,7 +162,7 @@ def _module(name: str, cwd: Path) -> str:
 
 def remembered() -> list[OwnScript]:
     """What was launched from the page, last first; only what lies in folders that are allowed now."""
-    with contextlib.suppress(OSError, ValueError, AttributeError, TypeError):
+    with contextlib.suppress(OSError, ValueError, LookupError, AttributeError, TypeError, RecursionError):
         kept = json.loads((home() / REMEMBERED).read_text())["launched"]
         found = [OwnScript.read(one) for one in kept]
         return [own for own in found if Path(own.folder) in allowed() and own.script]
@@ -175,7 +174,7 @@ def remember(own: OwnScript) -> None:
     path = home() / REMEMBERED
     with contextlib.suppress(OSError, ValueError):
         kept: list[Any] = []
-        with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
+        with contextlib.suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
             kept = list(json.loads(path.read_text())["launched"])
         same = (own.folder, own.script, own.module)
         rest = [
@@ -184,12 +183,4 @@ def remember(own: OwnScript) -> None:
             if isinstance(one, dict) and (one.get("folder"), one.get("script"), one.get("module")) != same
         ]
         launched = [dataclasses.asdict(own), *rest][:MOST_REMEMBERED]
-        beside = path.with_name(f".{REMEMBERED}.{os.getpid()}.{secrets.token_hex(4)}")
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            with os.fdopen(descriptor, "w") as file:
-                json.dump({"launched": launched}, file, indent=1)
-            beside.replace(path)
-        except OSError:
-            beside.unlink(missing_ok=True)
-            raise
+        private_files.replace_file(str(path), json.dumps({"launched": launched}, indent=1).encode())

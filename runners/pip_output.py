@@ -23,6 +23,8 @@ _NO_MATCH = re.compile(r"No matching distribution found for (\S+)")
 _NO_VERSIONS = "(from versions: none)"
 _NO_SPACE = re.compile(r"\[Errno 28\]|No space left on device|\[Errno 122\]|Disk quota exceeded")
 _NOT_WRITABLE = re.compile(r"\[Errno (?:13|30)\][^'\"]*(?:['\"]([^'\"]+)['\"])?")
+_OTHER_HASHES = "DO NOT MATCH THE HASHES"
+_NAMED = re.compile(r"^    (\S+).* from \S+")
 _ERROR = re.compile(r"^ERROR: (.+)")
 
 
@@ -54,6 +56,7 @@ class PipOutput:
         self._not_writable: str | None = None
         self._no_match: str | None = None
         self._no_versions = False
+        self._unlocked: list[str] | None = None
 
     def feed(self, line: str) -> None:
         """Take one line of pip's output, with or without its line end."""
@@ -108,6 +111,10 @@ class PipOutput:
             self._space = True
         elif found := _NOT_WRITABLE.search(line):
             self._not_writable = found.group(1) or line
+        if _OTHER_HASHES in line:
+            self._unlocked = []
+        elif self._unlocked is not None and (found := _NAMED.match(line)):
+            self._unlocked.append(found.group(1).partition("=")[0])
         self._no_versions = self._no_versions or _NO_VERSIONS in line
         if found := _NO_MATCH.search(line):
             self._no_match = found.group(1)
@@ -134,6 +141,8 @@ class PipOutput:
         """Why pip failed, in part of a line; None if it did not say."""
         if self._space:
             return "no space left on the disk"
+        if self._unlocked is not None:
+            return f"{', '.join(self._unlocked) or 'a package'} is not what was locked: its hash is another"
         if self._network is not None:
             return "no network: the package index does not answer (PIP_INDEX_URL names another)"
         if self._no_match is not None and self._no_versions:

@@ -14,9 +14,10 @@ from runners.catalogue import Value, did_you_mean
 from runners.errors import HopscopeError
 from runners.frameworks import FRAMEWORKS, Framework
 from runners.gpus import Gpu
+from runners.leftovers import RUN_DIR_VARIABLE
 from runners.members import Stage
 from runners.registry import home
-from runners.run import RUN_DIR_VARIABLE, Run
+from runners.run import Run
 from runners.trial import Trial
 from runners.versions import package_versions
 
@@ -61,6 +62,8 @@ class Plan:
     """The GPUs to lease."""
     share: bool
     origin: str
+    warning: str | None = None
+    """What starting it opens to others."""
     stages: tuple[Stage, ...] = ()
     """What is started, where that is not `command` alone."""
     time_limit_s: float | None = None
@@ -138,34 +141,27 @@ def _too_new(framework: Framework, python: Path) -> str | None:
 
 
 @dataclasses.dataclass(frozen=True)
-class ExactLines:
-    """Whether a run can have, and has, its framework's mode in which lines are exact."""
+class ExactMode:
+    """Whether a run can have, and has, its framework's exact mode."""
 
     env: Mapping[str, str]
     problems: list[str]
     notes: list[str]
 
 
-def choose_exact_lines(framework: str, wanted: bool, record: bool) -> ExactLines:
+def choose_exact(framework: str, wanted: bool, record: bool) -> ExactMode:
     """Return what the mode changes, where it was asked for."""
     if not wanted or framework not in FRAMEWORKS:
-        return ExactLines({}, [], [])
-    known = FRAMEWORKS[framework]
-    if not known.exact_lines:
-        having = [other.title for other in FRAMEWORKS.values() if other.exact_lines]
-        words = (
-            f"--exact-lines is not possible: {known.title} has no such mode, only {' and '.join(having)} has"
-        )
-        return ExactLines({}, [words], [])
+        return ExactMode({}, [], [])
     if not record:
-        words = "--exact-lines is for the recorder, and --no-record leaves that out; leave one of them out"
-        return ExactLines({}, [words], [])
-    words = "exact lines: one operation runs at a time, so times and overlap are not those of a normal run"
-    return ExactLines(known.exact_lines, [], [words])
+        words = "--exact is for the recorder, and --no-record leaves that out; leave one of them out"
+        return ExactMode({}, [words], [])
+    known = FRAMEWORKS[framework].exact
+    return ExactMode(known.env, [], [known.note])
 
 
 def recorder_env(
-    record: bool, exact: ExactLines | None = None, variables: Mapping[str, str] | None = None
+    record: bool, exact: ExactMode | None = None, variables: Mapping[str, str] | None = None
 ) -> dict[str, str | None]:
     """Return what brings the recorder in; without recording nothing but the run's folder is told.
 

@@ -11,7 +11,7 @@ from runners.plan import Plan
 from runners.plan_script import plan_script
 
 STEPS = 3
-SECONDS = 180.0
+SECONDS = 120.0
 _BACKSTOP_S = 60.0
 """What a script gets to end by itself, and to import its framework, before its supervisor ends it."""
 

@@ -18,7 +18,7 @@ from runners.gpus import Gpus, known_gpus
 from runners.plan import (
     ROOT,
     Plan,
-    choose_exact_lines,
+    choose_exact,
     choose_interpreter,
     cpu_build_words,
     held_problems,
@@ -41,7 +41,7 @@ def plan_program(
     origin: str = "cli",
     share: bool = False,
     record: bool = True,
-    exact_lines: bool = False,
+    exact: bool = False,
     resume: str | Path | None = None,
 ) -> Plan:
     """Plan a run of a catalogued program. UsageError for an unknown one; all else is in `problems`.
@@ -84,8 +84,8 @@ def plan_program(
     if not program.script.is_file():
         problems.append(f"the program's script {program.script} is missing")
 
-    exact = choose_exact_lines(program.framework, exact_lines, record)
-    problems += exact.problems
+    mode = choose_exact(program.framework, exact, record)
+    problems += mode.problems
     given = frozenset(options or {})
     script = Script(program, interpreter.python, values, given, steps, name_devices=devices is not None)
     processes = share_out(program.cluster, values, choice, gpus) if program.cluster else None
@@ -96,7 +96,7 @@ def plan_program(
         name=program.name,
         framework=program.framework,
         command=[str(interpreter.python), *script.words(choice)],
-        env=recorder_env(record, exact) | choice.env,
+        env=recorder_env(record, mode) | choice.env,
         cwd=ROOT,
         python=interpreter.python,
         devices=choice.names,
@@ -110,12 +110,13 @@ def plan_program(
         + choice.notes
         + (processes.notes if processes else [])
         + warned
-        + exact.notes,
+        + mode.notes,
         device_map=processes.device_map() if processes else choice.map(),
         cards=choice.cards,
         share=share,
         origin=origin,
-        stages=plan_stages(script, choice, processes, record, exact),
+        warning=program.cluster.warning if program.cluster else None,
+        stages=plan_stages(script, choice, processes, record, mode),
         time_limit_s=program.cluster.limit_s(values) if program.cluster else None,
         resumes=resumed,
     )

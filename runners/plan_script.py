@@ -17,12 +17,13 @@ from runners.imports import framework_of, module_file
 from runners.plan import (
     Plan,
     capability_notes,
-    choose_exact_lines,
+    choose_exact,
     choose_interpreter,
     held_problems,
     judge_cards,
     recorder_env,
 )
+from runners.typed_paths import possible
 
 DEFAULT_FRAMEWORK = next(iter(FRAMEWORKS))
 
@@ -38,7 +39,7 @@ def plan_script(
     module: bool = False,
     share: bool = False,
     record: bool = True,
-    exact_lines: bool = False,
+    exact: bool = False,
     variables: Mapping[str, str] | None = None,
 ) -> Plan:
     """Plan a run of any script, `argv` being its path and arguments, or a module's name and arguments.
@@ -50,6 +51,7 @@ def plan_script(
         raise UsageError("no script is named; write it behind two dashes: run -- train.py --epochs 3")
     folder = Path(cwd).expanduser().absolute() if cwd is not None else Path.cwd()
     target = argv[0]
+    possible(folder.joinpath(*target.split(".")) if module else folder / target)
     problems: list[str] = []
     if not folder.is_dir():
         problems.append(f"the folder {folder} does not exist")
@@ -60,8 +62,8 @@ def plan_script(
     chosen = framework or seen or DEFAULT_FRAMEWORK
     interpreter = choose_interpreter(chosen, python)
     problems += [interpreter.problem] if interpreter.problem else []
-    exact = choose_exact_lines(chosen, exact_lines, record)
-    problems += exact.problems
+    mode = choose_exact(chosen, exact, record)
+    problems += mode.problems
     gpus = known_gpus()
     choice = choose(devices, None, gpus)
     problems += choice.problems
@@ -84,7 +86,7 @@ def plan_script(
         name=_slug(target.rpartition(".")[2] if module else Path(target).stem),
         framework=chosen,
         command=[str(interpreter.python), *words],
-        env=recorder_env(record, exact, own) | choice.env,
+        env=recorder_env(record, mode, own) | choice.env,
         cwd=folder,
         python=interpreter.python,
         devices=choice.names,
@@ -93,7 +95,7 @@ def plan_script(
         options={},
         problems=problems + held_problems(cards, share),
         unready=interpreter.problem if interpreter.installable else None,
-        notes=choice.notes + warned + _default_notes(framework or seen, python) + exact.notes,
+        notes=choice.notes + warned + _default_notes(framework or seen, python) + mode.notes,
         device_map=choice.map(),
         cards=cards,
         share=share,
@@ -130,6 +132,8 @@ def _script_problems(target: str, file: Path) -> list[str]:
         return [] if os.access(file, os.R_OK) else [f"the script {target} cannot be read: permission denied"]
     if file.is_dir():
         return [] if (file / "__main__.py").is_file() else [f"{target} is a folder without a __main__.py"]
+    if file.exists():
+        return [f"{target} is neither a file nor a folder, so it is no script"]
     if re.fullmatch(r"python[0-9.]*", Path(target).name):
         return [
             f"{target} is an interpreter: name the script itself, run -- train.py, "

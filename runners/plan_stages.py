@@ -13,7 +13,7 @@ from runners.devices import DeviceChoice, choose
 from runners.fitting_processes import MOST_PROCESSES, process_problems
 from runners.gpus import Gpus
 from runners.members import ONLY_MEMBER, ONLY_STAGE, Member, Stage
-from runners.plan import RUN_PLACEHOLDER, ExactLines, recorder_env
+from runners.plan import RUN_PLACEHOLDER, ExactMode, recorder_env
 from runners.program import Program, Value
 from runners.registry import home
 from runners.resuming import CHECKPOINTS
@@ -115,7 +115,7 @@ def _shares(trainers: Sequence[str], choice: DeviceChoice, gpus: Gpus) -> Proces
 
 
 def plan_stages(
-    script: Script, choice: DeviceChoice, processes: Processes | None, record: bool, exact: ExactLines
+    script: Script, choice: DeviceChoice, processes: Processes | None, record: bool, exact: ExactMode
 ) -> tuple[Stage, ...]:
     """Return the stages of a run, () where it is just the one command; times are measured without `exact`."""
     if script.program.timed and record:
@@ -154,7 +154,7 @@ def members(
     return cluster.members(script.values, python, words)
 
 
-def _unrecorded(exact: ExactLines) -> dict[str, str | None]:
+def _unrecorded(exact: ExactMode) -> dict[str, str | None]:
     """Return what takes the recorder out again where the run's own variables bring it in."""
     without = recorder_env(record=False)
     changed: dict[str, str | None] = {

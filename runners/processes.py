@@ -123,7 +123,8 @@ def send(identity: Identity, signum: signal.Signals) -> bool:
         os.close(handle)
 
 
-def _all_stats() -> list[Stat]:
+def all_stats() -> list[Stat]:
+    """Return all processes that can be seen."""
     try:
         pids = [int(entry.name) for entry in PROC.iterdir() if entry.name.isdigit()]
     except OSError:
@@ -134,7 +135,7 @@ def _all_stats() -> list[Stat]:
 def descendants(pid: int) -> list[Stat]:
     """Return the living children of `pid`, their children and so on, parents first; no zombies."""
     children: dict[int, list[Stat]] = {}
-    for stat in _all_stats():
+    for stat in all_stats():
         children.setdefault(stat.parent, []).append(stat)
     found: list[Stat] = []
     queue = list(children.get(pid, ()))
@@ -146,23 +147,17 @@ def descendants(pid: int) -> list[Stat]:
     return found
 
 
-def started_with(variable: str, value: str) -> list[Identity]:
-    """Return the living processes whose environment held `variable=value` when they were started.
+def starting_environment(pid: int, variable: str) -> bytes | None:
+    """Return the value of a variable in the environment that a process was started with.
 
-    Processes whose environment may not be read (other users') are not among them.
+    None where it has none, and where its environment may not be read (other users' processes).
     """
-    wanted = os.fsencode(f"{variable}={value}")
-    found = []
-    for stat in _all_stats():
-        if stat.pid == os.getpid() or stat.ended:
-            continue
-        try:
-            entries = (PROC / str(stat.pid) / "environ").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if wanted in entries:
-            found.append(stat.identity)
-    return found
+    try:
+        entries = (PROC / str(pid) / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return None
+    beginning = os.fsencode(f"{variable}=")
+    return next((entry[len(beginning) :] for entry in entries if entry.startswith(beginning)), None)
 
 
 def command_line(pid: int) -> list[str]:

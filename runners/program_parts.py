@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from runners.program import FOLDER
+from runners.python_source import parse
 
 Target = tuple[str, str]
 """A module's name and the name of what it defines: ("shared.digits", "load")."""
@@ -81,7 +82,7 @@ class _Reader:
     def __init__(self, folder: Path, name: str, source: bytes) -> None:
         self.folder = folder
         self.source = source
-        self.tree = ast.parse(source)
+        self.tree = parse(source)
         self.lines = source.splitlines(keepends=True)
         self.starts = [0]
         for line in self.lines:

@@ -14,6 +14,7 @@ from typing import Any, NoReturn, TypeGuard
 from probes.nvml.fields import ALL_NAMES
 from probes.nvml.missing import absent, is_missing
 from probes.nvml.snapshot import Message
+from runners.printable import encodable
 
 MOST_GPUS = 256
 _MOST_PROCESSES = 4096
@@ -150,7 +151,7 @@ def _value(value: Any) -> Any:
 
 
 def _text(value: Any) -> Any:
-    return value[:_LONGEST_TEXT] if isinstance(value, str) else _UNFIT
+    return encodable(value[:_LONGEST_TEXT]) if isinstance(value, str) else _UNFIT
 
 
 def _switch(value: Any) -> Any:

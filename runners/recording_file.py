@@ -19,8 +19,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from probes.nvml.snapshot import Message, Snapshot, is_missing
+from runners import run_files
 from runners.errors import HopscopeError, UsageError
 from runners.recorded_message import MOST_GPUS, Unfit, parse_message, parse_object
+from runners.typed_paths import possible
 from runners.version import VERSION
 
 FORMAT = "hopscope-recording"
@@ -46,6 +48,7 @@ class Recorder:
 
     def __init__(self, path: Path, overwrite: bool = False) -> None:
         """UsageError where `path` exists and is not to be overwritten, or cannot be a file."""
+        possible(path)
         if path.is_dir():
             raise UsageError(f"{path} is a folder; name a file in it, such as {path / 'machine.jsonl.gz'}")
         if not overwrite and path.exists():
@@ -327,7 +330,7 @@ class _Lines:
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[_Lines]:
     try:
-        with path.open("rb") as raw:
+        with run_files.open_file(path.parent.resolve(), path.name) as raw:
             yield _Lines(raw)
     except OSError as error:
         raise HopscopeError(f"{path.name} cannot be read: {error.strerror or error}") from None

@@ -11,8 +11,11 @@ import secrets
 from pathlib import Path
 from typing import IO
 
+from probes import private_files
+from runners import run_files
 from runners.errors import HopscopeError, UsageError
 from runners.playback import Playback
+from runners.printable import printable
 from runners.recording_file import GZIP, HOLDS, Header, Recorder, Recording, read_header, read_recording
 from runners.registry import home
 
@@ -62,7 +65,7 @@ def folder() -> Path:
 def listed() -> list[Entry]:
     """Return the folder's recordings, the newest first; what is none is among them with its reason."""
     try:
-        paths = [path for path in folder().iterdir() if _NAME.fullmatch(path.name) and path.is_file()]
+        paths = [path for path in folder().iterdir() if _is_recording(path.name)]
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -79,10 +82,9 @@ def listed() -> list[Entry]:
 
 def find(name: str) -> Path:
     """Return the file of the recording with this id; UsageError where there is none."""
-    path = folder() / name
-    if not _NAME.fullmatch(name) or not path.is_file():
-        raise UsageError(f"there is no recording {name[:80]!r}")
-    return path
+    if not _is_recording(name):
+        raise UsageError(f"there is no recording {printable(name)[:80]!r}")
+    return folder() / name
 
 
 def add(name: str, content: IO[bytes]) -> Entry:
@@ -90,10 +92,11 @@ def add(name: str, content: IO[bytes]) -> Entry:
 
     HopscopeError, and nothing kept, where it is not a recording or too large.
     """
-    folder().mkdir(parents=True, exist_ok=True)
+    private_files.make_folder(str(folder()))
     draft = folder() / f".adding-{secrets.token_hex(4)}"
     try:
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        made = private_files.open_file(str(draft), os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        with os.fdopen(made, "wb") as file:
             taken = 0
             while piece := content.read(_PIECE):
                 taken += len(piece)
@@ -103,7 +106,7 @@ def add(name: str, content: IO[bytes]) -> Entry:
                     )
                 file.write(piece)
         recording = _read_as(name, draft)
-        with draft.open("rb") as file:
+        with run_files.open_file(folder().resolve(), draft.name) as file:
             end = ".jsonl.gz" if file.read(len(GZIP)) == GZIP else ".jsonl"
         return _entry(_settle(draft, _stem(name, recording.header), end))
     except OSError as error:
@@ -118,6 +121,11 @@ def remove(name: str) -> None:
         find(name).unlink()
     except OSError as error:
         raise HopscopeError(f"the recording {name} cannot be removed: {error.strerror}") from None
+
+
+def _is_recording(name: str) -> bool:
+    """Whether a file of the folder, which is no link, has such a name."""
+    return _NAME.fullmatch(name) is not None and run_files.is_file(folder().resolve(), name)
 
 
 def _entry(path: Path) -> Entry:

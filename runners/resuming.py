@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import fnmatch
+import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from runners import catalogue, registry
+from probes import private_files
+from runners import catalogue, registry, run_files
 from runners.program import Program, Value
 from runners.run import Run
 
@@ -48,8 +51,7 @@ def last_checkpoint(run: Run) -> int | None:
         return None
     kept = program.checkpoints
     number = re.compile("([0-9]+)".join(map(re.escape, kept.whole.split("*"))))
-    names = [file.name for file in (run.path / CHECKPOINTS).glob(kept.whole)]
-    return max((int(match[1]) for match in map(number.fullmatch, names) if match), default=None)
+    return max((int(match[1]) for match in map(number.fullmatch, _saved(run)) if match), default=None)
 
 
 def take_over(program: Program, name: str | Path, wanted: Wanted) -> tuple[Run, Wanted, list[str]]:
@@ -78,14 +80,29 @@ def take_over(program: Program, name: str | Path, wanted: Wanted) -> tuple[Run, 
 
 
 def copy_checkpoints(run: Run, target: Path) -> None:
-    """Copy what a run saved into the folder of another, which may be there already. OSError passes."""
+    """Copy what a run saved into the folder of another, which may be there already. OSError passes.
+
+    Links among it are left out: the run may come from somebody else.
+    """
     program = _program(run)
     to = target / CHECKPOINTS
-    to.mkdir(exist_ok=True)
-    for pattern in program.checkpoints.files if program and program.checkpoints else ():
-        for file in (run.path / CHECKPOINTS).glob(pattern):
-            if file.is_file():
-                shutil.copy2(file, to / file.name)
+    private_files.make_folder(str(to))
+    patterns = program.checkpoints.files if program and program.checkpoints else ()
+    for name in _saved(run):
+        if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
+            with run_files.open_file(run.path, f"{CHECKPOINTS}/{name}") as source:
+                copy = private_files.open_file(str(to / name), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+                with os.fdopen(copy, "wb") as file:
+                    shutil.copyfileobj(source, file)
+
+
+def _saved(run: Run) -> list[str]:
+    """Return the names of the files that a run saved."""
+    try:
+        found = run_files.names(run.path, CHECKPOINTS)
+    except OSError:
+        return []
+    return [name for name in found if run_files.is_file(run.path, f"{CHECKPOINTS}/{name}")]
 
 
 def _program(run: Run) -> Program | None:

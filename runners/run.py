@@ -6,27 +6,35 @@ import contextlib
 import dataclasses
 import datetime
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from probes.attach.members import alive, gone_words
 from probes.attach.places import host_name
+from runners import run_fields, run_files
 from runners.errors import HopscopeError
-from runners.processes import Identity, is_alive
+from runners.leftovers import lately_left_running
+from runners.printable import printable
+from runners.processes import Identity, boot_id, is_alive
 from runners.status import ENDED_STATES, LIVE_STATES, STATUS_NAME, read_object
 
 SPEC_NAME = "spec.json"
 LOG_NAME = "out.log"
-RUN_DIR_VARIABLE = "HOPSCOPE_RUN_DIR"
+MOST_PIDS = 8
+UNWATCHED = "the process that watched it is gone"
+"""Begins the reason of a run whose supervisor was killed."""
 ID_TIME_FORMAT = "%Y%m%d-%H%M%S"
 """How an id begins, in UTC, so that ids sort by time whatever the clock's season."""
+_LONGEST_TEXT = 1000
+_FIELDS = {SPEC_NAME: run_fields.SPEC, STATUS_NAME: run_fields.STATUS}
 
 
 @dataclasses.dataclass(frozen=True)
 class Run:
     """One run as its folder described it when it was read; `reload` reads it again.
 
-    `problem` says what of the folder cannot be read, None when all can; `spec` or `status` is empty then.
+    `problem` says what of the folder cannot be read, None when all can; `spec` or `status` lacks that.
     """
 
     id: str
@@ -67,7 +75,7 @@ class Run:
         if not isinstance(stage, dict) or self.state not in LIVE_STATES:
             return None
         number, of = _integer(stage.get("number")), _integer(stage.get("of"))
-        return f"{stage.get('name')}, {number} of {of}" if number and of and of > 1 else None
+        return f"{printable(stage.get('name'))}, {number} of {of}" if number and of and of > 1 else None
 
     @property
     def members(self) -> list[dict[str, Any]]:
@@ -97,14 +105,16 @@ class Run:
     @property
     def created(self) -> float:
         """When it was launched, epoch seconds; from its id or folder where the spec does not say."""
-        with contextlib.suppress(KeyError, TypeError, ValueError):
-            return datetime.datetime.fromisoformat(self.spec["created"]).timestamp()
-        with contextlib.suppress(ValueError):
+        return next((at for at in self._creations() if at is not None and run_fields.is_moment(at)), 0.0)
+
+    def _creations(self) -> Iterator[float | None]:
+        with contextlib.suppress(KeyError, TypeError, ValueError, OverflowError):
+            yield datetime.datetime.fromisoformat(self.spec["created"]).timestamp()
+        with contextlib.suppress(ValueError, OverflowError):
             stamp = datetime.datetime.strptime(self.id[:15], ID_TIME_FORMAT)
-            return stamp.replace(tzinfo=datetime.UTC).timestamp()
+            yield stamp.replace(tzinfo=datetime.UTC).timestamp()
         with contextlib.suppress(OSError):
-            return self.path.stat().st_mtime
-        return 0.0
+            yield self.path.lstat().st_mtime
 
     @property
     def started_at(self) -> float | None:
@@ -119,13 +129,15 @@ class Run:
     @property
     def last_sign_at(self) -> float | None:
         """When it last wrote anything, epoch seconds: all that is known of a lost run's end."""
-        written = [self.log, *(self.path / "trace").glob("*")]
+        written = [LOG_NAME]
+        with contextlib.suppress(OSError):
+            written += [f"trace/{name}" for name in run_files.names(self.path, "trace")]
         # The status is written again when a lost run is tidied up, so it counts where there is nothing else.
-        for paths in (written, [self.path / STATUS_NAME]):
+        for names in (written, [STATUS_NAME]):
             times = []
-            for path in paths:
+            for name in names:
                 with contextlib.suppress(OSError):
-                    times.append(path.stat().st_mtime)
+                    times.append(run_files.facts(self.path, name).st_mtime)
             if times:
                 return max(times)
         return None
@@ -150,31 +162,42 @@ class Run:
         """The process that watches the run, None before there is one."""
         return self._process("supervisor")
 
+    def left_running(self) -> list[Identity]:
+        """Return what a run whose supervisor is gone left running; at most a second old."""
+        supervisor = self.supervisor
+        # Nothing runs that was started before this boot.
+        if supervisor is not None and supervisor.boot != boot_id():
+            return []
+        return lately_left_running(self.path)
+
     def reload(self) -> Run:
         """Return the run as its folder describes it now."""
         return read_run(self.path)
 
-    def judge(self) -> tuple[str, str | None]:
-        """Return state and reason together, from one look at the processes."""
+    def judge(self, current: bool = False) -> tuple[str, str | None]:
+        """Return state and reason together, from one look at the processes.
+
+        `current`: its status was looked at just now, so it need not be read again.
+        """
         state = self.status.get("state")
         if state in ENDED_STATES:
             words = [word for word in (_text(self.status.get("reason")), self.problem) if word]
             return str(state), "; ".join(words) or None
         if state in LIVE_STATES and self.attached:
-            return self._judge_attached(str(state))
+            return self._judge_attached(str(state), current)
         if state in LIVE_STATES:
             watcher = self.supervisor or self._process("launcher")
             if watcher is not None and is_alive(watcher):
                 return str(state), _text(self.status.get("reason")) or self.problem
             # Its watcher writes the end down before it goes: it may have ended since this was read.
-            if (later := self._written_since()) is not None:
+            if not current and (later := self._written_since()) is not None:
                 return later.judge()
-            return "lost", "the process that watched it is gone, so how it ended is not known"
+            return "lost", "; ".join(filter(None, [unwatched_words(self.left_running()), self.problem]))
         if self.problem:
             return "lost", self.problem
         return "lost", f"{STATUS_NAME} is damaged: its state is {json.dumps(state)[:40]}"
 
-    def _judge_attached(self, state: str) -> tuple[str, str | None]:
+    def _judge_attached(self, state: str, current: bool) -> tuple[str, str | None]:
         """The state of a run whose processes record themselves."""
         left = [member for member in self.attached if member.get("left") is None]
         if any(map(alive, left)):
@@ -182,14 +205,14 @@ class Run:
         elsewhere = [str(member.get("host")) for member in left if member.get("host") != host_name()]
         if elsewhere:
             return state, f"it runs on {elsewhere[0]}, whose processes cannot be seen from here"
-        if (later := self._written_since()) is not None:
+        if not current and (later := self._written_since()) is not None:
             return later.judge()
         return "lost", gone_words(left)
 
     def _written_since(self) -> Run | None:
         """The run with its status as it is now, None where that is the same."""
         with contextlib.suppress(HopscopeError):
-            now = read_object(self.path / STATUS_NAME)
+            now, _ = read_part(self.path, STATUS_NAME)
             if now != self.status:
                 return dataclasses.replace(self, status=now)
         return None
@@ -202,17 +225,56 @@ class Run:
         return Identity(pid, start, boot)
 
 
+def unwatched_words(left: Sequence[Identity]) -> str:
+    """Return why a run is lost, and what of it still runs."""
+    if not left:
+        return f"{UNWATCHED}, so how it ended is not known"
+    pids = ", ".join(str(process.pid) for process in left[:MOST_PIDS])
+    more = f" and {len(left) - MOST_PIDS} more" if len(left) > MOST_PIDS else ""
+    subject = "1 process still runs" if len(left) == 1 else f"{len(left)} processes still run"
+    return f"{UNWATCHED}; {subject} (pid {pids}{more}); stop ends {'it' if len(left) == 1 else 'them'}"
+
+
 def read_run(path: Path) -> Run:
     """Return the run in a folder, whatever is wrong with it; what cannot be read is its `problem`."""
     parts: dict[str, dict[str, Any]] = {}
-    problems = []
+    problems: list[str] = []
     for name in (SPEC_NAME, STATUS_NAME):
         try:
-            parts[name] = read_object(path / name)
+            parts[name], wrong = read_part(path, name)
+            problems += [f"{name} is damaged: {wrong}"] if wrong else []
         except HopscopeError as error:
             parts[name] = {}
             problems.append(str(error))
-    return Run(path.name, path, parts[SPEC_NAME], parts[STATUS_NAME], "; ".join(problems) or None)
+    return Run(shown_id(path.name), path, parts[SPEC_NAME], parts[STATUS_NAME], "; ".join(problems) or None)
+
+
+def unread_run(path: Path, problem: str) -> Run:
+    """Return what is known of an entry of the registry that is not to be opened."""
+    return Run(shown_id(path.name), path, {}, {}, problem)
+
+
+def shown_id(name: str) -> str:
+    """Return a folder's name as an id: one that cannot be shown is spelled out, unlike any other name."""
+    return name if name.isprintable() else f"./{printable(name.replace(chr(92), chr(92) * 2))}"
+
+
+def read_part(folder: Path, name: str) -> tuple[dict[str, Any], str | None]:
+    """Return the spec or the status of a folder, every known field of its type, and what was wrong with it.
+
+    HopscopeError where nothing of it can be read.
+    """
+    try:
+        value, odd = run_fields.plain(read_object(folder / name))
+    except (ValueError, RecursionError):
+        raise HopscopeError(f"{name} is damaged: it is nested too deeply") from None
+    value, wrong = run_fields.typed(_FIELDS[name], value)
+    if wrong:
+        return (
+            value,
+            f"{', '.join(wrong)} {'has a value' if len(wrong) == 1 else 'have values'} of a wrong type",
+        )
+    return value, odd
 
 
 def _integer(value: object) -> int | None:
@@ -224,4 +286,4 @@ def _number(value: object) -> float | None:
 
 
 def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
+    return printable(value[:_LONGEST_TEXT]) if isinstance(value, str) and value else None

@@ -1,13 +1,14 @@
-"""A run's samples: a process beside its supervisor, which keeps a sampler and writes what that says.
+"""A run's companion: a process beside its supervisor, which keeps a sampler and writes what that says.
 
-    python -m runners.run_samples RUN_DIR SUPERVISOR_PID ALIVE DONE FILE
+    python -m runners.run_samples RUN_DIR SUPERVISOR_PID TIE DONE FILE [LEASE ..]
 
-It is no descendant of the supervisor, so nothing of it is counted among the run's processes, and none that
-hangs in a driver keeps the run from ending. ALIVE is a pipe that the supervisor has the other end of: where
-that closes, however the supervisor ended, this ends, and its sampler with it. DONE is a pipe to the
-supervisor: "begun" at first, and at the end how many samples found no room. FILE is the descriptor of
-samples.jsonl, whose rows runners/sample_rows.py describes. Nothing that goes wrong here reaches the run. Only
-the standard library is used.
+It is no descendant of the supervisor, so nothing that it does is counted among the run's processes, and none
+that hangs in a driver keeps the run from ending. TIE is a socket to the supervisor, which sends the pipe of
+each member's output over it, and OVER at the end. Where it closes without that, the supervisor was killed:
+then this keeps the output, the samples and the run's leases until nothing holds the output any more. DONE is
+a pipe to the supervisor: "begun" at first, and at the end how many samples found no room. FILE is the
+descriptor of samples.jsonl, whose rows runners/sample_rows.py describes. Nothing that goes wrong here reaches
+the run. Only the standard library is used.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import socket
 import subprocess
 import sys
 import time
@@ -22,11 +24,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from probes import private_files
 from runners.errors import HopscopeError
+from runners.run import LOG_NAME, UNWATCHED
+from runners.run_log import OUTPUT_LOST, RunLog
 from runners.run_usage import RunUsage
 from runners.sample_rows import HZ, SAMPLES_NAME, Rows
 from runners.sampler_child import SamplerChild
-from runners.status import read_object
+from runners.status import STATUS_NAME, StatusFile, read_object
 
 MODULE = "runners.run_samples"
 SAMPLER_MODULE = "probes.nvml.sampler"
@@ -38,16 +43,88 @@ LONGEST_WAY_S = 60.0
 MOST_CARDS = 16
 END_WAIT_S = 0.2
 """How long the supervisor waits at most for the last samples."""
+SAMPLES_LOST = "samples_lost"
+"""In status.json: how many samples found no room."""
+SAMPLES_CUT = "samples_cut"
+"""In status.json: why the samples end before the run."""
+OVER = b"over"
+LONGEST_PREFIX = 4096
+END_OF_PREFIX = "\0"
+"""A message must not be empty."""
+
+
+class Heir:
+    """A run's output in the hands of its companion: kept from when the supervisor is killed."""
+
+    def __init__(self, folder: Path, tie: int) -> None:
+        """`tie` is the descriptor of the socket to the supervisor."""
+        self._folder = folder
+        self._tie = socket.socket(fileno=tie)
+        self._prefixes: dict[int, str] = {}
+        self.log: RunLog | None = None
+        """The run's log once this process keeps it."""
+        self.over = False
+        """Whether nothing is left to be kept."""
+
+    @property
+    def descriptors(self) -> Sequence[int]:
+        """What to wait on."""
+        return [self._tie.fileno()] if self.log is None else list(self.log.descriptors)
+
+    def hear(self, descriptor: int) -> None:
+        """Read what has come over one of the `descriptors`."""
+        if self.log is not None:
+            self.log.read(descriptor)
+            self.over = not self.log.reads
+            return
+        try:
+            message, given, _, _ = socket.recv_fds(self._tie, LONGEST_PREFIX, 1)
+        except OSError:
+            message, given = b"", []
+        if given:
+            self._prefixes[given[0]] = message.decode().removesuffix(END_OF_PREFIX)
+        elif message == OVER:
+            self.over = True
+        else:
+            self._inherit()
+
+    def _inherit(self) -> None:
+        try:
+            self.log = RunLog(self._folder / LOG_NAME)
+        except OSError:
+            # Whatever became of the folder, the program must be able to print.
+            self.log = RunLog(Path(os.devnull))
+        for descriptor, prefix in self._prefixes.items():
+            self.log.follow(descriptor, prefix)
+        if any(self._prefixes.values()):
+            self.log.say(f"{UNWATCHED}; lines that it had not finished are not here")
+        self.over = not self.log.reads
+
+    def end(self) -> None:
+        """Keep the rest of the output, whatever became of the sampling, and write down what found no room."""
+        while not self.over:
+            waiting = select.poll()
+            for descriptor in self.descriptors:
+                waiting.register(descriptor, select.POLLIN)
+            for descriptor, _ in waiting.poll():
+                self.hear(descriptor)
+        if self.log is None:
+            return
+        with contextlib.suppress(HopscopeError, FileNotFoundError):
+            status = read_object(self._folder / STATUS_NAME)
+            if lost := self.log.as_json():
+                lost[OUTPUT_LOST] += status.get(OUTPUT_LOST, 0)
+                StatusFile(self._folder).write(status | lost, last=True)
 
 
 class Recorder:
-    """Samples one run until its supervisor is gone."""
+    """Samples one run until its supervisor is gone, and what it left to this process is over."""
 
     def __init__(
-        self, supervisor: int, alive: int, file: int, uuids: Sequence[str], command: Sequence[str]
+        self, supervisor: int, heir: Heir, file: int, uuids: Sequence[str], command: Sequence[str]
     ) -> None:
-        """`alive` and `file` are descriptors; `uuids` are the cards to keep; `command` samples."""
-        self._alive = alive
+        """`file` is a descriptor; `uuids` are the cards to keep; `command` samples."""
+        self._heir = heir
         self.rows = Rows(file, uuids)
         self._usage = RunUsage(supervisor)
         self._child = SamplerChild(command)
@@ -55,7 +132,7 @@ class Recorder:
         """When a row has to say that the sampler says nothing."""
 
     def run(self) -> None:
-        """Return once the supervisor is gone."""
+        """Return once there is nothing more to keep."""
         while not self._over():
             now = time.monotonic()
             self._hear(now)
@@ -72,12 +149,16 @@ class Recorder:
     def _over(self) -> bool:
         """Wait until something is to be done, and return whether that is to end."""
         waiting = select.poll()
-        waiting.register(self._alive, select.POLLIN)
+        kept = self._heir.descriptors
+        for descriptor in kept:
+            waiting.register(descriptor, select.POLLIN)
         if (output := self._child.output) is not None:
             waiting.register(output, select.POLLIN)
         left = min(self._child.due, self._silent_at) - time.monotonic()
-        ready = waiting.poll(max(0.0, left) * 1000 + 1)
-        return any(descriptor == self._alive for descriptor, _ in ready)
+        for descriptor, _ in waiting.poll(max(0.0, left) * 1000 + 1):
+            if descriptor in kept:
+                self._heir.hear(descriptor)
+        return self._heir.over
 
     def _hear(self, now: float) -> None:
         for message in self._child.read(now):
@@ -98,23 +179,27 @@ class Recorder:
 
 
 class Companion:
-    """The process that samples a run, as the run's supervisor has it."""
+    """The process beside a run's supervisor, as the supervisor has it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, leases: Sequence[int] = ()) -> None:
         """Make what ties the two together; without room for the file there will be no samples."""
         self._folder = folder
+        self._leases = leases
         self._open: dict[str, int] = {}
+        self._tie: socket.socket | None = None
         with contextlib.suppress(OSError):
-            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-            self._open["file"] = os.open(folder / SAMPLES_NAME, flags, 0o644)
-            self._open["alive"], self._open["living"] = os.pipe()
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+            self._open["file"] = private_files.open_file(str(folder / SAMPLES_NAME), flags)
+            self._tie, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            self._open["tie"] = other.detach()
             self._open["done"], self._open["doing"] = os.pipe()
 
     def start(self, supervisor: int) -> int | None:
         """Start it beside the supervisor with this pid; its own pid, None where that cannot be."""
-        if len(self._open) < 5:
+        if "doing" not in self._open:
             return None
-        given = [self._open[name] for name in ("alive", "doing", "file")]
+        given = [self._open[name] for name in ("tie", "doing", "file")]
+        given += self._leases
         words = [str(self._folder), str(supervisor), *map(str, given)]
         with contextlib.suppress(OSError, subprocess.SubprocessError):
             # -E: the user's PYTHON* variables are for the program.
@@ -132,24 +217,41 @@ class Companion:
 
     def keep(self) -> None:
         """Keep only the supervisor's own ends, in the supervisor."""
-        self._close("file", "alive", "doing")
+        self._close("file", "tie", "doing")
         if "done" in self._open:
             os.set_blocking(self._open["done"], False)
+        if self._tie is not None:
+            self._tie.setblocking(False)
 
-    def end(self) -> int:
-        """End it, wait a moment for its last row, and return how many samples found no room."""
+    def share(self, descriptor: int, prefix: str) -> None:
+        """Let it read a member's output, each line behind `prefix`, where the supervisor is killed."""
+        if self._tie is not None:
+            # One that is not there, or hangs, is no reason for the supervisor to fail.
+            with contextlib.suppress(OSError):
+                socket.send_fds(self._tie, [f"{prefix}{END_OF_PREFIX}".encode()], [descriptor])
+
+    def end(self) -> dict[str, Any]:
+        """End it, wait a moment for its last row, and return what was not sampled, for status.json."""
         if "done" not in self._open:
-            return 0
-        said = self._said()
-        self._close("living")
+            return {}
+        said = self._said() or b""
+        if self._tie is not None:
+            with contextlib.suppress(OSError):
+                self._tie.send(OVER)
+            self._tie.close()
+        killed = False
         # One that has not begun will write nothing.
         if said.startswith(BEGUN):
-            said += self._said_at_its_end()
+            more, killed = self._said_at_its_end()
+            said += more
         self._close("done")
         last = said.splitlines()[-1:]
-        return int(last[0]) if last and last[0].isdigit() else 0
+        if last and last[0].isdigit():
+            return {SAMPLES_LOST: lost} if (lost := int(last[0])) else {}
+        return {SAMPLES_CUT: "the process that sampled the run was killed"} if killed else {}
 
-    def _said_at_its_end(self) -> bytes:
+    def _said_at_its_end(self) -> tuple[bytes, bool]:
+        """Return what it says at its end, and whether that is all because it is gone."""
         said, deadline = b"", time.monotonic() + END_WAIT_S
         waiting = select.poll()
         waiting.register(self._open["done"], select.POLLIN)
@@ -157,15 +259,16 @@ class Companion:
             if waiting.poll(left * 1000):
                 piece = self._said()
                 if not piece:
-                    break
+                    return said, piece is not None
                 said += piece
-        return said
+        return said, False
 
-    def _said(self) -> bytes:
+    def _said(self) -> bytes | None:
+        """Return what it has said; None for nothing yet, b"" once it is gone."""
         try:
             return os.read(self._open["done"], 1024)
         except OSError:
-            return b""
+            return None
 
     def _close(self, *names: str) -> None:
         for name in names:
@@ -186,19 +289,21 @@ def cards_of(spec: dict[str, Any]) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Sample the run in a folder until its supervisor is gone."""
-    folder, (supervisor, alive, done, file) = Path(arguments[0]), map(int, arguments[1:])
-    try:
+    """Sample the run in a folder until it is over."""
+    # The leases are only to be held.
+    folder, (supervisor, tie, done, file, *_) = Path(arguments[0]), map(int, arguments[1:])
+    # Where the supervisor has gone already, the socket says how.
+    with contextlib.suppress(BrokenPipeError):
         os.write(done, BEGUN)
-    except BrokenPipeError:
-        return 0
     uuids: list[str] = []
     with contextlib.suppress(HopscopeError):
         uuids = cards_of(read_object(folder / "spec.json"))
-    recorder = Recorder(supervisor, alive, file, uuids, sampler_command(uuids))
+    heir = Heir(folder, tie)
+    recorder = Recorder(supervisor, heir, file, uuids, sampler_command(uuids))
     try:
         recorder.run()
     finally:
+        heir.end()
         with contextlib.suppress(OSError):
             os.write(done, f"{recorder.rows.lost}\n".encode())
         os.close(done)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from runners.errors import UsageError
+from runners.typed_paths import possible
 
 MOST_SCRIPTS = 500
 MOST_ENTRIES = 20_000
@@ -24,7 +25,7 @@ def allow(folders: Iterable[str | Path]) -> None:
     global _allowed
     found = []
     for folder in folders:
-        path = Path(os.path.realpath(Path(folder).expanduser()))
+        path = possible(os.path.realpath(Path(folder).expanduser()))
         if not path.is_dir():
             raise UsageError(f"--scripts {folder}: there is no such folder")
         if path not in found:
@@ -40,7 +41,7 @@ def allowed() -> tuple[Path, ...]:
 def inside(path: str | Path) -> Path:
     """Where a path leads, links resolved; UsageError where that is in no allowed folder."""
     try:
-        real = Path(os.path.realpath(Path(path).expanduser()))
+        real = possible(os.path.realpath(Path(path).expanduser()))
     except (ValueError, RuntimeError):
         raise UsageError(f"{str(path)!r} is not a path") from None
     if not any(real.is_relative_to(folder) for folder in _allowed):

@@ -5,15 +5,20 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import stat
 import time
 from pathlib import Path
 from typing import Any
 
+from probes import private_files
+from runners import run_files
 from runners.errors import HopscopeError
 
 STATUS_NAME = "status.json"
 SPARE_NAME = ".status.spare"
 SPARE_BYTES = 4096
+MOST_BYTES = 8 << 20
+"""Of a spec or a status; a command line has up to 2 MiB."""
 ENDED_STATES = ("finished", "failed", "stopped", "lost")
 LIVE_STATES = ("starting", "running")
 RETRY_S = (0.2, 0.5, 1.0, 2.0, 5.0)
@@ -38,7 +43,7 @@ class StatusFile:
         """
         data = json.dumps(status, indent=1).encode() + b"\n"
         try:
-            descriptor = os.open(self.spare, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            descriptor = self._open_spare()
             try:
                 done = 0
                 while done < len(data):
@@ -56,10 +61,18 @@ class StatusFile:
             self._reserve()
         return True
 
+    def _open_spare(self) -> int:
+        # A folder from elsewhere may have another file under this name: a spare of ours has no second one.
+        with contextlib.suppress(FileNotFoundError):
+            facts = self.spare.lstat()
+            if facts.st_nlink != 1 or not stat.S_ISREG(facts.st_mode):
+                self.spare.unlink()
+        return private_files.open_file(str(self.spare), os.O_WRONLY | os.O_CREAT)
+
     def _reserve(self) -> None:
         # Without room for a spare the next write just has to find room itself.
         with contextlib.suppress(OSError):
-            descriptor = os.open(self.spare, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            descriptor = self._open_spare()
             try:
                 os.posix_fallocate(descriptor, 0, SPARE_BYTES)
             finally:
@@ -105,7 +118,7 @@ class StatusBoard:
 def read_object(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file of a run folder; raises HopscopeError that says what is wrong."""
     try:
-        value = json.loads(path.read_bytes())
+        value = json.loads(run_files.read_file(path.parent, path.name, MOST_BYTES))
     except FileNotFoundError:
         raise HopscopeError(f"{path.name} is missing") from None
     except OSError as error:

@@ -6,7 +6,8 @@ that nothing of a run outlives its stop. It takes SIGTERM as the request to stop
 after the grace. Only the standard library is used.
 
 The run folder is all that it shares with the rest: it reads spec.json and stop.json, writes status.json, and
-gives out.log to the program as its output.
+keeps in out.log what the program prints. Where it is killed itself, the program goes on: the companion
+(runners/run_samples.py) then reads what the program prints.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Any
 
 from probes.trace.left_graphs import remove_graphs
 from probes.trace.stderr_rest import take_rest
+from runners import leases
 from runners.errors import HopscopeError
 from runners.group import Group, merged
 from runners.members import Stage, read_stages
@@ -45,6 +47,7 @@ READY = b"ready\n"
 BESIDE = b"beside "
 """Stands before the pid of the process that samples the run, in what the launcher is told."""
 DEFAULT_GRACE_S = 10.0
+WATCH_AGAIN_S = 1.0
 
 
 class Supervisor:
@@ -55,22 +58,21 @@ class Supervisor:
         folder: Path,
         libc: ctypes.CDLL,
         signals: SignalQueue,
-        leases: list[int],
+        held: list[int],
         companion: Companion,
     ) -> None:
         self.folder = folder
         self.companion = companion
         self.libc = libc
         self.signals = signals
-        self.leases = leases
+        self.leases = held
         self.ready: int | None = None
+        self.log: RunLog | None = None
         self.spec: dict[str, Any] = {}
         self.stages: list[Stage] = []
         self.stage = 0
         """The index of the stage that is underway."""
         self.limit: TimeLimit | None = None
-        self.broken: str | None = None
-        """What went wrong with the watching itself."""
         me = identify(os.getpid())
         self.board = StatusBoard(
             folder,
@@ -100,7 +102,7 @@ class Supervisor:
 
     def _run_stages(self) -> None:
         self._read_spec()
-        log = RunLog(self.folder / "out.log")
+        log = self.log = RunLog(self.folder / "out.log", self.companion.share)
         leftovers, remarks = 0, list[str]()
         for number, stage in enumerate(self.stages):
             self.stage = number
@@ -112,7 +114,7 @@ class Supervisor:
             log.finish()
             leftovers += watch.leftovers_ended
             remarks += watch.remarks
-            if last or not watch.succeeded or self.broken is not None:
+            if last or not watch.succeeded:
                 self._judge(watch, leftovers, remarks)
                 break
 
@@ -130,7 +132,7 @@ class Supervisor:
 
     def _start(self, stage: Stage, log: RunLog) -> Group:
         """Start the members of a stage; where one cannot be, none is left."""
-        group = Group(self.libc)
+        group = Group()
         if len(self.stages) > 1:
             log.say(f"stage {stage.name}: {stage.note}" if stage.note else f"stage {stage.name}")
         environment = merged(os.environ, self.spec.get("env") or {})
@@ -168,13 +170,15 @@ class Supervisor:
     # -- end
 
     def _follow(self, watch: Watch) -> None:
-        try:
-            watch.watch(self.signals)
-        except BaseException as error:  # noqa: BLE001 - the end must be written down
-            traceback.print_exc()
-            self.broken = f"its supervisor failed: {type(error).__name__}: {error}"
-            watch.group.signal(signal.SIGKILL)
-            watch.group.reap()
+        """Watch a stage to its end. What goes wrong with the watching itself harms no program."""
+        while True:
+            try:
+                watch.watch(self.signals)
+                return
+            except Exception:  # noqa: BLE001 - the program goes on, and so must this
+                with contextlib.suppress(OSError):
+                    traceback.print_exc()
+                time.sleep(WATCH_AGAIN_S)
 
     def _wanted_grace(self) -> float:
         try:
@@ -195,8 +199,6 @@ class Supervisor:
             limit_s=self.limit.seconds if self.limit is not None and watch.overdue else None,
             remarks=remarks,
         )
-        if self.broken is not None:
-            end |= {"state": "failed", "reason": self.broken}
         if end["state"] != "finished":
             end["reason"] = self._in_stage(end["reason"])
         self.board.values |= end | {"ended": watch.group.ended_at or time.time()}
@@ -206,19 +208,15 @@ class Supervisor:
 
     def _conclude(self) -> None:
         """Keep what the program said last, and write the status down for good."""
-        if lost := self.companion.end():
-            self.board.values["samples_lost"] = lost
-        with contextlib.suppress(OSError):
-            # A killed process may have left standard error beside its trace (probes/trace/stderr_rest).
-            rest = take_rest(str(self.folder / "trace"))
-            if rest:
-                with (self.folder / "out.log").open("ab") as log:
-                    log.write(rest)
+        self.board.values |= self.companion.end()
+        if self.log is not None:
+            with contextlib.suppress(OSError):
+                # A killed process may have left standard error beside its trace (probes/trace/stderr_rest).
+                self.log.write(take_rest(str(self.folder / "trace")))
+            self.board.values |= self.log.as_json()
         remove_graphs(str(self.folder / "trace"))
         # Who reads that it has ended may use its GPUs at once.
-        for descriptor in self.leases:
-            with contextlib.suppress(OSError):
-                os.close(descriptor)
+        leases.give_back(self.leases)
         self.board.publish_last()
         own_log = self.folder / LOG_NAME
         with contextlib.suppress(OSError):
@@ -255,15 +253,15 @@ def main(arguments: list[str]) -> int:
     """
     folder = Path(arguments[0]).absolute()
     ready = int(arguments[1]) if len(arguments) > 1 else None
-    leases = [int(descriptor) for descriptor in arguments[2:]]
-    companion = Companion(folder)
+    held = [int(descriptor) for descriptor in arguments[2:]]
+    companion = Companion(folder, held)
     _leave_launcher(companion, ready)
     libc = ctypes.CDLL(None, use_errno=True)
     # First of all: a request to stop is never lost, not even an early one.
     signals = SignalQueue(libc)
     if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         print("PR_SET_CHILD_SUBREAPER failed; orphans of this run are not tracked", file=sys.stderr)
-    Supervisor(folder, libc, signals, leases, companion).run(ready)
+    Supervisor(folder, libc, signals, held, companion).run(ready)
     return 0
 
 

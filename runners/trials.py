@@ -12,7 +12,9 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from probes import private_files
 from probes.trace.preflight import KERNELS_VARIABLE
+from runners import ownership, run_files
 from runners.catalogue import Value
 from runners.errors import UsageError
 from runners.frameworks import FRAMEWORKS
@@ -25,6 +27,8 @@ from runners.run import Run
 from runners.trial import EDITS_NAME, FOLDER, VARIABLE, Trial
 
 EDITED_SCRIPT = INJECT / "edited_script.py"
+_MOST_COPIED = 4 << 20
+"""Bytes of an edited copy."""
 _SHARED = frozenset({"PYTHONPATH", "PYTHONUNBUFFERED"})
 
 
@@ -35,19 +39,27 @@ def plan_trial(
     edits: Mapping[str, str] | None = None,
     options: Mapping[str, Value] | None = None,
     origin: str = "cli",
+    confirmed: str = "",
 ) -> Plan:
     """Plan `run` once more to see whether `finding` (``code@site``) goes away.
 
-    `edits` holds the new text of files by absolute path; `options` what changes of a program's. UsageError
-    for a run that can't be repeated: see `unrepeatable`.
+    `edits` holds the new text of files by absolute path; `options` what changes of a program's. Planning may
+    ask the run's interpreter for its versions, so one that was not launched from this home takes `confirmed`:
+    its `ownership.fingerprint`, as the operator was shown it. UsageError without that, and for a run that
+    can't be repeated: see `unrepeatable`.
     """
     reason = unrepeatable(run)
     if reason:
         raise UsageError(reason)
+    if not ownership.is_own(run) and not (confirmed and confirmed == ownership.fingerprint(run)):
+        raise UsageError(f"{run.id} was not launched from here, and nobody has confirmed its command")
     spec = run.spec
     is_program = spec.get("kind") == "program"
-    plan = _program(run, options or {}, origin) if is_program else _script(spec, origin)
-    plan = _as_before(plan, spec)
+    try:
+        plan = _program(run, options or {}, origin) if is_program else _script(spec, origin)
+        plan = _as_before(plan, spec)
+    except (TypeError, ValueError, AttributeError):
+        raise UsageError(f"{run.id} can't be run again: its spec.json is damaged") from None
     edits = edited_texts(run) | dict(edits or {})  # a run of edited copies is tried with what it had
     trial = Trial(run.id, finding, edits)
     if not edits:
@@ -93,7 +105,7 @@ def _script(spec: Mapping[str, Any], origin: str) -> Plan:
     module = words[:1] == ["-m"]
     had = {name: value for name, value in (spec.get("env") or {}).items() if isinstance(value, str)}
     known = FRAMEWORKS.get(str(spec.get("framework")))
-    exact = known is not None and bool(known.exact_lines) and known.exact_lines.items() <= had.items()
+    exact = known is not None and known.exact.env.items() <= had.items()
 
     def plan(variables: Mapping[str, str]) -> Plan:
         return plan_script(
@@ -104,7 +116,7 @@ def _script(spec: Mapping[str, Any], origin: str) -> Plan:
             cwd=spec.get("cwd"),
             origin=origin,
             module=module,
-            exact_lines=exact,
+            exact=exact,
             variables=variables,
         )
 
@@ -164,23 +176,24 @@ def write_edits(folder: Path, path: Path, trial: Trial) -> None:
     """Keep edited copies in a new run's `folder`, which will be at `path`. OSError as the disk has it."""
     if not trial.edits:
         return
-    (folder / FOLDER).mkdir()
+    private_files.make_new_folder(str(folder / FOLDER))
     listed = {}
     for number, (file, text) in enumerate(trial.edits.items()):
         name = f"{number}-{Path(file).name}"
-        (folder / FOLDER / name).write_text(text, encoding="utf-8", newline="")
+        private_files.write_file(str(folder / FOLDER / name), text.encode())
         listed[file] = str(path / FOLDER / name)
-    (folder / FOLDER / EDITS_NAME).write_text(json.dumps(listed, indent=1) + "\n")
+    private_files.write_file(str(folder / FOLDER / EDITS_NAME), f"{json.dumps(listed, indent=1)}\n".encode())
 
 
 def edited_texts(run: Run) -> dict[str, str]:
     """The edited copies that a run was made with: absolute path of the file -> its text."""
-    folder = run.path / FOLDER
     try:
-        listed = json.loads((folder / EDITS_NAME).read_text())
+        listed = json.loads(_copy(run, EDITS_NAME))
         # The run's folder may have been moved since: only the copies' names count.
-        return {
-            str(file): (folder / Path(str(copy)).name).read_bytes().decode() for file, copy in listed.items()
-        }
-    except (OSError, ValueError, AttributeError):
+        return {str(file): _copy(run, Path(str(copy)).name).decode() for file, copy in listed.items()}
+    except (OSError, ValueError, AttributeError, RecursionError):
         return {}
+
+
+def _copy(run: Run, name: str) -> bytes:
+    return run_files.read_file(run.path, f"{FOLDER}/{name}", _MOST_COPIED)

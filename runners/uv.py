@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from runners.errors import HopscopeError
+from runners.frameworks import read_lock
 from runners.install import Workbench, install
 from runners.pip_output import PipOutput
 from runners.pythons import Version, find_python
@@ -52,7 +53,9 @@ def fetched_folder(side: Path) -> Path:
     return side / "pythons"
 
 
-def fetch_python(title: str, oldest: Version, newest: Version, side: Path, work: Workbench) -> str:
+def fetch_python(
+    title: str, oldest: Version, newest: Version, side: Path, work: Workbench, locked: bool = False
+) -> str:
     """Fetch the newest Python that `title` has builds for, and return its interpreter.
 
     uv comes from PATH, or from an environment of its own in `side`. HopscopeError says what to install where
@@ -60,7 +63,7 @@ def fetch_python(title: str, oldest: Version, newest: Version, side: Path, work:
     """
     needs = f"{title} needs Python {_text(oldest)} to {_text(newest)}, and none that works is on this machine"
     try:
-        _fetch(_text(newest), side, work)
+        _fetch(_text(newest), side, work, locked)
     except HopscopeError as error:
         raise HopscopeError(f"{needs}; {error}; {_todo(newest)}") from None
     found = find_python(oldest, newest, fetched_folder(side))
@@ -69,8 +72,8 @@ def fetch_python(title: str, oldest: Version, newest: Version, side: Path, work:
     return found
 
 
-def _fetch(version: str, side: Path, work: Workbench) -> None:
-    uv = shutil.which("uv") or _own_uv(side, work)
+def _fetch(version: str, side: Path, work: Workbench, locked: bool) -> None:
+    uv = shutil.which("uv") or _own_uv(side, work, locked)
     output = UvOutput(f"fetching Python {version}")
     variables = {
         "UV_PYTHON_INSTALL_DIR": str(fetched_folder(side)),
@@ -82,9 +85,10 @@ def _fetch(version: str, side: Path, work: Workbench) -> None:
         raise HopscopeError(f"uv could not fetch one ({output.failure() or f'log: {work.log}'})")
 
 
-def _own_uv(side: Path, work: Workbench) -> str:
+def _own_uv(side: Path, work: Workbench, locked: bool) -> str:
     environment = VirtualEnvironment(side / "uv", side, "uv")
-    recipe = Recipe("uv", (_REQUIREMENTS,), disk_bytes=_DISK_BYTES)
+    lock = read_lock("uv") if locked else None
+    recipe = Recipe("uv", (_REQUIREMENTS,), disk_bytes=_DISK_BYTES, lock=lock)
     try:
         install(environment, recipe, sys.executable, lambda step: work.tell(f"getting uv: {step.text}", None))
     except HopscopeError as error:

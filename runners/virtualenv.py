@@ -14,7 +14,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -22,6 +22,14 @@ from typing import Any, TextIO
 _STALE_S = 10.0
 _LOCK_PATIENCE_S = 1.0
 _LOCK_POLL_S = 0.01
+
+
+@dataclasses.dataclass(frozen=True)
+class Lock:
+    """What a recipe's requirement files lead to: each package in one version, with its wheels' hashes."""
+
+    requirements: tuple[Path, ...]
+    without_dependencies: tuple[Path, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,15 +46,31 @@ class Recipe:
     """Kept in the stamp, for whoever asks what this environment is."""
     files: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Put beside the packages when they are there: name -> content."""
+    lock: Lock | None = None
+    """Where given, this is installed, and nothing else than the wheels with these hashes."""
 
     def fingerprint(self) -> str:
-        """Changes whenever the content of a requirement file does, or what is put beside the packages."""
-        digest = hashlib.sha256()
-        for file in (*self.requirements, *self.without_dependencies):
-            digest.update(file.read_bytes() + b"\0")
+        """Changes whenever the content of a requirement file does, or what is put beside the packages.
+
+        A locked set meets the recipe that it was made from, so its fingerprint is the same.
+        """
+        digest = _digest((*self.requirements, *self.without_dependencies))
         for name, content in self.files.items():
             digest.update(f"{name}\0{content}\0".encode())
         return digest.hexdigest()
+
+    def lock_fingerprint(self) -> str | None:
+        """Changes whenever the locked set does; None where there is none."""
+        if self.lock is None:
+            return None
+        return _digest((*self.lock.requirements, *self.lock.without_dependencies)).hexdigest()
+
+
+def _digest(files: Iterable[Path]) -> hashlib._Hash:
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes() + b"\0")
+    return digest
 
 
 class VirtualEnvironment:
@@ -72,7 +96,9 @@ class VirtualEnvironment:
     def is_current(self, recipe: Recipe) -> bool:
         """Whether everything in `recipe` is installed; one small file is read for it."""
         stamp = self.stamp(recipe.label)
-        return stamp is not None and stamp["fingerprint"] == recipe.fingerprint()
+        if stamp is None or stamp["fingerprint"] != recipe.fingerprint():
+            return False
+        return recipe.lock is None or stamp.get("lock") == recipe.lock_fingerprint()
 
     def busy(self) -> bool:
         """Whether some process is installing into this environment now."""
@@ -113,6 +139,7 @@ class VirtualEnvironment:
         """Note that `recipe` is all there."""
         stamp = {
             "fingerprint": recipe.fingerprint(),
+            "lock": recipe.lock_fingerprint(),
             "interpreter": os.path.realpath(self.python),
             "finished": time.time(),
             **recipe.facts,

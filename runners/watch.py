@@ -11,7 +11,7 @@ from collections.abc import Callable
 from runners.group import Group, Process
 from runners.outcome import DESERTED
 from runners.processes import descendants
-from runners.run_log import RunLog
+from runners.run_log import OUTPUT_LOST, RunLog
 from runners.signals import STOP_SIGNALS, SignalQueue
 from runners.status import StatusBoard
 
@@ -69,6 +69,7 @@ class Watch:
         self.leftovers_ended = 0
         self._ending = False
         """The members were asked to end, for whatever reason: how they end from now on is no news."""
+        self._publish_at = 0.0
         self._kill_at = NEVER
         self._serve_until: float | None = None
         self._linger_until: float | None = None
@@ -104,12 +105,24 @@ class Watch:
                 self._settle_leftovers(now)
             elif not self._ending:
                 self._settle_members(now)
-            if self.board.unpublished:
-                self.board.publish()
+            self._publish(now)
             if now >= self._kill_at:
                 self._kill(now)
             if signals.next(self._pause(now), self.log) in STOP_SIGNALS:
                 self._ask_to_stop()
+
+    def _publish(self, now: float) -> None:
+        """Write the status where it has news, though not each time that output or status find no room."""
+        if now < self._publish_at:
+            return
+        if self.log.lost != self.board.values.get(OUTPUT_LOST, 0):
+            self.board.values |= self.log.as_json()
+            self.board.unpublished = True
+            self._publish_at = now + PUBLISH_AGAIN_S
+        if self.board.unpublished:
+            self.board.publish()
+            if self.board.unpublished:
+                self._publish_at = now + PUBLISH_AGAIN_S
 
     def _pause(self, now: float) -> float:
         """Return for how many seconds nothing needs doing, unless a signal comes."""

@@ -69,16 +69,16 @@ def nvml_double(nvml_makeable: None, tmp_path: Path) -> Iterator[NvmlDouble]:
 def hopscope_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty $HOPSCOPE_HOME, for this process and those it starts; its runs are stopped at the end."""
     home = tmp_path / "home"
-    home.mkdir()
+    home.mkdir(mode=0o700)
     monkeypatch.setenv("HOPSCOPE_HOME", str(home))
     yield home
     stop_runs()
 
 
 def stop_runs() -> None:
-    """Stop every run of the present $HOPSCOPE_HOME that still goes on."""
+    """Stop every run of the present $HOPSCOPE_HOME that still goes on, watched or not."""
     from runners import registry
 
     for run in registry.runs():
-        if not run.ended:
+        if not run.ended or run.state == "lost":
             registry.stop(run, grace_s=0)

@@ -20,9 +20,9 @@ from runners.install import install
 from runners.virtualenv import VirtualEnvironment
 
 ROOT = Path(__file__).resolve().parents[1]
-SIDE_BY_SIDE = ("-n", str(max(3, min(4, os.cpu_count() or 2))), "--dist", "loadfile")
-"""As many files at once as there are cores, but three at least, since tests wait a good part; up to four."""
-IN_THE_BROWSER = ("-n", "2", "--dist", "loadfile")
+SIDE_BY_SIDE = ("-n", "4", "--dist", "loadfile")
+"""More files at once than a small machine has cores, since tests wait a good part."""
+IN_THE_BROWSER = ("-n", "3", "--dist", "loadfile")
 _FAILED, _NONE = 1, 5
 """Statuses of pytest: some tests failed; none was chosen."""
 
@@ -53,7 +53,7 @@ def main(argv: list[str]) -> int:
     first = _pytest([*SIDE_BY_SIDE, *arguments, *folders])
     if older or first not in (0, _FAILED, _NONE):
         return first
-    # In the browser they look at how soon things are seen: two files at a time, and no others beside them.
+    # In the browser they look at how soon things are seen: three files at a time, and no others beside them.
     second = _pytest([*IN_THE_BROWSER, *arguments, "tests/e2e"])
     return min(first, second) if _NONE in (first, second) else max(first, second)
 

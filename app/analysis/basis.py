@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-BASES = ("measured", "sampled", "estimated", "inferred", "unknown")
+BASES = ("measured", "estimated", "sampled", "inferred", "unknown")
+"""``sampled`` is below ``estimated``: bytes follow from shapes, a sampled count only from other calls."""
 
 
 def weakest(bases: Iterable[str]) -> str:

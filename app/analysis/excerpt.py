@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.analysis.lines import split_site
+from runners.python_source import parse
 
 _AROUND = 2
 """Lines before and after the statement."""
@@ -52,7 +53,7 @@ def excerpt(site: str | None, text: Sequence[str] | None) -> Excerpt | None:
 def _statement(text: Sequence[str], line: int) -> tuple[int, int]:
     """First and last line of the innermost statement at a line; of one with a body only its head."""
     try:
-        tree = ast.parse("\n".join(text))
+        tree = parse("\n".join(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return line, line
     found = (line, line)

@@ -8,7 +8,7 @@ from app.analysis.naming import some_of
 from app.analysis.opaque import by_xla, inside
 from app.analysis.placement import BOUNDARY
 from app.analysis.tables import Tables
-from probes.trace.rows import Unseen
+from probes.trace.rows import DROPPED, Unseen
 
 _PART = 0.1
 """Of the ops, or of the calls, that the run executed: from there on it is a considerable part of it."""
@@ -19,11 +19,13 @@ _BY_CALL = ("ops of hybridized blocks", "graphs of executors", "ops inside a ses
 def hidden(tables: Tables) -> str:
     """``ops inside train_step``, where a considerable part of the run was in there; '' for nothing like that.
 
-    What XLA compiled is no such thing: it runs on one device, and has findings of its own.
+    A trace that could not grow may lack anything. What XLA compiled is no such thing: it runs on one device,
+    and has findings of its own.
     """
+    cut = [row.what for row in tables.unseen if row.what == DROPPED]
     rows = [row for row in tables.unseen if (inside(row) or row.what in _BY_CALL) and not by_xla(row)]
     if not rows:
-        return ""
+        return some_of(cut, "")
     ops: Counter[str] = Counter()
     calls: Counter[str] = Counter()
     for row in rows:
@@ -34,7 +36,7 @@ def hidden(tables: Tables) -> str:
         nodes = sum(node.op not in BOUNDARY for node in tables.nodes_of(graph.id))
         seen += graph.calls * nodes
         called += graph.calls * bool(nodes)
-    found = [what for what in ops if ops[what] >= _PART * (seen + ops.total())]
+    found = cut + [what for what in ops if ops[what] >= _PART * (seen + ops.total())]
     found += [what for what in calls if calls[what] >= _PART * (called + calls.total())]
     return some_of(found, "functions' ops")
 

@@ -21,6 +21,7 @@ from app.analysis.recurrence import Own
 from app.analysis.seen_copies import confirmed
 from app.analysis.tables import Tables
 from app.analysis.transfer import Context, Reduction, Sent, sent
+from app.store.totals import is_sampled
 from probes.trace.rows import Key
 from runners.copy_costs import BASIS
 
@@ -50,7 +51,7 @@ class Hop:
     via: str | None
     cause: Cause
     basis: str
-    """Of the bytes; ``unknown`` where bytes or count are."""
+    """Of the bytes; ``unknown`` where bytes or count are, ``sampled`` where the count is."""
     kind: str
     """copy, upload, pull or arg."""
     producer_op: str
@@ -214,6 +215,8 @@ def _hop(tables: Tables, context: Context, key: Key, count: int | None) -> Hop:
     basis = text("basis") or "unknown"
     if count is None or fields.get("bytes") is None:
         basis = "unknown"
+    elif is_sampled(key, tables.totals.get(key.id)):
+        basis = weakest((basis, "sampled"))
     return Hop(
         src=text("src"),
         dst=text("dst"),

@@ -16,6 +16,7 @@ waits for each token looks, in all that is recorded, like a last evaluation that
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -112,16 +113,21 @@ def _whole(parts: Sequence[Loop], count: int, end_ns: int) -> Loop | None:
 
 
 def _recurring_ns(events: Iterable[Happened], last: Mapping[int, int]) -> int:
-    """The time in which anything recurred, from its second execution on: the first one builds."""
-    second: dict[int, int] = {}
-    times: Counter[int] = Counter()
+    """The time in which anything recurred, from its second execution on: the first one builds.
+
+    What two loops share, as of one model after another, does not recur in a pause between them.
+    """
+    times: dict[int, list[int]] = {}
     for event in events:
-        times[event.key] += 1
-        if times[event.key] == 2:
-            second[event.key] = event.ts_ns
-    spans = sorted((second[key], last[key]) for key, count in times.items() if count >= LEAST_ROUNDS)
+        times.setdefault(event.key, []).append(event.ts_ns)
+    spans = []
+    for key, seen in times.items():
+        if len(seen) >= LEAST_ROUNDS:
+            longest = _TORN * (seen[-1] - seen[1]) / (len(seen) - 2)
+            spans += [(begin, end) for begin, end in itertools.pairwise(seen[1:]) if end - begin <= longest]
+            spans.append((seen[-1], last[key]))
     covered, until = 0, -1
-    for begin, end in spans:
+    for begin, end in sorted(spans):
         covered += max(0, end - max(begin, until))
         until = max(until, end)
     return covered

@@ -113,7 +113,7 @@ def run_report(path: Path, ops: bool = False, seal: bool = True) -> dict[str, An
     store = open_run(path)
     try:
         if seal:
-            store.seal()
+            store.seal_own()
         tables, info = tables_of(store), run_info(path)
         cards = cards_in(device_map(info["spec"], tables))
         return build_report(info, tables, ops, store.samples(), costs_of_run(path, cards))

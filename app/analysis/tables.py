@@ -12,7 +12,7 @@ from app.store.courses import courses, step_marks
 from app.store.device_names import qualified, role_prefix
 from app.store.paces import Paces
 from app.store.run import RunStore
-from app.store.sources import read_text
+from app.store.sources import kept_text
 from app.store.totals import KeyTotals
 from probes.trace.rows import Edge, Event, Graph, Key, Location, Node, Process, Unseen
 
@@ -224,4 +224,4 @@ def _texts(store: RunStore) -> Callable[[str], str | None]:
     files: dict[str, dict[str, None]] = {}
     for location in store.locations().values():
         files.setdefault(location.site.rpartition(":")[0], {})[location.file] = None
-    return functools.cache(lambda path: read_text(store.path, files.get(path, ())))
+    return functools.cache(lambda path: kept_text(store.path, files.get(path, ())))

@@ -21,6 +21,7 @@ from app.analysis.report_rows import (
     timed,
 )
 from app.views import units
+from runners.printable import printable, printable_lines
 
 _MARKS = {"error": "!!", "warning": "! ", "info": "  "}
 _WIDEST = 60
@@ -34,7 +35,7 @@ def render_text(report: Mapping[str, Any], folded: str = "") -> str:
     """
     found = _findings(report, folded)
     parts = [*_foreseen(report, folded), _head(report), _verdicts(report), found, *_tables(report)]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return printable_lines("\n\n".join(part for part in parts if part) + "\n")
 
 
 def _foreseen(report: Mapping[str, Any], folded: str) -> list[str]:
@@ -59,7 +60,8 @@ def _head(report: Mapping[str, Any]) -> str:
     ]
     if stand_ins:
         lines.append(
-            f"stand-ins (they only play GPUs, copies between them cost nothing): {', '.join(stand_ins)}"
+            f"stand-ins (they only play GPUs, copies between them cost nothing): "
+            f"{', '.join(map(_clean, stand_ins))}"
         )
     lines += [f"note: {_clean(note)}" for note in report.get("notes", ())]
     return "\n".join(lines)
@@ -240,8 +242,8 @@ def _table(title: str, heads: Row, rows: Sequence[Row]) -> str:
 
 
 def _clean(value: Any) -> str:
-    """Text from a program, without the control characters that could steer a terminal."""
-    return "".join(char if char.isprintable() else " " for char in str(value))
+    """Text from a program on one line, with what could drive a terminal spelled out."""
+    return printable(value)
 
 
 def _cut(text: str) -> str:

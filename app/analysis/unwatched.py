@@ -6,6 +6,7 @@ from app.analysis import advice
 from app.analysis.finding import Finding
 from app.analysis.opaque import by_xla, inside
 from app.analysis.severity import SEVERITY
+from app.store.losses import OUTPUT, SAMPLES
 from app.views import units
 from probes.trace.rows import Unseen
 
@@ -22,6 +23,8 @@ def of_unseen(row: Unseen, clusters: bool) -> Finding:
 
 def _often(row: Unseen) -> str:
     """What a row counts: of functions' insides each op, in each call or once."""
+    if row.what in (OUTPUT, SAMPLES):
+        return units.size(row.count) if row.what == OUTPUT else units.count(row.count)
     if not inside(row):
         return units.times(row.count) if row.count > 1 else ""
     return (

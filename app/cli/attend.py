@@ -11,11 +11,10 @@ from typing import BinaryIO
 
 from app.cli.output import print_json, tell
 from app.cli.relay import program_input
-from app.cli.setup import make_ready
-from runners import registry
+from runners import background, registry, run_files
 from runners.errors import HopscopeError, UsageError
 from runners.launcher import Plan, launch
-from runners.run import Run
+from runners.run import LOG_NAME, Run
 from runners.stop_requests import stop_requests
 
 SHORTEST_POLL_S = 0.01
@@ -28,20 +27,17 @@ NOT_STARTED = 127
 
 
 def planned(make_plan: Callable[[], Plan]) -> Plan:
-    """Return a plan without problems, having installed the framework where that was all that lacked.
+    """Return a plan without problems.
 
-    UsageError with the other problems in one line.
+    UsageError with the problems in one line; HopscopeError with the command to run where all that lacks is
+    the framework, which is not installed unasked.
     """
     plan = make_plan()
     problems = [problem for problem in plan.problems if problem != plan.unready]
     if problems:
         raise UsageError("; ".join(problems))
-    if plan.unready is None:
-        return plan
-    make_ready(plan.framework)
-    plan = make_plan()
-    if plan.problems:
-        raise HopscopeError("; ".join(plan.problems))
+    if plan.unready is not None:
+        raise HopscopeError(f"{plan.unready} ({background.room_words(plan.framework)})")
     return plan
 
 
@@ -51,7 +47,7 @@ def attend_quietly(plan: Plan) -> Run:
 
 
 def _attend(plan: Plan, output: BinaryIO) -> Run:
-    for note in plan.notes:
+    for note in [*plan.notes, *([plan.warning] if plan.warning else [])]:
         tell(note)
     with stop_requests() as requests:
         with program_input() as stdin:
@@ -91,7 +87,8 @@ def _found(run: Run) -> str:
     from app.analysis.text import found_told
     from app.store.traced_devices import TRACE_FOLDER
 
-    recorded = sum(file.stat().st_size for file in (run.path / TRACE_FOLDER).glob("*"))
+    names = run_files.names(run.path, TRACE_FOLDER)
+    recorded = sum((run.path / TRACE_FOLDER / name).lstat().st_size for name in names)
     return found_told(run_report(run.path)) if recorded <= _READ_AT_ONCE_BYTES else ""
 
 
@@ -123,7 +120,7 @@ def _follow(run: Run, sink: _Sink, requests: list[int]) -> Run:
     """Copy the run's output to `sink` until it has ended; pass on requests to stop."""
     passed_on = 0
     pause = SHORTEST_POLL_S
-    with run.log.open("rb") as log:
+    with run_files.open_file(run.path, LOG_NAME) as log:
         while True:
             ended = (run := run.reload()).ended
             moved = sink.copy(log)

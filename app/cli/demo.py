@@ -53,7 +53,7 @@ def execute(arguments: list[str], parser: Parser) -> int:
             python=args.python,
             share=args.share,
             record=not args.no_record,
-            exact_lines=args.exact_lines,
+            exact=args.exact,
             resume=args.resume,
         )
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from app.cli.machine_samples import Samples
-from app.cli.output import duration, print_json, tell
+from app.cli.output import duration, print_json, say, tell
 from app.cli.parser import Parser, add_json, seconds
 from app.cli.redraw import Screen, can_redraw
 from app.views import units
@@ -84,7 +84,7 @@ def execute(arguments: list[str], parser: Parser) -> int:
     if args.json:
         print_json(snapshot)
     else:
-        print(machine_text(snapshot, os.environ), end="")
+        say(machine_text(snapshot, os.environ), end="")
     return 0
 
 
@@ -120,7 +120,7 @@ def _watch(hz: float, how_long_s: float | None, as_json: bool) -> int:
                         screen.draw(machine_text(with_ordinals(snapshot), os.environ))
             else:
                 for _, snapshot in samples:
-                    print(machine_text(with_ordinals(snapshot), os.environ), flush=True)
+                    say(machine_text(with_ordinals(snapshot), os.environ))
         except KeyboardInterrupt:
             # That is how it is meant to end.
             pass
@@ -176,6 +176,6 @@ def _bandwidth(as_json: bool) -> int:
         names = {
             gpu["uuid"]: f"gpu:{gpu['index']}" for gpu in snapshot["gpus"] if isinstance(gpu["uuid"], str)
         }
-        print(costs_text(costs, names), end="")
+        say(costs_text(costs, names), end="")
         tell(f"kept in {costs_file()}: hops between measured devices are now told with estimated times")
     return 0

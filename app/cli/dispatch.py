@@ -20,8 +20,11 @@ from app.cli import (
     serve,
     setup,
     stop,
+    token,
 )
+from app.cli.output import tell
 from app.cli.parser import Parser
+from runners import registry
 from runners.catalogue import did_you_mean
 from runners.errors import HopscopeError, UsageError
 from runners.version import VERSION
@@ -44,6 +47,7 @@ class Command(Protocol):
 
 COMMANDS: dict[str, Command] = {
     "serve": serve,
+    "token": token,
     "devices": devices,
     "programs": programs,
     "demo": demo,
@@ -67,7 +71,7 @@ def main(argv: list[str]) -> int:
     try:
         return _dispatch(argv)
     except HopscopeError as error:
-        print(f"hopscope: {error}", file=sys.stderr)
+        tell(str(error))
         return 2 if isinstance(error, UsageError) else 1
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -93,6 +97,8 @@ def _dispatch(argv: list[str]) -> int:
     command = COMMANDS[name]
     parser = Parser(prog=f"python3 -m app {name}", description=command.SUMMARY)
     command.add_arguments(parser)
+    for line in registry.close_to_others():
+        tell(line)
     return command.execute(rest, parser)
 
 

@@ -6,7 +6,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Sequence
 
-from app.cli.output import print_json, table, tell
+from app.cli.output import print_json, say, table, tell
 from app.cli.parser import Parser, add_json
 from app.lessons import batch
 from app.lessons.batch import Batch
@@ -44,7 +44,7 @@ def execute(arguments: list[str], parser: Parser) -> int:
         last = made or batch.state()
         print_json({"lessons": [one.row() for one in found], "batch": None if last is None else last.row()})
     else:
-        print("\n\n".join(map(_text, found)) if args.programs else _table(found))
+        say("\n\n".join(map(_text, found)) if args.programs else _table(found))
         if not args.programs:
             tell("python3 -m app lessons PROGRAM tells what was measured")
     if made is not None:

@@ -10,18 +10,27 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.analysis.run_devices import recorded_devices
+from runners.printable import printable_lines
 from runners.purpose import is_preflight, tried
 from runners.run import Run
+from runners.run_fields import Plain
+
+_DEEPEST_JSON = 200
 
 
 def print_json(value: dict[str, Any]) -> None:
-    """Print an object as one line of standard output."""
-    print(json.dumps(value, allow_nan=False), flush=True)
+    """Print an object as one line of standard output: JSON by its rules, ASCII only."""
+    print(json.dumps(Plain(_DEEPEST_JSON).value(value), allow_nan=False), flush=True)
+
+
+def say(text: str, end: str = "\n") -> None:
+    """Print a command's result, in which text from runs cannot drive the terminal."""
+    print(printable_lines(text), end=end, flush=True)
 
 
 def tell(line: str) -> None:
     """Tell the user something that is not the command's result."""
-    print(f"hopscope: {line}", file=sys.stderr, flush=True)
+    print(f"hopscope: {printable_lines(line)}", file=sys.stderr, flush=True)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -109,8 +109,10 @@ def add_launch_options(parser: Parser, host: str) -> None:
         "--no-record", action="store_true", help="run it without the recorder, for comparing times"
     )
     parser.add_argument(
+        "--exact",
         "--exact-lines",
         action="store_true",
-        help="one operation at a time, to measure which line copies what the framework copies by itself",
+        help="count each transfer inside TensorFlow's loops and branches; run MXNet one operation at a time, "
+        "to measure which line copies what it copies by itself; slower",
     )
     add_json(parser)

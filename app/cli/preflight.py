@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from app.cli.attend import attend_quietly, exit_status, planned
-from app.cli.output import print_json, tell
+from app.cli.output import print_json, say, tell
 from app.cli.parser import Parser, add_json, natural_number, seconds, whole_number
 from app.cli.run import split
 from runners.catalogue import did_you_mean
@@ -82,6 +82,6 @@ def execute(arguments: list[str], parser: Parser) -> int:
     if args.json:
         print_json(report)
     else:
-        print(render_preflight(report, "" if args.notes else f"python3 -m app report {run.id} --notes"))
+        say(render_preflight(report, "" if args.notes else f"python3 -m app report {run.id} --notes"))
     tell(f"python3 -m app report {run.id} tells this again, and what it did here")
     return exit_status(run)

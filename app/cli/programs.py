@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from app.cli.output import print_json, tell
+from app.cli.output import print_json, say, tell
 from app.cli.parser import Parser, add_json
 from runners.catalogue import PROGRAMS, Option, Program, program
 from runners.errors import HopscopeError, UsageError
@@ -49,7 +49,7 @@ def execute(arguments: list[str], parser: Parser) -> int:
     elif args.json:
         print_json({"programs": [_describe(program) for program in chosen]})
     else:
-        print("\n\n".join(_text(program) for program in chosen))
+        say("\n\n".join(_text(program) for program in chosen))
     return 0
 
 
@@ -60,7 +60,7 @@ def _hand_over(name: str, folder: Path | None) -> None:
             written = write(name, folder)
         except OSError as error:
             raise HopscopeError(f"{folder} cannot be written to: {error.strerror or error}") from error
-        print("\n".join(map(str, written)))
+        say("\n".join(map(str, written)))
         return
     print(one_file(name), end="")
     if beside := companions(name):

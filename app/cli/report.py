@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from app.cli.output import print_json
+from app.cli.output import print_json, say
 from app.cli.parser import Parser, add_json
 from runners import registry
 from runners.errors import HopscopeError
@@ -44,10 +44,10 @@ def execute(arguments: list[str], parser: Parser) -> int:
     if args.json:
         print_json(report)
     elif args.html is not None:
-        print(args.html)
+        say(str(args.html))
     else:
         from app.analysis.text import render_text
 
         folded = "" if args.notes else f"python3 -m app report {shlex.quote(args.run)} --notes"
-        print(render_text(report, folded))
+        say(render_text(report, folded))
     return 0

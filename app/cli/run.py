@@ -48,7 +48,7 @@ def execute(arguments: list[str], parser: Parser) -> int:
             module=module,
             share=args.share,
             record=not args.no_record,
-            exact_lines=args.exact_lines,
+            exact=args.exact,
         )
 
     return attend(planned(plan), as_json=args.json)

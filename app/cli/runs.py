@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from app.analysis.run_devices import recorded_devices
-from app.cli.output import clock, describe_run, duration, print_json, table
+from app.cli.output import clock, describe_run, duration, print_json, say, table
 from app.cli.parser import Parser, add_json
 from runners import registry
 from runners.plan import TRACE_VARIABLE
@@ -30,9 +30,9 @@ def execute(arguments: list[str], parser: Parser) -> int:
         # Most lists have no run that is for anything: then the column would only take room.
         told = any(map(purpose, found))
         head = ("RUN", "STATE", "LAUNCHED", "TOOK", "DEVICES", *(("FOR",) if told else ()), "WHY")
-        print(table(head, [_row(run, told) for run in found]))
+        say(table(head, [_row(run, told) for run in found]))
     else:
-        print(f"no runs in {registry.runs_folder()} yet; python3 -m app demo tf-model-parallel makes one")
+        say(f"no runs in {registry.runs_folder()} yet; python3 -m app demo tf-model-parallel makes one")
     return 0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.cli.parser import Parser, port_number
-from runners import script_folders
+from runners import background, script_folders
 
 SUMMARY = "serve the dashboard (also without any command)"
 DEFAULT_PORT = 8501
@@ -15,12 +15,20 @@ def add_arguments(parser: Parser) -> None:
         "--port", type=port_number, default=DEFAULT_PORT, help=f"port to serve on (default: {DEFAULT_PORT})"
     )
     parser.add_argument(
-        "--listen", metavar="ADDRESS", help="address to listen on instead of loopback; asks for a token then"
+        "--listen",
+        metavar="ADDRESS",
+        help="address to listen on instead of loopback, so that others reach it",
     )
     parser.add_argument(
         "--new-tokens",
         action="store_true",
-        help="with --listen: tokens that were given out before work no longer (default: they are kept)",
+        help="tokens that were given out before work no longer (default: they are kept)",
+    )
+    parser.add_argument(
+        "--no-token",
+        action="store_true",
+        help="ask for no token, for those who are alone on the machine: every user and program of it can then"
+        " run any code as you",
     )
     parser.add_argument(
         "--scripts",
@@ -30,14 +38,17 @@ def add_arguments(parser: Parser) -> None:
         help="a folder whose scripts operators may launch from the page; may be given several times",
     )
     parser.add_argument(
-        "--build", choices=("cpu", "gpu"), help="builds of the frameworks to install (default: as NVML says)"
+        "--build",
+        choices=("cpu", "gpu"),
+        help="builds of the frameworks that the Launch page installs (default: as NVML says)",
     )
 
 
 def execute(arguments: list[str], parser: Parser) -> int:
     """Serve until stopped."""
     args = parser.parse(arguments)
-    from app.server import serve
+    from app.server import Options, serve
 
     script_folders.allow(args.scripts)
-    return serve(port=args.port, listen=args.listen, build=args.build, new_tokens=args.new_tokens)
+    background.prefer(args.build)
+    return serve(args.port, args.listen, Options(no_token=args.no_token, new_tokens=args.new_tokens))

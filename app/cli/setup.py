@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 
 from app.bootstrap import ConsoleProgress
-from app.cli.output import print_json, tell
+from app.cli.output import print_json, say, tell
 from app.cli.parser import Parser, add_json
 from runners import environments
 from runners.environments import Environment
@@ -19,6 +19,11 @@ def add_arguments(parser: Parser) -> None:
     """Declare the command's arguments."""
     parser.add_argument(
         "--framework", metavar="F", help=f"only this one: {' or '.join(FRAMEWORKS)} (default: all)"
+    )
+    parser.add_argument(
+        "--locked",
+        action="store_true",
+        help="only the wheels that were locked, their hashes checked, the dashboard's own environment too",
     )
     parser.add_argument("--build", choices=("cpu", "gpu"), help="which build (default: as NVML says)")
     add_json(parser)
@@ -35,7 +40,7 @@ def execute(arguments: list[str], parser: Parser) -> int:
     done, failed = [], False
     for name in names:
         try:
-            done.append(make_ready(name, args.build))
+            done.append(make_ready(name, args.build, args.locked))
         except UsageError:
             raise
         except HopscopeError as error:
@@ -48,8 +53,9 @@ def execute(arguments: list[str], parser: Parser) -> int:
     else:
         for one in done:
             if one.state == "ready":
-                note = f" ({one.reason})" if one.reason else ""
-                print(f"{one.name}: {one.state}, {one.build} build in {one.path}{note}")
+                said = ["locked"] * args.locked + [one.reason] * bool(one.reason)
+                note = f" ({'; '.join(map(str, said))})" if said else ""
+                say(f"{one.name}: {one.state}, {one.build} build in {one.path}{note}")
     return 1 if failed else 0
 
 
@@ -63,11 +69,11 @@ def _described(one: Environment) -> dict[str, str | None]:
     }
 
 
-def make_ready(framework: str, build: str | None = None) -> Environment:
+def make_ready(framework: str, build: str | None = None, locked: bool = False) -> Environment:
     """Return the framework's environment, installed first where it is not ready, with progress lines."""
     now = environments.environment(framework)
-    if now.state == "ready" and build in (None, now.build):
+    if now.state == "ready" and build in (None, now.build) and not locked:
         return now
     environments.refuse_useless(framework, build)
     with ConsoleProgress(f"Installing {FRAMEWORKS[framework].title} in {now.path} (once)") as console:
-        return environments.install(framework, build, console.tell)
+        return environments.install(framework, build, console.tell, locked)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.cli.output import describe_run, print_json
+from app.cli.output import describe_run, print_json, say
 from app.cli.parser import Parser, add_json, seconds
 from runners import registry
 from runners.supervisor import DEFAULT_GRACE_S
@@ -12,7 +12,7 @@ SUMMARY = "stop a run: TERM, and KILL after a grace"
 
 def add_arguments(parser: Parser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("run", metavar="RUN", help="a run's id, the beginning of one, or a run folder")
+    parser.add_argument("run", metavar="RUN", help="a run's id, the beginning of one, or its folder")
     parser.add_argument(
         "--grace",
         type=seconds,
@@ -26,7 +26,7 @@ def add_arguments(parser: Parser) -> None:
 def execute(arguments: list[str], parser: Parser) -> int:
     """Stop the run and say how it ended."""
     args = parser.parse(arguments)
-    before = registry.find(args.run)
+    before = registry.listed(args.run)
     over = before.ended
     run = registry.stop(before, args.grace)
     if args.json:
@@ -34,5 +34,5 @@ def execute(arguments: list[str], parser: Parser) -> int:
     else:
         state, reason = run.judge()
         had = "had ended before: " if over else ""
-        print(f"{run.id} {had}{state}{f': {reason}' if reason else ''}")
+        say(f"{run.id} {had}{state}{f': {reason}' if reason else ''}")
     return 0

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from probes import private_files
+from runners import run_files
 from runners.errors import HopscopeError
 from runners.processes import Identity, identify, is_alive
 from runners.registry import home
@@ -121,14 +123,10 @@ def write(batch: Batch) -> None:
     driver = batch.driver or identify(os.getpid())
     value = batch.row() | {"driver": dataclasses.asdict(driver) if driver else None}
     path = folder() / STATE_NAME
-    spare = path.with_name(f".{STATE_NAME}.{os.getpid()}")
     try:
-        folder().mkdir(parents=True, exist_ok=True)
-        spare.write_text(json.dumps(value, indent=1) + "\n")
-        spare.replace(path)
+        private_files.make_folder(str(folder()))
+        private_files.replace_file(str(path), f"{json.dumps(value, indent=1)}\n".encode())
     except OSError as error:
-        with contextlib.suppress(OSError):
-            spare.unlink(missing_ok=True)
         raise HopscopeError(
             f"the lessons' state cannot be written to {path}: {error.strerror}; free some space, or set "
             "HOPSCOPE_HOME to another folder"
@@ -149,8 +147,8 @@ class Busy(HopscopeError):
 def sole_driver() -> Iterator[None]:
     """Be the one driver while this is open. Busy where there is another one."""
     try:
-        folder().mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(folder() / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        private_files.make_folder(str(folder()))
+        descriptor = private_files.open_file(str(folder() / LOCK_NAME), os.O_RDWR | os.O_CREAT)
     except OSError as error:
         raise HopscopeError(
             f"lessons cannot be run: {error.strerror}: {folder()}; HOPSCOPE_HOME may name another folder"
@@ -167,7 +165,7 @@ def sole_driver() -> Iterator[None]:
 
 def _read() -> Batch | None:
     try:
-        value = json.loads((folder() / STATE_NAME).read_bytes())
+        value = json.loads(run_files.read_file(folder().resolve(), STATE_NAME))
         driver = Identity(**value["driver"]) if value.get("driver") else None
         items = tuple(Item(**item) for item in value["items"])
         reason = None if value["reason"] is None else str(value["reason"])

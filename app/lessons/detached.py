@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -11,12 +12,14 @@ from collections.abc import Sequence
 
 from app.lessons import batch, catalogue
 from app.lessons.batch import Batch
+from probes import private_files
 from runners import registry
 from runners.errors import HopscopeError
 from runners.plan import ROOT
 from runners.processes import identify, send
 
 LOG_NAME = "batch.log"
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 DRIVER_MODULE = "app.lessons.driver"
 _START_S = 60.0
 _POLL_S = 0.02
@@ -37,8 +40,8 @@ def start(programs: Sequence[str] = (), again: bool = False) -> Batch:
         raise batch.Busy
     log = batch.folder() / LOG_NAME
     try:
-        log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("wb") as output:
+        private_files.make_folder(str(log.parent))
+        with os.fdopen(private_files.open_file(str(log), _NEW), "wb") as output:
             process = subprocess.Popen(
                 [sys.executable, "-m", DRIVER_MODULE, *words, *with_again],
                 cwd=ROOT,

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from app.lessons.catalogue import LESSONS
 from app.lessons.verdict_cache import judged_by
+from app.store.traced_devices import TRACE_FOLDER
 from app.store.verdicts import Verdict, read_verdicts
 from app.views import units
+from runners import run_files
 from runners.errors import HopscopeError
 from runners.run import Run, read_run
 
@@ -41,7 +43,7 @@ def claim_of(run: Run) -> RunClaim:
     if len(needed) > 1:
         names = ", ".join(needed)
         return RunClaim(said, f"the claim is judged by {units.plural(len(needed), 'run')} together: {names}")
-    if not any((run.path / "trace").glob("*.jsonl")):
+    if not any(name.endswith(".jsonl") for name in _traces(run)):
         why = (
             None
             if lesson.catalogued.timed
@@ -49,6 +51,13 @@ def claim_of(run: Run) -> RunClaim:
         )
         return RunClaim(said, why)
     return _judged(run.path, needed[0], run.ended_at)
+
+
+def _traces(run: Run) -> list[str]:
+    try:
+        return run_files.names(run.path, TRACE_FOLDER)
+    except OSError:
+        return []
 
 
 @functools.lru_cache(maxsize=64)

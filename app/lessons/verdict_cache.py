@@ -22,6 +22,8 @@ from app.analysis.report import run_report
 from app.lessons import batch
 from app.lessons.lesson import Lesson
 from app.store.verdicts import VERDICTS, Verdict
+from probes import private_files
+from runners import run_files
 from runners.errors import HopscopeError
 from runners.plan import ROOT
 from runners.registry import Run
@@ -95,7 +97,7 @@ def _key(lesson: Lesson, backed: Mapping[str, Run]) -> str:
 
 def _stamp(path: Path) -> list[int] | None:
     try:
-        found = path.stat()
+        found = path.lstat()
     except OSError:
         return None
     return [found.st_size, found.st_mtime_ns]
@@ -104,7 +106,7 @@ def _stamp(path: Path) -> list[int] | None:
 def _files(folder: Path) -> list[Any]:
     try:
         with os.scandir(folder) as entries:
-            return sorted([entry.name, entry.stat().st_size] for entry in entries)
+            return sorted([entry.name, entry.stat(follow_symlinks=False).st_size] for entry in entries)
     except OSError:
         return []
 
@@ -127,7 +129,7 @@ def digest_of(root: Path, packages: Iterable[str]) -> str:
 
 def _kept(path: Path, key: str) -> list[Verdict] | None:
     try:
-        value = json.loads(path.read_bytes())
+        value = json.loads(run_files.read_file(path.parent.resolve(), path.name))
         if value["key"] != key:
             return None
         rows = [Verdict(str(row["verdict"]), str(row["text"])) for row in value["verdicts"]]
@@ -137,9 +139,8 @@ def _kept(path: Path, key: str) -> list[Verdict] | None:
 
 
 def _keep(path: Path, key: str, found: list[Verdict]) -> None:
-    spare = path.with_name(f".{path.name}.{os.getpid()}")
     # On a full disk they are judged again next time.
     with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        spare.write_text(json.dumps({"key": key, "verdicts": [row.row() for row in found]}, indent=1) + "\n")
-        spare.replace(path)
+        private_files.make_folder(str(path.parent))
+        kept = {"key": key, "verdicts": [row.row() for row in found]}
+        private_files.replace_file(str(path), f"{json.dumps(kept, indent=1)}\n".encode())

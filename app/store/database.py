@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import itertools
 import os
-import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,10 +15,39 @@ import duckdb
 import numpy.typing as npt
 import pyarrow as pa
 
+from runners import registry, removal
+from runners.errors import HopscopeError
+from runners.printable import encodable
+
 LONG_NS = 100_000_000
 """Events longer than this are kept apart, so that a window need not look further back than this."""
 COMPRESS_EVERY = 500_000
 _EVENT_COLUMNS = "key, kind, ts_ns, dur_ns, count, step, value, thread"
+
+
+_SPILL = "spill"
+_STALE_S = 86_400.0
+_numbers = itertools.count()
+
+
+def _spill() -> str:
+    """Where a database puts what memory does not hold: DuckDB makes the folder then, and removes it."""
+    _remove_stale(registry.home())
+    return encodable(str(registry.home() / f"{_SPILL}-{os.getpid()}-{next(_numbers)}"))
+
+
+@functools.cache
+def _remove_stale(home: Path) -> None:
+    """Remove what processes left that were killed; by age too, as another container's are not seen."""
+    for folder in home.glob(f"{_SPILL}-*-*"):
+        with contextlib.suppress(OSError, HopscopeError):
+            pid = folder.name.split("-")[1]
+            if (
+                pid.isdigit()
+                and not Path("/proc", pid).exists()
+                and time.time() - folder.lstat().st_mtime > _STALE_S
+            ):
+                removal.remove(home, folder.name)
 
 
 class Database:
@@ -26,12 +57,11 @@ class Database:
     """
 
     def __init__(self) -> None:
-        temporary = Path(tempfile.gettempdir()) / f"hopscope-duckdb-{os.getpid()}"
         self._connection = duckdb.connect(
             ":memory:",
             config={
                 "memory_limit": "1GB",
-                "temp_directory": str(temporary),
+                "temp_directory": _spill(),
                 "preserve_insertion_order": False,
             },
         )

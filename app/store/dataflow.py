@@ -6,6 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from runners import run_files
+from runners.printable import printable
+from runners.run_fields import plain
+
 FOLDER = "dataflow"
 _KERNELS_NAME = "kernels.json.gz"
 
@@ -14,19 +18,25 @@ def read_dataflow(run: Path) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the notes of each process of a run, and why some cannot be read, one line each."""
     notes: list[dict[str, Any]] = []
     problems: list[str] = []
-    for path in sorted((run / FOLDER).glob("*.json")):
+    try:
+        names = run_files.names(run, FOLDER)
+    except OSError:
+        return notes, problems
+    for name in names:
+        if not name.endswith(".json"):
+            continue
         try:
-            data = json.loads(path.read_bytes())
+            data = json.loads(run_files.read_file(run, f"{FOLDER}/{name}"))
             if not isinstance(data, dict):
                 raise ValueError("it is no object")
-        except (OSError, ValueError) as error:
-            problems.append(f"{path.name} cannot be read: {error}")
-            continue
-        notes.append(data)
+            notes.append(plain(data)[0])
+        except OSError as error:
+            problems.append(f"{printable(name)} cannot be read: {error.strerror}")
+        except (ValueError, RecursionError) as error:
+            problems.append(f"{printable(name)} cannot be read: {error}")
     return notes, problems
 
 
 def own_kernels(run: Path) -> Path | None:
     """The kernel table that the run's own TensorFlow wrote; None where it wrote none."""
-    path = run / FOLDER / _KERNELS_NAME
-    return path if path.is_file() else None
+    return run / FOLDER / _KERNELS_NAME if run_files.is_file(run, f"{FOLDER}/{_KERNELS_NAME}") else None

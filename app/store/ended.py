@@ -11,14 +11,13 @@ from typing import Any
 from probes.trace.rows import Process
 from runners.errors import HopscopeError
 from runners.processes import read_stat
-from runners.run import read_run
-from runners.status import read_object
+from runners.run import read_part, read_run
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The JSON object in a file of a run folder, {} when it is missing or damaged."""
+    """The spec or status of a run folder, every known field of its type; {} when it cannot be read."""
     with contextlib.suppress(HopscopeError):
-        return read_object(path)
+        return read_part(path.parent, path.name)[0]
     return {}
 
 

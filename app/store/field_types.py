@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from app.store.ids import LOW
+from runners.printable import encodable
+from runners.run_fields import MOST_WHOLE
 
 _INTEGERS = frozenset(
     {
@@ -67,11 +69,12 @@ _TEXTS = frozenset(
 _LISTS_OF_TEXTS = frozenset({"consumers", "devices", "reads", "from_nothing_ops", "copied_from_too"})
 _LISTS_OF_INTEGERS = frozenset({"variables_locs", "from_nothing_locs"})
 _MAPPING = "facts"
+_NEEDED = {"node": ("graph", "node")}
 
 
 def integer(value: Any) -> int:
-    """The value; ValueError where it is no integer. True and False are none either."""
-    if type(value) is not int:
+    """The value; ValueError where it is no integer of 64 bits. True and False are none either."""
+    if type(value) is not int or not -MOST_WHOLE <= value < MOST_WHOLE:
         raise ValueError(value)
     return value
 
@@ -84,10 +87,10 @@ def identifier(value: Any) -> int:
 
 
 def text(value: Any) -> str:
-    """The value; ValueError where it is no text."""
+    """The value, which can be encoded as UTF-8 after that; ValueError where it is no text."""
     if not isinstance(value, str):
         raise ValueError(value)
-    return value
+    return encodable(value)
 
 
 def mapping(value: Any) -> dict[str, Any]:
@@ -97,8 +100,13 @@ def mapping(value: Any) -> dict[str, Any]:
     return value
 
 
-def check_fields(fields: dict[str, Any]) -> None:
-    """Raise ValueError where a field that readers rely on is of another type; None is always allowed."""
+def check_fields(kind: str, fields: dict[str, Any]) -> None:
+    """Raise ValueError where a field that readers rely on is of another type, or missing.
+
+    None is allowed for all but those without which a key of its kind means nothing.
+    """
+    for needed in _NEEDED.get(kind, ()):
+        integer(fields.get(needed))
     for name, value in fields.items():
         if value is None:
             continue

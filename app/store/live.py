@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import dataclasses
 import functools
@@ -14,9 +13,13 @@ import pyarrow as pa
 
 from app.store.device_names import qualified, qualify_fields
 from app.store.ids import LOW, SHIFT, global_id, globalize_fields
+from app.store.refusals import refusals_in
 from app.store.totals import EventTotals, calls_by_graph, total_count
-from app.store.trace_reader import TraceReader, peek_header
-from probes.trace.rows import Edge, Graph, Key, Location, Node, Process, Unseen
+from app.store.trace_reader import ENDING, TraceReader, peek_header
+from app.store.traced_devices import TRACE_FOLDER
+from probes.trace.rows import DROPPED, Edge, Graph, Key, Location, Node, Process, Unseen
+from runners import run_files
+from runners.printable import printable
 
 
 class LiveRun:
@@ -27,7 +30,7 @@ class LiveRun:
 
     def __init__(self, folder: Path, take: Callable[[pa.Table], None], totals: EventTotals) -> None:
         """`take` is handed every table of new events; `totals` already counts them."""
-        self.folder = folder / "trace"
+        self.folder = folder
         self.readers: list[TraceReader] = []
         self.definitions = 0
         """Grows when anything but events and counts changed."""
@@ -56,22 +59,20 @@ class LiveRun:
         self._take(events)
 
     def _discover(self) -> bool:
-        found: list[tuple[int, int, str, Path, dict[str, Any]]] = []
-        try:
-            paths = [path for path in self.folder.iterdir() if path.name not in self._known]
-        except OSError:
-            return False
-        for path in paths:
-            if path.suffix != ".jsonl":
-                self._known.add(path.name)
+        found: list[tuple[int, int, str, dict[str, Any]]] = []
+        for name in self._names():
+            if name in self._known:
                 continue
-            header = peek_header(path)
+            if not name.endswith(ENDING):
+                self._known.add(name)
+                continue
+            header = peek_header(self.folder, name)
             if header is not None:
-                wall, mono = (_number(header.get(name)) for name in ("wall_ns", "mono_ns"))
-                found.append((wall, mono, path.name, path, header))
-        for wall, mono, name, path, header in sorted(found, key=lambda item: item[:3]):
+                wall, mono = (_number(header.get(clock)) for clock in ("wall_ns", "mono_ns"))
+                found.append((wall, mono, name, header))
+        for wall, mono, name, header in sorted(found, key=lambda item: item[:3]):
             self._known.add(name)
-            reader = TraceReader(len(self.readers), path)
+            reader = TraceReader(len(self.readers), self.folder, name)
             if self.readers and mono:
                 first = self._first
                 same_host = first.get("host") == header.get("host")
@@ -160,44 +161,61 @@ class LiveRun:
         ]
 
     def unseen(self, ended: bool) -> list[Unseen]:
-        """What the recorders and this reader could not see, added up; most often first.
+        """What the recorders and this reader could not see, added up; records dropped first, then by count.
 
         With `ended`, also what a killed process left half-written.
         """
-        total: collections.Counter[tuple[str, str]] = collections.Counter()
+        total = refusals_in(self.folder)
         for reader in self.readers:
             total.update(reader.trace.unseen)
             missing = reader.trace.missing_keys()
             if missing:
                 total[("events of an unknown key", "its definition could not be read")] += missing
             if reader.failure:
-                total[(f"trace {reader.path.name}", f"cannot be read: {reader.failure}")] += 1
+                total[(f"trace {reader.name}", f"cannot be read: {reader.failure}")] += 1
+            dropped, why = reader.counts.dropped
+            total[(DROPPED, why or "the trace could not grow")] += dropped
             if not reader.counts.present and reader.trace.keys:
-                total[(f"counts {reader.counts.path.name}", "missing: counts are taken from events")] += 1
+                total[
+                    (
+                        f"counts {printable(reader.counts.name.rpartition('/')[2])}",
+                        "missing: counts are taken from events",
+                    )
+                ] += 1
             if not reader.header:
-                total[(f"header of {reader.path.name}", "missing: its times start at 0")] += 1
+                total[(f"header of {reader.name}", "missing: its times start at 0")] += 1
             with contextlib.suppress(OSError):
                 if ended and reader.tail.leftover():
                     total[("a record cut short", "the process was ended while writing it")] += 1
         if ended:
-            for path in self._undiscovered():
-                total[(f"trace {path.name}", "holds no whole record")] += 1
+            for name in self._undiscovered():
+                total[(f"trace {printable(name)}", "holds no whole record")] += 1
         rows = [Unseen(what, count, why) for (what, why), count in total.items() if count]
-        return sorted(rows, key=lambda row: (-row.count, row.what, row.why))
+        return sorted(rows, key=lambda row: (row.what != DROPPED, -row.count, row.what, row.why))
 
     def close(self) -> None:
         """Release the files."""
         for reader in self.readers:
             reader.tail.close()
 
-    def _undiscovered(self) -> list[Path]:
+    def _names(self) -> list[str]:
         with contextlib.suppress(OSError):
-            return sorted(
-                path
-                for path in self.folder.iterdir()
-                if path.name not in self._known and path.suffix == ".jsonl" and path.stat().st_size
-            )
+            return run_files.names(self.folder, TRACE_FOLDER)
         return []
+
+    def _undiscovered(self) -> list[str]:
+        return [
+            name
+            for name in self._names()
+            if name not in self._known and name.endswith(ENDING) and self._size(name)
+        ]
+
+    def _size(self, name: str) -> int:
+        """Bytes of a trace; what is no file cannot be read and counts as one."""
+        try:
+            return run_files.facts(self.folder, f"{TRACE_FOLDER}/{name}").st_size
+        except OSError:
+            return 1
 
     def _reader_of(self, graph: int) -> TraceReader | None:
         index = graph >> SHIFT

@@ -7,6 +7,8 @@ import os
 import re
 from pathlib import Path
 
+from runners import run_files
+
 LOG_NAME = "out.log"
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -38,7 +40,7 @@ def read_tail(
     beginning, with the number of characters left out.
     """
     try:
-        with (folder / LOG_NAME).open("rb") as log:
+        with run_files.open_file(folder, LOG_NAME) as log:
             size = log.seek(0, os.SEEK_END)
             start = max(0, size - most_bytes)
             log.seek(start)

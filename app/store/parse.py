@@ -10,10 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv
 
 from app.store.field_types import check_fields, identifier, integer, mapping, text
+from app.store.headers import header_fields
 from probes.trace.rows import VERSION, Edge, Graph, Location, Node
+from runners.printable import printable
+from runners.run_fields import plain
 
 EVENT_SCHEMA = pa.schema(
     [
@@ -51,6 +55,19 @@ EVENT_KINDS = frozenset(
     }
 )
 
+_LONGEST_NS = 1 << 60
+"""No process runs for 36 years; what is later would not fit where it is added to the run's start."""
+_LIMITS = {
+    "ts_ns": _LONGEST_NS,
+    "dur_ns": _LONGEST_NS,
+    "key": 1 << 32,
+    "count": 1 << 40,
+    "step": 1 << 40,
+    "value": 1 << 60,
+    "thread": 1 << 63,
+}
+"""What the numbers of an event stay below: sums over all events fit into 64 bits."""
+SOURCE_NOTES = "source_notes"
 UNREADABLE = ("trace lines", "not readable as a record")
 _LENGTHS = {"H": 3, "I": 3, "S": 3, "L": 7, "K": 4, "G": 3, "N": 9, "E": 9, "U": 4, "e": 9}
 Reasons = collections.Counter[tuple[str, str]]
@@ -147,7 +164,7 @@ class ProcessTrace:
                 return None
         if not set(table.column("kind").unique().to_pylist()) <= EVENT_KINDS:
             return None
-        return table
+        return table if all(_within(table.column(name), limit) for name, limit in _LIMITS.items()) else None
 
     def _slow_events(self, lines: list[bytes]) -> pa.Table:
         rows: list[tuple[Any, ...]] = []
@@ -160,10 +177,10 @@ class ProcessTrace:
                 if len(numbers) > 7:
                     self._extra("e", len(numbers) - 7)
                     numbers = numbers[:7]
-                for index, number in enumerate(numbers):
-                    if number is None and index in (4, 5):
+                for (name, limit), number in zip(_LIMITS.items(), numbers, strict=True):
+                    if number is None and name in ("step", "value"):
                         continue
-                    if type(number) is not int or not -(1 << 63) <= number < 1 << 63:
+                    if type(number) is not int or not -limit <= number < limit:
                         raise ValueError
             except (ValueError, RecursionError):
                 self._bad()
@@ -221,10 +238,20 @@ class ProcessTrace:
         integer(header["mono_ns"])
         integer(header["wall_ns"])
         # Facts may have come before the header when a process was forked mid-way.
-        self.header = {**header, **(self.header or {})}
+        self.header = {**self._checked(header), **(self.header or {})}
 
     def _facts(self, row: list[Any]) -> None:
-        self.header = {**(self.header or {}), **mapping(row[2])}
+        known, facts = self.header or {}, self._checked(mapping(row[2]))
+        if SOURCE_NOTES in known and SOURCE_NOTES in facts:
+            # Each names files of its own.
+            facts[SOURCE_NOTES] = {**known[SOURCE_NOTES], **facts[SOURCE_NOTES]}
+        self.header = {**known, **facts}
+
+    def _checked(self, header: dict[str, Any]) -> dict[str, Any]:
+        fields, wrong = header_fields(header)
+        for name in wrong:
+            self.unseen[(f"the header's {name}", "not what such a field holds")] += 1
+        return fields
 
     def _string(self, row: list[Any]) -> None:
         self.strings[identifier(row[1])] = text(row[2])
@@ -238,8 +265,11 @@ class ProcessTrace:
         )
 
     def _key(self, row: list[Any]) -> None:
-        key, kind, fields = identifier(row[1]), text(row[2]), mapping(row[3])
-        check_fields(fields)
+        key, kind = identifier(row[1]), text(row[2])
+        fields, odd = plain(mapping(row[3]))
+        if odd:
+            self.unseen[("values of K records", odd)] += 1
+        check_fields(kind, fields)
         if kind not in EVENT_KINDS:
             self.unseen[(f"keys of kind {_shown(kind)}", "written by a newer recorder")] += 1
             return
@@ -281,5 +311,10 @@ class ProcessTrace:
         return self.strings.get(number, "?") if number else ""
 
 
+def _within(column: pa.ChunkedArray, limit: int) -> bool:
+    ends = pc.min_max(column).as_py()
+    return ends["min"] is None or -limit <= ends["min"] <= ends["max"] < limit
+
+
 def _shown(name: str) -> str:
-    return repr(name if len(name) <= 40 else name[:40] + "..")
+    return repr(printable(name if len(name) <= 40 else name[:40] + ".."))

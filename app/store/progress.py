@@ -11,6 +11,7 @@ from pathlib import Path
 from app.store.log import LOG_NAME
 from app.store.log_lines import LONGEST_LINE, STAGE, LogLines
 from app.views.progress_data import RECENT_LINES, Progress
+from runners import run_files
 
 LAST_BYTES = 1 << 16
 """How far from the log's end the last progress line is looked for."""
@@ -101,7 +102,7 @@ def last_progress(folder: Path) -> Progress:
     As many lines as the present speed is taken over.
     """
     try:
-        with (folder / LOG_NAME).open("rb") as log:
+        with run_files.open_file(folder, LOG_NAME) as log:
             size = log.seek(0, os.SEEK_END)
             log.seek(max(0, size - LAST_BYTES))
             lines = log.read(LAST_BYTES).replace(b"\r", b"\n").split(b"\n")

@@ -18,6 +18,7 @@ from app.store.device_names import process_names
 from app.store.ended import has_ended, read_json
 from app.store.lanes import LaneTable
 from app.store.live import LiveRun
+from app.store.losses import losses
 from app.store.pace_reader import PaceReader
 from app.store.paces import Paces
 from app.store.sample_parsing import Numbers, SampleTable
@@ -27,7 +28,9 @@ from app.store.totals import EventTotals, KeyTotals
 from app.views.memory_data import MemorySeries
 from app.views.timeline_data import Overview, Window
 from probes.trace.rows import Edge, Event, Graph, Key, Location, Node, Process, Unseen
+from runners import registry
 from runners.errors import HopscopeError
+from runners.printable import encodable, printable
 from runners.run import SPEC_NAME
 from runners.status import STATUS_NAME
 
@@ -127,7 +130,8 @@ class RunStore:
                 return False
             try:
                 self._write()
-            except (OSError, duckdb.Error, pa.ArrowException):
+            except (OSError, UnicodeEncodeError, duckdb.Error, pa.ArrowException):
+                # Parquet's writers take no folder whose name is not UTF-8.
                 self._no_seal_before = time.monotonic() + _RETRY_SEAL_S
                 return False
             old = self._rows
@@ -135,6 +139,10 @@ class RunStore:
                 old.close()
                 self.generation += 1
             return self.sealed
+
+    def seal_own(self) -> bool:
+        """As `seal`, of a run in the registry; nothing is written into a folder elsewhere."""
+        return registry.holds(self.path) and self.seal()
 
     def close(self) -> None:
         """Release files and memory; the store is of no use then."""
@@ -171,10 +179,11 @@ class RunStore:
         return self._of_graphs("edges", graph)
 
     def unseen(self) -> list[Unseen]:
-        """What could not be seen, most often first."""
+        """What was not kept and what could not be seen, most often first."""
 
         def rows() -> list[Unseen]:
-            return self._rows.unseen(self.ended())
+            ended = self.ended()
+            return self._rows.unseen(True) if self.sealed else self._unsealed_unseen(ended)
 
         # Whether a record is torn or just under way is known only at the end.
         return rows() if not self.sealed else self._cached("unseen", self.generation, rows)
@@ -299,7 +308,7 @@ class RunStore:
         return kept or timeline.overview(self._context(), bins, None, None)
 
     def _sealed_samples(self) -> SampleTable | None:
-        kept = read_samples(self.path / sealing.FOLDER / PARQUET_NAME)
+        kept = read_samples(self.path, f"{sealing.FOLDER}/{PARQUET_NAME}")
         if kept is None:
             self._samples.refresh()
             kept = self._samples.table(True)
@@ -317,6 +326,9 @@ class RunStore:
                 known = self._rows.nodes(graph) if what == "nodes" else self._rows.edges(graph)
                 self._graph_rows[(what, graph)] = known
             return known
+
+    def _unsealed_unseen(self, ended: bool) -> list[Unseen]:
+        return losses(self.path, self._samples.lost(ended)) + self._rows.unseen(ended)
 
     def _context(self) -> timeline.Context:
         with self._lock:
@@ -356,7 +368,7 @@ class RunStore:
         small = self._small_tables()
         small["processes"] = schemas.processes_table(self.processes())
         small["overview"] = overview_table(timeline.overview(self._context(), BINS, None, None))
-        small["unseen"] = schemas.rows_table(schemas.UNSEEN, self._rows.unseen(True))
+        small["unseen"] = schemas.rows_table(schemas.UNSEEN, self._unsealed_unseen(True))
         if (samples := self._samples.table(True)) is not None:
             small[PARQUET_NAME.removesuffix(".parquet")] = samples_table(samples)
         facts = {"events": self._totals.events, "end_ns": self._totals.end_ns}
@@ -366,9 +378,12 @@ class RunStore:
         manifest = sealing.read_manifest(self.path)
         if manifest is None:
             return False
+        if str(self.path.absolute()) != encodable(str(self.path.absolute())):
+            # DuckDB opens no such path, and the trace beside the tables may be gone.
+            raise HopscopeError(f"the name of {printable(self.path)} is not UTF-8; rename it to open it")
         tables = self.path / sealing.FOLDER
         try:
-            rows = SealedRun(tables, self._database)
+            rows = SealedRun(self.path, self._database)
             self._database.use_files(tables / sealing.SHORT, tables / sealing.LONG)
         except (OSError, ValueError, LookupError, TypeError, pa.ArrowException, duckdb.Error):
             return False

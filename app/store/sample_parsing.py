@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from probes.nvml.snapshot import HISTORY_FIELDS, is_missing
+from runners.run_fields import Plain
 
 HOST, RUN = "host", "run"
 """Sources beside the cards, which go by their UUIDs: the machine, and the run's own processes."""
@@ -137,7 +138,7 @@ class SampleParser:
 
     def _take(self, line: bytes) -> None:
         try:
-            row = json.loads(line)
+            row = Plain().value(json.loads(line))
             t, mono = float(row["t"]), float(row.get("mono", np.nan))
             if not math.isfinite(t):
                 raise ValueError("no time")
@@ -211,5 +212,4 @@ class SampleParser:
             if words and words not in self.reasons:
                 self.reasons.append(words)
             return float(self.reasons.index(words)) if words else -1.0
-        number = float(value)
-        return number if math.isfinite(number) else np.nan
+        return np.nan if value is None else float(value)  # what is no finite number is None by now

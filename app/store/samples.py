@@ -15,6 +15,8 @@ import pyarrow.parquet as pq
 from app.store.ended import read_json
 from app.store.sample_parsing import Numbers, SampleParser, SampleTable, Source
 from app.store.tail import FileTail
+from runners import run_files
+from runners.run_samples import SAMPLES_LOST
 from runners.sample_rows import SAMPLES_NAME
 from runners.status import STATUS_NAME
 
@@ -28,8 +30,8 @@ class SampleReader:
 
     def __init__(self, folder: Path) -> None:
         """`folder` is the run's; the file may not be there, as in runs of before there were samples."""
-        self._path = folder / SAMPLES_NAME
-        self._tail = FileTail(self._path)
+        self._folder = folder
+        self._tail = FileTail(folder, SAMPLES_NAME)
         self._parser = SampleParser()
 
     def refresh(self) -> None:
@@ -45,7 +47,7 @@ class SampleReader:
 
         With `ended`, also with what found no room, or was cut short, at the end.
         """
-        if not self._parser.rows and not self._path.exists():
+        if not self._parser.rows and not run_files.is_file(self._folder, SAMPLES_NAME):
             return None
         table = self._parser.table()
         if not ended:
@@ -53,9 +55,12 @@ class SampleReader:
         torn = 0
         with contextlib.suppress(OSError):
             torn = int(self._tail.leftover() > 0)
-        unwritten = read_json(self._path.parent / STATUS_NAME).get("samples_lost")
-        lost = table.lost + (unwritten if isinstance(unwritten, int) else 0)
-        return dataclasses.replace(table, damaged=table.damaged + torn, lost=lost)
+        return dataclasses.replace(table, damaged=table.damaged + torn, lost=self.lost(ended))
+
+    def lost(self, ended: bool) -> int:
+        """How many samples found no room; with `ended`, also those at the end."""
+        unwritten = read_json(self._folder / STATUS_NAME).get(SAMPLES_LOST) if ended else 0
+        return self._parser.lost + (unwritten if isinstance(unwritten, int) else 0)
 
     def close(self) -> None:
         """Release the file."""
@@ -75,11 +80,11 @@ def samples_table(samples: SampleTable) -> pa.Table:
     return pa.table(columns).replace_schema_metadata({"samples": json.dumps(facts)})
 
 
-def read_samples(path: Path) -> SampleTable | None:
+def read_samples(folder: Path, name: str) -> SampleTable | None:
     """What `samples_table` was made from; None where the sealed run's file is not there or damaged."""
     try:
         # Not read_table: that loads pandas, which takes longer than all of the reading.
-        with pq.ParquetFile(path) as file:
+        with run_files.open_file(folder, name) as opened, pq.ParquetFile(opened) as file:
             return _samples_from(file.read())
     except (OSError, ValueError, LookupError, TypeError, pa.ArrowException):
         return None

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from app.store.field_types import check_fields, mapping
 from app.store.totals import KeyTotals
 from probes.trace.rows import Edge, Graph, Key, Location, Node, Process, Unseen
 
@@ -75,10 +76,12 @@ def lanes_table(lane_of_key: Mapping[int, int]) -> pa.Table:
 
 
 def keys_from(table: pa.Table) -> tuple[list[Key], dict[int, KeyTotals]]:
-    """What `keys_table` was made from."""
+    """What `keys_table` was made from; ValueError where that cannot be."""
     keys, totals = [], {}
     for row in table.to_pylist():
-        keys.append(Key(row["id"], row["kind"], json.loads(row["fields"]), row["count"]))
+        fields = mapping(json.loads(row["fields"]))
+        check_fields(row["kind"], fields)
+        keys.append(Key(row["id"], row["kind"], fields, row["count"]))
         if row["events"]:
             # A sum that older tables do not have keeps its default.
             sums = {

@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import shutil
+import stat
 import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,6 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from app.store.database import Database
+from probes import private_files
+from runners import run_files
 
 FOLDER = "tables"
 MANIFEST = "seal.json"
@@ -25,21 +28,25 @@ SHORT, LONG = "events.parquet", "events_long.parquet"
 ROW_GROUP = 1 << 16
 SLICE = 1 << 20
 """Events sorted and written at a time: bounds the memory."""
+_SMALL = ("keys", "graphs", "locations", "processes", "unseen", "nodes", "edges", "overview")
+_ALWAYS = {SHORT, LONG, *(f"{name}.parquet" for name in _SMALL)}
+"""Files of each set. What the manifest does not list was not checked, and is never opened."""
 _TEMPORARY = ".tables-"
+_MOST_MANIFEST = 1 << 20
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
     """The manifest of a run's sealed tables; None when they are missing, half-written or otherwise made."""
-    tables = folder / FOLDER
     try:
-        manifest = json.loads((tables / MANIFEST).read_bytes())
+        manifest = json.loads(run_files.read_file(folder, f"{FOLDER}/{MANIFEST}", _MOST_MANIFEST))
         files = manifest["files"]
         whole = manifest["format"] == FORMAT and all(
-            (tables / name).stat().st_size == size for name, size in files.items()
+            run_files.is_plain(name) and run_files.facts(folder, f"{FOLDER}/{name}").st_size == size
+            for name, size in files.items()
         )
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
-    return manifest if whole and SHORT in files else None
+    return manifest if whole and files.keys() >= _ALWAYS else None
 
 
 def write_seal(
@@ -55,14 +62,14 @@ def write_seal(
         if known is not None:
             return known
         for stale in folder.glob(_TEMPORARY + "*"):
-            shutil.rmtree(stale, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                _clear(stale)
         temporary = folder / f"{_TEMPORARY}{uuid.uuid4().hex[:12]}"
-        temporary.mkdir()
+        private_files.make_new_folder(str(temporary))
         try:
             manifest = _write_all(temporary, database, small, facts)
             broken = folder / FOLDER
-            if broken.exists():
-                shutil.rmtree(broken)
+            _clear(broken)
             temporary.rename(broken)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
@@ -70,29 +77,38 @@ def write_seal(
         return manifest
 
 
+def _clear(path: Path) -> None:
+    """Remove what has this name: a folder with all in it, or a link, a FIFO, a file alone."""
+    with contextlib.suppress(FileNotFoundError):
+        if stat.S_ISDIR(path.lstat().st_mode):
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
 def _write_all(
     temporary: Path, database: Database, small: Mapping[str, pa.Table], facts: Mapping[str, Any]
 ) -> dict[str, Any]:
     for name, table in small.items():
-        pq.write_table(table, temporary / f"{name}.parquet", compression="zstd")
+        path = temporary / f"{name}.parquet"
+        private_files.write_file(str(path), b"")
+        pq.write_table(table, path, compression="zstd")
     _write_events(temporary / SHORT, database, "events_short")
     _write_events(temporary / LONG, database, "events_long")
     files = {}
     for path in sorted(temporary.iterdir()):
         with path.open("rb") as file:
             os.fsync(file.fileno())
-        files[path.name] = path.stat().st_size
+            files[path.name] = os.fstat(file.fileno()).st_size
     manifest = {**facts, "format": FORMAT, "files": files}
-    with (temporary / MANIFEST).open("w", encoding="utf-8") as text:
-        json.dump(manifest, text)
-        text.flush()
-        os.fsync(text.fileno())
+    private_files.write_file(str(temporary / MANIFEST), json.dumps(manifest).encode(), sync=True)
     return manifest
 
 
 def _write_events(path: Path, database: Database, view: str) -> None:
     columns = "key, kind, ts_ns, dur_ns, count, step, value, thread"
     schema = database.table(f"SELECT {columns} FROM {view} LIMIT 0").schema
+    private_files.write_file(str(path), b"")
     with pq.ParquetWriter(
         path,
         schema,
@@ -128,7 +144,7 @@ def _slices(database: Database, view: str) -> Iterator[tuple[int, int]]:
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """One process at a time, where the file system can lock; a lost race only costs the work twice."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         with contextlib.suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 import tokenize
 from collections.abc import Iterable
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from app.store.traced_devices import TRACE_FOLDER
 from probes.trace.sources import FOLDER, MOST_BYTES, kept_name
+from runners import run_files
 
 LONGEST_LINE = 2000
 _ODD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
@@ -24,7 +24,7 @@ def has_sources(folder: Path) -> bool:
 
 def read_source(folder: Path, files: Iterable[str]) -> list[str] | None:
     """The lines of the first of these files, absolute paths of the recorded machine, whose text was kept."""
-    text = read_text(folder, files)
+    text = kept_text(folder, files)
     return None if text is None else shown_lines(text)
 
 
@@ -34,14 +34,11 @@ def shown_lines(text: str) -> list[str]:
     return [_shown(line) for line in text.removesuffix("\n").split("\n")]
 
 
-def read_text(folder: Path, files: Iterable[str]) -> str | None:
+def kept_text(folder: Path, files: Iterable[str]) -> str | None:
     """The text of the first of these files that was kept, as it is; to be shown only as `shown_lines`."""
     for file in files:
-        path = folder / TRACE_FOLDER / FOLDER / kept_name(file)
         try:
-            # A run's folder may come from elsewhere: what a link in it points to is not of the run.
-            opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            with os.fdopen(opened, "rb") as reading:
+            with run_files.open_file(folder, f"{TRACE_FOLDER}/{FOLDER}/{kept_name(file)}") as reading:
                 data = reading.read(MOST_BYTES)
         except OSError:
             continue

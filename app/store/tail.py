@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from runners import run_files
+
 BLOCK = 8 << 20
 MAX_LINE = 64 << 20
 
@@ -16,8 +18,9 @@ class FileTail:
     byte on, is left for a later read.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, folder: Path, name: str) -> None:
+        """`folder` is the run's, `name` the file's in it; it may not be there yet."""
+        self._folder, self._name = folder, name
         self.offset = 0
         self._handle = -1
 
@@ -27,7 +30,7 @@ class FileTail:
         Raises OSError when the file can't be read.
         """
         if self._handle < 0:
-            self._handle = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+            self._handle = run_files.descriptor(self._folder, self._name)
         if os.pread(self._handle, 1, self.offset) in (b"", b"\0"):
             return b""
         while True:
@@ -50,8 +53,11 @@ class FileTail:
             return 0
         count, offset = 0, self.offset
         while data := os.pread(self._handle, BLOCK, offset):
-            count += len(data) - data.count(b"\0")
+            held = len(data) - data.count(b"\0")
+            count += held
             offset += len(data)
+            if not held:
+                offset = run_files.next_data(self._handle, offset)
         return count
 
     def close(self) -> None:

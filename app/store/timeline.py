@@ -16,6 +16,8 @@ from app.views.timeline_data import Bar, Binned, Lane, Overview, Phase, Window
 from probes.trace.rows import Graph, Key, Location
 
 NS = 1_000_000_000
+_LAST_S = 2.0**31
+"""No run is longer than 68 years; an address may ask for any time."""
 _EVENTS_IN = (
     "(SELECT key, ts_ns, dur_ns, count, step, value FROM events_short"
     " WHERE ts_ns < $t1 AND ts_ns >= $t0 - $long AND ts_ns + dur_ns >= $t0"
@@ -63,9 +65,9 @@ def overview(context: Context, bins: int, t0_s: float | None, t1_s: float | None
     t1 = t0 + width * bins
     values: dict[int, _Array] = {}
     sql = f"""
-        SELECT lane, b0, b1, sum(started)::BIGINT AS started,
-               sum(CASE WHEN b1 > b0 THEN (b0 + 1) * $w - a ELSE b - a END)::BIGINT AS first,
-               sum(CASE WHEN b1 > b0 THEN b - b1 * $w ELSE 0 END)::BIGINT AS last, count(*) AS number
+        SELECT lane, b0, b1, sum(started)::DOUBLE AS started,
+               sum(CASE WHEN b1 > b0 THEN (b0 + 1) * $w - a ELSE b - a END)::DOUBLE AS first,
+               sum(CASE WHEN b1 > b0 THEN b - b1 * $w ELSE 0 END)::DOUBLE AS last, count(*) AS number
         FROM (SELECT lane, a, b, started, a // $w AS b0, least(b // $w, $n - 1) AS b1
               FROM (SELECT k.lane, greatest(e.ts_ns - $t0, 0) AS a, least(e.ts_ns + e.dur_ns, $t1) - $t0 AS b,
                            CASE WHEN e.ts_ns >= $t0 THEN e.count ELSE 0 END AS started
@@ -107,11 +109,15 @@ def _binned(lane: Lane, row: _Array) -> Binned:
 
 
 def _grid(context: Context, bins: int, t0_s: float | None, t1_s: float | None) -> tuple[int, int, int]:
-    t0 = 0 if t0_s is None else int(t0_s * NS)
-    t1 = max(context.end_ns, 1) if t1_s is None else int(t1_s * NS)
+    t0 = 0 if t0_s is None else _ns(t0_s)
+    t1 = max(context.end_ns, 1) if t1_s is None else _ns(t1_s)
     bins = max(1, bins)
     width = max(1, -(-(t1 - t0) // bins))
     return t0, width, bins
+
+
+def _ns(seconds: float) -> int:
+    return int(min(max(seconds, -_LAST_S), _LAST_S) * NS)
 
 
 def _add_graph_transfers(
@@ -135,7 +141,7 @@ def _add_graph_transfers(
     if not callers:
         return
     sql = f"""
-        SELECT e.key, least((e.ts_ns - $t0) // $w, $n - 1) AS b, sum(e.count)::BIGINT
+        SELECT e.key, least((e.ts_ns - $t0) // $w, $n - 1) AS b, sum(e.count)::DOUBLE
         FROM {_EVENTS_IN} e JOIN (SELECT unnest($keys::BIGINT[]) AS key) k ON e.key = k.key
         WHERE e.ts_ns >= $t0 GROUP BY e.key, b"""
     for key, at, calls in context.database.ask(sql, {**parameters, "keys": list(callers)}):
@@ -172,7 +178,8 @@ def window(
     context: Context, t0_s: float, t1_s: float, limit: int, node_name: Callable[[int, int], str | None]
 ) -> Window:
     """The bars between two times, the `limit` longest where there are more; `node_name(graph, node)`."""
-    t0, t1 = int(t0_s * NS), max(int(t1_s * NS), int(t0_s * NS) + 1)
+    t0 = _ns(t0_s)
+    t1 = max(_ns(t1_s), t0 + 1)
     parameters: dict[str, object] = {"t0": t0, "t1": t1, "long": LONG_NS, "limit": limit}
     sql = f"""
         SELECT e.key, e.ts_ns, e.dur_ns, e.count, e.step, e.value, count(*) OVER () AS total

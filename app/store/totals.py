@@ -11,6 +11,8 @@ from probes.trace.rows import Key
 
 LOST = 1
 """Value of a transfer's event that says: not every execution since the last one could be observed."""
+SAMPLED = 0
+"""Value of a transfer's event that says: its count follows from other calls, which were observed."""
 
 
 @dataclasses.dataclass
@@ -114,3 +116,9 @@ def total_count(key: Key, counted: int, calls: Mapping[int, int], sums: KeyTotal
     if sums is None or sums.max_value == LOST:
         return None
     return counted
+
+
+def is_sampled(key: Key, sums: KeyTotals | None) -> bool:
+    """Return True if some executions in `total_count` were not observed but follow from others."""
+    inside = key.kind == "hop" and key.fields.get("graph") and key.fields.get("per_call") is None
+    return bool(inside) and sums is not None and sums.max_value == SAMPLED

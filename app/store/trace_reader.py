@@ -13,22 +13,29 @@ import pyarrow.compute as pc
 
 from app.store.counts import CountsFile
 from app.store.device_names import qualified, role_prefix
+from app.store.headers import header_fields
 from app.store.ids import SHIFT
 from app.store.parse import ProcessTrace
 from app.store.tail import BLOCK, FileTail
+from app.store.traced_devices import TRACE_FOLDER
 from probes.trace.rows import Process
+from runners import run_files
+from runners.printable import printable
 
+ENDING = ".jsonl"
 _HEADER_BYTES = 1 << 16
 
 
 class TraceReader:
     """Follows one process's trace and counts file."""
 
-    def __init__(self, index: int, path: Path) -> None:
+    def __init__(self, index: int, folder: Path, name: str) -> None:
+        """`folder` is the run's, `name` the trace's: ``main.jsonl``."""
         self.index = index
-        self.path = path
-        self.tail = FileTail(path)
-        self.counts = CountsFile(path.with_suffix(".counts"))
+        self.name = printable(name)
+        self._stem = name.removesuffix(ENDING)
+        self.tail = FileTail(folder, f"{TRACE_FOLDER}/{name}")
+        self.counts = CountsFile(folder, f"{TRACE_FOLDER}/{self._stem}.counts")
         self.trace = ProcessTrace()
         self.offset_ns = 0
         """What is added to its times to make them the run's."""
@@ -88,7 +95,7 @@ class TraceReader:
         return Process(
             index=self.index,
             pid=pid if isinstance(pid, int) else 0,
-            name=self.path.stem,
+            name=printable(self._stem),
             framework=_text(header.get("framework")),
             framework_version=_text(header.get("framework_version")),
             role=_text(header.get("role")),
@@ -106,20 +113,23 @@ class TraceReader:
         )
 
 
-def peek_header(path: Path) -> dict[str, Any] | None:
-    """A trace's header record; {} when its first line is something else, None while that is not whole yet."""
+def peek_header(folder: Path, name: str) -> dict[str, Any] | None:
+    """The header record of a run's trace.
+
+    {} when its first line is something else, None while that is not whole yet.
+    """
     try:
-        with path.open("rb") as file:
+        with run_files.open_file(folder, f"{TRACE_FOLDER}/{name}") as file:
             start = file.read(_HEADER_BYTES)
     except OSError:
         return {}
     line, newline, _ = start.partition(b"\n")
     if b"\0" in line or not newline:
         return None if len(line) < _HEADER_BYTES else {}
-    with contextlib.suppress(ValueError, LookupError, TypeError):
+    with contextlib.suppress(ValueError, LookupError, TypeError, RecursionError):
         row = json.loads(line)
         if row[0] == "H" and isinstance(row[-1], dict):
-            return dict(row[-1])
+            return header_fields(row[-1])[0]
     return {}
 
 

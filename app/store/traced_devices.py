@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from app.store.device_names import qualified, role_prefix
+from app.store.headers import header_fields
+from runners import run_files
 
 TRACE_FOLDER = "trace"
 FIRST_BYTES = 1 << 18
@@ -20,10 +22,16 @@ _MOST_KNOWN = 4096
 def traced_devices(folder: Path) -> dict[str, dict[str, Any]]:
     """Facts about each device by its name in the run, ``stand_in`` among them; {} while none is told."""
     found: dict[str, dict[str, Any]] = {}
-    for path in sorted((folder / TRACE_FOLDER).glob("*.jsonl")):
+    try:
+        names = run_files.names(folder, TRACE_FOLDER)
+    except OSError:
+        return {}
+    for name in names:
+        if not name.endswith(".jsonl"):
+            continue
         try:
-            trace = path, path.stat().st_ino
-            devices = _known.get(trace) or _read(path)
+            trace = folder / name, run_files.facts(folder, f"{TRACE_FOLDER}/{name}").st_ino
+            devices = _known.get(trace) or _read(folder, name)
         except OSError:
             continue
         if devices:
@@ -34,19 +42,19 @@ def traced_devices(folder: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _read(path: Path) -> dict[str, dict[str, Any]]:
+def _read(folder: Path, name: str) -> dict[str, dict[str, Any]]:
     header: dict[str, Any] = {}
-    with path.open("rb") as trace:
+    with run_files.open_file(folder, f"{TRACE_FOLDER}/{name}") as trace:
         lines = trace.read(FIRST_BYTES).split(b"\0", 1)[0].split(b"\n")
     for line in lines[:-1]:  # what follows the last newline is torn
         if not line.startswith(_MARKS):
             continue
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             break
-        if isinstance(record, list) and isinstance(record[-1], dict):
-            header |= record[-1]
+        if isinstance(record, list) and record and isinstance(record[-1], dict):
+            header |= header_fields(record[-1])[0]
     devices, facts = header.get("devices"), header.get("device_map")
     prefix = role_prefix(header)
     known = facts if isinstance(facts, dict) else {}

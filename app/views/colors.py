@@ -1,6 +1,6 @@
 """Which colour means what: one hue a device, one strong colour for what needs attention, grey for the rest.
 
-The colours themselves stand in app/live/palette.py.
+The colours themselves stand in app/components/shared/palette.py.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Self
 
-from app.live.palette import HUES, PALETTES, named
+from app.components.shared.palette import HUES, PALETTES, named
 
 _DEVICE = re.compile(r"^(?:(?P<task>.+)/)?(?P<type>[a-z_]+):(?P<index>\d+)$")
 

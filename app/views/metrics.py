@@ -18,6 +18,7 @@ from app.views.metric_names import DCGM_NAMES, HOST_NAMES, Name
 from app.views.smi_processes import short_command
 from probes.nvml.snapshot import is_missing
 from probes.nvml.words import HARMFUL_REASONS
+from runners.printable import encodable
 from runners.version import VERSION
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -58,6 +59,7 @@ class _Told(Collector):
         self, name: str, text: str, labels: Mapping[str, str], value: float, counts: bool = False
     ) -> None:
         """Add a sample; all of one name have the same labels. One told twice counts once."""
+        labels = {label: encodable(value) for label, value in labels.items()}
         key = (name, *labels.values())
         if key in self._seen:
             # Prometheus refuses all of a page that has the same series twice.

@@ -1,4 +1,4 @@
-"""The placement diagram as plain data for its component (app/live/diagram/): numbers told, hues chosen."""
+"""The placement diagram as plain data for app/components/diagram: numbers told, hues chosen."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def diagram_data(
     opened: Collection[str] = (),
     empty: str = EMPTY,
 ) -> dict[str, Any]:
-    """What `app.live.placement.placement_diagram` draws.
+    """What `app.components.diagram.placement.placement_diagram` draws.
 
     `devices` are all of the run's, so that hues agree with the other views; `hops` the rows of the report's
     hop table that crossings point into (for sizes and source lines in the tooltips); `opened` the scopes

@@ -34,7 +34,8 @@ FLOOR = 0.92
 NAMED_PART = 0.06
 """What part of the run a phase has to be for its name to find room over it."""
 _POINTED = 240
-"""Points that tell what is under the pointer where there is no lane to go by."""
+"""Points that tell what is under the pointer where there is no lane to go by, and behind the lanes' end."""
+_ROUNDED = 1e-6
 
 _THIN_KINDS = ("node", "sync")
 
@@ -119,14 +120,10 @@ def _pointed(
     samples: Samples | None,
 ) -> dict[str, Any]:
     """Points that are not seen, one a bin, which say what happens in it."""
-    bins = max((len(binned.values) for binned in lanes), default=_POINTED)
-    width = (overview.t1_s - overview.t0_s if lanes else span[1] - span[0]) / bins or 1.0
-    starts = [
-        overview.t0_s + index * width for index in range(max(bins, math.ceil((span[1] - span[0]) / width)))
-    ]
+    stretches = _stretches(overview, lanes, span)
     moments = Moments(samples) if samples is not None else None
     told = []
-    for index, start in enumerate(starts):
+    for index, (start, width) in enumerate(stretches):
         rows = _told(start, width, lanes, index)
         if samples is not None and moments is not None:
             rows += map(plain, moments.told(start + width / 2, max(width / 2, samples.every_s)))
@@ -134,13 +131,30 @@ def _pointed(
     return {
         "type": "scatter",
         "mode": "markers",
-        "x": [round(start + width / 2, 6) for start in starts],
-        "y": [round(below / 2, 4)] * len(starts),
+        "x": [round(start + width / 2, 6) for start, width in stretches],
+        "y": [round(below / 2, 4)] * len(stretches),
         "marker": {"opacity": 0},
         "hovertext": told,
         "hovertemplate": "%{hovertext}<extra></extra>",
         "hoverlabel": {"align": "left"},
     }
+
+
+def _stretches(
+    overview: Overview, lanes: Sequence[Binned], span: tuple[float, float]
+) -> list[tuple[float, float]]:
+    """Start and width of each bin, and of what comes after the last one, seconds.
+
+    Samples may go on far longer than what was recorded, so the points after that are bounded in number.
+    """
+    bins = max((len(binned.values) for binned in lanes), default=_POINTED)
+    width = (overview.t1_s - overview.t0_s if lanes else span[1] - span[0]) / bins or 1.0
+    found = [(overview.t0_s + index * width, width) for index in range(bins)]
+    behind = overview.t0_s + bins * width
+    left = span[1] - behind
+    # A remainder below a part of a bin is how the bins' width was rounded.
+    more = math.ceil(min(left / width - _ROUNDED, _POINTED))
+    return found + [(behind + index * left / more, left / more) for index in range(more)]
 
 
 def _told(start_s: float, width_s: float, lanes: Sequence[Binned], index: int) -> list[str]:

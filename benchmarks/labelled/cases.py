@@ -27,7 +27,7 @@ CASES = Path(__file__).resolve().parents[2] / "tests" / "labelled"
 FRAMEWORKS = ("tensorflow", "mxnet")
 _CLAUSE = re.compile(r"\b(expect|may):\s*([^;#]*)")
 _SETTING_LINE = re.compile(r"^\s*case:\s*(.+)$", re.MULTILINE)
-_SETTINGS = ("args", "module", "exit", "may", "exact-lines", "preflight")
+_SETTINGS = ("args", "module", "exit", "may", "exact", "preflight")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Case:
     """The status with which the script is to end."""
     may: tuple[str, ...] = ()
     """Codes allowed without a line or at any."""
-    exact_lines: bool = False
+    exact: bool = False
     preflight: bool = False
 
     @property
@@ -132,7 +132,7 @@ def _settings(name: str, doc: str) -> dict[str, Any]:
             key, equals, value = word.partition("=")
             if key.startswith("env."):
                 env.append((key.removeprefix("env."), value))
-            elif key not in _SETTINGS or (not equals and key not in ("exact-lines", "preflight")):
+            elif key not in _SETTINGS or (not equals and key not in ("exact", "preflight")):
                 raise CaseError(f"{name}: {word} is no setting; known are env.NAME, {', '.join(_SETTINGS)}")
             elif key == "args":
                 settings[key] = tuple(shlex.split(value))

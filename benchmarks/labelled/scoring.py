@@ -100,7 +100,7 @@ class Totals:
         return self.found / told if told else None
 
     def row(self) -> dict[str, Any]:
-        shares = {"recall": self.recall, "precision": self.precision, "exact_lines": self.exact}
+        shares = {"recall": self.recall, "precision": self.precision, "exact": self.exact}
         return dataclasses.asdict(self) | shares
 
 

@@ -12,8 +12,9 @@ import fcntl
 import os
 import shutil
 import time
-from typing import Any
+from typing import Any, Optional
 
+from ..trace.descriptors import Held
 from .members import alive
 from .places import host_name
 from .run_folder import HIDDEN, STATUS, read_json
@@ -23,21 +24,21 @@ _BEING_MADE_S = 3600.0
 """A folder that says nothing yet is left alone for so long."""
 
 
-def claim(folder: str) -> int:
-    """Hold a folder for as long as this process lives, or until `let_go`; -1 where that cannot be."""
+def claim(folder: str) -> Optional[Held]:
+    """Hold a folder for as long as this process lives, or until `let_go`; None where that cannot be."""
     try:
         descriptor = os.open(os.path.join(folder, _OWNER), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError:
-        return -1
+        return None
     with contextlib.suppress(OSError):  # a file system that cannot lock
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    return descriptor
+    return Held(descriptor)
 
 
-def let_go(folder: str, descriptor: int) -> None:
+def let_go(folder: str, held: Optional[Held]) -> None:
     """Hold a folder no more."""
-    if descriptor >= 0:
-        os.close(descriptor)
+    if held is not None:
+        held.close()
         with contextlib.suppress(OSError):
             os.unlink(os.path.join(folder, _OWNER))
 

@@ -46,11 +46,12 @@ def join(value: str, framework: Optional[str]) -> str:
     """The folder of the run that goes on under this value, or of a new one."""
     import hashlib
 
+    from .. import private_files
     from . import members, run_folder
     from .places import home, host_name
 
     folder = os.path.join(home(), FOLDER)
-    os.makedirs(folder, exist_ok=True)
+    private_files.make_folder(folder)
     digest = hashlib.sha256(f"{value}\0{host_name()}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
     known = os.path.join(folder, digest)
     with members.locked(f"{known}.lock"):
@@ -64,8 +65,7 @@ def join(value: str, framework: Optional[str]) -> str:
         made = run_folder.make(_name(value), "attached", framework)
         members.enter(made, first=True)
         made = run_folder.show(made)
-        with open(known, "w", encoding="utf-8") as file:
-            file.write(made)
+        private_files.write_file(known, os.fsencode(made))
         return made
 
 
@@ -80,8 +80,8 @@ def _name(value: str) -> str:
 
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="utf-8") as file:
-            return file.read().strip()
+        with open(path, "rb") as file:
+            return os.fsdecode(file.read()).strip()
     except (OSError, ValueError):
         return ""
 

@@ -64,7 +64,7 @@ class Block:
         shutil.rmtree(self.path, ignore_errors=True)
 
     def _let_go(self) -> None:
-        held, self._held = self._held, -1
+        held, self._held = self._held, None
         abandoned.let_go(self.path, held)
 
 

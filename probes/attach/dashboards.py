@@ -9,6 +9,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 
+from .. import private_files
 from .places import DASHBOARDS, boot_id, home, started_at
 from .run_folder import read_json, write_json
 
@@ -22,7 +23,7 @@ def told(address: str, port: int) -> Iterator[None]:
     pid = os.getpid()
     mine = {"address": address, "pid": pid, "start": started_at(pid), "boot": boot_id()}
     with contextlib.suppress(OSError):
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        private_files.make_folder(os.path.dirname(path))
         write_json(path, mine)
     try:
         yield

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional
 
+from .. import private_files
 from ..trace.left_graphs import remove_graphs
 from ..trace.stderr_rest import take_rest
 from .places import boot_id, host_name, started_at
@@ -31,7 +32,7 @@ class End(NamedTuple):
 @contextlib.contextmanager
 def locked(path: str) -> Iterator[None]:
     """Hold a lock file, made where it is missing; where the file system cannot lock, go on without."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
+    descriptor = private_files.open_file(path, os.O_RDWR | os.O_CREAT)
     try:
         with contextlib.suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX)

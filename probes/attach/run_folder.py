@@ -17,6 +17,8 @@ import shutil
 import sys
 from typing import Any, Optional
 
+from .. import private_files
+from ..trace.refusals import reserve
 from .places import home, host_name
 
 SPEC, STATUS, LOG = "spec.json", "status.json", "out.log"
@@ -36,7 +38,7 @@ def make(name: str, origin: str, framework: Optional[str]) -> str:
     It is in no list until `show` is called: a run without members would be taken for a lost one.
     """
     runs = os.path.join(os.path.realpath(home()), "runs")
-    os.makedirs(runs, exist_ok=True)
+    private_files.make_folder(runs)
     now = datetime.datetime.now(datetime.timezone.utc)
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "attached"
     while True:
@@ -46,13 +48,15 @@ def make(name: str, origin: str, framework: Optional[str]) -> str:
         if os.path.exists(path):
             continue
         try:
-            os.makedirs(os.path.join(making, "trace"))
+            private_files.make_new_folder(making)
+            private_files.make_new_folder(os.path.join(making, "trace"))
             break
         except FileExistsError:
             continue
     try:
-        with open(os.path.join(making, LOG), "w", encoding="utf-8") as log:
-            log.write(_NO_OUTPUT.format(what=_WHAT.get(origin, origin)))
+        reserve(os.path.join(making, "trace"))
+        said = _NO_OUTPUT.format(what=_WHAT.get(origin, origin))
+        private_files.write_file(os.path.join(making, LOG), said.encode())
         write_json(os.path.join(making, SPEC), _spec(run, name, origin, framework, now))
         status = {"state": "running", "exit_code": None, "signal": None, "reason": None, "pid": os.getpid()}
         times: dict[str, Any] = {"started": now.timestamp(), "ended": None, "attached": []}
@@ -147,13 +151,4 @@ def read_json(path: str) -> dict[str, Any]:
 
 def write_json(path: str, value: dict[str, Any]) -> None:
     """Replace a file as a whole."""
-    beside = f"{path}.{os.getpid()}.{secrets.token_hex(4)}"
-    try:
-        with open(beside, "w", encoding="utf-8") as file:
-            json.dump(value, file, indent=1)
-            file.write("\n")
-        os.replace(beside, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(beside)
-        raise
+    private_files.replace_file(path, f"{json.dumps(value, indent=1)}\n".encode())

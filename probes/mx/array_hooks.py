@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any, Callable
 
+from ..trace.frames import PASSING, drop_frame, stands_for
 from ..trace.recording import Recording
 from . import variables
 from .arrays import Arrays
@@ -22,6 +22,7 @@ def install(recording: Recording) -> Arrays:
     base: Any = ctypes_ndarray.NDArrayBase
     free: Callable[[Any], int] = _LIB.MXNDArrayFree
 
+    @stands_for(base.__del__)
     def __del__(self: Any) -> None:
         handle = self.handle
         if handle is not None:
@@ -41,7 +42,8 @@ def install(recording: Recording) -> Arrays:
                     arrays.gradient_let_go(address)
             except Exception as error:  # noqa: BLE001 - the array must be freed all the same
                 recording.failed("arrays that are freed", error)
-        check_call(free(handle))  # all that the method did
+        with PASSING:
+            check_call(free(handle))  # all that the method did
 
     base.__del__ = __del__
     for name in ("_slice", "_at", "reshape", "detach", "as_np_ndarray", "as_nd_ndarray"):
@@ -57,9 +59,10 @@ def _hand_out_gradients(arrays: Arrays, owner: Any) -> None:
     hand_out = owner.grad.fget
     guard = arrays.recording.guard("gradients that are handed out")
 
-    @functools.wraps(hand_out)
+    @stands_for(hand_out)
     def grad(self: Any) -> Any:
-        gradient = hand_out(self)
+        with PASSING:
+            gradient = hand_out(self)
         with guard:
             if gradient is not None:
                 arrays.handed_gradient(self.handle, gradient.handle)
@@ -74,9 +77,13 @@ def _pass_on(arrays: Arrays, owner: Any, name: str) -> None:
         return
     failed = arrays.recording.failed
 
-    @functools.wraps(original)
+    @stands_for(original)
     def viewed(self: Any, *args: Any, **kwargs: Any) -> Any:
-        result = original(self, *args, **kwargs)
+        try:
+            result = original(self, *args, **kwargs)
+        except BaseException as error:
+            drop_frame(error)
+            raise
         try:
             handle = getattr(result, "handle", None)
             if handle is not None and handle.value not in arrays.marks:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..trace.frames import PASSING, drop_frame, stands_for
 from ..trace.hop import HOST
 from ..trace.recording import Recording, clock
 from .arrays import Arrays
@@ -137,26 +138,33 @@ def install(recording: Recording, arrays: Arrays, tape: Tape, mixed: MixedInputs
     call: Callable[..., Any] = owner.__call__
     delete: Callable[..., None] = owner.__del__
 
+    @stands_for(init)
     def __init__(self: Any, sym: Any, *args: Any, **kwargs: Any) -> None:
-        init(self, sym, *args, **kwargs)
+        with PASSING:
+            init(self, sym, *args, **kwargs)
         with guard:
             cached.made(self.handle.value, sym)
 
+    @stands_for(call)
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
         start = clock()
         try:
             result = call(self, *args, **kwargs)
-        except MXNetError:
-            with guard:
-                cached.refused(self.handle.value, args)
+        except BaseException as error:
+            if isinstance(error, MXNetError):
+                with guard:
+                    cached.refused(self.handle.value, args)
+            drop_frame(error)
             raise
         with guard:
             cached.called(self.handle.value, args, result, start)
         return result
 
+    @stands_for(delete)
     def __del__(self: Any) -> None:
         with guard:
             cached.freed(self.handle.value)
-        delete(self)
+        with PASSING:
+            delete(self)
 
     owner.__init__, owner.__call__, owner.__del__ = __init__, __call__, __del__

@@ -12,18 +12,19 @@ step's results, before the end, avoids it.
 from __future__ import annotations
 
 import contextlib
-import functools
 import inspect
 import threading
 from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
+from ..trace.frames import PASSING, stands_for
 from ..trace.hop import HANDED_TO_OPERATOR, HOST
 from ..trace.sites import Sites
 from .arrays import Arrays
 from .contexts import context_name
 from .marks import Mark
+from .silent import remembered
 
 _FOLLOWED = "_hopscope_followed"
 _OPERATORS = "operators written in Python"
@@ -44,14 +45,15 @@ def _in_place(arrays: Arrays, device: str, method: Callable[..., Any], loc: int)
     """An operator's method, told before it runs where what it gets lies; it is called by the line `loc`."""
     guard = arrays.recording.guard(_OPERATORS)
 
-    @functools.wraps(method)
+    @stands_for(method)
     def run(*args: Any, **kwargs: Any) -> Any:
         with guard:
             _placed(arrays, device, (*args, *kwargs.values()), loc)
         before = getattr(arrays.inside, "device", HOST)
         arrays.inside.device = device
         try:
-            return method(*args, **kwargs)
+            with PASSING:
+                return method(*args, **kwargs)
         finally:
             if not _of_mxnet():  # whose threads run such operators only, and assign results after them
                 arrays.inside.device = before
@@ -75,18 +77,23 @@ def install(arrays: Arrays, sites: Sites) -> None:
     register: Callable[[str], Callable[[Any], Any]] = module.register
     guard = arrays.recording.guard(_OPERATORS)
 
-    @functools.wraps(register)
+    @stands_for(register)
     def registering(reg_name: str) -> Callable[[Any], Any]:
-        do_register = register(reg_name)
+        with PASSING:
+            do_register = register(reg_name)
 
-        @functools.wraps(do_register)
+        @stands_for(do_register)
         def followed(prop_cls: Any) -> Any:
             with guard:
                 create = inspect.getattr_static(prop_cls, "create_operator", None)
                 # A static one, say, is called with other arguments.
                 if isinstance(create, FunctionType) and not hasattr(create, _FOLLOWED):
                     prop_cls.create_operator = _creating(arrays, create, sites)
-            return do_register(prop_cls)
+                infer = inspect.getattr_static(prop_cls, "infer_shape", None)
+                if isinstance(infer, FunctionType) and not hasattr(infer, "__wrapped__"):
+                    prop_cls.infer_shape = remembered(infer)
+            with PASSING:
+                return do_register(prop_cls)
 
         return followed
 
@@ -95,13 +102,14 @@ def install(arrays: Arrays, sites: Sites) -> None:
     function: Any = autograd.Function
     call: Callable[..., Any] = function.__call__
 
-    @functools.wraps(call)
+    @stands_for(call)
     def __call__(self: Any, *inputs: Any) -> Any:
         with guard:
             if hasattr(inputs[0] if inputs else None, "handle") and "backward" not in vars(self):
                 device = arrays.mark(inputs[0].handle).device
                 self.backward = _in_place(arrays, device, self.backward, sites.current())
-        return call(self, *inputs)
+        with PASSING:
+            return call(self, *inputs)
 
     function.__call__ = __call__
 
@@ -109,9 +117,10 @@ def install(arrays: Arrays, sites: Sites) -> None:
 def _creating(arrays: Arrays, create: Callable[..., Any], sites: Sites) -> Callable[..., Any]:
     guard = arrays.recording.guard(_OPERATORS)
 
-    @functools.wraps(create)
+    @stands_for(create)
     def create_operator(self: Any, *args: Any, **kwargs: Any) -> Any:
-        made = create(self, *args, **kwargs)
+        with PASSING:
+            made = create(self, *args, **kwargs)
         # The script may make one itself, and give it no context; a class with slots keeps its methods.
         with guard, contextlib.suppress(AttributeError):
             device, loc = context_name(args[0] if args else kwargs["ctx"]), sites.current()

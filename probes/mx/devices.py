@@ -7,7 +7,8 @@ from typing import Any
 
 from ..trace.cards import DRIVER, card_facts, cuda_environment
 from ..trace.hop import HOST
-from ..trace.recording import TICK_S, Recording
+from ..trace.recording import Recording
+from ..trace.ticking import TICK_S
 from .arrays import Arrays
 
 _ASKED_FOR_S = 30.0

@@ -7,10 +7,10 @@ group a member's context is known: an argument's, from its array, or that of the
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Optional
 
+from ..trace.frames import drop_frame, stands_for
 from ..trace.recording import Recording, clock
 from .arrays import Arrays
 from .bound_text import COPY, Written, places, read_debug_text
@@ -223,12 +223,14 @@ def _wrap_bind(
     if original is None:
         return
 
-    @functools.wraps(original)
+    @stands_for(original)
     def bind(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             executor = original(self, *args, **kwargs)
-        except (MXNetError, RuntimeError):
-            refused(name, [*args[:1], kwargs.get("ctx")])
+        except BaseException as error:
+            if isinstance(error, (MXNetError, RuntimeError)):
+                refused(name, [*args[:1], kwargs.get("ctx")])
+            drop_frame(error)
             raise
         made(executor)
         return executor

@@ -8,10 +8,10 @@ arrays only to whose gradients the code wrote, and set again where the pass did 
 from __future__ import annotations
 
 import ctypes
-import functools
 from collections.abc import Callable
 from typing import Any
 
+from ..trace.frames import stands_for
 from ..trace.recording import Recording
 from .arrays import Arrays
 
@@ -67,7 +67,7 @@ def install(recording: Recording, arrays: Arrays) -> None:
     gradients = Gradients(arrays, lib.MXNDArrayGetGradState, lib.MXNDArraySetGradState)
     guard = recording.guard("gradients to which the code wrote")
 
-    @functools.wraps(run_backward)
+    @stands_for(run_backward)
     def MXAutogradBackwardEx(*args: Any) -> int:
         if not arrays.rewritten:
             return run_backward(*args)

@@ -8,6 +8,7 @@ from typing import Any, Optional
 
 from ..trace.hop import hop_fields
 from ..trace.recording import Recording
+from .silent import inferring, silent
 
 Shape = Optional[tuple[int, ...]]
 ARGUMENT = "_Arg"
@@ -36,10 +37,11 @@ class Op:
 
 def internal_shapes(symbol: Any, shapes: Mapping[str, Sequence[int]]) -> dict[str, list[Shape]]:
     """Extents of every op's outputs by its name, as MXNet infers them from those of the inputs."""
-    internals = symbol.get_internals()
+    internals = silent(symbol).get_internals()
     arguments = set(symbol.list_arguments())
     known = {name: shape for name, shape in shapes.items() if name in arguments}
-    _, found, _ = internals.infer_shape_partial(**known)
+    with inferring():
+        _, found, _ = internals.infer_shape_partial(**known)
     result: dict[str, list[Shape]] = {}
     for name, shape in zip(internals.list_outputs(), found or ()):
         op, mark, output = name.rpartition("_output")

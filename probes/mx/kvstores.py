@@ -7,10 +7,10 @@ algorithm does (exchange.py), and told so.
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable
 from typing import Any, Optional
 
+from ..trace.frames import PASSING, stands_for
 from ..trace.hop import MAKE_ROOM, hop_fields
 from ..trace.recording import Recording
 from . import steps
@@ -244,9 +244,10 @@ def install(
         if original is None:
             return
 
-        @functools.wraps(original)
+        @stands_for(original)
         def exchanged(self: Any, *args: Any, **kwargs: Any) -> Any:
-            result = original(self, *args, **kwargs)
+            with PASSING:
+                result = original(self, *args, **kwargs)
             with guard:
                 after(self, *args, **kwargs)
             return result
@@ -285,18 +286,20 @@ def install(
 
     set_updater = owner._set_updater
 
-    @functools.wraps(set_updater)
+    @stands_for(set_updater)
     def _set_updater(self: Any, updater: Any) -> Any:
         def seen(key: Any, merged: Any, stored: Any) -> None:
             with guard:
                 stores.updated(self, key, merged, stored)
             mixed.updating += 1
             try:
-                updater(key, merged, stored)
+                with PASSING:
+                    updater(key, merged, stored)
             finally:
                 mixed.updating -= 1
 
-        result = set_updater(self, seen)
+        with PASSING:
+            result = set_updater(self, seen)
         # What it keeps is asked for an optimizer's states, by a Trainer's `save_states` for one.
         with guard:
             if self._updater is seen:

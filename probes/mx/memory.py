@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Any, Callable, NamedTuple, Optional
 
-from ..trace.recording import TICK_S, Recording, clock
+from ..trace.recording import Recording, clock
+from ..trace.ticking import TICK_S
 from .arrays import Arrays
 from .exact import ExactLines
 

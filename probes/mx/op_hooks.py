@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..trace.frames import drop_frame, stands_for
 from ..trace.recording import Recording
 from .arrays import Arrays
 from .ops import Ops
@@ -23,15 +24,18 @@ def install(recording: Recording, arrays: Arrays, tape: Tape) -> Ops:
     ops.refused.install()
     original = register._imperative_invoke
 
+    @stands_for(original)
     def _imperative_invoke(
         handle: Any, ndargs: Any, keys: Any, vals: Any, out: Any, is_np_op: Any, output_is_list: Any
     ) -> Any:
         try:
             result = original(handle, ndargs, keys, vals, out, is_np_op, output_is_list)
-        except MXNetError:
-            with guard:
-                ops.mixed.refused(handle, ndargs)
-            ops.refused.op(handle, vals, out)
+        except BaseException as error:
+            if isinstance(error, MXNetError):
+                with guard:
+                    ops.mixed.refused(handle, ndargs)
+                ops.refused.op(handle, vals, out)
+            drop_frame(error)
             raise
         invoked(handle, ndargs, result, out)
         return result
@@ -43,12 +47,15 @@ def install(recording: Recording, arrays: Arrays, tape: Tape) -> Ops:
     call = base.__call__
     from mxnet._ctypes.ndarray import NDArrayBase
 
+    @stands_for(call)
     def __call__(self: Any, *args: Any) -> Any:
         name = getattr(self, "__name__", None)
         try:
             result = call(self, *args)
-        except MXNetError:
-            ops.refused.op(f"_npi_{name}", args, None)
+        except BaseException as error:
+            if isinstance(error, MXNetError):
+                ops.refused.op(f"_npi_{name}", args, None)
+            drop_frame(error)
             raise
         if name in named and isinstance(result, NDArrayBase):
             inputs = [arg for arg in args if isinstance(arg, NDArrayBase)]

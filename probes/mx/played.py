@@ -10,6 +10,7 @@ import os
 import sys
 from typing import Any
 
+from ..trace.frames import PASSING, stands_for
 from ..trace.preflight import GPUS_VARIABLE, limit_steps, wanted
 from ..trace.recording import Recording
 
@@ -30,11 +31,14 @@ def install(recording: Recording) -> None:
     def tell() -> None:
         recording.fact({"played": dict(played), "asked_for_gpus": dict(asked)})
 
+    @stands_for(make)
     def __init__(self: Any, device_type: Any, device_id: int = 0) -> None:
         if device_type != "gpu":
-            make(self, device_type, device_id)
+            with PASSING:
+                make(self, device_type, device_id)
             return
-        make(self, "cpu", device_id + 1)
+        with PASSING:
+            make(self, "cpu", device_id + 1)
         name = f"cpu:{device_id + 1}"
         with guard:
             if name not in played:

@@ -15,6 +15,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, Callable, NamedTuple, Optional
 
+from ..trace.frames import PASSING, stands_for
 from ..trace.hop import HOST
 from ..trace.recording import Recording
 
@@ -113,8 +114,10 @@ class Profiler:
         owner: Any = Context
         init: Callable[..., None] = owner.__init__
 
+        @stands_for(init)
         def __init__(context: Any, *args: Any, **kwargs: Any) -> None:
-            init(context, *args, **kwargs)
+            with PASSING:
+                init(context, *args, **kwargs)
             with self._guard:
                 if self.running and context.device_typeid == 1 and context.device_id >= self._contexts:
                     why = f"MXNet's profiler has room for {self._contexts} CPU contexts, not for {context}"

@@ -14,6 +14,7 @@ from typing import Any, Optional
 
 from ..imports import after_import
 from ..trace.drift import MOST_ELEMENTS, compare, write
+from ..trace.frames import PASSING, stands_for
 from ..trace.recording import Recording, clock
 from . import replicas_apart
 from .arrays import Arrays
@@ -129,10 +130,11 @@ def _note_where_made(recording: Recording, module: Any) -> None:
     init = module.Trainer.__init__
     guard = recording.guard("lines that make trainers")
 
-    @functools.wraps(init)
+    @stands_for(init)
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         with guard:
             setattr(self, MADE_AT, recording.sites.current())
-        init(self, *args, **kwargs)
+        with PASSING:
+            init(self, *args, **kwargs)
 
     module.Trainer.__init__ = __init__

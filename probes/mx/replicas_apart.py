@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..imports import after_import
+from ..trace.frames import PASSING, stands_for
 from ..trace.recording import Recording
 from ..trace.replica_sets import Copy
 from ..trace.towers import Towers
@@ -154,7 +155,7 @@ def install(recording: Recording, arrays: Arrays, read: Reader) -> Apart:
     mark_variables: Callable[..., int] = lib.MXAutogradMarkVariables
     run_backward: Callable[..., int] = lib.MXAutogradBackwardEx
 
-    @functools.wraps(mark_variables)
+    @stands_for(mark_variables)
     def MXAutogradMarkVariables(count: Any, handles: Any, *rest: Any) -> int:
         status = mark_variables(count, handles, *rest)
         if status == 0:
@@ -163,7 +164,7 @@ def install(recording: Recording, arrays: Arrays, read: Reader) -> Apart:
                     apart.made(handles[index])
         return status
 
-    @functools.wraps(run_backward)
+    @stands_for(run_backward)
     def MXAutogradBackwardEx(*args: Any) -> int:
         if apart.began:
             with guard:
@@ -181,9 +182,10 @@ def _tell_names(recording: Recording, apart: Apart, module: Any) -> None:
     original = module.Parameter._init_grad
     guard = recording.guard("names of parameters")
 
-    @functools.wraps(original)
+    @stands_for(original)
     def _init_grad(self: Any) -> Any:
-        result = original(self)
+        with PASSING:
+            result = original(self)
         with guard:
             apart.named(self._data or (), self.name)
         return result

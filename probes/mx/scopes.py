@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any, Optional
 
+from ..trace.frames import PASSING, stands_for
 from ..trace.recording import Recording
 from .contexts import context_name
 
@@ -39,18 +40,22 @@ def install(recording: Recording) -> None:
     enter, leave = Context.__enter__, Context.__exit__
     guard = recording.guard("lines of contexts")
 
+    @stands_for(enter)
     def __enter__(self: Any) -> Any:
-        entered = enter(self)
+        with PASSING:
+            entered = enter(self)
         line = 0
         with guard:
             line = recording.sites.current()
         _scopes.lines.append(line)
         return entered
 
+    @stands_for(leave)
     def __exit__(self: Any, *error: Any) -> Any:
         if _scopes.lines:
             _scopes.lines.pop()
-        return leave(self, *error)
+        with PASSING:
+            return leave(self, *error)
 
     Context.__enter__ = __enter__
     Context.__exit__ = __exit__

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..imports import after_import
+from ..trace.frames import PASSING, stands_for
 from ..trace.recording import Recording
 
 Stepped = Callable[[Any, int], None]
@@ -119,12 +119,13 @@ def _wrap(recording: Recording, owner: Any, name: str, stepped: Stepped) -> None
         return
     guard = recording.guard("steps")
 
-    @functools.wraps(original)
+    @stands_for(original)
     def applied(self: Any, *args: Any, **kwargs: Any) -> Any:
         _nesting.depth += 1
         _nesting.owner = self
         try:
-            result = original(self, *args, **kwargs)
+            with PASSING:
+                result = original(self, *args, **kwargs)
         finally:
             _nesting.depth -= 1
             if _nesting.depth == 0:
@@ -145,11 +146,12 @@ def _name_parameters(owner: Any, name: str) -> None:
     if original is None:
         return
 
-    @functools.wraps(original)
+    @stands_for(original)
     def exchanging(self: Any, *args: Any, **kwargs: Any) -> Any:
         before, _nesting.owner = _nesting.owner, self
         try:
-            return original(self, *args, **kwargs)
+            with PASSING:
+                return original(self, *args, **kwargs)
         finally:
             _nesting.owner = before
 
@@ -166,7 +168,7 @@ def _count_rounds(recording: Recording, owner: Any, updated: Updated, in_kvstore
     leading: list[int] = []
     guard = recording.guard("steps")
 
-    @functools.wraps(original)
+    @stands_for(original)
     def __call__(self: Any, index: Any, *args: Any, **kwargs: Any) -> Any:
         with guard:
             if _nesting.depth == 0 and not in_kvstore():
@@ -179,10 +181,12 @@ def _count_rounds(recording: Recording, owner: Any, updated: Updated, in_kvstore
                         recording.stepped(loc=recording.sites.current())
                     done.add(first)
         if applying():
-            return original(self, index, *args, **kwargs)
+            with PASSING:
+                return original(self, index, *args, **kwargs)
         _nesting.updaters += 1
         try:
-            result = original(self, index, *args, **kwargs)
+            with PASSING:
+                result = original(self, index, *args, **kwargs)
         finally:
             _nesting.updaters -= 1
         with guard:  # (index, gradients, weights)

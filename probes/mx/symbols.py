@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..trace.frames import PASSING, stands_for
 from ..trace.recording import Recording
 
 
@@ -31,10 +32,12 @@ def install(recording: Recording) -> SymbolSites:
     guard = recording.guard("lines of symbols")
     original = register._symbol_creator
 
+    @stands_for(original)
     def _symbol_creator(
         handle: Any, args: Any, kwargs: Any, keys: Any, vals: Any, name: Any, *rest: Any
     ) -> Any:
-        symbol = original(handle, args, kwargs, keys, vals, name, *rest)
+        with PASSING:
+            symbol = original(handle, args, kwargs, keys, vals, name, *rest)
         if name:
             with guard:
                 sites.note(name, recording.sites.current(1))

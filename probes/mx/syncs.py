@@ -6,11 +6,11 @@ left to wait for, so the two parts can be timed apart and the program sees the s
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
+from ..trace.frames import PASSING, drop_frame, stands_for
 from ..trace.hop import HOST, hop_fields
 from ..trace.recording import Recording, clock
 from .arrays import Arrays
@@ -231,20 +231,25 @@ def _follow_values(recording: Recording, arrays: Arrays, uploads: Uploads) -> No
     send: Callable[[Any, Any], Any] = NDArray._sync_copyfrom
     guard = recording.guard("arrays that Python took")
 
-    @functools.wraps(take)
+    @stands_for(take)
     def asnumpy(self: Any) -> Any:
-        values = take(self)
+        try:
+            values = take(self)
+        except BaseException as error:
+            drop_frame(error)
+            raise
         with guard:
             device = arrays.device(self.handle)
             if device is not HOST:
                 uploads.pulled.took(values, device, recording.sites.current())
         return values
 
-    @functools.wraps(send)
+    @stands_for(send)
     def _sync_copyfrom(self: Any, source_array: Any) -> Any:
         uploads.sending.source = source_array
         try:
-            return send(self, source_array)
+            with PASSING:
+                return send(self, source_array)
         finally:
             uploads.sending.source = None
 

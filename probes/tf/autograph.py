@@ -9,6 +9,7 @@ from __future__ import annotations
 import linecache
 from typing import Any
 
+from ..trace.frames import PASSING
 from ..trace.guard import Guard
 from ..trace.recording import Recording
 from ..trace.sites import Span
@@ -24,7 +25,8 @@ def install(recording: Recording) -> None:
     guard = recording.guard("lines of functions that AutoGraph rewrites")
 
     def transform_noted(entity: Any, context: Any) -> Any:
-        result = transform(entity, context)
+        with PASSING:
+            result = transform(entity, context)
         with guard:
             _, module, source_map = result
             lines = {
@@ -35,7 +37,8 @@ def install(recording: Recording) -> None:
         return result
 
     def create_source_map(nodes: Any, code: str, filepath: str) -> Any:
-        source_map = create(nodes, code, filepath)
+        with PASSING:
+            source_map = create(nodes, code, filepath)
         with guard:
             recording.sites.add_spans(filepath, _spans(nodes, code))
         return source_map
@@ -58,7 +61,8 @@ def _mend_wrappers(origin_info: Any, guard: Guard) -> None:
                 indent = len(first) - len(first.lstrip())
                 origin_info.resolve(node, source, code.co_filename, code.co_firstlineno, indent)
                 return
-        resolve_entity(node, source, entity)
+        with PASSING:
+            resolve_entity(node, source, entity)
 
     origin_info.resolve_entity = resolve_own
 

@@ -6,10 +6,10 @@ HierarchicalCopy and NCCL are calls of Python classes, noted here, and so are co
 
 from __future__ import annotations
 
-import functools
 import inspect
 from typing import Any, Optional
 
+from ..trace.frames import PASSING, stands_for
 from ..trace.recording import Recording
 from .collective_kinds import algorithm_of, kind_of, wire_bytes
 from .names import short_device, tensor_bytes
@@ -32,13 +32,14 @@ def install(recording: Recording) -> None:
         original = vars(owner)[method]
         named = list(inspect.signature(original).parameters)[2]
 
+        @stands_for(original)
         def reduced(self: Any, *args: Any, **kwargs: Any) -> Any:
             with guard:
                 values = values_of(args[1] if len(args) > 1 else kwargs[named])
                 _note(recording, _ALGORITHMS.get(type(self).__name__, type(self).__name__), values)
-            return original(self, *args, **kwargs)
+            with PASSING:
+                return original(self, *args, **kwargs)
 
-        reduced.__name__, reduced.__doc__ = method, original.__doc__
         setattr(owner, method, reduced)
 
     _watch_eager(recording)
@@ -71,9 +72,10 @@ def _watch_eager(recording: Recording) -> None:
             return
         parameters = list(inspect.signature(original).parameters)
 
-        @functools.wraps(original)
+        @stands_for(original)
         def collective(*args: Any, **kwargs: Any) -> Any:
-            result = original(*args, **kwargs)
+            with PASSING:
+                result = original(*args, **kwargs)
             if hasattr(result, "_numpy"):  # none of a graph's: the placed graph tells those
                 with guard:
                     _happened(recording, op, {**dict(zip(parameters, args)), **kwargs}, result)

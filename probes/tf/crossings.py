@@ -12,7 +12,7 @@ from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from .gradients import current as gradient
 from .hosts import on_host as reads_on_host
 from .kernels import default_gpu, kernel_facts, types_of_input, types_of_output
-from .marks import HANDING_ON, KEPT_ON_HOST, Mark, of_calls, openers, scopes_apart
+from .marks import HANDING_ON, KEPT_ON_HOST, Mark, noted, of_calls, openers, scopes_apart
 from .names import short_device, tensor_bytes
 from .scopes import current as current_scope
 from .variables import creation, handle_of, kept_by
@@ -42,7 +42,7 @@ class Crossings:
         dtype = tensor._datatype_enum()
         if dtype in _HANDLE_TYPES:
             return
-        mirrors = getattr(tensor, "_hopscope_mirrors", None)
+        mirrors = noted(tensor, "_hopscope_mirrors")
         if mirrors is None:
             tensor._hopscope_mirrors = [full_device]
         elif full_device in mirrors:
@@ -53,9 +53,9 @@ class Crossings:
         while inputs[index] is not tensor:
             index += 1
         beside = resource_among(inputs[:index], full_device) if index else ""
-        moved = getattr(tensor, "_hopscope_moved", None)
+        moved = noted(tensor, "_hopscope_moved")
         # Of other tensors it is not asked: what one does not have takes long to find.
-        pulled = getattr(tensor, "_hopscope_pulled", None) if mark[0] in _MADE_OF_ARRAYS else None
+        pulled = noted(tensor, "_hopscope_pulled") if mark[0] in _MADE_OF_ARRAYS else None
         # Each call of a function may return its result on another device, with the same mark.
         source = mark[4] or tensor.backing_device
         # One line may run in several scopes whose ops end up on one device.
@@ -118,10 +118,10 @@ class Crossings:
             fields["producer_scope_apart_loc"] = scopes_apart[mark]
         if mark in openers:
             fields["facts"]["producer_scope_opener"] = openers[mark]
-        moved = getattr(tensor, "_hopscope_moved", None)
+        moved = noted(tensor, "_hopscope_moved")
         if moved is not None:
             fields["copied_from"], fields["copy_loc"] = moved
-        pulled = getattr(tensor, "_hopscope_pulled", None)
+        pulled = noted(tensor, "_hopscope_pulled")
         if pulled is not None:
             fields["pulled_loc"] = pulled.loc
             fields["facts"] |= pulled.facts
@@ -159,7 +159,7 @@ def resource_among(inputs: Any, full_device: str) -> str:
     """
     for tensor in inputs:
         if tensor._datatype_enum() == _RESOURCE and tensor.device == full_device:
-            mark = getattr(tensor, "_hopscope", None)
+            mark = noted(tensor, "_hopscope")
             return str((mark and (mark[2] or mark[0])) or "a resource")
     return ""
 

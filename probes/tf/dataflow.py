@@ -20,6 +20,7 @@ from ..trace.recording import Recording
 from .dataflow_functions import TracedFunctions
 from .gradients import current as gradient
 from .kernel_registry import has_gpu_kernels, source, write_table
+from .marks import noted
 from .names import short_device
 from .op_types import OpTypes
 
@@ -161,7 +162,7 @@ class Dataflow:
     def _edge(
         self, record: dict[str, Any], number: int, slot: int, tensor: Any, maker: tuple[int, int]
     ) -> None:
-        uses: list[int] = getattr(tensor, "_hopscope_uses", None) or []
+        uses: list[int] = noted(tensor, "_hopscope_uses") or []
         about = _about(tensor)
         if maker[0] == PYTHON and not about[1] and uses:
             return  # TensorFlow keeps the scalars that it converted
@@ -180,16 +181,16 @@ class Dataflow:
     def maker_of(self, thing: Any) -> Optional[int]:
         """The record of what made a tensor, or a variable's handle; None where that was not noted."""
         tensor = getattr(thing, "_handle", thing)
-        if getattr(tensor, "_hopscope_flow", None) is None:
+        if noted(tensor, "_hopscope_flow") is None:
             return None
         number = self._maker(tensor)[0]
         return None if number == PYTHON else number
 
     def _maker(self, tensor: Any) -> tuple[int, int]:
-        known: Optional[tuple[int, int]] = getattr(tensor, "_hopscope_flow", None)
+        known: Optional[tuple[int, int]] = noted(tensor, "_hopscope_flow")
         if known is not None:
             return known
-        mark = getattr(tensor, "_hopscope", None)
+        mark = noted(tensor, "_hopscope")
         if mark is not None and mark[0] == "ReadVariableOp" and mark[2] not in self._variables:
             self.name_variables()
         if mark is not None and mark[0] == "ReadVariableOp" and mark[2] in self._variables:
@@ -224,7 +225,7 @@ class Dataflow:
     def name_variables(self) -> None:
         """Take over the names that variables' handles have got by now."""
         for handle, number in self._handles:
-            mark = getattr(handle, "_hopscope", None)
+            mark = noted(handle, "_hopscope")
             if mark is not None and mark[2]:
                 self.records[number]["name"] = mark[2]
                 self._variables[mark[2]] = number

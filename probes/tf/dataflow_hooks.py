@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, Optional
 
+from ..trace.frames import PASSING, stands_for
 from ..trace.preflight import limit_steps, wanted
 from ..trace.recording import Recording
 from . import buffers, dataflow_keras, function_graphs
@@ -15,6 +16,7 @@ from .dataflow import Dataflow
 from .direct_reads import mark_direct_reads
 from .eager import EagerOps
 from .functions import Functions
+from .marks import noted
 from .names import short_device
 from .syncs import KINDS, purpose_of
 
@@ -72,9 +74,9 @@ def _wrap_ops(flow: Dataflow) -> None:
 
     def op(
         self: Any, op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
-    ) -> None:
+    ) -> Any:
         with guard:
-            if graph is None and any(getattr(tensor, "_hopscope", None) is None for tensor in inputs):
+            if graph is None and any(noted(tensor, "_hopscope") is None for tensor in inputs):
                 # The recorder looks for its caller's variables: its caller is this function now.
                 location = flow.recording.sites.current()
                 mark_direct_reads(sys._getframe(1), inputs, location, short_device(_scope()))
@@ -83,6 +85,7 @@ def _wrap_ops(flow: Dataflow) -> None:
             text = op_type.decode() if isinstance(op_type, bytes) else op_type
             if graph is None and text not in self.functions.called:
                 flow.op(text, inputs, attrs, outputs or (), _scope())
+        return outputs
 
     def constant(self: Any, tensor: Any, *more: Any) -> None:
         converted(self, tensor, *more)
@@ -100,8 +103,10 @@ def _wrap_colocation(flow: Dataflow) -> None:
     original = module._colocate_with_for_gradient
     guard = flow.recording.guard(_FORESEEN)
 
+    @stands_for(original)
     def colocate(op: Any, *more: Any, **named: Any) -> Any:
-        made = original(op, *more, **named)
+        with PASSING:
+            made = original(op, *more, **named)
         with guard:
             maker = flow.maker_of(op) if op is not None and context.executing_eagerly() else None
             if maker is not None:
@@ -113,7 +118,7 @@ def _wrap_colocation(flow: Dataflow) -> None:
 
 @contextlib.contextmanager
 def _beside(flow: Dataflow, made: Any, device: str, maker: int) -> Iterator[None]:
-    with made:
+    with PASSING, made:
         flow.scopes.open.append((device, maker))
         try:
             yield
@@ -158,12 +163,14 @@ def _wrap_values(flow: Dataflow) -> None:
     base: Any = getattr(ops, "_EagerTensorBase", None) or ops.EagerTensor.__mro__[1]
     original, install_buffers = base._numpy, buffers.install
 
+    @stands_for(original)
     def _numpy(self: Any) -> Any:
         caller: Any = sys._getframe(1)
         if caller.f_code.co_name == "_numpy":  # the recorder's own hook
             caller = caller.f_back
         pulled(self, KINDS.get(caller.f_code.co_name, "other"))
-        return original(self)
+        with PASSING:
+            return original(self)
 
     def install(recording: Any, tensor_type: type, read: Any) -> None:
         def both(tensor: Any, dur: int) -> None:
@@ -189,11 +196,13 @@ def _wrap_questions(flow: Dataflow) -> None:
     init = made.__init__
     guard = flow.recording.guard(_FORESEEN)
 
+    @stands_for(init)
     def strategy_made(self: Any, *args: Any, **kwargs: Any) -> None:
         with guard:
             if not type(self).__name__.startswith("_"):
                 flow.note(f"strategy {type(self).__name__}", flow.recording.sites.current())
-        init(self, *args, **kwargs)
+        with PASSING:
+            init(self, *args, **kwargs)
 
     made.__init__ = strategy_made
     _wrap_exchange(flow, distribute_lib.ReplicaContextBase)
@@ -204,13 +213,15 @@ def _wrap_exchange(flow: Dataflow, owner: Any) -> None:
     original = owner.all_reduce
     guard = flow.recording.guard(_FORESEEN)
 
+    @stands_for(original)
     def all_reduce(self: Any, reduce_op: Any, value: Any, options: Any = None) -> Any:
         with guard:
             strategy, tensors = type(self.strategy).__name__, _tensors(value)
             facts = {"strategy": strategy, "tensors": tensors}
             if not strategy.startswith("_"):
                 flow.note(f"all-reduce {len(tensors)}", flow.recording.sites.current(), facts)
-        return original(self, reduce_op, value, options)
+        with PASSING:
+            return original(self, reduce_op, value, options)
 
     owner.all_reduce = all_reduce
 
@@ -233,6 +244,7 @@ def _wrap_question(flow: Dataflow, owner: Any, name: str, through: str) -> None:
     original = getattr(owner, name)
     guard = flow.recording.guard(_FORESEEN)
 
+    @stands_for(original)
     def asked(self: Any, device_type: Any = None) -> Any:
         with guard:
             frame = sys._getframe(1)
@@ -240,6 +252,7 @@ def _wrap_question(flow: Dataflow, owner: Any, name: str, through: str) -> None:
                 frame = frame.f_back
             if device_type in (None, "GPU") and flow.recording.sites.is_user(frame.f_code.co_filename):
                 flow.note("asks which GPUs there are", flow.recording.sites.current())
-        return original(self, device_type)
+        with PASSING:
+            return original(self, device_type)
 
     setattr(owner, name, asked)

@@ -8,12 +8,12 @@ whether every layer of a model allows XLA (Keras 3: `Trainer.compile`).
 from __future__ import annotations
 
 import contextlib
-import functools
 import inspect
 from types import ModuleType
 from typing import Any, Callable
 
 from ..imports import after_import
+from ..trace.frames import PASSING, stands_for
 from .dataflow import Dataflow
 
 _LAYERS = {
@@ -43,18 +43,22 @@ def _layer_hook(flow: Dataflow, name: str) -> Callable[[ModuleType], None]:
         init, original = owner.__init__, vars(owner)[runs]
         guard = flow.recording.guard(_FORESEEN)
 
+        @stands_for(init)
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-            init(self, *args, **kwargs)
+            with PASSING:
+                init(self, *args, **kwargs)
             with guard:
                 made[id(self)] = flow.recording.sites.current()
 
+        @stands_for(original)
         def called(self: Any, *args: Any, **kwargs: Any) -> Any:
             with guard:
                 location = made.get(id(self)) or flow.recording.sites.current()
                 masked = kwargs.get("mask") is not None or _second(runs, args) is not None
                 facts = {"layer": name, "name": self.name, "against": against(self), "masked": masked}
                 flow.note(f"rnn {self.name}", location, {**facts, "keras": 3 if runs == "inner_loop" else 2})
-            return original(self, *args, **kwargs)
+            with PASSING:
+                return original(self, *args, **kwargs)
 
         owner.__init__ = __init__
         setattr(owner, runs, called)
@@ -98,7 +102,7 @@ def _trainer_hook(flow: Dataflow) -> Callable[[ModuleType], None]:
         signature = inspect.signature(original)
         guard = flow.recording.guard(_FORESEEN)
 
-        @functools.wraps(original)
+        @stands_for(original)
         def compiled(self: Any, *args: Any, **kwargs: Any) -> Any:
             # Keras tells of wrong arguments itself.
             with guard, contextlib.suppress(TypeError):
@@ -106,7 +110,8 @@ def _trainer_hook(flow: Dataflow) -> Callable[[ModuleType], None]:
                 given.apply_defaults()
                 if given.arguments.get("jit_compile") == "auto" and not given.arguments.get("run_eagerly"):
                     flow.note("keras-jit", flow.recording.sites.current(), _compiled(self, supports))
-            return original(self, *args, **kwargs)
+            with PASSING:
+                return original(self, *args, **kwargs)
 
         owner.compile = compiled
 

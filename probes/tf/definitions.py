@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
+from ..trace.frames import PASSING, stands_for
 from ..trace.recording import Recording
 
 
@@ -21,29 +23,35 @@ def install(recording: Recording) -> None:
     function: Any = polymorphic_function.Function
     init, options = function.__init__, function._generate_tracing_options
     trace = func_graph.func_graph_from_py_func
-    # By the id of what is traced, which AutoGraph has rewritten by then; kept, so that no id comes again.
-    lines: dict[int, tuple[Any, int]] = {}
+    # By what is traced, which AutoGraph has rewritten by then; with it goes all that it holds, a model say.
+    lines: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
     guard = recording.guard("lines that made functions")
 
+    @stands_for(init)
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        init(self, *args, **kwargs)
+        with PASSING:
+            init(self, *args, **kwargs)
         with guard:
             self._hopscope_made = recording.sites.current()
 
+    @stands_for(options)
     def _generate_tracing_options(self: Any, *args: Any, **kwargs: Any) -> Any:
-        made = options(self, *args, **kwargs)
+        with PASSING:
+            made = options(self, *args, **kwargs)
         with guard:
             line = getattr(self, "_hopscope_made", 0)
             if line:
-                lines[id(made.python_function)] = (made.python_function, line)
+                lines[made.python_function] = line
         return made
 
+    @stands_for(trace)
     def func_graph_from_py_func(name: Any, python_func: Any, *args: Any, **kwargs: Any) -> Any:
-        graph = trace(name, python_func, *args, **kwargs)
+        with PASSING:
+            graph = trace(name, python_func, *args, **kwargs)
         with guard:
-            known = lines.get(id(python_func))
+            known = lines.get(python_func)
             if known is not None:
-                graph._hopscope_made = known[1]
+                graph._hopscope_made = known
         return graph
 
     function.__init__ = __init__

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Optional
 
 from ..trace.cards import card_facts, cuda_environment
+from ..trace.frames import PASSING, stands_for
 from ..trace.hop import is_host
 from ..trace.recording import Recording
 from .names import short_device
@@ -19,10 +20,12 @@ def install(recording: Recording) -> None:
     ensure = context.Context.ensure_initialized
     guard = recording.guard("the devices")
 
+    @stands_for(ensure)
     def ensure_initialized(self: Any) -> None:
         if self._initialized:
             return
-        ensure(self)
+        with PASSING:
+            ensure(self)
         with guard:
             if self._context_handle is not None and self is context.context():
                 began(self)

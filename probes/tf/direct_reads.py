@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
-from .marks import Mark
+from .marks import Mark, noted
 from .marks import mark as mark_of
 from .variables import value_of
 
@@ -32,7 +32,7 @@ def mark_direct_reads(frame: FrameType, inputs: Sequence[Any], location: int, re
     if not found:
         return
     for tensor in inputs:
-        if getattr(tensor, "_hopscope", None) is not None:
+        if noted(tensor, "_hopscope") is not None:
             continue
         for position, variable in enumerate(found):
             if _is_value(tensor, variable):
@@ -65,6 +65,6 @@ def _is_value(tensor: Any, variable: Any) -> bool:
 
 
 def _mark(variable: Any, location: int, requested: str, device: str) -> Mark:
-    handle: Any = getattr(variable._handle, "_hopscope", None)
+    handle: Any = noted(variable._handle, "_hopscope")
     read = mark_of("ReadVariableOp", location, "", requested, device)
     return read if handle is None else value_of(handle, read)

@@ -19,7 +19,7 @@ from .gradients import Forward, forward_ops
 from .gradients import current as gradient
 from .host_waits import brought
 from .live import SMALL_ELEMENTS, LiveBytes
-from .marks import HANDING_ON, Mark, of_calls, openers, scopes_apart
+from .marks import HANDING_ON, Mark, noted, of_calls, openers, scopes_apart
 from .marks import mark as mark_of
 from .names import short_device
 from .scopes import current as current_scope
@@ -49,8 +49,6 @@ class EagerOps:
         self.pulled = PulledArrays.of(recording)
         self._context: Callable[[], Any] = context.context
         self._called = functions.called
-        self._counts = recording.counts
-        recording.on_open.append(self._opened)
         self._current_location = recording.sites.current
         self._ops: dict[tuple[str, str, int, int, str], Entry] = {}
         self._data: dict[Any, tuple[Mark, Optional[int]]] = {}
@@ -60,15 +58,18 @@ class EagerOps:
         self._large: set[int] = set()
         """Ops that made a tensor worth counting as memory; the others are no longer asked after a while."""
 
-    def _opened(self) -> None:
-        self._counts = self.recording.counts
-
     def __call__(
         self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
-    ) -> None:
-        """Called by TensorFlow after each op; `graph` is None for eager ops."""
-        if graph is not None or op_type in self._called:
-            return
+    ) -> Any:
+        """Called by TensorFlow after each op; `graph` is None for eager ops.
+
+        While a graph is made, each callback is given what the one before it returned, and the op's outputs,
+        a list in itself, become what the last one returned: a tuple, if the only one returns what it got.
+        """
+        if graph is not None:
+            return outputs if len(self._context().op_callbacks) > 1 else None
+        if op_type in self._called:
+            return outputs
         try:
             if type(op_type) is bytes:
                 op_type = op_type.decode()
@@ -90,7 +91,7 @@ class EagerOps:
             if entry is None:
                 entry = self._ops[identity] = self._define(op_type, attrs, device, location, forward, inputs)
             key, mark, origin, keeps, device, on_host = entry
-            counts = self._counts
+            counts = self.recording.counts
             count = counts[key] + 1
             counts[key] = count
             if count <= SINGLE_EVENTS:
@@ -100,10 +101,10 @@ class EagerOps:
             if attrs and not forward:
                 forward_ops[id(attrs)] = origin
             for tensor in inputs:
-                source = getattr(tensor, "_hopscope", None)
+                source = noted(tensor, "_hopscope")
                 if source is None:
                     mark_direct_reads(sys._getframe(1), inputs, location, mark[3])
-                    source = getattr(tensor, "_hopscope", None)
+                    source = noted(tensor, "_hopscope")
                     if source is None:
                         source = self._first_seen(tensor, op_type, location)
                 if source[4] is not device and (
@@ -116,7 +117,7 @@ class EagerOps:
                 moved = _moved(inputs[0], device, location)
                 if moved is not None:
                     outputs[0]._hopscope_moved = moved
-                elif on_host and getattr(inputs[0], "_hopscope_pulled", None) is not None:
+                elif on_host and noted(inputs[0], "_hopscope_pulled") is not None:
                     outputs[0]._hopscope_pulled = inputs[0]._hopscope_pulled
             elif op_type == "ReadVariableOp":
                 mark = self._value_of(inputs[0]._hopscope, mark)
@@ -132,6 +133,7 @@ class EagerOps:
                         output._hopscope_live = self.live.tensor(output, device, elements)
         except Exception as error:  # noqa: BLE001 - the program's op must not fail by it
             self.recording.failed("eager ops", error)
+        return outputs
 
     def _define(
         self, op_type: str, attrs: Any, full_device: str, location: int, forward: int, inputs: Any
@@ -178,7 +180,7 @@ class EagerOps:
             if _elsewhere(tensor, tensor._hopscope, device):
                 awaited = brought(tensor, location)
             else:
-                awaited = getattr(tensor, "_hopscope_awaits", None)
+                awaited = noted(tensor, "_hopscope_awaits")
             if awaited is not None:
                 for output in outputs:
                     output._hopscope_awaits = awaited
@@ -240,7 +242,7 @@ class EagerOps:
     def copied(self, tensor: Any, copy: Any, call: str) -> None:
         """The code called a copy itself, by a method of this name; a copy to the same device is none."""
         source, device = short_device(tensor.backing_device), short_device(copy.backing_device)
-        mark = getattr(tensor, "_hopscope", None) or mark_of("?", 0, "", "")
+        mark = noted(tensor, "_hopscope") or mark_of("?", 0, "", "")
         if source == device:
             copy._hopscope = mark
             return
@@ -284,7 +286,7 @@ def _moved(tensor: Any, device: str, location: int) -> Optional[tuple[str, int]]
     """
     if _elsewhere(tensor, tensor._hopscope, device):
         return short_device(tensor.backing_device), location
-    moved: Optional[tuple[str, int]] = getattr(tensor, "_hopscope_moved", None)
+    moved: Optional[tuple[str, int]] = noted(tensor, "_hopscope_moved")
     return moved
 
 

@@ -6,10 +6,12 @@ import sys
 import threading
 from typing import Any
 
+from ..trace.frames import PASSING, drop_frame, stands_for
 from ..trace.recording import Recording
 from .eager import EagerOps
 from .functions import Functions
 from .marks import mark as mark_of
+from .marks import noted
 
 _NUMBERS = (int, float, bool)
 _COPIES = ("cpu", "gpu")
@@ -21,6 +23,7 @@ def install(recording: Recording, functions: Functions) -> None:
     from tensorflow.python.framework import op_callbacks
 
     eager_ops = EagerOps(recording, functions)
+    _without_a_frame()
     op_callbacks.add_op_callback(eager_ops)
     _in_threads(eager_ops)
     _in_python_functions(functions, eager_ops)
@@ -28,19 +31,42 @@ def install(recording: Recording, functions: Functions) -> None:
     _copies(eager_ops)
 
 
+def _without_a_frame() -> None:
+    """Once there is a callback, TensorFlow executes by a function of its own: keep that off tracebacks."""
+    from tensorflow.python.eager import execute
+
+    run: Any = execute.quick_execute
+
+    @stands_for(execute.execute_with_callbacks)
+    def execute_with_callbacks(
+        op_name: Any, num_outputs: Any, inputs: Any, attrs: Any, ctx: Any, name: Any = None
+    ) -> Any:
+        try:
+            tensors = run(op_name, num_outputs, inputs, attrs, ctx, name)
+        except BaseException as error:
+            drop_frame(error)
+            raise
+        for callback in ctx.op_callbacks:
+            callback(op_name, tuple(inputs), attrs, tensors, name)
+        return tensors
+
+    execute.execute_with_callbacks = execute_with_callbacks
+
+
 def _in_threads(eager_ops: EagerOps) -> None:
     from tensorflow.python.eager import context
 
-    bootstrap = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
+    identify = threading.Thread._set_ident  # type: ignore[attr-defined]  # private
     guard = eager_ops.recording.guard("eager ops of a thread")
 
-    def bootstrap_recorded(thread: threading.Thread) -> None:
+    # The first thing that a thread does, and over when the program's own code runs: no frame below that.
+    @stands_for(identify)
+    def _set_ident(thread: threading.Thread) -> None:
+        identify(thread)
         with guard:
-            if getattr(thread, "_name", "") != "hopscope":
-                context.context().add_op_callback(eager_ops)
-        bootstrap(thread)
+            context.context().add_op_callback(eager_ops)
 
-    threading.Thread._bootstrap_inner = bootstrap_recorded  # type: ignore[attr-defined]
+    threading.Thread._set_ident = _set_ident  # type: ignore[attr-defined]  # private
 
 
 def _in_python_functions(functions: Functions, eager_ops: EagerOps) -> None:
@@ -55,6 +81,7 @@ def _in_python_functions(functions: Functions, eager_ops: EagerOps) -> None:
     call = script_ops.EagerFunc.__call__
     guard = eager_ops.recording.guard("what tf.py_function is given")
 
+    @stands_for(call)
     def call_recorded(self: Any, device: Any, token: Any, args: Any) -> Any:
         with guard:
             context.context().add_op_callback(eager_ops)
@@ -62,11 +89,12 @@ def _in_python_functions(functions: Functions, eager_ops: EagerOps) -> None:
             home = None if device else handed.home(name)
             mark = mark_of("EagerPyFunc", handed.line(name), "", home.asked if home is not None else "")
             for tensor in nest.flatten(args):
-                if getattr(tensor, "_hopscope", None) is None:
+                if noted(tensor, "_hopscope") is None:
                     tensor._hopscope = mark
                 if home is not None:
                     tensor._hopscope_home = home
-        return call(self, device, token, args)
+        with PASSING:
+            return call(self, device, token, args)
 
     script_ops.EagerFunc.__call__ = call_recorded
 
@@ -77,11 +105,16 @@ def _conversions(eager_ops: EagerOps) -> None:
     convert = constant_op.convert_to_eager_tensor
     guard = eager_ops.recording.guard("data that becomes tensors")
 
+    @stands_for(convert)
     def convert_to_eager_tensor(value: Any, ctx: Any, dtype: Any = None) -> Any:
-        tensor = convert(value, ctx, dtype)
+        try:
+            tensor = convert(value, ctx, dtype)
+        except BaseException as error:
+            drop_frame(error)
+            raise
         # A Python number's tensor is kept by TensorFlow and seen where it is first used; it is also the
         # hot case, so nothing more is done for it here.
-        if type(value) not in _NUMBERS and getattr(tensor, "_hopscope", None) is None:
+        if type(value) not in _NUMBERS and noted(tensor, "_hopscope") is None:
             with guard:
                 eager_ops.converted(tensor, value)
         return tensor
@@ -97,8 +130,10 @@ def _copies(eager_ops: EagerOps) -> None:
     copy = base._copy
     guard = eager_ops.recording.guard("copies by methods of tensors")
 
+    @stands_for(copy)
     def _copy(self: Any, ctx: Any = None, device_name: Any = None) -> Any:
-        made = copy(self, ctx, device_name)
+        with PASSING:
+            made = copy(self, ctx, device_name)
         caller = sys._getframe(1).f_code.co_name
         with guard:
             eager_ops.copied(self, made, f"{caller}()" if caller in _COPIES else "copy")

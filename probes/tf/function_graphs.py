@@ -21,6 +21,10 @@ from .placed_nodes import ARGUMENTS, RESULTS
 from .scopes import current as current_scope
 
 _OF_HOST, _RESOURCE = (3, 7), 20
+_AT = "_hopscope_at"
+"""Attribute of a resource's handle: its device, which stays."""
+_LOOK_EVERY = 32
+"""Calls; looking costs some tens of microseconds."""
 """DataType of int32 and string, which count as the host's wherever they lie, and of resource handles."""
 Tell = Callable[[str, dict[str, FunctionNote], Any], None]
 """Called with the function that a placed graph is of, what is known of all functions, and the graph."""
@@ -38,7 +42,25 @@ class FunctionGraphs:
         self.on_placed: list[Tell] = []
         """Called with each graph that was read."""
         self._awaited = Awaited(recording, notes)
+        self._made: set[tuple[str, ...]] = set()
+        """Functions that were called, and on what: the runtime makes one graph for each."""
+        self._calls = 0
         self._lock = threading.RLock()
+
+    def may_be_new(self, name: str, inputs: Any) -> bool:
+        """Whether a call on these inputs, which has ended, may have made a graph.
+
+        Those of functions that ran inside, and in other threads, are looked for now and then.
+        """
+        note = self.notes.get(name)
+        # What a function captured is the same, and where it was, in each call.
+        given = len(inputs) - note.captures if note is not None else len(inputs)
+        where = name, *[tensor.__dict__.get(_AT) or _device(tensor) for tensor in inputs[:given]]
+        self._calls += 1
+        if where in self._made and self._calls % _LOOK_EVERY:
+            return False
+        self._made.add(where)
+        return True
 
     def find(self, name: str, inputs: Any) -> Optional[PlacedGraph]:
         """The one that a call on these inputs ran; None where none was read yet."""
@@ -164,5 +186,9 @@ def _device(tensor: Any) -> str:
     kind = tensor._datatype_enum()
     if kind in _OF_HOST:
         return ""
-    # Another function's result may lie elsewhere than it says.
-    return str(tensor.device if kind == _RESOURCE else tensor.backing_device)
+    if kind != _RESOURCE:
+        # Another function's result may lie elsewhere than it says.
+        return str(tensor.backing_device)
+    device = str(tensor.device)
+    setattr(tensor, _AT, device)
+    return device

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..trace.frames import PASSING, drop_frame, stands_for
 from ..trace.recording import Recording, clock
 from .functions import Functions
 from .gradients import current as gradient
@@ -21,8 +22,13 @@ def install(recording: Recording) -> Functions:
     create = ops.Graph._create_op_internal
     making, calling = recording.guard("the making of graphs"), recording.guard("calls of functions")
 
+    @stands_for(create)
     def _create_op_internal(self: Any, *args: Any, **kwargs: Any) -> Any:
-        op = create(self, *args, **kwargs)
+        try:
+            op = create(self, *args, **kwargs)
+        except BaseException as error:
+            drop_frame(error)
+            raise
         with making:
             places = getattr(self, "_hopscope_ops", None)
             if places is None:
@@ -35,8 +41,10 @@ def install(recording: Recording) -> Functions:
 
     from_graph = atomic_function.from_func_graph
 
+    @stands_for(from_graph)
     def from_func_graph(name: Any, graph: Any, attrs: Any, *args: Any, **kwargs: Any) -> Any:
-        made = from_graph(name, graph, attrs, *args, **kwargs)
+        with PASSING:
+            made = from_graph(name, graph, attrs, *args, **kwargs)
         with making:
             functions.traced(made.name.decode(), graph, attrs)
         return made
@@ -45,6 +53,7 @@ def install(recording: Recording) -> Functions:
 
     call, firsts = context.Context.call_function, functions.firsts
 
+    @stands_for(call)
     def call_function(self: Any, name: Any, tensor_inputs: Any, num_outputs: Any) -> Any:
         text = name.decode() if isinstance(name, bytes) else name
         task, observing, window, outputs = "", None, None, None
@@ -60,10 +69,17 @@ def install(recording: Recording) -> Functions:
         start = clock()
         try:
             outputs = call(self, name, tensor_inputs, num_outputs)
+        except BaseException as error:
+            drop_frame(error)
+            raise
         finally:
             dur = clock() - start
+            ops = None
+            if window is not None:
+                with calling:
+                    ops = functions.windows.end(window)
             with calling:
-                functions.ran(self, text, tensor_inputs, outputs, start, dur, observing, window, task)
+                functions.ran(self, text, tensor_inputs, outputs, start, dur, observing, ops, task)
             if first:
                 firsts.end(text, held)
         return outputs

@@ -30,7 +30,7 @@ class FunctionNote(NamedTuple):
     made: int = 0
     """Location of the line that made it a traced function."""
     captures: int = 0
-    """How many of its last arguments are tensors of outside that it uses, the same ones in each call."""
+    """How many of its last arguments are tensors of outside that it uses, which no caller gives."""
     graph: Optional[weakref.ref[Any]] = None
     """What was traced, while TensorFlow keeps it."""
 
@@ -55,7 +55,12 @@ def note_of(graph: Any, attrs: Any, known: Mapping[str, FunctionNote]) -> Functi
             if callee_name in known:
                 callees |= known[callee_name].callees
     parts = label_of(graph), ops, steps, must_compile(attrs), collectives, control_flow, callees
-    return FunctionNote(*parts, made_at(graph), len(getattr(graph, "captures", ())), weakref.ref(graph))
+    return FunctionNote(*parts, made_at(graph), captures_of(graph), weakref.ref(graph))
+
+
+def captures_of(graph: Any) -> int:
+    """How many of a graph's last inputs no caller gives: tensors, and what is asked for in each call."""
+    return len(getattr(graph, "captures", ())) + len(getattr(graph, "deferred_external_captures", ()))
 
 
 def label_of(graph: Any) -> str:

@@ -8,7 +8,7 @@ costs two clock reads and one event.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Optional
 
 from ..trace.pulled import Pulled
 from ..trace.recording import Recording
@@ -19,12 +19,14 @@ from .function_notes import FunctionNote, note_of
 from .handed import Handed
 from .host_waits import mark_results
 from .live import SMALL_ELEMENTS, LiveBytes
+from .marks import Mark, of_calls
 from .marks import mark as mark_of
-from .marks import of_calls
 from .observed import Observed
 from .opaque import compiled_call
 from .placed import PlacedGraph
 from .remote import Remote
+from .runtime_events import Ops
+from .sampled import SampledCounts
 
 
 class Functions:
@@ -37,13 +39,16 @@ class Functions:
         self.handed = Handed(recording)
         """What graphs hand to tf.py_function."""
         self.firsts = FirstCalls()
-        self.observed = Observed(recording)
+        self.sampled = SampledCounts(recording, self.notes)
+        self.observed = Observed.wanted(recording)
+        """Counts in place of `sampled`, where that was asked for."""
         self.remote = Remote(recording, self.notes)
         self.graphs = FunctionGraphs(recording, self.notes)
         self.graphs.on_placed.append(self.handed.placed)
         self.placed = self.graphs.placed
         self._find = self.graphs.find
-        self._keys: dict[tuple[str, int, int], int] = {}
+        self._calls: dict[tuple[str, int, int], tuple[int, Mark]] = {}
+        """Key, and mark of what is returned, by the runtime's name, the graph and the line."""
         self._live = LiveBytes.of(recording)
         self._last: dict[str, int] = {}
         self.windows: Any = None
@@ -67,20 +72,21 @@ class Functions:
         start: int,
         dur: int,
         observing: Any = None,
-        window: Any = None,
+        ops: Optional[Ops] = None,
         task: str = "",
     ) -> None:
         """A call of a function has returned (or raised: then `outputs` is None).
 
-        `task` names the process that runs it, where that is another one.
+        `ops` ran in it, where a window was open; `task` names the process that runs it, where that is
+        another one.
         """
         location = self.recording.sites.current(2)
-        metadata = b"" if self.firsts.others() else export(ctx)
+        metadata = b"" if self.firsts.others() or not self.graphs.may_be_new(name, inputs) else export(ctx)
         if metadata:
             self.graphs.read(name, metadata, inputs, location, ctx)
         graph = self._find(name, inputs) if not task else None
-        if window is not None:
-            self.windows.end(window, graph)
+        if ops is not None and graph is not None:
+            self.windows.times(graph, ops)
         self._last[name] = dur
         note = self.notes.get(name)
         number = 0
@@ -91,19 +97,16 @@ class Functions:
         if graph is not None:
             number = graph.id
         identity = (name, number, location)
-        key = self._keys.get(identity)
-        if key is None:
-            fields = {
-                "graph": number,
-                "function": note.label if note else name,
-                "runtime_name": name,
-                "loc": location,
-            }
-            key = self._keys[identity] = self.recording.key(("call", *identity), "call", fields)
-            self.recording.uncount(key)
+        known = self._calls.get(identity)
+        if known is None:
+            known = self._calls[identity] = self._new_call(*identity)
+        key, mark = known
         self.recording.counts[key] += 1
         self.recording.event("call", start, dur, key)
-        if observing is not None:
+        if self.observed is None:
+            if not task:
+                self.sampled.ran(name, graph, dur, ops)
+        elif observing is not None or (graph is not None and graph.observe and not task):
             self.observed.end(observing, graph)
         if graph is not None and graph.sent:
             self._sent(graph, inputs)
@@ -115,8 +118,6 @@ class Functions:
             label = re.sub(r"^__inference_|_\d+$", "", name)
             self.recording.unseen(f"ops inside {label}", "it was traced before the recorder came")
         if outputs:
-            mark = mark_of(note.label if note else name, location, "", "")
-            of_calls.add(mark)
             if graph is not None and graph.awaited:
                 mark_results(outputs, graph.awaited)
             for output in outputs:
@@ -128,23 +129,35 @@ class Functions:
         if note is not None and note.steps:
             self.recording.stepped(note.steps, location)
 
+    def _new_call(self, name: str, graph: int, location: int) -> tuple[int, Mark]:
+        note = self.notes.get(name)
+        label = note.label if note else name
+        fields = {"graph": graph, "function": label, "runtime_name": name, "loc": location}
+        key = self.recording.key(("call", name, graph, location), "call", fields)
+        self.recording.uncount(key)
+        mark = mark_of(label, location, "", "")
+        of_calls.add(mark)
+        return key, mark
+
     def _sent(self, graph: PlacedGraph, inputs: Any) -> None:
         """Note which arguments crossed; count those whose very tensor did so in an earlier call already.
 
         Who tries a model out gives it the same batch in each call: what the caller gives counts only beside
         something that is new.
         """
-        given = max(one.given for one in graph.sent)
-        new = given > 1 and any(not hasattr(tensor, "_hopscope_given") for tensor in inputs[:given])
+        given = graph.most_given
+        new = False
         for tensor in inputs[:given]:
+            new = new or (given > 1 and "_hopscope_given" not in tensor.__dict__)
             tensor._hopscope_given = True
         for index, again, given, way in graph.sent:
             if index >= len(inputs):
                 continue
-            pulled = getattr(inputs[index], "_hopscope_pulled", None)
+            noted = inputs[index].__dict__  # a tensor takes long to say that it lacks an attribute
+            pulled = noted.get("_hopscope_pulled")
             if pulled is not None:
                 self._sent_on(again, way, pulled)
-            sent = getattr(inputs[index], "_hopscope_sent", None)
+            sent = noted.get("_hopscope_sent")
             if sent is None:
                 inputs[index]._hopscope_sent = {again}
             elif again in sent:
@@ -167,6 +180,8 @@ class Functions:
 
     def begins(self, name: str) -> Any:
         """Before a call: start observing where a graph of it has hops inside loops or branches."""
+        if self.observed is None:
+            return None
         graphs = self.placed.get(name)
         if graphs:
             for graph in graphs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any, Callable
 
+from ..trace.frames import PASSING, drop_frame, stands_for
 from ..trace.recording import Recording
 
 
@@ -53,6 +54,7 @@ def install(recording: Recording) -> None:
 
     original: Callable[..., Any] = backprop._gradient_function
 
+    @stands_for(original)
     def gradient_function(
         op_name: Any,
         attr_tuple: Any,
@@ -77,6 +79,9 @@ def install(recording: Recording) -> None:
                 skip_input_indices,
                 forward_pass_name_scope,
             )
+        except BaseException as error:
+            drop_frame(error)
+            raise
         finally:
             _set(*before)
 
@@ -88,18 +93,21 @@ def install(recording: Recording) -> None:
     guard = recording.guard("lines of gradients")
     differentiate = imperative_grad.imperative_grad
 
+    @stands_for(differentiate)
     def imperative_grad_located(*args: Any, **kwargs: Any) -> Any:
         before = current.loc
         with guard:
             current.loc = recording.sites.current()
         try:
-            return differentiate(*args, **kwargs)
+            with PASSING:
+                return differentiate(*args, **kwargs)
         finally:
             current.loc = before
 
     imperative_grad.imperative_grad = imperative_grad_located
     record = execute.record_gradient
 
+    @stands_for(record)
     def record_gradient(op_name: Any, inputs: Any, attrs: Any, outputs: Any) -> None:
         try:
             op = next((out.op for out in outputs if not hasattr(out, "_numpy_internal")), None)
@@ -107,7 +115,8 @@ def install(recording: Recording) -> None:
             forward_ops[id(attrs)] = (recording.sites.current(), device, name)
         except Exception as error:  # noqa: BLE001 - the program's op must not fail by it
             recording.failed("lines of gradients", error)
-        record(op_name, inputs, attrs, outputs)
+        with PASSING:
+            record(op_name, inputs, attrs, outputs)
 
     execute.record_gradient = record_gradient
     _of_functions(recording)
@@ -122,13 +131,15 @@ def _of_functions(recording: Recording) -> None:
     compiled: Callable[..., Any] = gradients_util._MaybeCompile
     guard = recording.guard("lines of gradients")
 
+    @stands_for(compiled)
     def _MaybeCompile(scope: Any, op: Any, func: Any, grad_fn: Any) -> Any:
         before = _now()
         with guard:
             places: dict[str, tuple[int, int, str, Any, str]] = getattr(op.graph, "_hopscope_ops", {})
             _set(places.get(op.name, (0,))[0], op.device, _told(op.type, op.name))
         try:
-            return compiled(scope, op, func, grad_fn)
+            with PASSING:
+                return compiled(scope, op, func, grad_fn)
         finally:
             _set(*before)
 

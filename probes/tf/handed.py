@@ -11,6 +11,7 @@ import threading
 from typing import Any, Callable
 
 from ..trace.recording import Recording
+from .marks import noted
 from .names import short_device
 
 _OP = "EagerPyFunc"
@@ -104,7 +105,7 @@ class Likeness:
 
     def __init__(self, tensor: Any) -> None:
         self.dtype, self.shape = tensor.dtype, tensor.shape
-        self._hopscope = getattr(tensor, "_hopscope", None)
+        self._hopscope = noted(tensor, "_hopscope")
         self._known = tensor._shape_tuple(), tensor._datatype_enum(), tensor._num_elements()
 
     def _shape_tuple(self) -> Any:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
 from ..trace.hop import is_host
+from .marks import noted
 from .names import short_device
 from .placed_nodes import RESULTS, Node
 
@@ -18,7 +19,7 @@ Awaited = tuple[str, int]
 
 def awaited_by(tensor: Any) -> Optional[Awaited]:
     """What a tensor of the host waits for; None for what the host has, or may have, by itself."""
-    found: Optional[Awaited] = getattr(tensor, "_hopscope_awaits", None)
+    found: Optional[Awaited] = noted(tensor, "_hopscope_awaits")
     return found
 
 

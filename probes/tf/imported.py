@@ -10,15 +10,28 @@ of no known shapes.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+import functools
+import itertools
+import threading
+from collections.abc import Iterator, Sequence
 from typing import Any, Optional
+
+from ..trace.frames import stands_for
 
 Tensors = dict[tuple[str, int], Any]
 """By the names of nodes and their output slots."""
+_numbers = itertools.count(1 << 48)
+_importing: set[int] = set()
+"""Threads that bring in a graph now."""
 
 
 def import_graph(definition: Any) -> Tensors:
     """The tensors of a GraphDef without control edges and cycles."""
+    with _numbers_of_its_own():
+        return _imported(definition)
+
+
+def _imported(definition: Any) -> Tensors:
     import tensorflow as tf
 
     graph = tf.Graph()
@@ -30,6 +43,32 @@ def import_graph(definition: Any) -> Tensors:
     return {
         (op.name, slot): tensor for op in graph.get_operations() for slot, tensor in enumerate(op.outputs)
     }
+
+
+@contextlib.contextmanager
+def _numbers_of_its_own() -> Iterator[None]:
+    """TensorFlow numbers all that it makes, and a function's name has its number: those are the program's."""
+    _number_apart()
+    here = threading.get_ident()
+    _importing.add(here)
+    try:
+        yield
+    finally:
+        _importing.discard(here)
+
+
+@functools.lru_cache(maxsize=1)
+def _number_apart() -> None:
+    from tensorflow.python.framework import ops
+
+    module: Any = ops
+    number = module.uid
+
+    @stands_for(number)
+    def uid() -> int:
+        return next(_numbers) if threading.get_ident() in _importing else int(number())
+
+    module.uid = uid
 
 
 class _Parts:

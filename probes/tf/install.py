@@ -23,6 +23,7 @@ from . import (
     gradients,
     memory,
     merges,
+    op_stacks,
     python_ops,
     replicas,
     scopes,
@@ -43,6 +44,7 @@ def install(recording: Recording, module: ModuleType) -> None:
     dataflow_hooks.install(recording)
     autograph.install(recording)
     definitions.install(recording)
+    op_stacks.install(recording)
     graphs = function_hooks.install(recording)
     scopes.install(recording)
     eager_hooks.install(recording, graphs)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 Mark = tuple[str, int, str, str, str]
 """(producer's op type, location, name, requested device, the device it was made on, '' if not noted).
 
@@ -17,6 +20,15 @@ scopes_apart: dict[Mark, int] = {}
 of_calls: set[Mark] = set()
 """Marks of what traced functions returned."""
 _kept: dict[Mark, Mark] = {}
+_NOTHING: Mapping[str, Any] = {}
+
+
+def noted(tensor: Any, name: str) -> Any:
+    """What the recorder noted on a tensor under this name; None where it noted nothing.
+
+    `getattr` with a default would take microseconds there: a tensor makes up a message first.
+    """
+    return getattr(tensor, "__dict__", _NOTHING).get(name)
 
 
 def mark(op_type: str, location: int, name: str, requested: str, device: str = "") -> Mark:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..trace.hop import is_host
-from ..trace.recording import TICK_S, Recording, clock
+from ..trace.recording import Recording, clock
+from ..trace.ticking import TICK_S
 from .live import LiveBytes
 from .names import short_device
 

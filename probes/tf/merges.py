@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..trace.frames import PASSING, stands_for
 from ..trace.recording import Recording
 from .steps import applying, while_applying
 
@@ -22,6 +23,7 @@ def install(recording: Recording) -> None:
     merge = replica._merge_call
     guard = recording.guard("the line at which replicas meet")
 
+    @stands_for(merge)
     def _merge_call(self: Any, fn: Any, args: Any, kwargs: Any) -> Any:
         with guard:
             location = recording.sites.current()
@@ -29,6 +31,7 @@ def install(recording: Recording) -> None:
                 fn = while_applying(fn)
             if location:
                 fn = recording.sites.charged(fn, location)
-        return merge(self, fn, args, kwargs)
+        with PASSING:
+            return merge(self, fn, args, kwargs)
 
     replica._merge_call = _merge_call

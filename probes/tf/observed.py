@@ -17,11 +17,14 @@ import threading
 from typing import Any, NamedTuple, Optional
 
 from ..trace.recording import Recording, clock
+from ..trace.redirected import Redirected
 from ..trace.stderr_rest import ENDING, own_output
+from .sampled import LOST, WHAT
 from .verbose import VerboseLog
 
-LOST = 1
-"""An event's value that says: not every execution of this key could be observed."""
+EXACT = "HOPSCOPE_EXACT"
+"""Set to 1 to have these executions counted exactly, whatever that costs."""
+
 _PARSE_AT = 8 << 20
 _SEND = re.compile(rb"sendrecv_ops\.cc:\d+\] Send ([^;\n]+);[0-9a-f]+;([^;\n]+);([^;\n]+);(-?\d+):(\d+)")
 _NODE = re.compile(
@@ -47,21 +50,33 @@ class _Segment(NamedTuple):
 class Observed:
     """The verbose log as a measuring instrument."""
 
-    def __init__(self, recording: Recording) -> None:
+    @classmethod
+    def wanted(cls, recording: Recording) -> Optional[Observed]:
+        """One where it was asked for; None where it was not, and where this build has no such log."""
+        if os.environ.get(EXACT) != "1":
+            return None
+        log = VerboseLog.find()
+        if log is None:
+            why = "this TensorFlow build has no switch for the log that counts them: they are sampled"
+            recording.unseen(f"exact {WHAT}", why)
+            return None
+        return cls(recording, log)
+
+    def __init__(self, recording: Recording, log: VerboseLog) -> None:
         self.recording = recording
         self._lock = threading.RLock()
-        self._log: Optional[VerboseLog] = None
-        self._tried = False
+        self._log = log
         self._active: list[_Call] = []
         self._overlapped = False
         self._segments: list[_Segment] = []
-        self._file = -1
-        self._path = ""
-        self._saved = -1
-        self._read = 0
+        self._error: Optional[Redirected] = None
+        self._gone = False
+        """The descriptors are not ours any more: nothing is counted from then on."""
         self._seen: set[int] = set()
+        self._lost: set[int] = set()
         recording.tickers.append(self.parse)
         recording.on_open.append(self._seen.clear)
+        recording.on_open.append(self._lost.clear)
 
     def begin(self, graph: Any) -> Optional[_Call]:
         """A call starts of a graph that has hops to observe."""
@@ -73,78 +88,87 @@ class Observed:
 
     def _begin(self, mode: str) -> Optional[_Call]:
         with self._lock:
-            log = self._available()
-            if log is None:
+            error = self._file()
+            if error is None or not error.usable():
                 return None
             if self._active:
                 self._overlapped = True
                 mode = "executor"
-            if not self._active:
+            else:
                 self._overlapped = False
-                os.dup2(self._file, 2)
-            log.switch(mode)
-            call = _Call(os.fstat(self._file).st_size, mode)
+                if not error.begin():
+                    return None
+            self._log.switch(mode)
+            call = _Call(error.size(), mode)
             self._active.append(call)
             return call
 
-    def end(self, call: _Call, graph: Any) -> None:
-        """That call has ended; `graph` is what it ran, if that is known."""
+    def end(self, call: Optional[_Call], graph: Any) -> None:
+        """A call has ended that `begin` was asked for; `graph` is what it ran, if that is known."""
         with self._lock:
-            log = self._log
-            assert log is not None
-            self._active.remove(call)
-            clean = not self._overlapped
-            size = os.fstat(self._file).st_size
-            if not self._active:
-                log.switch("")
-                os.dup2(self._saved, 2)
+            error = self._error
+            if call is not None:
+                self._active.remove(call)
+                if not self._active:
+                    self._log.switch("")
+                    if error is not None:
+                        error.end()
+            if call is None or error is None or not error.usable():
+                self._missed(graph)
+                return
+            clean, size = not self._overlapped, error.size()
             self._segments.append(
                 _Segment(call.start, size, graph, call.mode, clean, clock(), self.recording.step)
             )
-            if size - self._read > _PARSE_AT and not self._active:
+            if size > _PARSE_AT and not self._active:
                 self.parse()
 
-    def _available(self) -> Optional[VerboseLog]:
-        if not self._tried:
-            if not self.recording.folder:
-                return None
-            self._tried = True
-            self._log = VerboseLog.find()
-            if self._log is None:
-                why = "this TensorFlow build has no switch for the log that tells"
-                self.recording.unseen("executions of hops inside loops and branches", why)
-                return None
-            self._path = os.path.join(self.recording.folder, f"{os.getpid()}{ENDING}")
-            flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
-            self._file = os.open(self._path, flags, 0o644)
-            self._saved = os.dup(2)
-            os.set_inheritable(self._saved, False)
-        return self._log
+    def _file(self) -> Optional[Redirected]:
+        if self._error is None and self.recording.folder and not self._gone:
+            try:
+                self._error = Redirected(os.path.join(self.recording.folder, f"{os.getpid()}{ENDING}"))
+            except OSError as error:
+                self._gone = True
+                self.recording.unseen(WHAT, f"standard error can't be read: {error}")
+        return self._error
+
+    def _missed(self, graph: Any) -> None:
+        """A call was not counted: of its hops no count is known."""
+        if graph is None or not graph.observe or not self.recording.folder:
+            return
+        if not self._gone:
+            self._gone = True
+            self.recording.unseen(WHAT, "the program closed or exchanged the recorder's descriptors")
+        for watched in graph.observe.values():
+            if watched.key not in self._lost:
+                self._lost.add(watched.key)
+                self.recording.event("hop", clock(), 0, watched.key, 0, LOST)
 
     # -- reading -----------------------------------------------------------------------------------
 
     def parse(self) -> None:
         """Count what the finished calls logged, and pass on what is not the log's."""
         with self._lock:
-            if self._file < 0 or (self._active and not self.recording.ending):
+            error = self._error
+            if error is None or (self._active and not self.recording.ending):
                 return
             segments, self._segments = self._segments, []
-            size = os.fstat(self._file).st_size
-            if size == self._read:
+            if not error.usable():
                 for segment in segments:
-                    self._count(segment, b"")
+                    self._missed(segment.graph)
                 return
-            data = os.pread(self._file, size - self._read, self._read)
+            size = error.size()
+            data = error.read(0, size) if size else b""
             for segment in segments:
-                self._count(segment, data[segment.start - self._read : segment.end - self._read])
-            self._pass_on(data)
-            self._read = 0
-            os.ftruncate(self._file, 0)
+                self._count(segment, data[segment.start : segment.end])
+            error.write(own_output(data, self._log.quiet))
+            if size:
+                error.empty()
             if self.recording.ending:
-                os.dup2(self._saved, 2)
+                error.end()
                 # Of several blocks that are recorded the first leaves none, and the open file does.
                 with contextlib.suppress(FileNotFoundError):
-                    os.unlink(self._path)
+                    os.unlink(error.path)
 
     def _count(self, segment: _Segment, data: bytes) -> None:
         graph = segment.graph
@@ -167,11 +191,6 @@ class Observed:
                 before, self.recording.step = self.recording.step, segment.step
                 self.recording.event("hop", segment.at, 0, key, count, lost)
                 self.recording.step = before
-
-    def _pass_on(self, data: bytes) -> None:
-        kept = own_output(data, self._log.quiet if self._log else b"")
-        if kept:
-            os.write(self._saved, kept)
 
 
 def _live_nodes(data: bytes) -> dict[str, int]:

@@ -8,7 +8,9 @@ hop; one behind a ``/ctrl/`` node is a control edge, and one of a loop's predica
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Optional
 
 from ..trace.recording import Recording
@@ -25,6 +27,8 @@ from .sizes import Sizes
 
 _FUNCTIONAL = ("While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase", "PartitionedCall",
                "StatefulPartitionedCall", "MapDefun", "RemoteCall")  # fmt: skip
+
+_NO_WITNESS = ("Switch", "RefSwitch", "_SwitchN", "Enter", "RefEnter", "Const", "HostConst", "_HostConst")
 
 _TOLD = 300
 """Characters of an error's text that are told, at most: some name every input."""
@@ -47,6 +51,11 @@ class PlacedGraph:
     awaited: dict[int, Awaited] = dataclasses.field(default_factory=dict)
     """Results in the host's memory that are made of what crosses to it, by their places."""
 
+    @functools.cached_property
+    def most_given(self) -> int:
+        """How many arguments callers give, where any of these crosses; else 0."""
+        return max((one.given for one in self.sent), default=0)
+
 
 class SentArgument(NamedTuple):
     """An argument that crosses to one device."""
@@ -68,6 +77,14 @@ class Watched(NamedTuple):
     send_node: str
     in_body: bool
     """Part of the loop's body: sent once more, dead, when the loop ends."""
+    witness: bytes = b""
+    """The op that runs as often as the tensor is sent alive; b'' where that follows from its sends."""
+
+    def executions(self, ran: Mapping[bytes, int]) -> int:
+        """How often it happened in a call in which the ops of these names ran so often."""
+        if self.witness:
+            return ran.get(self.witness, 0)
+        return max(0, ran.get(self.send_node.encode(), 0) - self.in_body)
 
 
 def read_placed(
@@ -238,8 +255,10 @@ class _Reader:
                     self._edge(number, producer, output, consumer, slot)
                 key, where, in_body = self._hop(number, send, received[name], producer, output, receivers)
                 if where is not None and key is not None:
-                    observe[pair] = Watched(key, send.name, in_body)
-                    exact = exact or where == "branch" or self.flow.depth(producer_name) > 1
+                    apart = where == "branch" or self.flow.depth(producer_name) > 1
+                    witness = _witness(producer, receivers) if apart else ""
+                    observe[pair] = Watched(key, send.name, in_body, witness.encode())
+                    exact = exact or apart
         return observe, exact
 
     def _edge(self, number: int, producer: Node, output: int, consumer: Node, slot: int) -> None:
@@ -267,7 +286,8 @@ class _Reader:
             return None, None, False
         for consumer, _ in receivers:
             self.awaited.hop(consumer.proto.name, fields)
-        key = self.recording.key(("hop", number, *pair_of(send)), "hop", fields)
+        # What is observed writes its own events.
+        key = self.recording.key(("hop", number, *pair_of(send)), "hop", fields, counted=where is None)
         if fields["kind"] == "arg" and where is None and self.arguments is not None:
             same = {name: fields[name] for name in ("graph", "tensor", "src", "dst")}
             again = self.recording.key(("again", key), "again", same, counted=False)
@@ -299,6 +319,18 @@ class _Reader:
 
     def _moved(self, node: Any) -> Optional[int]:
         return self.sizes.of(*moved_tensor(node))[0]
+
+
+def _witness(producer: Node, receivers: list[tuple[Node, int]]) -> str:
+    """The name of an op that runs as often as a tensor is sent alive, and leaves an event each time.
+
+    Who makes it, but for what runs whether its output is alive or not, what is made once for all turns of a
+    loop, and what the executor hands on without running it.
+    """
+    if producer.proto.op not in _NO_WITNESS:
+        return str(producer.proto.name)
+    takers = [taker.proto.name for taker, _ in receivers if taker.proto.op not in ("Merge", "RefMerge")]
+    return str((takers or [producer.proto.name])[0])
 
 
 def _predicate(receivers: list[tuple[Node, int]]) -> bool:

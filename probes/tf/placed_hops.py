@@ -9,7 +9,7 @@ from typing import Any, Callable, Optional
 
 from ..trace.hop import is_host, memory_of
 from .kernels import kernel_facts, types_of_node
-from .marks import KEPT_ON_HOST, of_calls, openers
+from .marks import KEPT_ON_HOST, noted, of_calls, openers
 from .names import dtype_name, short_device
 from .origins import PLUMBING, Calling, OpNote, split_input
 from .placed_nodes import ARGUMENTS, RESULTS, Node, op_type
@@ -180,7 +180,7 @@ class PlacedHops:
         if dtype not in KEPT_ON_HOST or self.arguments is None or index >= len(self.arguments):
             return {}
         tensor = self.arguments[index]
-        if getattr(tensor, "_hopscope", None) in of_calls:
+        if noted(tensor, "_hopscope") in of_calls:
             return {"result_of_function": True}
         lay = short_device(getattr(tensor, "backing_device", ""))
         return {"argument_lay_on": lay} if lay and not is_host(lay) else {}
@@ -241,7 +241,7 @@ class PlacedHops:
         index = argument.attr["index"].i
         if self.arguments is None or index >= len(self.arguments):
             return None
-        return getattr(self.arguments[index], "_hopscope", None)
+        return noted(self.arguments[index], "_hopscope")
 
     def _variable(self, node: Any) -> str:
         if node.op not in ("ReadVariableOp", "ResourceGather") or not node.input:

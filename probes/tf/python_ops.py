@@ -11,6 +11,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ..trace.frames import PASSING, stands_for
 from ..trace.hop import HOST, IN_GRAPH, hop_fields, is_host
 from ..trace.recording import Recording
 from .functions import Functions
@@ -119,11 +120,13 @@ def install(recording: Recording, functions: Functions) -> None:
     guard = recording.guard("calls of Python functions by graphs")
     call = script_ops.FuncRegistry.__call__
 
+    @stands_for(call)
     def call_recorded(self: Any, token: Any, device: Any, args: Any) -> Any:
         with guard:
             if not isinstance(self.get(token, None), script_ops.EagerFunc):
                 python_ops.called(token if isinstance(token, bytes) else str(token).encode(), args)
-        return call(self, token, device, args)
+        with PASSING:
+            return call(self, token, device, args)
 
     script_ops.FuncRegistry.__call__ = call_recorded
     functions.graphs.on_placed.append(python_ops.placed)

@@ -14,11 +14,12 @@ from ..trace.hop import hop_fields
 from ..trace.left_graphs import ENDING, remove_graphs
 from ..trace.recording import Recording, clock
 from .dumped import Dumps
+from .marks import noted
 from .names import short_device, tensor_bytes
 from .placed import read_placed
 
 _HANDLES = ("resource", "variant", "string")
-_NO_GRAPH = "the process that ran it left no graph of it in the run's folder"
+_NO_GRAPH = "the process that ran it left no graph in the run's folder; run it with --exact to have one"
 _PATIENCE_NS = 1_000_000_000
 """A graph's files are looked for this long at every tick, then only once in a while."""
 
@@ -29,7 +30,7 @@ class Argument:
     def __init__(self, tensor: Any) -> None:
         self.shape = tensor.shape
         self._handle_data = getattr(tensor, "_handle_data", None)
-        self._hopscope = getattr(tensor, "_hopscope", None)
+        self._hopscope = noted(tensor, "_hopscope")
 
 
 class _Waiting(NamedTuple):
@@ -132,7 +133,7 @@ class Remote:
             source = tensor.device
             if source.startswith(task) or tensor.dtype.name in _HANDLES:
                 continue
-            mirrors = getattr(tensor, "_hopscope_mirrors", None)
+            mirrors = noted(tensor, "_hopscope_mirrors")
             if mirrors is None:
                 mirrors = tensor._hopscope_mirrors = []
             if task in mirrors:
@@ -142,7 +143,7 @@ class Remote:
 
     def _argument_key(self, name: str, task: str, tensor: Any, location: int) -> int:
         src, dst = short_device(tensor.device), short_device(f"{task}/device:CPU:0")
-        mark = getattr(tensor, "_hopscope", None) or ("Python", location, "", "", "")
+        mark = noted(tensor, "_hopscope") or ("Python", location, "", "", "")
         shape = tensor.shape
         identity = ("handed over", name, src, dst, mark[0], mark[1], location, tensor.dtype, tuple(shape))
         key: Optional[int] = self.recording.known_key(identity)

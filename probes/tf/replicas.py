@@ -7,15 +7,17 @@ Everything here costs something only where a line made variables of one shape on
 
 from __future__ import annotations
 
-import functools
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Optional
 
+from ..trace.frames import PASSING, drop_frame, stands_for
 from ..trace.recording import Recording
 from ..trace.replica_sets import Copy
 from ..trace.towers import Towers
 from . import steps
+from .function_notes import captures_of
+from .marks import noted
 from .names import shape_text, short_device
 from .peek import first_elements
 from .returned import ReturnedGradients
@@ -46,7 +48,10 @@ class Replicas:
         """No variable was made yet."""
         self.recording = recording
         self._towers = Towers(recording, _settings)
-        self._touched: dict[str, Touched] = {}
+        self.touched: dict[str, Touched] = {}
+        self.idle: set[str] = set()
+        """No call of these trains replicas, or writes to trained ones: all that they touch is captured."""
+        self._captures: dict[str, int] = {}
         self.on = False
         """Some variables may be replicas of each other."""
         self._failed = False
@@ -77,13 +82,15 @@ class Replicas:
         device, read = short_device(handle.device), _reader(handle, dtype, dims)
         copy = self._towers.made(*place, device, name, read)
         self.on = self.on or (len(copy.parameter.copies) > 1 and not self._failed)
+        self.idle.clear()
         setattr(handle, _COPY, copy)
 
     def traced(self, name: str, graph: Any) -> None:
         """A graph became a function of the runtime."""
-        found = touched(graph, getattr(graph, _SOURCES, ()), self._touched)
+        found = touched(graph, getattr(graph, _SOURCES, ()), self.touched)
         if found != _NOTHING:
-            self._touched[name] = found
+            self.touched[name] = found
+            self._captures[name] = captures_of(graph)
 
     # -- what is trained ---------------------------------------------------------------------------
 
@@ -91,7 +98,9 @@ class Replicas:
         """Gradients of these were asked for, all in one call; not yet applied."""
         copies = _copies(sources)
         for copy in copies:
-            copy.trained = True
+            if not copy.trained:
+                copy.trained = True
+                self.idle.clear()
             # Of one loss: they are parts of one model.
             copy.parameter.over |= sum(other.parameter is copy.parameter for other in copies) > 1
             if eager:
@@ -99,7 +108,17 @@ class Replicas:
 
     def calling(self, name: str, inputs: Sequence[Any]) -> None:
         """A traced function is about to run on these arguments."""
-        found = self._touched.get(name, _NOTHING)
+        if name not in self.touched or name in self.idle:
+            return
+        found = self.touched[name]
+        first = len(inputs) - self._captures[name]
+        trained = {index for call in found.differentiated for index in call}
+        written = {write.argument for write in found.writes}
+        if min(trained | written) >= first:
+            copies = _copies(inputs[index] for index in written)
+            if not any(copy.trained for copy in copies) and not _copies(inputs[index] for index in trained):
+                self.idle.add(name)
+                return
         for call in found.differentiated:
             self.differentiated([inputs[index] for index in call if index < len(inputs)], True)
         for copy in _copies(inputs[write.argument] for write in found.writes if write.argument < len(inputs)):
@@ -108,20 +127,22 @@ class Replicas:
 
     def called(self, name: str, inputs: Sequence[Any]) -> None:
         """It ran."""
-        for write in self._touched.get(name, _NOTHING).writes:
+        if name not in self.touched or name in self.idle:
+            return
+        for write in self.touched[name].writes:
             if write.argument < len(inputs):
                 self.wrote(inputs[write.argument], write.update, write.loc)
 
     def wrote(self, handle: Any, update: bool, loc: int) -> None:
         """A variable got new values: by an update at `loc`, or any others."""
-        copy = getattr(handle, _COPY, None)
+        copy = noted(handle, _COPY)
         if copy is not None and copy.trained:
             self._towers.wrote(copy, update, loc)
 
 
 def _copies(handles: Iterable[Any]) -> list[Copy]:
     """Those of these variables that may be replicas."""
-    found = (getattr(handle, _COPY, None) for handle in handles)
+    found = (noted(handle, _COPY) for handle in handles)
     return [copy for copy in found if copy is not None and len(copy.parameter.copies) > 1]
 
 
@@ -172,8 +193,10 @@ def _variables(replicas: Replicas) -> None:
 
     make = resource_variable_ops._variable_handle_from_shape_and_dtype
 
+    @stands_for(make)
     def made(shape: Any, dtype: Any, shared_name: Any, name: Any, *args: Any, **kwargs: Any) -> Any:
-        handle = make(shape, dtype, shared_name, name, *args, **kwargs)
+        with PASSING:
+            handle = make(shape, dtype, shared_name, name, *args, **kwargs)
         if isinstance(handle, ops.EagerTensor):
             replicas.note(replicas.variable, handle, shape, dtype, name)
         return handle
@@ -187,14 +210,15 @@ def _gradients(replicas: Replicas) -> None:
 
     differentiate = imperative_grad.imperative_grad
 
-    @functools.wraps(differentiate)
+    @stands_for(differentiate)
     def imperative_gradient(tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
         eager = context.executing_eagerly()
         if not eager:
             replicas.note(_note_sources, ops.get_default_graph(), sources)
         if replicas.on:
             replicas.note(replicas.differentiated, sources, eager)
-        return differentiate(tape, target, sources, *args, **kwargs)
+        with PASSING:
+            return differentiate(tape, target, sources, *args, **kwargs)
 
     imperative_grad.imperative_grad = imperative_gradient
 
@@ -218,17 +242,28 @@ def _functions(replicas: Replicas) -> None:
         replicas.traced(name, graph)
         returned.traced(name, graph)
 
+    @stands_for(from_graph)
     def from_func_graph(name: Any, graph: Any, attrs: Any, *args: Any, **kwargs: Any) -> Any:
-        made = from_graph(name, graph, attrs, *args, **kwargs)
+        with PASSING:
+            made = from_graph(name, graph, attrs, *args, **kwargs)
         replicas.note(traced, made, graph)
         return made
 
+    @stands_for(call)
     def call_function(self: Any, name: Any, tensor_inputs: Any, num_outputs: Any) -> Any:
-        if not replicas.on:
-            return call(self, name, tensor_inputs, num_outputs)
-        text = name.decode() if isinstance(name, bytes) else name
-        replicas.note(replicas.calling, text, tensor_inputs)
-        outputs = call(self, name, tensor_inputs, num_outputs)
+        text, on = "", replicas.on
+        if on:
+            text = name.decode() if isinstance(name, bytes) else name
+            on = (text in replicas.touched and text not in replicas.idle) or text in returned.outputs
+        if on:
+            replicas.note(replicas.calling, text, tensor_inputs)
+        try:
+            outputs = call(self, name, tensor_inputs, num_outputs)
+        except BaseException as error:
+            drop_frame(error)
+            raise
+        if not on:
+            return outputs
         replicas.note(replicas.called, text, tensor_inputs)
         replicas.note(returned.called, text, outputs or ())
         return outputs
@@ -249,9 +284,10 @@ def _writers(replicas: Replicas) -> None:
 
 
 def _writing(replicas: Replicas, function: Any, op_type: str) -> Any:
-    @functools.wraps(function)
+    @stands_for(function)
     def written(*args: Any, **kwargs: Any) -> Any:
-        result = function(*args, **kwargs)
+        with PASSING:
+            result = function(*args, **kwargs)
         if replicas.on:
             given = args or (kwargs.get("resource", kwargs.get("var")), kwargs.get("value"))
             replicas.note(_written, replicas, op_type, given, result)
@@ -262,11 +298,11 @@ def _writing(replicas: Replicas, function: Any, op_type: str) -> Any:
 
 def _written(replicas: Replicas, op_type: str, given: Sequence[Any], result: Any) -> None:
     """An op's function returned; the first it was given is the variable's handle, while tracing too."""
-    copy = getattr(given[0], _COPY, None)
+    copy = noted(given[0], _COPY)
     if copy is None:
         return
     copy.optimizer = steps.optimizer_now() or copy.optimizer
     if result is None:  # in a graph what runs is the function
-        mark = getattr(given[1], "_hopscope", None) if len(given) > 1 else None
+        mark = noted(given[1], "_hopscope") if len(given) > 1 else None
         update = steps.applying() or is_update(op_type, mark[0] if mark else "")
         replicas.wrote(given[0], update, replicas.recording.sites.current())

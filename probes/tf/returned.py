@@ -17,7 +17,7 @@ class ReturnedGradients:
     def __init__(self, recording: Recording) -> None:
         """No function was traced yet."""
         self._recording = recording
-        self._outputs: dict[str, tuple[str, list[int]]] = {}
+        self.outputs: dict[str, tuple[str, list[int]]] = {}
 
     def traced(self, name: str, graph: Any) -> None:
         """A graph became a function of the runtime."""
@@ -26,13 +26,13 @@ class ReturnedGradients:
         found = [index for index, tensor in enumerate(outputs) if _is_gradient(tensor, places)]
         if found:
             label = graph.name.decode() if isinstance(graph.name, bytes) else str(graph.name)
-            self._outputs[name] = label, found
+            self.outputs[name] = label, found
 
     def called(self, name: str, outputs: Sequence[Any]) -> None:
         """A function has returned these."""
-        if name not in self._outputs:
+        if name not in self.outputs:
             return
-        label, indices = self._outputs[name]
+        label, indices = self.outputs[name]
         loc = self._recording.sites.current()
         for device in {
             short_device(outputs[index].backing_device) for index in indices if index < len(outputs)

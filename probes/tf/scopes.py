@@ -8,9 +8,10 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, NamedTuple, Optional
 
+from ..trace.frames import PASSING, drop_frame, stands_for
 from ..trace.recording import Recording
 from ..trace.sites import library_path
 
@@ -27,6 +28,8 @@ class Scope(NamedTuple):
 NO_SCOPE = Scope(0, "")
 
 
+_by_code: dict[int, tuple[CodeType, Optional[Scope]]] = {}
+"""What libraries' functions open, by the ids of their code: code's own hash is slow."""
 _open: dict[int, list[Scope]] = {}
 """Thread -> what is open in it, as below."""
 
@@ -66,12 +69,13 @@ def watch_threads() -> None:
     """From now on note the scope in which each thread is started."""
     start = threading.Thread.start
 
+    @stands_for(start)
     def start_noted(thread: threading.Thread, *args: Any, **kwargs: Any) -> None:
         with contextlib.suppress(Exception):  # a thread's own class may refuse attributes
             thread._hopscope_scope = current().line  # type: ignore[attr-defined]  # a mark of ours
-        start(thread, *args, **kwargs)
+        with PASSING:
+            start(thread, *args, **kwargs)
 
-    start_noted.__doc__, start_noted.__name__ = start.__doc__, "start"
     threading.Thread.start = start_noted  # type: ignore[method-assign,assignment]  # meant
 
 
@@ -82,22 +86,35 @@ class _Recorded:
         self._scope = scope
         self._made = made
 
+    __slots__ = ("_made", "_scope")
+
     def __enter__(self) -> Any:
-        entered = self._scope.__enter__()
+        try:
+            entered = self._scope.__enter__()
+        except BaseException as error:
+            drop_frame(error)
+            raise
         _scopes.open.append(self._made)
         return entered
 
-    def __exit__(self, *error: Any) -> Any:
-        if _scopes.open:
-            _scopes.open.pop()
-        return self._scope.__exit__(*error)
+    def __exit__(self, *raised: Any) -> Any:
+        opened = _scopes.open
+        if opened:
+            opened.pop()
+        try:
+            return self._scope.__exit__(*raised)
+        except BaseException as error:
+            drop_frame(error)
+            raise
 
     def __call__(self, *args: Any) -> Any:
         """A graph's scope decorates functions, too."""
-        return self._scope(*args)
+        with PASSING:
+            return self._scope(*args)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._scope, name)
+        with PASSING:
+            return getattr(self._scope, name)
 
 
 def _who(recording: Recording, through: str) -> Scope:
@@ -105,14 +122,20 @@ def _who(recording: Recording, through: str) -> Scope:
     frame: Optional[FrameType] = sys._getframe(2)
     while frame is not None and frame.f_code.co_filename == through:
         frame = frame.f_back
-    if frame is None or recording.sites.is_user(frame.f_code.co_filename) or _of_the_code(frame):
+    if frame is None or recording.sites.is_user(frame.f_code.co_filename):
         return Scope(recording.sites.current(2), "")
-    return Scope(0, f"{library_path(frame.f_code.co_filename)}:{frame.f_code.co_name}")
+    code = frame.f_code
+    known = _by_code.get(id(code))
+    if known is None:
+        known = _by_code[id(code)] = code, _of_library(code)
+    return known[1] or Scope(recording.sites.current(2), "")
 
 
-def _of_the_code(frame: FrameType) -> bool:
-    """Whether TensorFlow only calls `tf.device` for the user's code, which AutoGraph rewrote."""
-    return "/autograph/" in frame.f_code.co_filename.replace("\\", "/")
+def _of_library(code: CodeType) -> Optional[Scope]:
+    """The scope that a library's code opens; None where that code is the user's, rewritten by AutoGraph."""
+    if "/autograph/" in code.co_filename.replace("\\", "/"):
+        return None
+    return Scope(0, f"{library_path(code.co_filename)}:{code.co_name}")
 
 
 def install(recording: Recording) -> None:
@@ -122,8 +145,13 @@ def install(recording: Recording) -> None:
     device, through = ops.device, ops.__file__
     guard = recording.guard("lines of device scopes")
 
+    @stands_for(device)
     def recorded(device_name_or_function: Any) -> Any:
-        scope = device(device_name_or_function)
+        try:
+            scope = device(device_name_or_function)
+        except BaseException as error:
+            drop_frame(error)
+            raise
         made = NO_SCOPE
         with guard:
             if device_name_or_function is not None:

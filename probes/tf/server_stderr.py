@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from ..trace.recording import Recording
+from ..trace.redirected import Redirected
 from ..trace.stderr_rest import ENDING, GRAPHS, POSITION
 
 
@@ -17,27 +18,39 @@ def keep_quiet(recording: Recording) -> None:
     """Begin, unless the user's TF_CPP_MIN_LOG_LEVEL hides the lines anyway."""
     if os.environ.get("TF_CPP_MIN_LOG_LEVEL", "0").strip() not in ("", "0"):
         return
-    path = os.path.join(recording.folder, f"{os.getpid()}-server{ENDING}")
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o644)
-    position = os.open(path + POSITION, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
-    saved = os.dup(2)
-    os.set_inheritable(saved, False)
-    os.dup2(file, 2)
+    try:
+        error = Redirected(os.path.join(recording.folder, f"{os.getpid()}-server{ENDING}"))
+        position = _Position(error.path + POSITION)
+    except OSError:
+        return
+    if not error.begin():
+        return
     read = 0
 
     def pass_on() -> None:
         nonlocal read
-        if recording.ending:
-            os.dup2(saved, 2)
-        data = os.pread(file, os.fstat(file).st_size - read, read)
+        if not error.usable():
+            return
+        data = error.read(read, error.size() - read)
         whole = data if recording.ending else data[: data.rfind(b"\n") + 1]
         read += len(whole)
-        os.pwrite(position, b"%020d" % read, 0)
-        kept = b"".join(line for line in whole.splitlines(True) if not GRAPHS.search(line))
-        if kept:
-            os.write(saved, kept)
+        position.write(read)
+        error.write(b"".join(line for line in whole.splitlines(True) if not GRAPHS.search(line)))
         if recording.ending:
-            os.unlink(path)
-            os.unlink(path + POSITION)
+            error.end()
+            os.unlink(error.path)
+            os.unlink(position.path)
 
     recording.tickers.append(pass_on)
+
+
+class _Position:
+    """A file that says how much has been passed on, for who comes after a kill."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def write(self, read: int) -> None:
+        file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        os.write(file, b"%020d" % read)
+        os.close(file)

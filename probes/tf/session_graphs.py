@@ -45,7 +45,7 @@ class Request:
     """The options of a run that asks for its graphs, and where they will be.
 
     Where the code has options or metadata of its own (a monitored session always has), the same are asked
-    for besides, and its metadata then has these graphs too.
+    for besides, and its metadata has these graphs too until `session.run` returns (sessions.py).
     """
 
     def __init__(self, identity: tuple[Any, ...], options: Any, metadata: Any) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, Optional
 
+from ..trace.frames import PASSING, stands_for
 from ..trace.hop import HOST, hop_fields, is_host
 from ..trace.pulled import PulledArrays
 from ..trace.recording import Recording, clock
@@ -235,8 +236,10 @@ def install(recording: Recording, functions: Functions) -> None:
     base: Any = sessions_of_tensorflow.BaseSession
     sessions, graphs = Sessions(recording), SessionGraphs(recording, functions)
     guard = recording.guard("runs of sessions")
+    run = base.run
     do_run, make, make_from_options = base._do_run, base.make_callable, base._make_callable_from_options
 
+    @stands_for(do_run)
     def _do_run(
         self: Any, handle: Any, targets: Any, fetches: Any, feeds: Any, options: Any, metadata: Any
     ) -> Any:
@@ -248,7 +251,8 @@ def install(recording: Recording, functions: Functions) -> None:
             options, metadata = request.options, request.metadata
         start = clock()
         try:
-            values = do_run(self, handle, targets, fetches, feeds, options, metadata)
+            with PASSING:
+                values = do_run(self, handle, targets, fetches, feeds, options, metadata)
         finally:
             dur = clock() - start
             if request is not None:
@@ -260,15 +264,33 @@ def install(recording: Recording, functions: Functions) -> None:
             sessions.ran(self, targets, fetches, feeds, values, dur, location, graph)
         return values
 
+    @stands_for(make)
     def make_callable(self: Any, *args: Any, **kwargs: Any) -> Any:
         with guard:
             sessions.unseen(self)
-        return make(self, *args, **kwargs)
+        with PASSING:
+            return make(self, *args, **kwargs)
 
+    @stands_for(make_from_options)
     def _make_callable_from_options(self: Any, *args: Any, **kwargs: Any) -> Any:
         with guard:
             sessions.unseen(self)
-        return make_from_options(self, *args, **kwargs)
+        with PASSING:
+            return make_from_options(self, *args, **kwargs)
 
+    @stands_for(run)
+    def run_asked(
+        self: Any, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
+    ) -> Any:
+        with PASSING:
+            values = run(self, fetches, feed_dict, options, run_metadata)
+        with guard:
+            # The code's own metadata holds what the code asked for.
+            asked = options is not None and options.output_partition_graphs
+            if run_metadata is not None and not asked:
+                run_metadata.ClearField("partition_graphs")
+        return values
+
+    base.run = run_asked
     base._do_run, base.make_callable = _do_run, make_callable
     base._make_callable_from_options = _make_callable_from_options

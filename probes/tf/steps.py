@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from types import ModuleType
 from typing import Any, Callable
 
+from ..trace.frames import PASSING, stands_for
 from ..trace.recording import Recording
 
 OPTIMIZER_MODULES: dict[str, tuple[str, str]] = {
@@ -52,10 +54,12 @@ def optimizer_now() -> Any:
 def while_applying(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, to be called by another thread on behalf of one that applies an optimizer now."""
 
+    @functools.wraps(function)
     def handed_over(*args: Any, **kwargs: Any) -> Any:
         _nesting.handed_over = True
         try:
-            return function(*args, **kwargs)
+            with PASSING:
+                return function(*args, **kwargs)
         finally:
             _nesting.handed_over = False
 
@@ -79,12 +83,14 @@ def _wrap(recording: Recording, owner: Any, method: str) -> None:
     original = vars(owner)[method]
     guard = recording.guard("steps")
 
+    @stands_for(original)
     def applied(self: Any, *args: Any, **kwargs: Any) -> Any:
         outer = _nesting.optimizer
         _nesting.depth += 1
         _nesting.optimizer = self
         try:
-            result = original(self, *args, **kwargs)
+            with PASSING:
+                result = original(self, *args, **kwargs)
         finally:
             _nesting.depth -= 1
             _nesting.optimizer = outer
@@ -93,8 +99,6 @@ def _wrap(recording: Recording, owner: Any, method: str) -> None:
                 _mark(recording, self, result)
         return result
 
-    applied.__name__, applied.__doc__ = method, original.__doc__
-    applied.__wrapped__ = original  # type: ignore[attr-defined]
     setattr(owner, method, applied)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
 import threading
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, Optional
 
+from ..trace.frames import drop_frame, stands_for
 from ..trace.hop import (
     ASSERTION,
     DISPATCH,
@@ -27,6 +27,7 @@ from ..trace.recording import Recording, clock
 from . import buffers
 from .handed import Likeness
 from .host_waits import Awaited, awaited_by
+from .marks import noted
 from .names import elsewhere, short_device, tensor_bytes
 
 KINDS = {
@@ -55,6 +56,10 @@ _OPS = os.path.join("tensorflow", "python", "ops")
 _ASSERTS = (os.path.join(_OPS, "check_ops.py"), os.path.join(_OPS, "control_flow_assert.py"))
 _OF_AN_OP, _BACKPROP = "_gradient_function", os.path.join("tensorflow", "python", "eager", "backprop.py")
 """What the tape calls for each op's gradient; one of the code's own stands between it and a value taken."""
+_USERS = "the user's own"
+_roles: dict[int, str] = {}
+"""By the ids of functions' code, which `_kept` keeps alive: what the library does in each."""
+_kept: list[CodeType] = []
 _COORDINATOR = os.path.join(_DISTRIBUTE, "coordinator", "cluster_coordinator.py")
 
 
@@ -70,7 +75,7 @@ def install(recording: Recording) -> None:
 
     def taken(tensor: Any, kind: str, dur: int) -> None:
         with guard:
-            home = getattr(tensor, "_hopscope_home", None)
+            home = noted(tensor, "_hopscope_home")
             location = recording.sites.current(2)
             purpose = purpose_of(recording, sys._getframe(2))
             kind = purpose or kind
@@ -100,27 +105,37 @@ def install(recording: Recording) -> None:
         if not is_host(device) or elsewhere(device):
             _pull(recording, tensor, device, kind, location, dur)
 
+    @stands_for(original)
     def _numpy(self: Any) -> Any:
         start = clock()
-        value = original(self)
+        try:
+            value = original(self)
+        except BaseException as error:
+            drop_frame(error)
+            raise
         taken(self, KINDS.get(sys._getframe(1).f_code.co_name, "other"), clock() - start)
         return value
 
     base._numpy = _numpy
     take, pulled = base.numpy, PulledArrays.of(recording)
 
+    @stands_for(take)
     def numpy(self: Any) -> Any:
-        array = take(self)
+        try:
+            array = take(self)
+        except BaseException as error:
+            drop_frame(error)
+            raise
         if type(array) is not np.ndarray:
             return array
         with guard:
-            home = getattr(self, "_hopscope_home", None)
+            home = noted(self, "_hopscope_home")
             device = (home is not None and home.device) or short_device(self.backing_device)
             if not is_host(device) or elsewhere(device):
                 pulled.took(array, device, recording.sites.current())
         return array
 
-    base.numpy = functools.wraps(take)(numpy)
+    base.numpy = numpy
     buffers.install(recording, ops.EagerTensor, lambda tensor, dur: taken(tensor, "array", dur))
 
 
@@ -130,24 +145,50 @@ def purpose_of(recording: Recording, frame: Optional[FrameType]) -> str:
     Looked at each time: one call of `fit` takes values for several purposes. From the user's own code it is
     a step or two.
     """
-    in_main = threading.get_ident() == threading.main_thread().ident
-    purpose = "" if in_main else OWN_THREAD
-    asserts = ""
-    while frame is not None and not recording.sites.is_user(frame.f_code.co_filename):
-        code = frame.f_code
-        if code.co_filename.endswith(_ASK_FOR_MORE):
-            purpose = END_OF_DATA
-        elif code.co_filename.endswith(_COORDINATOR) and code.co_name == "_process_queue":
-            # One such thread a worker runs what was scheduled, and makes the workers' iterators.
-            return DISPATCH
-        elif code.co_name in _TAKE_LOGS:
-            return _of_logs(recording, frame)
-        elif code.co_name == _OF_AN_OP and code.co_filename.endswith(_BACKPROP):
-            return GRADIENTS
-        elif code.co_filename.endswith(_ASSERTS):
-            asserts = ASSERTION
+    purpose = asserts = ""
+    known = _roles
+    while frame is not None:
+        role = known.get(id(frame.f_code))
+        if role is None:
+            role = _role(recording, frame.f_code)
+        if role:
+            if role is _USERS:
+                break
+            if role in (DISPATCH, GRADIENTS):
+                return role
+            if role == LOGS:
+                return _of_logs(recording, frame)
+            if role == END_OF_DATA:
+                purpose = role
+            elif role == ASSERTION:
+                asserts = role
         frame = frame.f_back
-    return asserts if frame is not None and purpose in ("", OWN_THREAD) else purpose
+    if frame is not None:
+        return purpose or asserts
+    return purpose or ("" if threading.get_ident() == threading.main_thread().ident else OWN_THREAD)
+
+
+def _role(recording: Recording, code: CodeType) -> str:
+    """What a function has to do with the values that are taken below it; to be looked at once each."""
+    _kept.append(code)
+    role = _roles[id(code)] = _role_of(recording, code)
+    return role
+
+
+def _role_of(recording: Recording, code: CodeType) -> str:
+    file, name = code.co_filename, code.co_name
+    if recording.sites.is_user(file):
+        return _USERS
+    if file.endswith(_ASK_FOR_MORE):
+        return END_OF_DATA
+    if file.endswith(_COORDINATOR) and name == "_process_queue":
+        # One such thread a worker runs what was scheduled, and makes the workers' iterators.
+        return DISPATCH
+    if name in _TAKE_LOGS:
+        return LOGS
+    if name == _OF_AN_OP and file.endswith(_BACKPROP):
+        return GRADIENTS
+    return ASSERTION if file.endswith(_ASSERTS) else ""
 
 
 def _of_logs(recording: Recording, frame: FrameType) -> str:
@@ -171,7 +212,7 @@ def _by_keras(recording: Recording, frame: Optional[FrameType]) -> bool:
 
 
 def _pull(recording: Recording, tensor: Any, device: str, kind: str, location: int, dur: int) -> None:
-    mark = getattr(tensor, "_hopscope", None) or ("?", 0, "", "", "")
+    mark = noted(tensor, "_hopscope") or ("?", 0, "", "", "")
     shape = tuple(tensor.shape)
     identity = ("pull", device, kind, location, mark[0], mark[1], tensor.dtype, shape)
     key = recording.known_key(identity)

@@ -11,9 +11,10 @@ import sys
 from types import FrameType
 from typing import Any, Optional
 
+from ..trace.frames import PASSING, stands_for
 from ..trace.recording import Recording
 from ..trace.sites import COMPREHENSIONS, Sites
-from .marks import Mark
+from .marks import Mark, noted
 from .marks import mark as mark_of
 
 _CENTRAL = ("CentralStorageStrategy", "ParameterServerStrategy")
@@ -108,8 +109,10 @@ def install(recording: Recording) -> None:
     guard = recording.guard("variables")
     make = resource_variable_ops._variable_handle_from_shape_and_dtype
 
+    @stands_for(make)
     def make_named(shape: Any, dtype: Any, shared_name: Any, name: Any, *args: Any, **kwargs: Any) -> Any:
-        handle = make(shape, dtype, shared_name, name, *args, **kwargs)
+        with PASSING:
+            handle = make(shape, dtype, shared_name, name, *args, **kwargs)
         with guard:
             if name:
                 named(handle, str(name).rstrip("/"))
@@ -121,7 +124,7 @@ def install(recording: Recording) -> None:
         # Names are not unique in eager code: one that others have too tells nothing.
         if _kept_by.setdefault(name, central) != central:
             _kept_by[name] = ""
-        mark = getattr(handle, "_hopscope", None)
+        mark = noted(handle, "_hopscope")
         if mark is not None:
             facts = mark_of(mark[0], mark[1], name, *mark[3:])
             if facts in _made:

@@ -7,7 +7,11 @@ import platform
 import socket
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any, Optional
+
+MOST_TRACES = 1000
+"""Of one process: one that runs exec without end fills no disk."""
 
 
 def header(folder: str, pid: int, process: str, framework: str, root: str, mono: int) -> dict[str, Any]:
@@ -32,13 +36,16 @@ def header(folder: str, pid: int, process: str, framework: str, root: str, mono:
     }
 
 
-def trace_name(folder: str, pid: int, framework: str) -> str:
-    """What a process's trace in `folder` is called, without an ending."""
+def trace_names(pid: int, framework: str) -> Iterator[str]:
+    """What a process's trace may be called, without an ending: the first of these that is free.
+
+    A process that uses two frameworks has a trace of each, and after an exec it is the same process still.
+    """
     name = f"{pid}-{_start_ticks()}"
-    # A process that uses two frameworks has a trace of each.
-    if os.path.exists(os.path.join(folder, f"{name}.jsonl")):
-        name = f"{name}-{framework}"
-    return name
+    yield name
+    yield f"{name}-{framework}"
+    for number in range(2, MOST_TRACES):
+        yield f"{name}-{framework}-{number}"
 
 
 def _rank() -> Optional[int]:

@@ -7,6 +7,7 @@ from typing import Any, Optional
 
 HOST = "cpu:0"
 """Python's and numpy's memory."""
+_HOST_OF_ANOTHER = f"/{HOST}"
 END_OF_DATA = "end-of-data check"
 """How a sync is called by which a library asks whether an input pipeline has another element."""
 DISPATCH = "coordinator's dispatch"
@@ -92,7 +93,7 @@ def hop_fields(
 
 def is_host(device: str) -> bool:
     """Whether a short device name is the host, Python's and numpy's memory."""
-    return device.rsplit("/", 1)[-1] == HOST
+    return device == HOST or device.endswith(_HOST_OF_ANOTHER)
 
 
 def memory_of(device: str, on_host: bool = False) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import ctypes
 import os
 import signal
@@ -10,8 +12,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from .preflight_end import cut_short
 from .preflight_steps import Steps
-from .recording import Recording
+from .recording import Recording, clock
 
 STEPS_VARIABLE = "HOPSCOPE_PREFLIGHT_STEPS"
 """How many steps are looked at, after the first; unset where the run is no pre-flight."""
@@ -23,6 +26,10 @@ GPUS_VARIABLE = "HOPSCOPE_PREFLIGHT_GPUS"
 
 KERNELS_VARIABLE = "HOPSCOPE_PREFLIGHT_KERNELS"
 """Whose kernel table is at hand for what is foreseen; a build with GPU kernels of its own adds its own."""
+
+
+_FIRST_WORD_S = 10.0
+"""After how long it first says what it waits for; then after twice as long, and so on."""
 
 
 class Enough(SystemExit):
@@ -45,7 +52,8 @@ def limit_steps(
     optimizer that is applied in it. Before the end `before_end` is called, to see what was asked for and has
     not run yet.
     """
-    steps = Steps(int(os.environ.get(STEPS_VARIABLE) or 0))
+    more = int(os.environ.get(STEPS_VARIABLE) or 0)
+    steps = Steps(more)
     stepped = recording.stepped
 
     def counted(times: int = 1, loc: int = 0, by: int = 0) -> None:
@@ -60,17 +68,59 @@ def limit_steps(
     recording.stepped = counted  # type: ignore[method-assign]
     in_main = threading.current_thread() is threading.main_thread()
     if in_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _out_of_time)
-    seconds = float(os.environ.get(SECONDS_VARIABLE) or 0)
-    if seconds > 0:
-        timer = threading.Timer(seconds, _time_is_up)
-        timer.name, timer.daemon = "hopscope", True
-        timer.start()
+        signal.signal(signal.SIGTERM, _end_in_main)
+    bound = Bound(steps, 1 + more, float(os.environ.get(SECONDS_VARIABLE) or 0))
+    recording.tickers.append(bound.look)
+    atexit.register(bound.ended)
     return steps
 
 
+class Bound:
+    """How long the script may go on; says on the way what it waits for."""
+
+    def __init__(self, steps: Steps, wanted: int, seconds: float) -> None:
+        """`wanted` steps are waited for, at most `seconds`; 0 for as long as it takes."""
+        self._steps = steps
+        self._wanted = wanted
+        self._seconds = seconds
+        self._began = clock()
+        self._next_word = _FIRST_WORD_S
+        self._over = False
+
+    def look(self) -> None:
+        """End the script when its time is up; called a few times a second, by another thread."""
+        passed = (clock() - self._began) / 1e9
+        if self._over or self._steps.enough:
+            return
+        if 0 < self._seconds <= passed:
+            self._over = True
+            why = f"{self._made()} were made in {self._seconds:g} s; --seconds gives it more time"
+            _say(f"ended: {why}")
+            _time_is_up()
+        elif passed >= self._next_word:
+            self._next_word *= 2
+            limit = f", at most {self._seconds:g} s (--seconds)" if self._seconds else ""
+            _say(f"{self._made()} were made after {passed:.0f} s; it goes on until they are{limit}")
+
+    def ended(self) -> None:
+        """Say so where the script ended before it had made its steps."""
+        if not self._over and not self._steps.enough:
+            _say(f"the script ended by itself: {self._made()} were made")
+
+    def _made(self) -> str:
+        made = self._steps.made
+        none = " (no optimizer was applied)" if not made else ""
+        return f"{made} of {self._wanted} steps{none}"
+
+
+def _say(sentence: str) -> None:
+    with contextlib.suppress(Exception):  # the script may have closed it
+        sys.stderr.write(f"hopscope: pre-flight: {sentence}\n")
+
+
 def _end(steps: int) -> None:
-    sys.stderr.write(f"hopscope: pre-flight: ended after {steps} steps\n")
+    _say(f"ended after {steps} steps")
+    cut_short()
     if threading.current_thread() is threading.main_thread():
         raise Enough(0)
     _raise_in_main()
@@ -83,12 +133,13 @@ def _raise_in_main() -> None:
 
 def _time_is_up() -> None:
     """Ends what the main thread waits for, too, where the program has no use of its own for the signal."""
-    if signal.getsignal(signal.SIGTERM) is _out_of_time:
+    cut_short()
+    if signal.getsignal(signal.SIGTERM) is _end_in_main:
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
     else:
         _raise_in_main()
 
 
-def _out_of_time(number: int, frame: object) -> None:
-    sys.stderr.write("hopscope: pre-flight: ended, its time is up\n")
+def _end_in_main(number: int, frame: object) -> None:
+    cut_short()
     raise Enough(0)

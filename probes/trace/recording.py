@@ -6,21 +6,23 @@ executions are events of their own, and from then on a tick writes the increase 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any, Callable, Optional
 
 from .guard import Guard, failed
-from .header import header, trace_name
-from .idle import IdleWriter
+from .header import header, trace_names
+from .idle import DeferredWriter, IdleWriter
+from .refusals import note
 from .root import script_folder
 from .sites import Sites
 from .sources import Sources
-from .writer import NoWriter, TraceWriter, definitions_in
+from .ticking import Ticking
+from .writer import NoWriter, TraceWriter, Written
 
-TICK_S = 0.25
 SINGLE_EVENTS = 200
 """Executions of a key that become events of their own before counting takes over."""
 
@@ -58,11 +60,11 @@ class Recording:
         self._ticker_guard = self.guard("what is looked at four times a second")
         self._ended = False
         self._facts: dict[str, Any] = {}
-        self._ticking: Optional[threading.Thread] = None
-        self._stop = threading.Event()
+        self._ticking: Optional[Ticking] = None
         self.pid = os.getpid()
         self.mono = clock()
         self.root = root or script_folder()
+        self.counts = memoryview(bytearray(8)).cast("q")
         self.writer: TraceWriter = self._open() if folder else IdleWriter([], 0)
         self.counts = self.writer.counts
         self.sites = Sites(self.root, self._define_location)
@@ -98,7 +100,9 @@ class Recording:
         return number
 
     def _note_sources(self, notes: dict[str, str]) -> None:
-        self.fact({"source_notes": notes})
+        """Write only what is new: a program may have thousands of files."""
+        self._facts.setdefault("source_notes", {}).update(notes)
+        self.writer.append(["I", clock() - self.mono, {"source_notes": notes}])
 
     def key(self, identity: Hashable, kind: str, fields: dict[str, Any], counted: bool = True) -> int:
         """The id of what `identity` stands for, defined by `fields` when it is new."""
@@ -173,8 +177,10 @@ class Recording:
         Lines are counted apart, and so is what `by` tells apart at one line: two optimizers that take
         turns make one step together.
         """
-        fields = {"name": "step", "loc": loc} if loc else {"name": "step"}
-        key = self.key(("step", loc, by), "mark", fields, counted=False)
+        key = self._keys.get(("step", loc, by))
+        if key is None:
+            fields = {"name": "step", "loc": loc} if loc else {"name": "step"}
+            key = self.key(("step", loc, by), "mark", fields, counted=False)
         self.counts[key] += times
         self.step = (self.step or 0) + times
         self.event("mark", clock(), 0, key, times)
@@ -201,14 +207,15 @@ class Recording:
 
     def start_ticking(self) -> None:
         """Begin to write the counts' increases four times a second, from a thread of its own."""
-        if self._ticking is None or not self._ticking.is_alive():
-            self._stop.clear()
-            self._ticking = threading.Thread(target=self._tick_on, name="hopscope", daemon=True)
-            self._ticking.start()
+        if self._ticking is None:
+            self._ticking = Ticking(self.tick, self._ticker_guard)
 
-    def _tick_on(self) -> None:
-        while not self._stop.wait(TICK_S):
-            self.tick()
+    def _stop_ticking(self, wait: bool = False) -> None:
+        ticking, self._ticking = self._ticking, None
+        if ticking is not None:
+            ticking.stop()
+            if wait:
+                ticking.wait()
 
     def tick(self) -> None:
         """Write what was only counted since the last tick."""
@@ -227,22 +234,26 @@ class Recording:
             unseen, self.unseen_counts = self.unseen_counts, {}
         for (what, why), count in unseen.items():
             self.writer.append(["U", what, count, why])
+        self.writer.keep_counts()
 
     def end(self) -> None:
         """The process ends: write what is left and say goodbye."""
         if self._ended or os.getpid() != self.pid:
             return
-        self._say_goodbye()
-        self.writer.close()
+        with contextlib.suppress(
+            Exception
+        ):  # where no memory is left, nothing of that is the program's concern
+            self._say_goodbye()
+        with contextlib.suppress(Exception):  # nor is this
+            self.writer.close()
 
     def _say_goodbye(self) -> None:
         self._ended = True
-        self._stop.set()
+        self._stop_ticking()
         self.ending = True
-        self.tick()
-        if self.writer.dropped:
-            self.unseen("records dropped", self.writer.failure or "could not be written", self.writer.dropped)
-        self.fact({"ended": True})
+        if not self.writer.idle or self.unseen_counts:
+            self.tick()
+            self.fact({"ended": True})
 
     def open(self, folder: str) -> None:
         """Begin another trace, in another run's folder, with all that was defined; OSError as at first.
@@ -255,77 +266,79 @@ class Recording:
             self.process = "block" if definitions else "main"
             self.mono = clock()
             try:
-                writer = self._open()
+                writer = self._open(definitions)
             except OSError:
                 self.folder = ""
                 raise
-            for line in definitions:
-                writer.append_bytes(line)
-            if len(self.counts) > len(writer.counts):
-                writer.grow_counts(len(self.counts))
             self.step = None
             self.ending = self._ended = False
             self.unseen_counts = {}
             self._written_counts = [0] * len(self._written_counts)
-            self.writer, self.counts = writer, writer.counts
             self._sources = Sources(folder, self._note_sources)
             self._facts.pop("ended", None)
             self._facts.pop("source_notes", None)
+            self._use(writer)
             self.fact(dict(self._facts))
             for file in self._files:
                 self._sources.keep(file)
-        for hook in self.on_open:
-            hook()
-        self._stop.clear()
         self.start_ticking()
 
     def close(self) -> None:
         """End this trace as the end of the process would, and keep nothing until the next `open`."""
         if not self.folder or self._ended or os.getpid() != self.pid:
             return
-        ticking = self._ticking
-        self._stop.set()
-        if ticking is not None and ticking is not threading.current_thread():
-            ticking.join()
+        self._stop_ticking(wait=True)
         with self._lock:
             self._say_goodbye()
             definitions = self.writer.definitions()
             self.writer.close()
             self.ending = False
             self.folder = ""
-            self.writer = IdleWriter(definitions, len(self.counts))
-            self.counts = self.writer.counts
-        for hook in self.on_open:
-            hook()
+            self._use(IdleWriter(definitions, len(self.counts)))
 
-    def _open(self) -> TraceWriter:
+    def _open(self, definitions: Sequence[bytes] = ()) -> TraceWriter:
+        """Make a trace with these definitions and counters for all keys; OSError where that fails."""
         facts = header(self.folder, self.pid, self.process, self.framework, self.root, self.mono)
-        os.makedirs(self.folder, exist_ok=True)
-        return TraceWriter(self.folder, trace_name(self.folder, self.pid, self.framework), facts)
+        writer = TraceWriter(self.folder, trace_names(self.pid, self.framework), facts)
+        if len(self.counts) > len(writer.counts):
+            writer.grow_counts(len(self.counts))
+        for line in definitions:
+            writer.append_bytes(line)
+        return writer
 
     def _forked(self) -> None:
-        """In a forked child: a trace of its own, with the parent's definitions, never the parent's file."""
-        parent = self.writer.path
+        """In a forked child: a trace of its own once there is something to record."""
+        parent = self.writer.written()
         self.pid = os.getpid()
+        self._lock = threading.RLock()
+        self._ticking = None  # its thread is the parent's
         if isinstance(self.writer, IdleWriter):
-            self._lock = threading.RLock()
-            self._stop, self._ticking = threading.Event(), None
             return
         self.process = "fork"
-        self._lock = threading.RLock()
-        self._stop = threading.Event()
-        self._ticking = None
         self._ended = False
         self.unseen_counts = {}
         self._written_counts = [0] * len(self._written_counts)
-        try:
-            self.writer = self._open()
-        except OSError:
-            self.writer = NoWriter(len(self.counts))  # no room here either: the child goes on unrecorded
-        if len(self.counts) > len(self.writer.counts):
-            self.writer.grow_counts(len(self.counts))
-        self.counts = self.writer.counts
-        for line in definitions_in(parent):
-            self.writer.append_bytes(line)
-        self.fact(dict(self._facts))
-        self.start_ticking()
+        self._use(DeferredWriter(len(self.counts), parent, lambda: self._begin_fork(parent)))
+
+    def _begin_fork(self, parent: Written) -> TraceWriter:
+        """Begin a forked child's trace with the definitions that its parent had made, and what it counted."""
+        with self._lock:
+            deferred = self.writer
+            if not isinstance(deferred, DeferredWriter):
+                return deferred  # another thread was first
+            try:
+                writer = self._open(parent.definitions())
+            except OSError as error:
+                note(self.folder, "a forked process", str(error.strerror or error))
+                writer = NoWriter(len(self.counts))
+            writer.counts[1 : len(deferred.counts)] = deferred.counts[1:]
+            self._use(writer)
+            self.fact(dict(self._facts))
+        if not writer.idle:
+            self.start_ticking()
+        return writer
+
+    def _use(self, writer: TraceWriter) -> None:
+        self.writer, self.counts = writer, writer.counts
+        for hook in self.on_open:
+            hook()

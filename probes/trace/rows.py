@@ -11,6 +11,8 @@ from typing import Any, Optional
 
 FORMAT = "hopscope-trace"
 VERSION = 1
+DROPPED = "records that found no room"
+"""What went unseen of a trace that could not grow."""
 EVERYTHING = "anything"
 """What went unseen, where the recorder could not be brought into a framework."""
 RUNTIMES_GRAPHS = "placed graphs"

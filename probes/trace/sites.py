@@ -17,6 +17,7 @@ from types import CodeType, FrameType
 from typing import Any, Callable, Optional
 
 from .cells import cell_name, is_cell
+from .frames import PASSING, stands_for
 
 _INSTALLED = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -42,7 +43,8 @@ def _span(frame: FrameType) -> Span:
 
 def _charged(function: Callable[..., Any], location: int) -> Callable[..., Any]:
     def charged(*args: Any, _charged_to: int = location, **kwargs: Any) -> Any:
-        return function(*args, **kwargs)
+        with PASSING:
+            return function(*args, **kwargs)
 
     return charged
 
@@ -165,13 +167,13 @@ class Sites:
         start = threading.Thread.start
         sites = self
 
+        @stands_for(start)
         def start_noted(thread: threading.Thread, *args: Any, **kwargs: Any) -> None:
             with contextlib.suppress(Exception):  # a thread's own class may refuse attributes
                 thread._hopscope_started_at = sites.current()  # type: ignore[attr-defined]
-            start(thread, *args, **kwargs)
+            with PASSING:
+                start(thread, *args, **kwargs)
 
-        start_noted.__doc__ = start.__doc__
-        start_noted.__name__ = "start"
         threading.Thread.start = start_noted  # type: ignore[method-assign,assignment]
 
 

@@ -7,17 +7,17 @@ What is not kept, and what may not be what ran, is a fact of the process, ``sour
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import hashlib
 import os
 import stat
-import threading
 import time
 from typing import Callable, Optional
 
+from .. import private_files
 from .cells import cell_text, is_cell
 from .edited import text_file
+from .mapped import check_limit
 
 FOLDER = "source"
 MOST_BYTES = 512 << 10
@@ -41,13 +41,13 @@ class Sources:
     """Copies each file once; nothing that goes wrong here reaches the program."""
 
     def __init__(self, folder: str, note: Callable[[dict[str, str]], None]) -> None:
-        """Into `folder`/source; `note` is given all notes whenever one is added."""
+        """Into `folder`/source; `note` is given each note."""
         self._folder = os.path.join(folder, FOLDER)
         self._note = note
         self._started = time.time()
         self._files = self._bytes = 0
         self._seen: set[str] = set()
-        self._notes: dict[str, str] = {}
+        self._noted = 0
 
     def keep(self, file: str) -> None:
         """Copy a file, by its absolute path, unless that was done before."""
@@ -58,7 +58,7 @@ class Sources:
             # One note for all of them: the facts of a process are written anew with each.
             if self._files == MOST_FILES:
                 self._files += 1
-                self._tell("", f"only the first {MOST_FILES} files were kept")
+                self._note({"": f"only the first {MOST_FILES} files were kept"})
             return
         try:
             remark = self._copy_cell(file) if is_cell(file) else self._copy(file)
@@ -66,12 +66,12 @@ class Sources:
             remark = f"could not be kept: {_reason(error)}"
         except (ValueError, MemoryError) as error:
             remark = f"could not be kept: {error}"
-        if remark:
-            self._tell(file, remark)
-
-    def _tell(self, file: str, remark: str) -> None:
-        self._notes = {**self._notes, file: remark}
-        self._note(self._notes)
+        if remark and self._noted < MOST_FILES:
+            self._noted += 1
+            self._note({file: remark})
+        elif remark and self._noted == MOST_FILES:
+            self._noted += 1
+            self._note({"": f"of more than {MOST_FILES} files the text was not kept, or may not be what ran"})
 
     def _copy(self, file: str) -> Optional[str]:
         # A pipe or a device in place of a file would hold the program up.
@@ -90,13 +90,13 @@ class Sources:
         if b"\0" in data:
             return "is not text"
         target = os.path.join(self._folder, kept_name(file))
-        os.makedirs(self._folder, exist_ok=True)
+        private_files.make_folder(self._folder)
         if os.path.exists(target):  # by another process of the run
             with open(target, "rb") as earlier:
                 if earlier.read() != data:
                     return "changed while the run went on: the text is that of the run's first process"
         else:
-            self._write(target, data, stat.S_IMODE(known.st_mode) & 0o666 | 0o600)
+            self._write(target, data)
         self._files += 1
         self._bytes += len(data)
         if known.st_mtime > self._started + _SLACK_S:
@@ -110,24 +110,16 @@ class Sources:
         data = text.encode("utf-8", "surrogateescape")
         if len(data) > MOST_BYTES or self._bytes + len(data) > MOST_ALL_BYTES:
             return "is too large a cell"
-        os.makedirs(self._folder, exist_ok=True)
-        self._write(os.path.join(self._folder, kept_name(name)), data, 0o600)
+        private_files.make_folder(self._folder)
+        self._write(os.path.join(self._folder, kept_name(name)), data)
         self._files += 1
         self._bytes += len(data)
         return None
 
-    def _write(self, target: str, data: bytes, mode: int) -> None:
-        """Whole or not at all: written beside it first, with no more rights than the user's own file has."""
-        beside = f"{target}.{os.getpid()}-{threading.get_ident()}"
-        file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0), mode)
-        try:
-            with open(file, "wb") as writing:
-                writing.write(data)
-            os.replace(beside, target)
-        except OSError:
-            with contextlib.suppress(OSError):
-                os.unlink(beside)
-            raise
+    @staticmethod
+    def _write(target: str, data: bytes) -> None:
+        check_limit(len(data))
+        private_files.replace_file(target, data)
 
 
 def _reason(error: OSError) -> str:

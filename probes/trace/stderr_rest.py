@@ -21,7 +21,8 @@ _STATUS = (
 _VERBOSE = re.compile(
     rb"[IW]\d{4} (?:[^\n\]]* )?(?:"
     rb"executor\.cc:\d+\] (?:\w+ Compute status|\[[^\]\n]*\] Executor start aborting): " + _STATUS + rb"|"
-    rb"(?:sendrecv_ops|executor|propagator_state|propagator_debug_utils)\.(?:cc|h):\d+\]" + _LINE + rb")"
+    rb"(?:sendrecv_ops|executor|(?:simple_)?propagator_state|propagator_debug_utils)"
+    rb"\.(?:cc|h):\d+\]" + _LINE + rb")"
 )
 """The runtime's verbose log, which is counted and not passed on.
 

@@ -1,7 +1,7 @@
 """The trace of one process on disk, version 1: what is written, and how it survives a kill.
 
-Two files a process, both memory-mapped, so that a record is in the kernel's hands the moment it is
-made: nothing waits in a buffer for a flush that a long call holding the interpreter, or a kill -9,
+Two files a process, both memory-mapped (mapped.py), so that a record is in the kernel's hands the moment
+it is made: nothing waits in a buffer for a flush that a long call holding the interpreter, or a kill -9,
 would prevent.
 
 ``NAME.jsonl``: one JSON array a line; the first item is its tag. The file is extended ahead of use,
@@ -23,7 +23,11 @@ U     what, count, why: something that could not be seen (add up over records)
 ====  ==============================================================================================
 
 ``NAME.counts``: little-endian 64-bit integers; the one at a key's id is that key's exact number of
-executions so far.
+executions so far. The one at 0, which is no key's, counts the records that found no room (`dropped_in`):
+it has its place before there is anything to count.
+
+``refused``: a file of the whole trace folder, for U records of processes that could not begin a trace
+(refusals.py).
 
 Kinds of keys, with their fields beside ``loc``, the line (device names as in the whole project):
 
@@ -67,7 +71,8 @@ opaque      function, ops (null where not known), asked (devices that its ops we
 
 Facts (I) that the analysis knows: framework_version, devices, devices_complete (there are no others),
 device_map (see card_facts in cards.py), cuda_environment (the variables that CUDA counted by), role, rank,
-default_device (where ops go that nobody placed), source_notes (see sources.py), serialised (why times are not
+default_device (where ops go that nobody placed), source_notes (see sources.py; what is
+added comes alone), serialised (why times are not
 those of a normal run), ended.
 
 Times are nanoseconds of the monotonic clock since the header's ``mono_ns``. Ids are dense from 1;
@@ -76,60 +81,90 @@ Times are nanoseconds of the monotonic clock since the header's ``mono_ns``. Ids
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
-import mmap
 import os
 import threading
-from collections.abc import Iterator
-from typing import Any, Optional
+import time
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Optional
 
+from .. import private_files
+from .mapped import PAGE, MappedFile, Window
 from .rows import FORMAT, VERSION
 
+_FIRST = 1 << 16
 _CHUNK = 1 << 20
 _KEYS = 1 << 13
+_AGAIN_S = 1.0
+"""After so long it is tried again to find room."""
+_MOST_KEPT = 4 << 20
+"""Bytes of definitions that wait in memory for room."""
+_REASON_AT = 48
 _dumps = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, check_circular=False).encode
 
 
 def is_definition(line: bytes) -> bool:
-    """Whether a line of a trace defines what others refer to by number."""
+    """Return True if a line of a trace defines what others refer to by number."""
     return line[2:3] in b"SLKGNE"
 
 
-def definitions_in(path: str) -> Iterator[bytes]:
-    """Those lines of a trace that another process may be writing on; OSError where it can't be read."""
-    with open(path, "rb") as lines:
-        for line in lines:
-            if line[:1] != b"[" or not line.endswith(b"\n"):
-                break
-            if is_definition(line):
-                yield line
+def dropped_in(cell: int) -> tuple[int, int]:
+    """Records that found no room, and the error number of the last one, from the cell that counts them."""
+    return cell & ((1 << _REASON_AT) - 1), cell >> _REASON_AT
+
+
+class Written(NamedTuple):
+    """What a writer has written up to now: the first `size` bytes of its file."""
+
+    file: Optional[MappedFile]
+    size: int
+
+    def definitions(self) -> list[bytes]:
+        """Return the lines among them that define something; OSError where they can't be read."""
+        text = self.file.read(self.size) if self.file is not None else b""
+        return [line for line in text.splitlines(True) if is_definition(line)]
 
 
 class TraceWriter:
-    """Appends records to a process's trace; after a full disk it stops and counts what it dropped."""
+    """Appends records to a process's trace; without room it counts what it drops, and tries again later."""
 
-    def __init__(self, folder: str, name: str, header: dict[str, Any]) -> None:
-        """Open `folder`/`name`.jsonl and .counts and write the header record.
+    def __init__(self, folder: str, names: Iterable[str], header: dict[str, Any]) -> None:
+        """Make .jsonl and .counts in `folder`, under the first of `names` that is free; write the header.
 
         Raises OSError where the folder can't be written; later failures never reach the program.
         """
-        self.path = os.path.join(folder, name + ".jsonl")
-        self.dropped = 0
-        self.failure: Optional[str] = None
         self._lock = threading.RLock()
         self._busy = False
         self._waiting: list[bytes] = []
-        self._size = self._position = 0
-        flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0)
-        self._file = os.open(self.path, flags, 0o644)
-        self._map: Optional[mmap.mmap] = None
-        self._counts_file = os.open(os.path.join(folder, name + ".counts"), flags, 0o644)
-        self._counts_map: Optional[mmap.mmap] = None
-        self.counts: memoryview = memoryview(bytearray(0))
-        self._grow(_CHUNK)
-        self.grow_counts(_KEYS)
+        self._kept: list[bytes] = []
+        """Definitions that found no room."""
+        self._kept_bytes = 0
+        self._position = 0
+        self._closed = False
+        self._again_at = 0.0
+        private_files.make_folder(folder)
+        self._file, self._counts_file = _make_pair(folder, names)
+        try:
+            self._window: Window = self._file.window(0, _FIRST)
+            self.counts: memoryview = self._counts_file.window(0, _KEYS * 8).view.cast("q")
+        except OSError:
+            os.unlink(self._file.path)
+            os.unlink(self._counts_file.path)
+            raise
+        self._mapped_counts = self.counts
         self.append(["H", VERSION, {"format": FORMAT, "version": VERSION, **header}])
+
+    @property
+    def path(self) -> str:
+        """Where the records go."""
+        return self._file.path
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is no file: nothing happened yet, or nothing is wanted."""
+        return False
 
     def append(self, record: list[Any]) -> None:
         """Write one record; any thread may call, also a signal handler in the middle of an append."""
@@ -141,71 +176,110 @@ class TraceWriter:
             if self._busy:  # a signal handler of this very thread: its line follows the one underway
                 self._waiting.append(line)
                 return
-            self._busy = True
             try:
-                self._put(line)
+                self._busy = True
+                window, end = self._window, self._position + len(line)
+                if end > window.end or self._kept:
+                    self._put(line)
+                else:  # as nearly all do
+                    start = window.start
+                    window.view[self._position - start : end - start] = line
+                    self._position = end
                 while self._waiting:
                     self._put(self._waiting.pop(0))
             finally:
                 self._busy = False
 
     def _put(self, line: bytes) -> None:
-        end = self._position + len(line)
-        if end > self._size:
-            self._grow(max(_CHUNK, len(line)))
-        if self._map is None or end > self._size:
-            self.dropped += 1
+        if (self._kept or self._position + len(line) > self._window.end) and not self._make_room(len(line)):
+            self._lose(line)
             return
-        self._map[self._position : end] = line
+        start, end = self._window.start, self._position + len(line)
+        self._window.view[self._position - start : end - start] = line
         self._position = end
 
-    def _grow(self, more: int) -> None:
-        """Reserve blocks before mapping them: writing to a map of a full disk would kill the program."""
-        if self.failure is not None:
+    def _make_room(self, size: int) -> bool:
+        """Map the next stretch of the file, for `size` bytes and the definitions that wait."""
+        if self._closed or (self._again_at and time.monotonic() < self._again_at):
+            return False
+        kept = b"".join(self._kept)
+        # Of the page that was written last there is a mapping.
+        start = max(self._position - 1, 0) // PAGE * PAGE
+        needed = self._position + len(kept) + size - start
+        if start + needed > self._window.end:
+            usual = _FIRST if self._position < _CHUNK // 4 else _CHUNK
+            try:
+                size = max(usual, -(-needed // PAGE) * PAGE)
+                window = self._file.window(start, size, self._window)
+            except (OSError, ValueError) as error:
+                self._again_at = time.monotonic() + _AGAIN_S
+                self._count_dropped(0, error)
+                return False
+            self._window = window
+        self._again_at = 0.0
+        at = self._position - self._window.start
+        self._window.view[at : at + len(kept)] = kept
+        self._position += len(kept)
+        self._kept, self._kept_bytes = [], 0
+        return True
+
+    def _lose(self, line: bytes) -> None:
+        """Keep a line in memory that others refer to or that is about the whole; count any other."""
+        if self._closed:
             return
-        try:
-            _reserve(self._file, self._size, more)
-            grown = mmap.mmap(self._file, self._size + more)
-        except (OSError, ValueError) as error:
-            self.failure = _reason(error)
-            return
-        if self._map is not None:
-            self._map.close()
-        self._map = grown
-        self._size += more
+        if line[2:3] != b"e" and self._kept_bytes + len(line) <= _MOST_KEPT:
+            self._kept.append(line)
+            self._kept_bytes += len(line)
+        else:
+            self._count_dropped(1)
+
+    def _count_dropped(self, records: int, error: Optional[Exception] = None) -> None:
+        dropped, reason = dropped_in(self._mapped_counts[0])
+        if error is not None:
+            reason = getattr(error, "errno", None) or errno.EIO
+        self._mapped_counts[0] = dropped + records | reason << _REASON_AT
 
     def grow_counts(self, keys: int) -> None:
-        """Make room for `keys` counters; where that fails, further counters live in memory only."""
-        size = keys * 8
+        """Make room for `keys` counters; where there is none, the file has the first ones only."""
         old = self.counts
         try:
-            _reserve(self._counts_file, 0, size)
-            self._counts_map = mmap.mmap(self._counts_file, size)
-            self.counts = memoryview(self._counts_map).cast("q")
+            self.counts = self._mapped_counts = self._counts_file.window(0, keys * 8).view.cast("q")
         except (OSError, ValueError) as error:
-            self.failure = self.failure or _reason(error)
-            grown = memoryview(bytearray(size)).cast("q")
-            grown[: len(old)] = old
-            self.counts = grown
+            self._count_dropped(0, error)
+            self.counts = memoryview(bytearray(keys * 8)).cast("q")
+            self.counts[: len(old)] = old
+
+    def keep_counts(self) -> None:
+        """Write counters that live in memory to the file, as far as that reaches."""
+        if self.counts is not self._mapped_counts:
+            reach = len(self._mapped_counts)
+            self._mapped_counts[1:reach] = self.counts[1:reach]
+
+    def written(self) -> Written:
+        """Return what has been written up to now."""
+        return Written(self._file, self._position)
 
     def definitions(self) -> list[bytes]:
-        """The lines written so far that define something."""
+        """Return the lines so far that define something; none where the file is gone."""
         with self._lock:
-            text = b"" if self._map is None else self._map[: self._position]
-        return [line for line in text.splitlines(True) if is_definition(line)]
+            try:
+                return self.written().definitions() + [line for line in self._kept if is_definition(line)]
+            except OSError:
+                return []
 
     def close(self) -> None:
-        """Cut the unused tail off; the program may still be writing through another copy after a fork."""
+        """Cut the unused tail off and ignore what comes later."""
         with self._lock:
-            if self._map is None:
+            if self._closed:
                 return
-            self._map.flush()
-            self._map.close()
-            self._map = None
-            os.ftruncate(self._file, self._position)
-            os.close(self._file)
-            self._size = self._position
-            self.failure = self.failure or "closed"
+            self._again_at = 0.0
+            if self._kept and not self._make_room(0):
+                self._count_dropped(len(self._kept))
+            self.keep_counts()
+            self._closed = True
+            with contextlib.suppress(OSError):  # a tail of NUL bytes is no harm
+                self._file.cut(self._position)
+            self._window.end = 0
 
 
 class NoWriter(TraceWriter):
@@ -213,20 +287,33 @@ class NoWriter(TraceWriter):
 
     def __init__(self, keys: int) -> None:
         """Counters for `keys` keys, in memory only."""
-        self.path = os.devnull
-        self.dropped = 0
-        self.failure = "the trace could not be made"
         self.counts = memoryview(bytearray(8 * keys)).cast("q")
 
+    @property
+    def path(self) -> str:
+        """Nowhere."""
+        return os.devnull
+
+    @property
+    def idle(self) -> bool:
+        """There is no file."""
+        return True
+
     def append_bytes(self, line: bytes) -> None:
-        """Count the record as dropped."""
-        self.dropped += 1
+        """Forget the record."""
+
+    def keep_counts(self) -> None:
+        """There is no file."""
 
     def grow_counts(self, keys: int) -> None:
         """Make room for `keys` counters."""
         grown = memoryview(bytearray(8 * keys)).cast("q")
         grown[: len(self.counts)] = self.counts
         self.counts = grown
+
+    def written(self) -> Written:
+        """Nothing."""
+        return Written(None, 0)
 
     def definitions(self) -> list[bytes]:
         """None were kept."""
@@ -236,14 +323,16 @@ class NoWriter(TraceWriter):
         """Nothing to close."""
 
 
-def _reserve(file: int, offset: int, size: int) -> None:
-    if hasattr(os, "posix_fallocate"):
-        os.posix_fallocate(file, offset, size)
-    else:
-        os.pwrite(file, b"\0" * size, offset)
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        return "the disk is full"
-    return str(error)
+def _make_pair(folder: str, names: Iterable[str]) -> tuple[MappedFile, MappedFile]:
+    """Make the two files of a trace under the first name whose .jsonl is free."""
+    for name in names:
+        try:
+            file = MappedFile(os.path.join(folder, name + ".jsonl"))
+        except FileExistsError:
+            continue
+        try:
+            return file, MappedFile(os.path.join(folder, name + ".counts"))
+        except OSError:
+            os.unlink(file.path)
+            raise
+    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), folder)

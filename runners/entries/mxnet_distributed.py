@@ -35,6 +35,7 @@ _PARAMETER_SERVER = Cluster(
         Role("worker", option="workers"),
     ),
     variables=_variables,
+    listens="this machine's loopback, for all of its users,",
     time_limit="time-limit",
 )
 

@@ -40,7 +40,16 @@ _OWN_BATCH = Option(
 )
 _TIME_LIMIT = Option("time-limit", "seconds after which all processes are ended", 600, type="count")
 
-_ALL_WORKERS = Cluster((Role("worker", option="workers"),), _variables, "time-limit", own_gpus=True)
+_LISTENS = "all addresses of this machine"
+"""TensorFlow's server binds to all of them, whichever the cluster names."""
+_ALL_WORKERS = Cluster((Role("worker", option="workers"),), _variables, _LISTENS, "time-limit", own_gpus=True)
+
+
+def _served(role: str, rank: int, counts: Counts) -> dict[str, str | None]:
+    """The same, and that servers leave the graphs that they place: they open no descriptors of their own."""
+    return {**_variables(role, rank, counts), "HOPSCOPE_SERVER_GRAPHS": "1"}
+
+
 _SERVED = Cluster(
     (
         Role("ps", option="ps", serves=True, endless=True, computes=False),
@@ -48,7 +57,8 @@ _SERVED = Cluster(
         # It begins by looking for the others.
         Role("chief", computes=False),
     ),
-    _variables,
+    _served,
+    _LISTENS,
     "time-limit",
     coordinated=True,
 )

@@ -6,6 +6,8 @@ Tests wait on conditions (Playwright's `expect`, `wait_for_function`, `settled`)
 from __future__ import annotations
 
 import contextlib
+import functools
+import json
 import os
 import shutil
 import signal
@@ -21,6 +23,7 @@ from typing import Any
 
 import pytest
 
+from app.access import Policy
 from runners.ports import free_ports
 from tests.conftest import stop_runs
 
@@ -42,9 +45,32 @@ class Server:
     home: Path
     process: subprocess.Popen[bytes]
     log: Path
+    no_token: bool = False
 
     def printed(self) -> str:
         return self.log.read_text(errors="replace")
+
+    def tokens(self) -> dict[str, str]:
+        """The token of each role, from the file that only the server's owner may read."""
+        return {
+            role: str(token) for role, token in json.loads((self.home / "tokens.json").read_text()).items()
+        }
+
+    def link(self, path: str = "/", role: str = "operator") -> str:
+        """The address of a path that carries a role's token."""
+        return f"{self.url}{path}{'&' if '?' in path else '?'}token={self.tokens()[role]}"
+
+    def cookie(self, role: str = "operator") -> tuple[str, str]:
+        """Name and value of the cookie by which the server knows a role."""
+        tokens = self.tokens()
+        policy = Policy(
+            {token: "operator" if its == "operator" else "viewer" for its, token in tokens.items()}
+        )
+        return policy.cookie, tokens[role]
+
+    def headers(self, role: str = "operator") -> dict[str, str]:
+        """What a program sends that has signed in."""
+        return {"Cookie": "=".join(self.cookie(role))}
 
     def kill(self) -> None:
         """SIGKILL to the server and its process group, as a crash would be."""
@@ -62,6 +88,18 @@ class Server:
             raise
 
 
+_serving: list[Server] = []
+"""The servers that run now."""
+
+
+def sign_in(context: Any, url: str, role: str) -> None:
+    """Give a browser's context the cookie of the server at `url`, as its address with a token would."""
+    server = next((one for one in _serving if url.startswith(one.url)), None)
+    if server is not None and not server.no_token:
+        name, value = server.cookie(role)
+        context.add_cookies([{"name": name, "value": value, "url": server.url, "httpOnly": True}])
+
+
 def free_port() -> int:
     """A port that no outgoing connection takes before its server does."""
     return free_ports(["server"])["server"]
@@ -74,28 +112,34 @@ def start_server(
     *arguments: str,
     port: int | None = None,
     environment: dict[str, str] | None = None,
+    root: Path = ROOT,
 ) -> Iterator[Server]:
-    """`python -m app serve ARGUMENTS`, once it answers; stopped at the end. It prints into `folder`."""
+    """`python -m app serve ARGUMENTS`, once it answers; stopped at the end. It prints into `folder`.
+
+    `root` is the tree that is served, this one by default.
+    """
     port = port or free_port()
     log = folder / f"server-{port}-{time.monotonic_ns()}.log"
     variables = {**os.environ, "HOPSCOPE_HOME": str(home), **(environment or {})}
     with log.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "app", "serve", "--port", str(port), *arguments],
-            cwd=ROOT,
+            cwd=root,
             env=variables,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    server = Server(f"http://127.0.0.1:{port}", home, process, log)
+    server = Server(f"http://127.0.0.1:{port}", home, process, log, "--no-token" in arguments)
+    _serving.append(server)
     try:
         wait_until(
             lambda: _answers(server), _START_S, lambda: f"the server did not answer:\n{server.printed()}"
         )
         yield server
     finally:
+        _serving.remove(server)
         if process.poll() is None:
             server.stop()
 
@@ -157,12 +201,15 @@ def browser() -> Iterator[Any]:
 def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
     """`open_page(color_scheme="dark", width=1400, height=900)`: a page such as another viewer would have.
 
+    `role="viewer"` is one who may look; `role=None` a stranger, to whom no token was given.
     `page.errors` collects errors thrown in it, `page.outside` requests that leave this machine; the test
     fails at its end where there are any.
     """
     pages: list[Any] = []
 
-    def new(color_scheme: str = "light", width: int = 1400, height: int = 900) -> Any:
+    def new(
+        color_scheme: str = "light", width: int = 1400, height: int = 900, role: str | None = "operator"
+    ) -> Any:
         context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=color_scheme, reduced_motion="reduce"
         )
@@ -172,6 +219,8 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
         page.outside = []
         page.on("pageerror", lambda error: page.errors.append(str(error)))
         page.on("request", lambda request: _note_outside(page, request.url))
+        if role is not None:
+            page.goto = functools.partial(_goto, page, page.goto, role)
         pages.append(page)
         return page
 
@@ -180,6 +229,11 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
         page.context.close()
     assert [error for page in pages for error in page.errors] == []
     assert [url for page in pages for url in page.outside] == []
+
+
+def _goto(page: Any, go: Callable[..., Any], role: str, url: str, **options: Any) -> Any:
+    sign_in(page.context, url, role)
+    return go(url, **options)
 
 
 def _note_outside(page: Any, url: str) -> None:
@@ -197,8 +251,14 @@ def _note_outside(page: Any, url: str) -> None:
 
 @pytest.fixture
 def page(open_page: Callable[..., Any]) -> Any:
-    """A light page of 1400 x 900."""
+    """A light page of 1400 x 900, of an operator."""
     return open_page()
+
+
+@pytest.fixture
+def viewer_page(open_page: Callable[..., Any]) -> Any:
+    """The same of somebody who may only look."""
+    return open_page(role="viewer")
 
 
 def drag(area: Any, start: dict[str, float], end: dict[str, float]) -> None:

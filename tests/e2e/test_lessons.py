@@ -6,18 +6,16 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
 from app.lessons import batch, detached
 from app.lessons.catalogue import LESSONS
 from app.lessons.judged import lessons
-from tests.e2e.conftest import Server, settled, start_server, wait_until
+from tests.e2e.conftest import Server, settled, wait_until
 from tests.e2e.run_page import expect
 
 SHORT = "mx-context-scope"
-_ADDRESS = re.compile(r"^Hopscope: (\S+)  \(viewer: ", re.MULTILINE)
 
 
 class LessonsPage:
@@ -166,15 +164,11 @@ def test_a_batch_is_stopped_and_gone_on_with(shown: str, lessons_page: LessonsPa
     assert lacking >= int(re.findall(r"\d+", left.inner_text())[0]) > 0
 
 
-def test_viewers_see_and_start_nothing(
-    shown: str, server: Server, lessons_page: LessonsPage, tmp_path: Path
-) -> None:
-    with start_server(server.home, tmp_path, "--listen", "0.0.0.0") as listening:
-        wait_until(lambda: _ADDRESS.search(listening.printed()), 60, listening.printed)
-        (viewer,) = _ADDRESS.findall(listening.printed())
-        lessons_page.open(f"{listening.url}/lessons?lesson={SHORT}&{urlsplit(viewer).query}")
-        expect(lessons_page.badge(SHORT)).to_have_text("holds")
-        expect(lessons_page.claim.get_by_test_id("verdict").first).to_be_visible()
-        expect(lessons_page.button("Copy as one file")).to_be_visible()
-        for name in ("Run all", "Run this", "Run again", "Go on", "Stop"):
-            expect(lessons_page.button(name)).to_have_count(0)
+def test_viewers_see_and_start_nothing(shown: str, viewer_page: Any) -> None:
+    lessons_page = LessonsPage(viewer_page)
+    lessons_page.open(f"{shown}?lesson={SHORT}")
+    expect(lessons_page.badge(SHORT)).to_have_text("holds")
+    expect(lessons_page.claim.get_by_test_id("verdict").first).to_be_visible()
+    expect(lessons_page.button("Copy as one file")).to_be_visible()
+    for name in ("Run all", "Run this", "Run again", "Go on", "Stop"):
+        expect(lessons_page.button(name)).to_have_count(0)

@@ -347,7 +347,8 @@ def test_nothing_reaches_beyond_the_window(
 
 
 def test_the_newest_sample_is_served_as_json_and_as_text(machine: MachinePage, server: Server) -> None:
-    with urllib.request.urlopen(f"{server.url}/hopscope/devices.json", timeout=60) as answer:
+    request = urllib.request.Request(f"{server.url}/hopscope/devices.json", headers=server.headers())
+    with urllib.request.urlopen(request, timeout=60) as answer:
         snapshot = json.load(answer)
     assert [gpu["index"] for gpu in snapshot["gpus"]] == [0, 1, 2, 3]
     machine.page.get_by_role("tab", name="nvidia-smi as text").click()

@@ -137,22 +137,6 @@ def test_what_is_no_recording_is_refused_in_words(server: Server, page: Any, tmp
     expect(page.get_by_role("alert").filter(has_text="not a recording")).to_be_visible()
 
 
-@pytest.fixture(scope="module")
-def shared(
-    tf_python: Path, bare: dict[str, str], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Server]:
-    """A server that others reach, so that it asks for a token."""
-    folder = tmp_path_factory.mktemp("shared")
-    with start_server(folder, folder, "--listen", "0.0.0.0", environment=bare) as running:
-        wait_until(lambda: running.printed().count("?token=") == 2, 60, running.printed)
-        yield running
-
-
-def token(server: Server, role: str) -> str:
-    (found,) = re.findall(rf"\?token=(\S+)  \({role}", server.printed())
-    return str(found)
-
-
 def connect(server: Server, origin: str | None = None, *, name: str = "127.0.0.1", cookie: str = "") -> Any:
     """A connection to the stream, as another program would make it; `name` is what it calls the server."""
     port = urlsplit(server.url).port
@@ -177,38 +161,38 @@ def refused(server: Server, origin: str | None = None, *, name: str = "127.0.0.1
 
 
 def test_the_stream_refuses_other_sites_and_other_names(server: Server) -> None:
-    with connect(server, server.url) as stream:
+    cookie = server.headers()["Cookie"]
+    with connect(server, server.url, cookie=cookie) as stream:
         assert json.loads(stream.recv(60))["live"] is True
-    assert refused(server, "http://evil.example")
-    assert refused(server, server.url.replace("127.0.0.1", "127.0.0.2"))
-    assert refused(server, name="evil.example")
+    assert refused(server, "http://evil.example", cookie=cookie)
+    assert refused(server, server.url.replace("127.0.0.1", "127.0.0.2"), cookie=cookie)
+    assert refused(server, name="evil.example", cookie=cookie)
 
 
-def test_the_stream_wants_a_token_and_an_operator_for_changes(shared: Server) -> None:
-    port = urlsplit(shared.url).port
-    assert refused(shared)
-    assert refused(shared, cookie=f"hopscope-{port}=wrong")
-    viewer, operator = (f"hopscope-{port}={token(shared, role)}" for role in ("viewer", "operator"))
-    assert refused(shared, "http://evil.example", cookie=operator)
+def test_the_stream_wants_a_token_and_an_operator_for_changes(server: Server) -> None:
+    assert refused(server)
+    assert refused(server, cookie=f"{server.cookie()[0]}=wrong")
+    viewer, operator = (server.headers(role)["Cookie"] for role in ("viewer", "operator"))
     asked = json.dumps({"hz": 10, "history": {"span": 60}})
 
     def rate_after_asking(cookie: str) -> float:
-        with connect(shared, cookie=cookie) as stream:
+        with connect(server, cookie=cookie) as stream:
             stream.send(asked)
             while "span" not in json.loads(stream.recv(60)):
                 continue
-        with connect(shared, cookie=cookie) as stream:
+        with connect(server, cookie=cookie) as stream:
             return float(json.loads(stream.recv(60))["hz"])
 
     assert rate_after_asking(viewer) == 1
     assert rate_after_asking(operator) == 10
 
 
-def test_a_viewer_looks_and_changes_nothing(shared: Server, page: Any) -> None:
-    page.goto(f"{shared.url}/?token={token(shared, 'viewer')}")
-    machine = MachinePage(page)
+def test_a_viewer_looks_and_changes_nothing(server: Server, viewer_page: Any) -> None:
+    page = viewer_page
+    machine = MachinePage(page).open(server)
     expect(machine.status).to_contain_text("live")
     expect(page.get_by_role("button", name="10 Hz")).to_be_hidden()
     page.get_by_text("Look at another machine").click()
-    expect(page.get_by_text("There is none yet.")).to_be_visible()
+    none_yet = page.get_by_text("There is none yet.")
+    expect(none_yet.or_(page.get_by_test_id("table-recordings"))).to_be_visible()
     assert page.locator('input[type="file"]').count() == 0

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -17,28 +15,24 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.e2e.conftest import Server, start_server, wait_until
 from tests.nvml import NvmlDouble
 
-ADDRESS = re.compile(r"^Hopscope: (\S+)  \(viewer: ", re.MULTILINE)
-
 
 @pytest.fixture(scope="module")
 def watched(
     nvml_makeable: None, tf_python: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Server, NvmlDouble]]:
-    """A server that others reach, on a machine with two cards."""
+    """A server on a machine with two cards."""
     folder = tmp_path_factory.mktemp("watched")
     with NvmlDouble(folder, 2) as double:
         environment = double.environment(cuda=False)
-        with start_server(folder, folder, "--listen", "0.0.0.0", environment=environment) as running:
-            wait_until(lambda: ADDRESS.search(running.printed()), 60, running.printed)
+        with start_server(folder, folder, environment=environment) as running:
             yield running, double
 
 
 def fetch(server: Server, path: str, *, token: bool = True) -> tuple[int, str, Any]:
-    found = ADDRESS.search(server.printed())
-    assert found
-    query = f"?{urlsplit(found[1]).query}" if token else ""
+    """What a program gets that has the viewer's token in its address, as Prometheus may be told to."""
     try:
-        with urllib.request.urlopen(f"{server.url}{path}{query}", timeout=60) as answer:
+        address = server.link(path, "viewer") if token else server.url + path
+        with urllib.request.urlopen(address, timeout=60) as answer:
             return answer.status, answer.read().decode(), answer.headers
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode(), error.headers

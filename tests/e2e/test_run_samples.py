@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from app.analysis.report import run_report
-from app.live.palette import PALETTES
+from app.components.shared.palette import PALETTES
 from app.store.run import open_run
 from runners import gpus, registry
 from runners.launcher import launch, plan_program, plan_script

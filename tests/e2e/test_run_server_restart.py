@@ -43,6 +43,7 @@ def test_it_goes_on_and_is_found_again_and_leaves_nothing(
         page.get_by_label("Steps").fill(str(ENOUGH))
         page.get_by_label("Steps").press("Enter")
         expect(page.get_by_test_id("stCode").first).to_contain_text(f"--steps {ENOUGH}")
+        expect(page.get_by_text("listen on all addresses of this machine without a password")).to_be_visible()
         page.get_by_role("button", name="Launch", exact=True).click()
         page.wait_for_url("**/run?run=*")
         run = registry.find(parse_qs(urlsplit(page.url).query)["run"][0])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -186,3 +189,34 @@ def test_a_preflights_finding_is_gone_in_the_preflight_of_the_proposed_copy(
     (tried,) = [run for run in registry.runs() if run.spec.get("trial", {}).get("of") == flown.id]
     assert (tried.spec["preflight"], tried.spec["env"]["ROUNDS"]) == (flown.spec["preflight"], "6")
     assert script.read_text() == FLOWN
+
+
+def test_nothing_of_a_received_run_runs_before_its_command_was_confirmed(
+    server: Server, finished: Run, run_page: RunPage, viewer_page: Any, mx_python: Path, tmp_path: Path
+) -> None:
+    """A folder from somebody else names an interpreter, which opening the dialog must not start."""
+    sprung, trap = tmp_path / "sprung", tmp_path / "python"
+    trap.write_text(f'#!/bin/sh\ntouch {sprung}\nexec {mx_python} "$@"\n')
+    trap.chmod(0o755)
+    folder = finished.path.with_name("20260101-000000-received-abcd")
+    shutil.copytree(finished.path, folder)
+    command = [str(trap), *finished.spec["command"][1:]]
+    (folder / "spec.json").write_text(json.dumps({**finished.spec, "command": command}))
+
+    RunPage(viewer_page).open(server, folder.name, verify="bounce@detour.py:67")
+    expect(viewer_page.get_by_role("dialog")).to_have_count(0)
+
+    run_page.open(server, folder.name)
+    page = run_page.page
+    page.get_by_test_id("finding").first.get_by_role("button", name="Fix and verify").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_text("This run was not launched from here")).to_be_visible()
+    expect(dialog.get_by_test_id("stCode")).to_contain_text(str(trap))
+    expect(dialog.get_by_test_id("stCode")).to_contain_text("export HOPSCOPE_TRACE=1")
+    expect(dialog.get_by_role("button", name="Run again")).to_have_count(0)
+    assert not sprung.exists()
+    dialog.get_by_text("I have read this, and it may run as").click()
+    expect(dialog.get_by_role("button", name="Run again")).to_be_enabled()
+    dialog.get_by_role("button", name="Run again").click()
+    expect(page.get_by_text("bounce at detour.py:67 is gone")).to_be_visible()
+    assert sprung.exists()

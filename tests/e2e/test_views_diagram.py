@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from app.live import assets
+from app.components.shared import assets
 from app.views.units import TIMES
 from tests.e2e.conftest import settled, wait_until
 from tests.e2e.views_server import EVENTS, harness_server, last_event
@@ -96,7 +95,7 @@ def test_groups_and_crossings_read_off_the_page(small: Any) -> None:
 def test_of_a_line_it_is_the_number_that_is_kept(page: Any) -> None:
     """GIVEN labels in too little room THEN a line's keeps its number, a name its first words or letters."""
     fit = f"""(room) => {{
-        {Path(assets.__file__).with_name("diagram").joinpath("labels.js").read_text()}
+        {(assets.FOLDER / "diagram" / "labels.js").read_text()}
         const measure = (text) => text.length;
         return ["line 118", "train.py/step/line 118", "line 118 x", "gradient_tape"].map(
             (label) => fitLabel(label, room, measure, ""));

@@ -43,8 +43,8 @@ def serve(port: int, with_plotly: bool) -> None:
 
 
 def page() -> None:
-    from app.live.figure import live_figure
-    from app.live.placement import placement_diagram
+    from app.components.diagram.placement import placement_diagram
+    from app.components.figure.figure import live_figure
     from app.views.matrix import matrix_figure
     from app.views.memory import memory_figure
     from app.views.placement import diagram_data

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from runners.processes import Identity, command_line, descendants, identify, is_alive, started_with
-from runners.run import RUN_DIR_VARIABLE, Run
+from runners.leftovers import left_running
+from runners.processes import Identity, command_line, descendants, identify, is_alive
+from runners.run import Run
 from tests.integration.waiting import until
 
 
 def program_processes(run: Run) -> list[Identity]:
-    """The living processes of its program, whoever started them: their environment names its folder."""
-    return started_with(RUN_DIR_VARIABLE, str(run.path.resolve()))
+    """The living processes of its program: their environment names its folder, or that of one above."""
+    return left_running(run.path)
 
 
 def all_processes(run: Run) -> list[Identity]:

@@ -34,12 +34,12 @@ def record(
     script: Path,
     *args: str,
     framework: str = "tensorflow",
-    exact_lines: bool = False,
+    exact: bool = False,
     may_fail: bool = False,
 ) -> Recorded:
     """Run a script to its end in $HOPSCOPE_HOME; `may_fail`: the recorder's own errors are expected."""
     words = [str(script), *args]
-    plan = plan_script(words, framework=framework, python=str(python), exact_lines=exact_lines)
+    plan = plan_script(words, framework=framework, python=str(python), exact=exact)
     run = registry.wait(launcher.launch(plan), LIMIT_S)
     assert run.ended, f"still {run.state} after {LIMIT_S} s"
     report = run_report(run.path)

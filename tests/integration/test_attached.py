@@ -17,8 +17,8 @@ import pytest
 
 from app.analysis.report import run_report
 from app.cli import main
-from app.live.going_on import GoingOn
-from app.screen.run_rows import buttons
+from app.components.stream.going_on import GoingOn
+from app.web.shared.run_rows import buttons
 from runners import registry
 from runners.errors import UsageError
 from runners.plan import INJECT, ROOT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import os
 import shutil
 import sys
@@ -130,6 +131,60 @@ def test_a_driver_that_goes_away_fails_no_install(
     assert (found.state, found.build) == ("ready", "gpu")
     (site,) = found.path.glob("lib/python*/site-packages")
     assert (site / "_hopscope_preload.py").exists() and (site / "hopscope-preload.pth").exists()
+
+
+class TestLocked:
+    """Only wheels whose hashes are known are installed."""
+
+    @pytest.fixture(autouse=True)
+    def lock(self, index: PackageIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        """A locked set of what the index serves now."""
+        folder = tmp_path / "locked"
+        folder.mkdir()
+        monkeypatch.setattr(frameworks, "LOCKED", folder)
+        pins = [("mxnet", "1.9.1"), ("numpy", "1.23.5")]
+        lines = [
+            f"{name}=={version} --hash=sha256:{self.hash_of(index, name, version)}" for name, version in pins
+        ]
+        (folder / "mxnet.txt").write_text("\n".join(lines))
+        return folder / "mxnet.txt"
+
+    @staticmethod
+    def hash_of(index: PackageIndex, name: str, version: str) -> str:
+        wheel = index.folder / f"{name}-{version}-py3-none-any.whl"
+        return hashlib.sha256(wheel.read_bytes()).hexdigest()
+
+    def test_what_was_locked_is_installed_though_there_is_a_newer_one(self, index: PackageIndex) -> None:
+        make_mxnet(index, "VERSION = 'newer'", version="1.9.2")
+        found = install("mxnet", "cpu", locked=True)
+        assert found.state == "ready" and found.path.joinpath("bin", "python").exists()
+        (site,) = found.path.glob("lib/python*/site-packages")
+        assert (site / "mxnet-1.9.1.dist-info").exists() and not (site / "mxnet-1.9.2.dist-info").exists()
+
+    def test_what_was_changed_since_is_refused(self, index: PackageIndex) -> None:
+        make_mxnet(index, "import evil")
+        with pytest.raises(HopscopeError, match="mxnet is not what was locked: its hash is another"):
+            install("mxnet", "cpu", locked=True)
+        assert environment("mxnet").state == "failed"
+
+    def test_what_has_no_hash_is_refused(self, index: PackageIndex, lock: Path) -> None:
+        lock.write_text(
+            f"mxnet==1.9.1 --hash=sha256:{self.hash_of(index, 'mxnet', '1.9.1')}\nnumpy==1.23.5\n"
+        )
+        with pytest.raises(HopscopeError, match="hash"):
+            install("mxnet", "cpu", locked=True)
+
+    def test_what_is_there_unlocked_is_made_anew_and_then_meets_both(self, index: PackageIndex) -> None:
+        make_mxnet(index, "VERSION = 'newer'", version="1.9.2")
+        found = install("mxnet", "cpu")
+        (site,) = found.path.glob("lib/python*/site-packages")
+        assert (site / "mxnet-1.9.2.dist-info").exists()
+        install("mxnet", "cpu", locked=True)
+        assert (site / "mxnet-1.9.1.dist-info").exists() and not (site / "mxnet-1.9.2.dist-info").exists()
+        fetched = len(index.asked)
+        for locked in (False, True):
+            assert install("mxnet", "cpu", locked=locked).state == "ready"
+        assert len(index.asked) == fetched
 
 
 class TestWithoutAPythonThatFits:

@@ -144,4 +144,4 @@ def test_a_process_that_is_recorded_as_a_whole_keeps_its_run(
     plain = registry.runs()[0]
     assert (capfd.readouterr().out.splitlines(), plain.id != run.id) == ([plain.id], True)
     assert len(registry.runs()) == 2
-    assert not list((plain.path / "trace").iterdir())
+    assert not list((plain.path / "trace").glob("*.jsonl"))

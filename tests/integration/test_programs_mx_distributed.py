@@ -17,7 +17,7 @@ import pytest
 from app.analysis.report import run_report
 from app.store.verdicts import read_verdicts
 from runners import catalogue, launcher, registry
-from runners.processes import started_with
+from runners.leftovers import left_running
 from runners.run import Run
 from tests.integration.programs import STEPS, demo, verdicts
 from tests.integration.waiting import until
@@ -118,7 +118,7 @@ def test_a_killed_server_ends_the_run_and_every_trace_is_readable(start: Callabl
     assert "hopscope: server-1 was killed by signal 9 (SIGKILL); the 4 other processes are ended" in (
         run.log.read_text()
     )
-    assert started_with("HOPSCOPE_RUN_DIR", str(run.path)) == []
+    assert left_running(run.path) == []
     assert set(processes(run)) == {"scheduler:0", "server:0", "server:1", "worker:0", "worker:1"}
     report = run_report(run.path)
     assert report["status"] == "failed"

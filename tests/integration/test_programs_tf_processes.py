@@ -250,14 +250,12 @@ def kill(run: Run, member: str, number: signal.Signals = signal.SIGKILL) -> None
 
 
 KILLED = "{} was killed by signal 9 (SIGKILL)"
-LOST = "the process that watched it is gone, so how it ended is not known"
 
 
 ENDS = [
     ("tf-parameter-server", "stop", "stopped", "stopped on request"),
     ("tf-parameter-server", "chief", "failed", KILLED.format("chief")),
     ("tf-parameter-server", "worker-0", "failed", KILLED.format("worker-0")),
-    ("tf-parameter-server", "supervisor", "lost", LOST),
     # It ends with 0, and the chief would wait for another one in its place.
     ("tf-parameter-server", "worker-0 asked", "failed", f"worker-0 exited with status 0{DESERTED}"),
     ("tf-multiworker", "stop", "stopped", "stopped on request"),
@@ -279,9 +277,23 @@ def test_nothing_is_left_of_it(program: str, how: str, state: str, reason: str) 
         kill(run, member, signal.SIGTERM if asked else signal.SIGKILL)
     run = registry.wait(run, LIMIT_S)
     assert (run.state, run.reason) == (state, reason)
-    if state == "lost":
-        # The kernel ends them with it.
-        until(lambda: not any(map(is_alive, before)))
+    assert_nothing_is_left(run, before)
+
+
+def test_without_its_supervisor_a_cluster_trains_on_until_it_is_stopped() -> None:
+    """What watched it is killed: no worker notices, and a stop leaves nothing."""
+    run = launcher.launch(planned("tf-parameter-server", ENDLESS, ps=1, workers=1))
+    trains(run, 2)
+    before = its_processes(run)
+    kill(run, "supervisor")
+    until(lambda: "3 processes still run" in str(run.reload().reason))
+    known = max(losses(run))
+    until(lambda: max(losses(run)) > known + 5)
+    run = registry.stop(run)
+    assert (run.state, run.reason) == (
+        "lost",
+        "the process that watched it is gone; 3 processes still ran and had to be ended",
+    )
     assert_nothing_is_left(run, before)
 
 

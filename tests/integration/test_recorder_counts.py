@@ -13,13 +13,7 @@ from tests.integration.recording import SCRIPTS, Recorded, record, written
 def counts(tf_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOPSCOPE_HOME", str(tmp_path_factory.mktemp("home")))
-        return record(tf_python, SCRIPTS / "counts.py")
-
-
-@pytest.fixture(scope="module")
-def observable(counts: Recorded) -> bool:
-    """Whether this TensorFlow build can tell executions inside loops; where not, the report must say so."""
-    return not any("loops and branches" in row["what"] for row in counts.report["unseen"])
+        return record(tf_python, SCRIPTS / "counts.py", exact=True)
 
 
 def between(counts: Recorded, *sites: str) -> list[tuple[object, ...]]:
@@ -47,35 +41,35 @@ def test_nested_functions_and_retraces_have_their_own_bytes_and_counts(counts: R
     ]
 
 
-def test_nested_loops_with_a_branch_inside_are_counted_by_execution(
-    counts: Recorded, observable: bool
-) -> None:
+def test_nested_loops_with_a_branch_inside_are_counted_by_execution(counts: Recorded) -> None:
     """Two calls of 2 x 3 iterations, the branch taken in two of three."""
     assert between(counts, "counts.py:30", "counts.py:32", "counts.py:35") == [
-        ("counts.py:30", "cpu:0", "cpu:1", 64, 12 if observable else None),
-        ("counts.py:32", "cpu:1", "cpu:2", 64, 12 if observable else None),
-        ("counts.py:35", "cpu:2", "cpu:3", 64, 8 if observable else None),
+        ("counts.py:30", "cpu:0", "cpu:1", 64, 12),
+        ("counts.py:32", "cpu:1", "cpu:2", 64, 12),
+        ("counts.py:35", "cpu:2", "cpu:3", 64, 8),
     ]
 
 
-def test_a_loop_is_counted_also_when_it_does_not_run(counts: Recorded, observable: bool) -> None:
+def test_a_loop_is_counted_also_when_it_does_not_run(counts: Recorded) -> None:
     """Trips of 3, 0 and 5."""
     assert between(counts, "counts.py:43", "counts.py:45") == [
-        ("counts.py:43", "cpu:0", "cpu:1", 64, 8 if observable else None),
-        ("counts.py:45", "cpu:1", "cpu:2", 64, 8 if observable else None),
+        ("counts.py:43", "cpu:0", "cpu:1", 64, 8),
+        ("counts.py:45", "cpu:1", "cpu:2", 64, 8),
     ]
 
 
-def test_a_branch_is_counted_when_it_was_taken(counts: Recorded, observable: bool) -> None:
+def test_a_branch_is_counted_when_it_was_taken(counts: Recorded) -> None:
     """Taken in three calls of four."""
-    expected = ("counts.py:53", "cpu:0", "cpu:3", 64, 3 if observable else None)
+    expected = ("counts.py:53", "cpu:0", "cpu:3", 64, 3)
     assert between(counts, "counts.py:53") == [expected]
 
 
-def test_a_count_is_exact_or_said_to_be_unknown(counts: Recorded, observable: bool) -> None:
-    unknown = [hop for hop in counts.report["hops"] if hop["count"] is None]
-    assert all(hop["basis"] == "unknown" for hop in unknown)
-    assert bool(unknown) is not observable
+def test_exact_counts_are_said_to_be_exact(counts: Recorded) -> None:
+    """A TensorFlow build that has no switch for the log says that they are sampled."""
+    sampled = [hop for hop in counts.report["hops"] if hop["basis"] == "sampled"]
+    refused = any(row["what"].startswith("exact executions") for row in counts.report["unseen"])
+    assert refused or not sampled
+    assert all(hop["count"] is not None for hop in counts.report["hops"])
 
 
 def test_what_the_runtime_logs_for_the_recorder_is_not_in_the_programs_output(counts: Recorded) -> None:

@@ -36,15 +36,15 @@ Run = Callable[..., Recorded]
 def run_exact(mx_python: Path, tmp_path: Path, hopscope_home: Path) -> Run:
     """Runs a script of this text."""
 
-    def run(text: str, *args: str, exact_lines: bool = True) -> Recorded:
+    def run(text: str, *args: str, exact: bool = True) -> Recorded:
         script = written(tmp_path, text)
-        return record(mx_python, script, *args, framework="mxnet", exact_lines=exact_lines)
+        return record(mx_python, script, *args, framework="mxnet", exact=exact)
 
     return run
 
 
 def trained(python: Path, kvstore: str, contexts: str) -> Recorded:
-    run = record(python, SCRIPTS / "mx_exact.py", kvstore, contexts, framework="mxnet", exact_lines=True)
+    run = record(python, SCRIPTS / "mx_exact.py", kvstore, contexts, framework="mxnet", exact=True)
     assert run.run.state == "finished", run.log[-2000:]
     return run
 
@@ -167,7 +167,7 @@ def test_a_program_that_chose_the_engine_itself_is_told_to_be_serialised(
     run_exact: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MXNET_ENGINE_TYPE", "NaiveEngine")
-    run = run_exact(BACK + "back(mx.cpu(1), mx.cpu(2))\n", exact_lines=False)
+    run = run_exact(BACK + "back(mx.cpu(1), mx.cpu(2))\n", exact=False)
     assert gradient_copies(run) == {(B, A, "inferred"): 1}
     assert any("NaiveEngine" in str(note) for note in run.report["notes"])
 

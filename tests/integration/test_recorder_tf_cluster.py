@@ -41,7 +41,7 @@ def tensorflows_own(python: Path, kind: str) -> str:
 
 
 def recorded(python: Path, kind: str) -> Recorded:
-    done = record(python, SCRIPT, kind)
+    done = record(python, SCRIPT, kind, exact=True)
     assert done.run.state == "finished", done.log[-3000:]
     return done
 

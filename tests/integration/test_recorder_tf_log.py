@@ -12,7 +12,7 @@ from tests.integration.recording import SCRIPTS, record
 def test_the_verbose_log_stays_out_of_the_programs(hopscope_home: Path, tf_python: Path) -> None:
     script = SCRIPTS / "scan_gradient.py"
     alone = subprocess.run([tf_python, script], capture_output=True, text=True, timeout=120, check=True)
-    recorded = record(tf_python, script)
+    recorded = record(tf_python, script, exact=True)
     assert recorded.run.state == "finished", recorded.log[-2000:]
     told = _lines(recorded.log)
     assert told == _lines(alone.stdout + alone.stderr)

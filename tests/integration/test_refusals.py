@@ -228,3 +228,23 @@ def test_a_keras_that_is_not_installed(
     problems = package_problems({"keras": keras}, Path("/e/python"))
     assert len(problems) == (reason is not None)
     assert all(str(reason) in problem for problem in problems)
+
+
+@pytest.mark.parametrize("words", [("demo", "mx-copy"), ("run", "--framework", "mxnet", "--", "train.py")])
+def test_a_framework_is_not_installed_unasked(
+    hopscope_home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+) -> None:
+    """It takes gigabytes: the command says what to run."""
+    (tmp_path / "train.py").write_text("import mxnet\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOPSCOPE_ENVS", str(tmp_path / "envs"))
+    monkeypatch.delenv("HOPSCOPE_MXNET", raising=False)
+    assert dispatch.main(list(words)) == 1
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "install" in line]
+    assert "install it with: python3 -m app setup --framework mxnet" in line
+    assert f"the CPU build needs 0.4 GB in {tmp_path}/envs/mxnet" in line
+    assert not (tmp_path / "envs").exists()

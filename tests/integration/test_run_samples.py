@@ -136,16 +136,20 @@ def test_a_stop_does_not_wait_for_a_sampler_that_hangs(start: Callable[..., Run]
     until(lambda: not is_alive(companion) and not is_alive(sampler))
 
 
-def test_a_killed_supervisor_takes_the_sampler_with_it(start: Callable[..., Run]) -> None:
+def test_without_its_supervisor_a_run_is_sampled_until_it_is_over(start: Callable[..., Run]) -> None:
     run = start(PAUSE)
     companion = companion_of(run)
     sampler = sampler_of(companion)
-    send(sampler, signal.SIGSTOP)
     supervisor = run.reload().supervisor
     assert supervisor is not None
     send(supervisor, signal.SIGKILL)
-    until(lambda: not is_alive(companion) and not is_alive(sampler))
     until(lambda: run.reload().state == "lost")
+    known = rows(run)
+    until(lambda: len(rows(run)) > len(known))
+    assert is_alive(companion)
+    assert is_alive(sampler)
+    registry.stop(run)
+    until(lambda: not is_alive(companion) and not is_alive(sampler))
 
 
 def test_without_the_process_that_samples_the_run_goes_on(start: Callable[..., Run], tmp_path: Path) -> None:
@@ -158,6 +162,7 @@ def test_without_the_process_that_samples_the_run_goes_on(start: Callable[..., R
     (tmp_path / "go").write_text("go")
     run = ended(run)
     assert (run.state, run.exit_code) == ("failed", 5)
+    assert run.status["samples_cut"] == "the process that sampled the run was killed"
 
 
 def test_it_is_none_of_the_runs_processes(start: Callable[..., Run]) -> None:
@@ -179,12 +184,12 @@ def test_it_is_none_of_the_runs_processes(start: Callable[..., Run]) -> None:
     assert ended(run).reason == "stopped on request"
 
 
-def test_it_holds_neither_input_nor_leases_nor_the_log_open(start: Callable[..., Run]) -> None:
+def test_it_holds_neither_input_nor_the_log_open(start: Callable[..., Run]) -> None:
     run = start(PAUSE)
     companion = companion_of(run)
     sampler = sampler_of(companion)
     until(lambda: rows(run))
-    its = {str(run.path / SAMPLES_NAME), str(run.path / "supervisor.log"), "/dev/null", "pipe"}
+    its = {str(run.path / SAMPLES_NAME), str(run.path / "supervisor.log"), "/dev/null", "pipe", "socket"}
 
     def held() -> set[str]:
         found = set()

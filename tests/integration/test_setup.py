@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import signal
@@ -103,6 +104,25 @@ def test_new_requirements_are_installed_at_the_next_start(clone: Path, index: Pa
     make_wheel(index.folder, "left", "1.5")
     (clone / "requirements.txt").write_text("left>=1.5,<2\nright>=1,<2\n")
     assert start(clone, index)[1] == "ran 1.5\n"
+
+
+def test_a_locked_setup_makes_the_dashboards_environment_anew_of_known_wheels(
+    clone: Path, index: PackageIndex
+) -> None:
+    start(clone, index)
+    make_wheel(index.folder, "left", "1.5")
+    lock = clone / "runners" / "requirements" / "locked" / "dashboard.txt"
+    lock.parent.mkdir(parents=True)
+    lines = []
+    for name in ("left-1.5", "right-1.0"):
+        digest = hashlib.sha256((index.folder / f"{name}-py3-none-any.whl").read_bytes()).hexdigest()
+        lines.append(f"{name.replace('-', '==')} --hash=sha256:{digest}\n")
+    lock.write_text("".join(lines))
+    assert start(clone, index, "setup", "--locked")[:2] == (7, "ran 1.5 setup --locked\n")
+    requests = len(index.asked)
+    assert start(clone, index, "setup", "--locked")[:2] == (7, "ran 1.5 setup --locked\n")
+    assert start(clone, index)[:2] == (7, "ran 1.5\n")
+    assert len(index.asked) == requests
 
 
 def test_starts_from_any_folder(clone: Path, index: PackageIndex, tmp_path: Path) -> None:

@@ -16,8 +16,9 @@ import pytest
 from runners import launcher, registry
 from runners.errors import HopscopeError, UsageError
 from runners.plan import ROOT
-from runners.processes import Identity, identify, is_alive, read_stat
+from runners.processes import Identity, command_line, identify, is_alive, read_stat
 from runners.run import Run
+from runners.run_samples import MODULE as SAMPLES_MODULE
 from tests.integration.waiting import ended, until
 
 pytestmark = pytest.mark.usefixtures("hopscope_home")
@@ -73,6 +74,7 @@ def test_a_run_keeps_its_output_and_command_and_versions(start: Callable[..., Ru
     assert run.started_at <= run.ended_at
     until(lambda: not is_alive(supervisor_of(run)))
     assert sorted(entry.name for entry in run.path.iterdir()) == [
+        "launch.mac",
         "out.log",
         "samples.jsonl",
         "spec.json",
@@ -283,8 +285,8 @@ def test_no_zombie_is_left_here_nor_there(start: Callable[..., Run]) -> None:
     # The ten orphans are the supervisor's to reap; what the program itself does not wait for are its own.
     until(lambda: _children(supervisor.pid) == {run.reload().status["pid"]: "S"})
     registry.stop(run)
-    until(lambda: read_stat(supervisor.pid) is None)
-    assert "Z" not in _children(os.getpid()).values()
+    until(lambda: not is_alive(supervisor))
+    until(lambda: "Z" not in _children(os.getpid()).values())
 
 
 def _children(pid: int) -> dict[int, str]:
@@ -292,30 +294,102 @@ def _children(pid: int) -> dict[int, str]:
     return {stat.pid: stat.state for stat in stats if stat is not None and stat.parent == pid}
 
 
-def test_the_program_dies_with_a_killed_supervisor_and_the_run_is_lost(start: Callable[..., Run]) -> None:
-    run = start("import os, signal; print(os.getpid()); signal.pause()")
-    program = printed_pids(run, 1)[0]
-    assert run.reload().state == "running"
-    os.kill(supervisor_of(run).pid, signal.SIGKILL)
-    until(lambda: not is_alive(program))
-    run = ended(run)
-    assert run.state == "lost"
-    assert run.reason is not None
-    assert "gone" in run.reason
+def kill_supervisor(run: Run) -> None:
+    supervisor = supervisor_of(run)
+    os.kill(supervisor.pid, signal.SIGKILL)
+    until(lambda: not is_alive(supervisor))
+
+
+def test_a_killed_supervisor_leaves_the_program_unharmed_and_its_output_kept(
+    start: Callable[..., Run], tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "go")
+    run = start(
+        """
+        import os, sys
+        os.write(1, b"before\\n")
+        open(sys.argv[1]).read()
+        sys.stdout.buffer.write(bytes(range(256)) * 80_000)
+        sys.stdout.flush()
+        os.write(2, b"after\\n")
+        open(sys.argv[2], "w").write("whole")
+        """,
+        str(tmp_path / "go"),
+        str(tmp_path / "end"),
+    )
+    until(lambda: run.log.read_bytes() == b"before\n")
+    kill_supervisor(run)
+    (tmp_path / "go").write_text("go")
+    whole = b"before\n" + bytes(range(256)) * 80_000 + b"after\n"
+    until(lambda: run.log.stat().st_size == len(whole))
+    assert run.log.read_bytes() == whole
+    until(lambda: (tmp_path / "end").exists() and (tmp_path / "end").read_text() == "whole")
+    until(lambda: run.reload().reason == "the process that watched it is gone, so how it ended is not known")
     assert registry.runs()[0].state == "lost"
     registry.remove(run)
     assert registry.runs() == []
 
 
-def test_stop_ends_what_a_lost_run_left_running(start: Callable[..., Run]) -> None:
-    run = start(FAMILY + "    while True: signal.pause()\n")
-    family = printed_pids(run, 3)
-    os.kill(supervisor_of(run).pid, signal.SIGKILL)
-    until(lambda: run.reload().state == "lost")
-    until(lambda: not is_alive(family[0]))
+def test_without_a_supervisor_and_a_companion_it_still_runs_and_is_found(start: Callable[..., Run]) -> None:
+    run = start("import os, signal; print(os.getpid()); signal.pause()")
+    program = printed_pids(run, 1)[0]
+    companion = until(lambda: started_for(run))
+    os.kill(companion, signal.SIGKILL)
+    kill_supervisor(run)
+    until(lambda: run.reload().reason is not None and f"pid {program.pid}" in str(run.reload().reason))
+    registry.stop(run)
+    assert not is_alive(program)
+
+
+def started_for(run: Run) -> int:
+    """The pid of the process that samples the run, 0 before there is one."""
+    everyone = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+    words = (SAMPLES_MODULE, str(run.path))
+    return next((pid for pid in everyone if all(word in command_line(pid) for word in words)), 0)
+
+
+def test_a_lost_run_says_what_still_runs_and_stop_asks_it_first(
+    start: Callable[..., Run], tmp_path: Path
+) -> None:
+    run = start(
+        """
+        import os, signal, sys
+        os.write(1, b"%d\\n" % os.getpid())
+        signal.signal(signal.SIGTERM, lambda *_: (open(sys.argv[1], "w").write("saved"), sys.exit()))
+        if os.fork() == 0:
+            os.setsid()
+            # Started without its parent's environment, and still of the run: its parent is.
+            os.execve(sys.executable, [sys.executable, "-c", "import os, signal\\n"
+                "os.write(1, b'%d\\\\n' % os.getpid())\\nsignal.pause()"], {})
+        while True: signal.pause()
+        """,
+        str(tmp_path / "saved"),
+    )
+    family = printed_pids(run, 2)
+    pids = sorted(process.pid for process in family)
+    kill_supervisor(run)
+    words = (
+        "the process that watched it is gone; 2 processes still run "
+        f"(pid {pids[0]}, {pids[1]}); stop ends them"
+    )
+    until(lambda: run.reload().reason == words)
+    assert run.reload().state == "lost"
     with pytest.raises(UsageError, match="still runs; stop it first"):
         registry.remove(run)
     run = registry.stop(run)
+    assert (tmp_path / "saved").read_text() == "saved"
+    assert run.reason == "the process that watched it is gone; 2 processes still ran and had to be ended"
+    assert not any(map(is_alive, family))
+
+
+def test_stop_ends_what_a_lost_run_left_running(start: Callable[..., Run]) -> None:
+    run = start(FAMILY + "    while True: signal.pause()\n")
+    family = printed_pids(run, 3)
+    kill_supervisor(run)
+    until(lambda: run.reload().state == "lost")
+    with pytest.raises(UsageError, match="still runs; stop it first"):
+        registry.remove(run)
+    run = registry.stop(run, grace_s=0.2)
     assert not any(map(is_alive, family))
     assert run.state == "lost"
     assert run.reason is not None

@@ -14,8 +14,9 @@ import pytest
 
 from app.store.progress import last_progress
 from runners import launcher, registry
+from runners.leftovers import left_running
 from runners.members import Member, Stage
-from runners.processes import Identity, identify, is_alive, read_stat, started_with
+from runners.processes import Identity, identify, is_alive, read_stat
 from runners.run import Run
 from tests.integration.waiting import ended, until
 
@@ -232,7 +233,7 @@ class TestOneFails:
         run = start(member("worker-0", WAIT), missing)
         assert run.state == "failed"
         assert run.reason == "could not be started: No such file or directory: /no/such/python"
-        assert not started_with("HOPSCOPE_RUN_DIR", str(run.path))
+        assert not left_running(run.path)
 
 
 def served(folder: Path) -> tuple[Member, str]:
@@ -325,7 +326,7 @@ class TestEnded:
         assert run.reason == "the time limit of 0.5 s ended it"
         assert "hopscope: the time limit of 0.5 s is over, so it is ended\n" in run.log.read_text()
         assert [told["signal"] for told in run.status["members"]] == [signal.SIGTERM, signal.SIGTERM]
-        assert not started_with("HOPSCOPE_RUN_DIR", str(run.path))
+        assert not left_running(run.path)
 
     def test_a_time_limit_holds_for_a_single_command_too(self, start: Callable[..., Run]) -> None:
         # A shell is there at once, where Python takes its time.
@@ -335,15 +336,23 @@ class TestEnded:
         assert run.reason == "the time limit of 1 s ended it"
         assert run.log.read_text() == "half\nhopscope: the time limit of 1 s is over, so it is ended\n"
 
-    def test_a_killed_supervisor_takes_its_members_along(self, start: Callable[..., Run]) -> None:
-        run = start(member("server-0", WAIT, serves=True), member("worker-0", WAIT), member("worker-1", WAIT))
-        processes = printed(run, 3)
+    def test_members_go_on_without_their_supervisor_and_their_output_is_kept(
+        self, start: Callable[..., Run], tmp_path: Path
+    ) -> None:
+        os.mkfifo(tmp_path / "go")
+        text = f"print('begun', flush=True); open({str(tmp_path / 'go')!r}).read(); print('end')"
+        run = start(member("server-0", WAIT, serves=True), member("worker-0", text))
+        until(lambda: "worker-0 | begun" in run.log.read_text())
         supervisor = run.supervisor
         assert supervisor is not None
         os.kill(supervisor.pid, signal.SIGKILL)
-        until(lambda: not alive(processes))
-        assert run.reload().state == "lost"
-        registry.remove(run)
+        until(lambda: not is_alive(supervisor))
+        (tmp_path / "go").write_text("go")
+        until(lambda: "worker-0 | end" in run.log.read_text())
+        words = "hopscope: the process that watched it is gone; lines that it had not finished are not here"
+        assert words in run.log.read_text().splitlines()
+        registry.stop(run)
+        assert left_running(run.path) == []
 
     def test_what_members_of_a_lost_run_forked_is_ended_by_a_stop(self, start: Callable[..., Run]) -> None:
         run = start(member("worker-0", FAMILY + WAIT), member("worker-1", WAIT))
@@ -377,7 +386,7 @@ class TestEnded:
         # What has just printed may still be on its way to sleep.
         until(lambda: children() == ["S"])
         registry.stop(run)
-        until(lambda: read_stat(supervisor.pid) is None)
+        until(lambda: not is_alive(supervisor))
 
 
 class TestStages:

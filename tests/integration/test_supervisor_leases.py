@@ -15,6 +15,8 @@ from runners.errors import UsageError
 from runners.gpus import Gpu, Gpus
 from runners.plan import Plan
 from runners.run import Run
+from tests.conftest import stop_runs
+from tests.integration.sampled import companion_of
 from tests.integration.waiting import until
 
 CARD = Gpu(0, "GPU-aaaa", "00000000:01:00.0", "Card X", (9, 0))
@@ -28,9 +30,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("HOPSCOPE_HOME", str(home))
     monkeypatch.setattr(plan_script, "known_gpus", lambda: Gpus((CARD, OTHER)))
     yield home
-    for run in registry.runs():
-        if not run.ended:
-            registry.stop(run, grace_s=0)
+    stop_runs()
 
 
 @pytest.fixture
@@ -77,14 +77,23 @@ def test_a_card_that_was_taken_since_the_plan_is_refused_at_launch(
     assert leases.holders(home, "GPU-bbbb") == []
 
 
-def test_a_killed_supervisor_holds_no_card(home: Path, plan: Callable[..., Plan]) -> None:
+@pytest.mark.parametrize("companion_too", [False, True])
+def test_a_card_is_held_until_nothing_of_a_lost_run_runs(
+    home: Path, plan: Callable[..., Plan], companion_too: bool
+) -> None:
     run = launcher.launch(plan("gpu:0"))
+    lines(run)
+    if companion_too:
+        os.kill(companion_of(run).pid, signal.SIGKILL)
     supervisor = run.supervisor
     assert supervisor is not None
     os.kill(supervisor.pid, signal.SIGKILL)
-    until(lambda: not leases.holders(home, "GPU-aaaa"))
-    # What it held is let go of before the process is gone.
     until(lambda: run.reload().state == "lost")
+    assert leases.holders(home, "GPU-aaaa") == [run.id]
+    assert run.id in plan("gpu:0").problems[0]
+    registry.stop(run)
+    until(lambda: not leases.holders(home, "GPU-aaaa"))
+    assert plan("gpu:0").problems == []
 
 
 def test_the_program_itself_holds_no_lease(home: Path, plan: Callable[..., Plan]) -> None:

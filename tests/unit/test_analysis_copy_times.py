@@ -16,8 +16,8 @@ from app.analysis.matrix import device_matrix
 from app.analysis.report import build_report, run_report
 from app.analysis.tables import Tables
 from app.analysis.text import render_text
-from app.screen.rows import HOP_COLUMNS, RunRows, hop_columns
 from app.views.matrix import matrix_figure
+from app.web.shared.rows import HOP_COLUMNS, RunRows, hop_columns
 from probes.trace.rows import Graph, Key, Process
 from runners.copy_costs import Costs, Pair, costs_of_run, keep_with_run, save
 from tests.unit.traces import Trace, hop_fields, write_status

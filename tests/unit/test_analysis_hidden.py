@@ -11,9 +11,9 @@ from app.analysis.html import render_html
 from app.analysis.report import build_report
 from app.analysis.tables import Tables
 from app.analysis.text import found_told, render_text
-from app.screen.finding_rows import headline
-from app.screen.stage import Stage
-from probes.trace.rows import BY_XLA, Graph, Key, Node, Unseen
+from app.web.run.finding_rows import headline
+from app.web.run.stage import Stage
+from probes.trace.rows import BY_XLA, DROPPED, Graph, Key, Node, Unseen
 
 NO_GRAPH = "the runtime exported no placed graph for this call"
 
@@ -45,6 +45,9 @@ def run_of(*unseen: Unseen, eager: int = 0, calls: int = 0) -> Tables:
         (run_of(Unseen("ops of hybridized blocks", 50, "traced before the recorder came"), calls=50),
          "ops of hybridized blocks"),
         (run_of(Unseen("ops of hybridized blocks", 1, "traced before the recorder came"), calls=50), ""),
+        (run_of(Unseen(DROPPED, 1, "No space left on device"), eager=100), DROPPED),
+        (run_of(Unseen(DROPPED, 1, "No space left on device"), Unseen("ops inside train", 1410, NO_GRAPH)),
+         f"{DROPPED} and ops inside train"),
         (run_of(), ""),
     ],
 )  # fmt: skip

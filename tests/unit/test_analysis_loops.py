@@ -147,6 +147,13 @@ def test_threads_that_go_the_same_way_add_up() -> None:
     assert found(["op:3", "take:4"] * 6, ["op:3", "take:4"] * 8) == {"take:4": 14}
 
 
+def test_what_two_loops_share_does_not_recur_in_the_pause_between_them() -> None:
+    first, second = ["op:2", "take:3", "host:4"] * 12, ["op:5", "take:6", "host:4"] * 12
+    pause = [""] * 1000
+    assert found([*first, *pause, *second]) == {"take:3": 12, "take:6": 12}
+    assert found(first, [*pause, *second]) == {"take:3": 12, "take:6": 12}
+
+
 def taking_turns(rounds: int, tasks: Sequence[int]) -> list[list[str]]:
     """A loop whose every round brings data, and waits for three threads that have so many tasks each."""
     programs: list[list[str]] = [[] for _ in range(4)]

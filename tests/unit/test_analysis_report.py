@@ -677,7 +677,11 @@ def test_the_report_has_exactly_the_parts_that_are_agreed() -> None:
     assert build_report(info, run, ops=True)["ops"] == []
 
 
-def test_a_runs_folder_gives_its_report_live_and_sealed(tmp_path: Path) -> None:
+def test_a_runs_folder_gives_its_report_live_and_sealed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    tmp_path = tmp_path / "runs" / "one"
     trace = Trace(tmp_path)
     loc = trace.location("train.py:7")
     graph = trace.graph("step")
@@ -806,3 +810,11 @@ def test_an_op_that_nobody_placed_is_away_from_inputs_on_other_devices_only() ->
             r" inputs on cpu:1, and used on cpu:1: ",
             found.summary,
         )
+
+
+def test_no_name_of_a_device_drives_the_terminal() -> None:
+    report = build_report({"run": "r", "status": "finished", "exit_code": 0}, tables())
+    name = "\x9b31mcpu:1\u202e"
+    text = render_text(report | {"device_map": {name: {"stand_in": True}}, "devices": [name]})
+    assert "stand-ins (they only play GPUs" in text
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text)

@@ -14,8 +14,8 @@ from app.analysis.hops import hop_table
 from app.analysis.syncs import sync_table
 from app.analysis.tables import Tables
 from app.analysis.verify import Judged, StepTime, changed_sites, line_map, verify
-from app.screen import verify_words
 from app.store.totals import KeyTotals
+from app.web.run import verify_words
 from probes.trace.rows import Event, Key, Location, Process, Unseen
 from tests.unit.traces import hop_fields
 

@@ -322,3 +322,17 @@ def test_durations_read_well() -> None:
     assert duration(4.25) == "4.2 s"
     assert duration(200) == "3 min 20 s"
     assert duration(7500) == "2 h 5 min"
+
+
+@pytest.mark.parametrize("words", [["x" * 300], ["x/" * 3000], ["-m", "x" * 300]])
+def test_a_script_whose_name_no_file_can_have_is_refused_in_a_line(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["run", "--", *words]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("is not a path: it is too long")
+
+
+def test_a_device_is_no_script(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", "--", "/dev/zero"]) == 2
+    assert "/dev/zero is neither a file nor a folder" in capsys.readouterr().err

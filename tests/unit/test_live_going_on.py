@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from app.live.going_on import GoingOn
+from app.components.stream.going_on import GoingOn
 from runners.processes import boot_id, read_stat
 from runners.registry import runs_folder
 

@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip("streamlit")
 
-from app.live.machine import shape_of
-from app.screen.machine_recordings import recording_row
+from app.components.machine.machine import shape_of
+from app.web.machine.machine_recordings import recording_row
 from runners import recordings
 from tests.unit.machine_samples import UNSUPPORTED, ByHand, full_message, gpu
 

@@ -13,11 +13,12 @@ import pytest
 
 pytest.importorskip("starlette")
 
-from app.live.replay import Replay, recording_of
+from app.components.stream.replay import Replay, recording_of
 from runners import recordings
 from runners.errors import HopscopeError
 from tests.unit.machine_samples import ByHand, change, full_message
-from tests.unit.test_live_stream import Socket, in_loop, state_of
+from tests.unit.test_live_stream import state_of
+from tests.unit.viewers import Socket, in_loop
 
 START = 1_700_000_000.0
 SAMPLES = 40

@@ -6,20 +6,20 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
 
 pytest.importorskip("starlette")
 
-from starlette.websockets import WebSocket
+from starlette.websockets import WebSocketDisconnect
 
-from app.live import past, stream
-from app.live.stream import Hub
+from app.components.stream import connection, past, stream
+from app.components.stream.stream import Hub
 from probes.nvml.snapshot import merge
 from tests.unit.machine_samples import ByHand, change, full_message
+from tests.unit.viewers import Socket, in_loop
 
 NOW = 0.0
 """When the test began, epoch seconds; not when this file was read, which may be long before."""
@@ -28,45 +28,6 @@ NOW = 0.0
 @pytest.fixture(autouse=True)
 def begin_now(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(globals(), "NOW", time.time())
-
-
-class Socket(WebSocket):
-    """A viewer's end of a connection; it takes what is sent while `open` is set."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self.wishes: asyncio.Queue[str | bytes | None] = asyncio.Queue()
-        self.open = asyncio.Event()
-        self.open.set()
-        self.got = asyncio.Condition()
-        self.closed: int | None = None
-
-    async def accept(self, *_terms: Any, **_more: Any) -> None:
-        return
-
-    async def send_text(self, text: str) -> None:
-        await self.open.wait()
-        async with self.got:
-            self.texts.append(text)
-            self.got.notify_all()
-
-    async def receive(self) -> dict[str, Any]:
-        wish = await self.wishes.get()
-        if wish is None:
-            return {"type": "websocket.disconnect", "code": 1005}
-        return {"type": "websocket.receive", "bytes" if isinstance(wish, bytes) else "text": wish}
-
-    async def close(self, code: int = 1000, reason: str | None = None) -> None:
-        self.closed = code
-
-    async def received(self, number: int) -> list[dict[str, Any]]:
-        """What came, once it is so many messages."""
-        async with asyncio.timeout(60), self.got:
-            await self.got.wait_for(lambda: len(self.texts) >= number)
-        return [json.loads(text) for text in self.texts]
-
-    def ask(self, **wish: Any) -> None:
-        self.wishes.put_nowait(json.dumps(wish))
 
 
 class Room:
@@ -117,12 +78,6 @@ def in_room(
         assert source.callbacks == []
 
     in_loop(main)
-
-
-def in_loop(main: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-    """Run it in a thread: where browser tests ran before, Playwright's loop runs in this one."""
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(lambda: asyncio.run(main())).result()
 
 
 def state_of(messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -319,7 +274,24 @@ def test_an_hour_comes_as_means_of_what_was_asked_for() -> None:
     in_room(visit)
 
 
-@pytest.mark.parametrize("span", [float("nan"), -5, "long", None, 10**12])
+@pytest.mark.parametrize("span", [float("nan"), float("inf"), -5, "long", None, True, 10**12, 10**400])
 def test_odd_spans_are_bounded(span: object) -> None:
     seconds, fields = past.wanted_in({"span": span, "fields": "all"})
     assert 1 <= seconds <= past.LONGEST_S and fields == ()
+
+
+@pytest.mark.parametrize("text", ["[" * 1500, '{"a":' * 300, "9" * 1999, "null", "\ud800", "NaN"])
+def test_a_wish_that_is_none_is_left_out(text: str) -> None:
+    assert connection.wish_in(text) == {}
+
+
+def test_what_is_sent_after_the_connection_was_closed_ends_its_serving() -> None:
+    async def send_late() -> None:
+        socket = Socket()
+        await connection.send_text(socket, "in time")
+        await socket.close(1003)
+        with pytest.raises(WebSocketDisconnect):
+            await connection.send_text(socket, "late")
+        assert socket.texts == ["in time"]
+
+    asyncio.run(send_late())

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from app.live.thinning import MOST_POINTS, encode, step_for, thin
+from app.components.stream.thinning import MOST_POINTS, encode, step_for, thin
 
 PAST = {
     "t": [10.0, 11.0, 12.5, 14.0, 30.0],

@@ -25,6 +25,7 @@ from app.analysis.verify import line_map
 from app.cli import dispatch
 from app.store.totals import KeyTotals
 from probes.trace.rows import Key, Location, Process
+from runners import ownership
 from runners.errors import HopscopeError
 from runners.plan_preflight import plan_preflight
 from runners.run import read_run
@@ -894,6 +895,7 @@ def test_a_preflights_trial_is_one_too(tmp_path: Path, hopscope_home: Path) -> N
     )
     spec = {"kind": "script", "command": asked.command, "cwd": str(tmp_path), "devices": ["cpu:0"]}
     folder = _run(tmp_path / "20260101-000000-train-0000", preflight=dict(asked.preflight or {}), **spec)
+    ownership.sign(folder)
     again = plan_trial(read_run(folder), "host-sync@train.py:1")
     assert (again.preflight, again.time_limit_s) == (asked.preflight, asked.time_limit_s)
     assert again.env["HOPSCOPE_PREFLIGHT_STEPS"] == "5"

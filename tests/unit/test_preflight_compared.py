@@ -6,8 +6,8 @@ from typing import Any
 
 from app.analysis.preflight.compared import Compared, Row, compare, to_mend
 from app.analysis.verify import line_map
-from app.screen import flown_words
 from app.views import units
+from app.web.run import flown_words
 
 
 def hop(src: str, dst: str, each: float | None = 1.0, size: int | None = 1024, count: int = 3) -> Row:

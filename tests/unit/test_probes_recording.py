@@ -85,3 +85,17 @@ def test_a_fork_between_blocks_writes_nothing(tmp_path: Path) -> None:
     assert os.waitpid(child, 0)[1] == 0
     assert len(list((tmp_path / "one").glob("*.jsonl"))) == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one"]
+
+
+def test_an_end_without_memory_raises_nothing(tmp_path: Path) -> None:
+    """Its traceback stood in the output of a program whose address space was limited."""
+    recording = Recording(str(tmp_path), "tensorflow")
+    recording.happened(recording.key("k", "op", {"op": "MatMul"}), "op")
+
+    def tick() -> None:
+        raise MemoryError
+
+    recording.tickers.append(tick)
+    recording.end()
+    assert recording.ending
+    assert "K" in {row[0] for row in rows(tmp_path)}

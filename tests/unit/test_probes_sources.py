@@ -28,7 +28,7 @@ class Kept:
         return Sources(str(self.trace), self._note)
 
     def _note(self, notes: dict[str, str]) -> None:
-        self.notes = notes
+        self.notes.update(notes)
 
     def files(self) -> list[str]:
         return (

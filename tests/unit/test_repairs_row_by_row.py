@@ -149,3 +149,10 @@ def test_another_loops_rows_may_have_the_same_name() -> None:
     assert by_rows(text) == (
         text.replace("  #!", "").replace("enumerate(pred)", "enumerate(pred.asnumpy())")
     ).replace("int(p.asscalar())", "int(p)")
+
+
+@pytest.mark.parametrize("framework", ["", "jax"])
+def test_of_an_unknown_framework_no_line_is_changed(framework: str) -> None:
+    """A run whose header was lost names none, at which its report failed."""
+    text = HEADS["mxnet"] + BOTH
+    assert fixed("host-sync", text, framework=framework, hops=(PULL,), taken_by="int") is None

@@ -156,3 +156,9 @@ def test_cards_that_are_left_alone_say_why() -> None:
 
 def test_the_file_is_in_the_machines_folder(kept: Path) -> None:
     assert copy_costs.costs_file() == kept
+
+
+def test_costs_nested_without_end_are_none(kept: Path) -> None:
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text('{"machines":' * 100_000)
+    assert load() is None

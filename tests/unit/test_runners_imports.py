@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,20 @@ def test_a_modules_file_is_found_where_it_would_run(tmp_path: Path) -> None:
     assert module_file("pack.age", tmp_path) == package / "__main__.py"
     assert module_file("pack.one", tmp_path) == tmp_path / "pack" / "one.py"
     assert module_file("pack", tmp_path) is None
+
+
+def test_a_module_whose_name_no_file_can_have_is_not_looked_into(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(f"import {'x' * 300}\nfrom . import {'y' * 300}\nimport mxnet\n")
+    assert framework_of(script) == "mxnet"
+
+
+def test_a_module_of_such_a_name_is_found_nowhere(tmp_path: Path) -> None:
+    assert module_file("x" * 300, tmp_path) is None
+
+
+def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
+    """`run /dev/zero` took all of the machine's memory, a FIFO was waited for."""
+    os.mkfifo(tmp_path / "fifo")
+    for path in (Path("/dev/zero"), tmp_path / "fifo", tmp_path):
+        assert framework_of(path) is None

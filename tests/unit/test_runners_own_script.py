@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from runners import interpreters, script_folders
+from runners import interpreters, own_script, registry, script_folders
 from runners.errors import UsageError
 from runners.own_script import (
     OwnScript,
@@ -256,3 +256,23 @@ def test_what_was_launched_is_remembered_for_its_owner_alone(project: Path, tmp_
     assert remembered() == [OwnScript(str(project), "x.py")]
     file.write_text("{")
     assert remembered() == []
+
+
+@pytest.mark.parametrize(
+    "kept", ["{}", "[]", '{"launched": 5}', '{"launched": [5]}', "[" * 100_000, "9" * 5000]
+)
+def test_a_damaged_memory_of_what_was_launched_is_none(project: Path, kept: str) -> None:
+    script_folders.allow([project])
+    (registry.home() / own_script.REMEMBERED).write_text(kept)
+    assert own_script.remembered() == []
+    own_script.remember(OwnScript(str(project), "train.py"))
+    assert [own.script for own in own_script.remembered()] == ["train.py"]
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "x/" * 3000 + "y", "a\0b"])
+@pytest.mark.parametrize("field", ["script", "cwd", "folder"])
+def test_a_path_that_no_file_can_have_is_said_to_be_none(project: Path, name: str, field: str) -> None:
+    script_folders.allow([project])
+    own = OwnScript.read({"folder": str(project), "script": "train.py", field: name})
+    with pytest.raises(UsageError, match="is not a"):
+        plan_own(own)

@@ -481,3 +481,9 @@ class TestFolder:
         (only,) = recordings.listed()
         assert (only.id, only.header, only.bytes) == ("bad.jsonl", None, 5)
         assert only.problem is not None and only.problem.startswith("bad.jsonl is not a recording")
+
+
+def test_a_text_of_a_recording_can_be_encoded() -> None:
+    whole = machine(gpu(0, name="A\udc80B"))
+    message = parse_message(json.dumps({**whole, "full": True}).encode())
+    assert message["gpus"][0]["name"] == "A\N{REPLACEMENT CHARACTER}B"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from pathlib import Path
@@ -85,7 +86,8 @@ BROKEN: dict[str, tuple[Any, Any, str, str]] = {
         {"state": "running", "supervisor_pid": "1", "supervisor_start": 1, "boot_id": "x"},
         {},
         "lost",
-        "the process that watched it is gone, so how it ended is not known",
+        "the process that watched it is gone, so how it ended is not known; "
+        "status.json is damaged: supervisor_pid has a value of a wrong type",
     ),
     "torn-spec": (finished(), "{", "finished", "spec.json is damaged: it is not JSON"),
     "no-spec": (finished(reason="said"), None, "finished", "said; spec.json is missing"),
@@ -101,7 +103,8 @@ def test_broken_folders_hide_nothing_and_say_why(home: Path) -> None:
     (home / "runs" / "dangling").symlink_to("nowhere")
     found = {run.id: run.judge() for run in registry.runs()}
     expected = {name: (state, reason) for name, (_, _, state, reason) in BROKEN.items()}
-    assert found == expected | {"whole": ("finished", None)}
+    link = "it is a link, which is not followed; give the path of the folder that it leads to"
+    assert found == expected | {"whole": ("finished", None), "dangling": ("lost", link)}
     for run in registry.runs():
         assert run.ended
         assert run.created > 0
@@ -174,15 +177,36 @@ def test_find_takes_id_beginning_and_path(home: Path, tmp_path: Path) -> None:
             registry.find(nothing)
 
 
+def test_what_cannot_be_opened_is_not_found_for_reading(home: Path, tmp_path: Path) -> None:
+    make(home, "bad-\udcff", finished(), {})
+    (tmp_path / "runs").mkdir(exist_ok=True)
+    make(tmp_path, "elsewhere", finished(), {})
+    (home / "runs" / "link").symlink_to(tmp_path / "runs" / "elsewhere")
+    for name in ("bad-\udcff", "./bad-\\xff"):
+        with pytest.raises(UsageError, match=r"cannot be opened: .* rename it to open it"):
+            registry.find(name)
+    with pytest.raises(UsageError, match="cannot be opened: it is a link"):
+        registry.find("link")
+    for beginning in (".", "./", "./b"):
+        with pytest.raises(UsageError, match="is not a run folder"):
+            registry.find(beginning)
+
+
 def test_remove_leaves_what_is_no_run_alone(home: Path, tmp_path: Path) -> None:
     other = tmp_path / "photos"
     other.mkdir()
     (other / "status.json").write_text(json.dumps(finished()))
     copied = registry.find(other)
-    (other / "status.json").rename(other / "x")
-    with pytest.raises(UsageError, match="does not look like a run folder"):
-        registry.remove(copied)
-    assert (other / "x").exists()
+    for look in (
+        copied,
+        dataclasses.replace(copied, path=home),
+        dataclasses.replace(copied, path=home / "runs"),
+    ):
+        with pytest.raises(UsageError, match="is left alone"):
+            registry.remove(look)
+        with pytest.raises(UsageError, match="is left alone"):
+            registry.request_stop(look)
+    assert (other / "status.json").exists()
 
 
 def test_removing_a_link_keeps_what_it_points_to(home: Path, tmp_path: Path) -> None:
@@ -190,9 +214,87 @@ def test_removing_a_link_keeps_what_it_points_to(home: Path, tmp_path: Path) -> 
     other.mkdir()
     (other / "status.json").write_text(json.dumps(finished()))
     (home / "runs" / "link").symlink_to(other)
-    registry.remove(registry.find("link"))
+    registry.remove(registry.listed("link"))
     assert not (home / "runs" / "link").is_symlink()
     assert (other / "status.json").exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        ".",
+        "..",
+        "../runs",
+        "one/",
+        "./one",
+        "on",
+        "/",
+        "~",
+        "link",
+        ".new-x",
+        "one\0",
+        "x" * 9999,
+        "\udcff",
+    ],
+)
+def test_a_page_names_a_run_by_its_whole_id_only(home: Path, tmp_path: Path, name: str) -> None:
+    make(home, "one", finished(), {})
+    make(home, ".new-x", finished(), {})
+    (home / "status.json").write_text(json.dumps(finished()))
+    (home / "runs" / "status.json").write_text(json.dumps(finished()))
+    (home / "runs" / "link").symlink_to(home / "runs" / "one")
+    (home / "runs" / os.fsdecode(b"\xff")).mkdir()
+    assert registry.named("one").id == "one"
+    with pytest.raises(UsageError):
+        registry.named(name)
+
+
+def test_the_working_folder_is_not_removed_by_name(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "out.log").write_text("a service of the user's writes here")
+    monkeypatch.chdir(work)
+    for name in (".", "..", str(work), "../work", "./"):
+        with pytest.raises(UsageError):
+            registry.listed(name)
+    assert (work / "out.log").exists()
+    # It may be read on the command line.
+    assert registry.find(".").path == work
+
+
+def test_a_folder_elsewhere_is_known_by_its_place_not_by_its_words(home: Path) -> None:
+    make(home, "one", finished(), {})
+    assert registry.listed(str(home / "runs" / "one")).id == "one"
+    assert registry.listed(str(home / "runs" / ".." / "runs" / "one")).id == "one"
+    assert registry.holds(home / "runs" / "one")
+    assert not registry.holds(home / "runs")
+    assert not registry.holds(home)
+
+
+def test_names_that_cannot_be_shown_are_listed_and_removed(home: Path) -> None:
+    names = [b"\xff", b"a\x1b[31m", "a\u202eb".encode(), b"two\nlines"]
+    for name in names:
+        (home / "runs" / os.fsdecode(name)).mkdir()
+    found = registry.runs()
+    assert {run.id for run in found} == {"./\\xff", "./a\\x1b[31m", "./a\\u202eb", "./two\\nlines"}
+    assert all(run.problem and "cannot be shown" in run.problem for run in found)
+    for run in found:
+        assert registry.listed(run.id).path == run.path
+        registry.remove(run)
+    assert registry.runs() == []
+
+
+def test_a_link_is_not_stopped_through(home: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "status.json").write_text(json.dumps(watched_by(2**22 + 1, 1)))
+    (home / "runs" / "link").symlink_to(other)
+    with pytest.raises(UsageError, match="is a link"):
+        registry.request_stop(registry.listed("link"))
+    assert sorted(entry.name for entry in other.iterdir()) == ["status.json"]
 
 
 def test_removing_twice_says_so(home: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from app.web.run import run_panel
 from runners import registry
 from runners.errors import UsageError
 from runners.launcher import plan_program
@@ -71,6 +72,19 @@ def test_only_what_belongs_to_checkpoints_is_copied(home: Path, tmp_path: Path) 
     target.mkdir()
     copy_checkpoints(run, target)
     assert sorted(file.name for file in (target / CHECKPOINTS).iterdir()) == sorted(SAVED)
+
+
+def test_no_link_is_followed_to_what_is_not_the_runs(home: Path, tmp_path: Path) -> None:
+    """A folder from elsewhere may hold one that leads to a key."""
+    run = ended(home, *SAVED)
+    (tmp_path / "key").write_text("secret")
+    (run.path / CHECKPOINTS / "step-13.index").symlink_to(tmp_path / "key")
+    target = tmp_path / "new"
+    target.mkdir()
+    copy_checkpoints(run, target)
+    assert not (target / CHECKPOINTS / "step-13.index").exists()
+    with pytest.raises(UsageError, match="was not launched from here, so its checkpoints are not loaded"):
+        run_panel._resume(run)
 
 
 def test_a_resumed_run_is_as_the_one_before_unless_it_is_said(home: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import resource
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,7 +23,6 @@ def log(path: Path) -> Iterator[RunLog]:
     log = RunLog(path)
     yield log
     log.finish()
-    os.close(log.descriptor)
 
 
 def take(log: RunLog) -> None:
@@ -32,8 +33,19 @@ def take(log: RunLog) -> None:
     os.close(writable)
 
 
+@contextlib.contextmanager
+def room(size: int) -> Iterator[None]:
+    """Let no file of this process grow beyond so many bytes."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
 def test_names_are_as_wide_as_the_widest(log: RunLog, path: Path) -> None:
-    short, long = log.pipe("ps-0", 8), log.pipe("worker-0", 8)
+    short, long = log.pipe("ps-0     | "), log.pipe("worker-0 | ")
     os.write(short, b"one\ntwo\n")
     os.write(long, b"three\n")
     take(log)
@@ -43,7 +55,7 @@ def test_names_are_as_wide_as_the_widest(log: RunLog, path: Path) -> None:
 
 
 def test_half_a_line_waits_for_its_end_and_the_end_of_the_member_is_one(log: RunLog, path: Path) -> None:
-    one, two = log.pipe("a", 1), log.pipe("b", 1)
+    one, two = log.pipe("a | "), log.pipe("b | ")
     os.write(one, b"half")
     os.write(two, b"whole\n")
     take(log)
@@ -57,7 +69,7 @@ def test_half_a_line_waits_for_its_end_and_the_end_of_the_member_is_one(log: Run
 
 
 def test_an_overlong_line_comes_in_pieces_and_others_break_it(log: RunLog, path: Path) -> None:
-    one, two = log.pipe("a", 1), log.pipe("b", 1)
+    one, two = log.pipe("a | "), log.pipe("b | ")
     piece = b"x" * (LONGEST_KEPT // 2)
     for _ in range(3):
         os.write(one, piece)
@@ -73,9 +85,9 @@ def test_an_overlong_line_comes_in_pieces_and_others_break_it(log: RunLog, path:
 
 
 def test_its_own_words_begin_a_line_and_follow_what_was_printed(log: RunLog, path: Path) -> None:
-    os.write(log.descriptor, b"no newline")
+    path.write_bytes(b"no newline")
     log.say("first")
-    one = log.pipe("a", 1)
+    one = log.pipe("a | ")
     os.write(one, b"printed\nhalf")
     log.say("second")
     os.close(one)
@@ -83,16 +95,55 @@ def test_its_own_words_begin_a_line_and_follow_what_was_printed(log: RunLog, pat
     assert path.read_text() == "no newline\nhopscope: first\na | printed\nhopscope: second\na | half\n"
 
 
-def test_what_finds_no_room_is_counted(log: RunLog, path: Path) -> None:
-    one = log.pipe("a", 1)
-    kept = os.dup(log.descriptor)
-    with open("/dev/full", "r+b", buffering=0) as full:  # noqa: PTH123
-        os.dup2(full.fileno(), log.descriptor)
+@pytest.mark.parametrize(("prefix", "kept"), [("a | ", "a | kept\n"), ("", "kept\n")])
+def test_what_finds_no_room_is_counted(log: RunLog, path: Path, prefix: str, kept: str) -> None:
+    one = log.pipe(prefix)
+    with room(2):
         os.write(one, b"lost\n")
         take(log)
-    os.dup2(kept, log.descriptor)
-    os.close(kept)
+        take(log)
+    assert log.lost == len(f"{prefix}lost\n") - 2
+    assert log.as_json() == {"output_lost": log.lost, "output_lost_why": "File too large"}
     os.write(one, b"kept\n")
     take(log)
     os.close(one)
-    assert path.read_text() == "\nhopscope: 9 bytes of output found no room here\na | kept\n"
+    begun = f"{prefix}lost"[:2]
+    words = f"hopscope: {log.lost} bytes of output were not kept here: File too large\n"
+    assert path.read_text() == f"{begun}\n{words}{kept}"
+
+
+def test_where_there_is_no_room_to_say_so_nothing_follows_the_gap(log: RunLog, path: Path) -> None:
+    one = log.pipe("")
+    os.write(one, b"begun\n")
+    take(log)
+    with room(len("begun\n")):
+        os.write(one, b"x" * 100)
+        take(log)
+    with room(len("begun\nhopscope: 100 bytes")):
+        os.write(one, b"short\n")
+        take(log)
+    assert path.read_text() == "begun\n"
+    log.say("end")
+    os.close(one)
+    words = "hopscope: 106 bytes of output were not kept here: File too large\n"
+    assert path.read_text() == f"begun\n{words}hopscope: end\n"
+
+
+def test_a_member_alone_is_kept_byte_for_byte(log: RunLog, path: Path) -> None:
+    one = log.pipe("")
+    data = bytes(range(256)) * 100
+    os.write(one, data)
+    os.write(one, b"\r\n\0half")
+    os.close(one)
+    log.finish()
+    assert path.read_bytes() == data + b"\r\n\0half"
+    assert log.lost == 0
+
+
+def test_a_second_reader_gets_each_pipe(path: Path) -> None:
+    shared: list[tuple[bool, str]] = []
+    log = RunLog(path, lambda descriptor, prefix: shared.append((os.isatty(descriptor), prefix)))
+    for descriptor in (log.pipe("a | "), log.pipe("")):
+        os.close(descriptor)
+    log.finish()
+    assert shared == [(False, "a | "), (False, "")]

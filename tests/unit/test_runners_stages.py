@@ -50,9 +50,12 @@ def program(folder: Path, **more: Any) -> Program:
     )
 
 
-WORKERS = Cluster((Role("worker", option="workers"),), addresses, "limit")
+WORKERS = Cluster((Role("worker", option="workers"),), addresses, "loopback", "limit")
 SERVED = Cluster(
-    (Role("ps", serves=True, arguments=("-m", "serve")), Role("worker", option="workers")), addresses, "limit"
+    (Role("ps", serves=True, arguments=("-m", "serve")), Role("worker", option="workers")),
+    addresses,
+    "loopback",
+    "limit",
 )
 
 
@@ -119,6 +122,10 @@ class TestProcesses:
         )
         assert (made.problems, made.time_limit_s) == ([], 9.0)
         assert made.notes == ["each of worker:0, worker:1, worker:2 has its own cpu:1, cpu:2"]
+        assert made.warning == (
+            "While it runs, its processes listen on loopback without a password:"
+            " whoever reaches them can run code as you."
+        )
         (stage,) = made.stages
         assert [member.name for member in stage.members] == ["ps", "worker-0", "worker-1", "worker-2"]
         assert [member.serves for member in stage.members] == [True, False, False, False]

@@ -74,3 +74,19 @@ def test_what_is_missing_or_no_file_is_told(tmp_path: Path) -> None:
 def test_what_is_written_is_json(tmp_path: Path) -> None:
     StatusFile(tmp_path).write({"reason": 'a "quoted" line\n'}, last=True)
     assert json.loads((tmp_path / STATUS_NAME).read_text()) == {"reason": 'a "quoted" line\n'}
+
+
+def test_a_file_of_two_names_is_never_written(tmp_path: Path) -> None:
+    """A folder from elsewhere had the owner's notes under the spare's name, and they were overwritten."""
+    notes = tmp_path / "notes"
+    notes.write_text("mine")
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / SPARE_NAME).hardlink_to(notes)
+    file = StatusFile(run)
+    assert file.write({"state": "running"})
+    (run / SPARE_NAME).unlink()
+    (run / SPARE_NAME).hardlink_to(notes)
+    assert file.write({"state": "stopped"}, last=True)
+    assert read_object(run / STATUS_NAME) == {"state": "stopped"}
+    assert (notes.read_text(), notes.stat().st_nlink) == ("mine", 1)

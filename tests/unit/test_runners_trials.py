@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import json
 import sys
 from collections.abc import Mapping
@@ -10,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from runners import ownership
+from runners.errors import UsageError
 from runners.plan import INJECT, Plan
 from runners.plan_preflight import as_preflight, plan_preflight
 from runners.plan_script import plan_script
@@ -30,7 +34,7 @@ def scripts(tmp_path: Path, hopscope_home: Path) -> Path:
     return folder
 
 
-def run_of(plan: Plan, folder: Path, edits: Mapping[str, str] | None = None) -> Run:
+def run_of(plan: Plan, folder: Path, edits: Mapping[str, str] | None = None, own: bool = True) -> Run:
     """The run of a plan, as it stands in its folder when it has ended."""
     folder.mkdir()
     trial = Trial("first", FINDING, dict(edits or {}))
@@ -40,6 +44,8 @@ def run_of(plan: Plan, folder: Path, edits: Mapping[str, str] | None = None) -> 
     (folder / "spec.json").write_text(json.dumps(spec | {"env": plan.env, "devices": plan.devices} | more))
     (folder / "status.json").write_text(json.dumps({"state": "finished", "exit_code": 0}))
     write_edits(folder, folder, trial)
+    if own:
+        ownership.sign(folder)
     return read_run(folder)
 
 
@@ -57,8 +63,8 @@ def test_the_users_variables_are_set_again(
     assert again.env["PYTHONPATH"] == f"{INJECT}:/my/modules"
 
 
-def test_exact_lines_stay(scripts: Path, tmp_path: Path) -> None:
-    first = plan_script(["train.py"], cwd=scripts, python=sys.executable, exact_lines=True)
+def test_the_exact_mode_stays(scripts: Path, tmp_path: Path) -> None:
+    first = plan_script(["train.py"], cwd=scripts, python=sys.executable, exact=True)
     again = plan_trial(run_of(first, tmp_path / "20260101-000000-train-0000"), FINDING)
     assert again.env == first.env and again.env["HOPSCOPE_EXACT_LINES"] == "1"
     assert any("exact lines" in note for note in again.notes)
@@ -97,3 +103,46 @@ def test_what_a_run_was_made_for(scripts: Path, tmp_path: Path) -> None:
     trials = [tried(run) for run in runs]
     assert trials[:2] == [None, None]
     assert [(one.of, one.finding) for one in trials if one] == [("first", FINDING)] * 2
+
+
+@pytest.fixture
+def received(scripts: Path, tmp_path: Path) -> tuple[Run, Path]:
+    """A run folder from elsewhere whose interpreter is a trap, and what is there once that was started."""
+    sprung = tmp_path / "sprung"
+    trap = tmp_path / "python"
+    trap.write_text(f"#!/bin/sh\ntouch {sprung}\n")
+    trap.chmod(0o755)
+    plan = plan_script(["train.py"], cwd=scripts, python=sys.executable)
+    plan = dataclasses.replace(plan, command=[str(trap), *plan.command[1:]])
+    return run_of(plan, tmp_path / "20260101-000000-train-0000", own=False), sprung
+
+
+def test_nothing_of_a_received_run_is_started_unasked(received: tuple[Run, Path]) -> None:
+    """Not even to ask its interpreter which versions it has."""
+    run, sprung = received
+    for confirmed in ("", "wrong"):
+        with pytest.raises(UsageError, match="was not launched from here"):
+            plan_trial(run, FINDING, confirmed=confirmed)
+    assert not sprung.exists()
+    plan_trial(run, FINDING, confirmed=ownership.fingerprint(run))
+    assert sprung.exists()
+
+
+def test_what_was_confirmed_is_what_was_shown(received: tuple[Run, Path]) -> None:
+    run, sprung = received
+    shown = ownership.fingerprint(run)
+    (run.path / "spec.json").write_text(json.dumps({**run.spec, "env": {"LD_PRELOAD": "/tmp/evil.so"}}))
+    with pytest.raises(UsageError, match="nobody has confirmed"):
+        plan_trial(run.reload(), FINDING, confirmed=shown)
+    assert not sprung.exists()
+
+
+@pytest.mark.parametrize(
+    "damage", [{"command": [7, None]}, {"command": "x"}, {"env": [1]}, {"preflight": {"steps": "x"}}]
+)
+def test_a_damaged_spec_is_one_line(received: tuple[Run, Path], damage: dict[str, Any]) -> None:
+    run, _ = received
+    (run.path / "spec.json").write_text(json.dumps({**run.spec, **damage}))
+    run = run.reload()
+    with contextlib.suppress(UsageError):
+        plan_trial(run, FINDING, confirmed=ownership.fingerprint(run))

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from app.screen.address import RunAddress
+from app.web.shared.address import RunAddress
 
 FULL = RunAddress(
     run="20260101-120000-train-0abc",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.screen.card_loads import card_loads, least_busy, load_rows, warnings
+from app.web.launch.card_loads import card_loads, least_busy, load_rows, warnings
 from tests.unit.machine_snapshots import (
     DENIED,
     GIB,
@@ -89,7 +89,7 @@ def test_without_cards_or_a_snapshot_there_is_nothing() -> None:
 
 
 def page() -> None:
-    from app.screen.card_loads import loads_panel
+    from app.web.launch.card_loads import loads_panel
 
     loads_panel(["gpu:1", "gpu:0"])
 
@@ -114,7 +114,7 @@ class Watching:
 def test_the_panel_says_what_speaks_against_the_choice(
     snapshot: dict[str, Any] | None, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.screen.card_loads.monitor.shared", lambda: Watching(snapshot))
+    monkeypatch.setattr("app.web.launch.card_loads.monitor.shared", lambda: Watching(snapshot))
     shown = AppTest.from_function(page).run()
     assert not shown.exception
     assert [told in markdown.value for markdown in shown.markdown] == ([True] if told else [])

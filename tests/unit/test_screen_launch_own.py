@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import access
-from app.screen import launch_own
+from app.web.launch import launch_own
 from runners import interpreters, monitor, own_script, plan_script, script_folders
 from runners.gpus import Gpu, Gpus
 from runners.own_script import OwnScript
@@ -20,7 +20,7 @@ from tests.unit.machine_snapshots import gpu, machine
 def form() -> None:
     import streamlit as st
 
-    from app.screen.launch_own import own_script_panel
+    from app.web.launch.launch_own import own_script_panel
 
     left, right = st.columns(2)
     own_script_panel(left, right)

@@ -12,9 +12,11 @@ from app.analysis.lines import Line, LineOps, SourceFile, Way
 from app.analysis.syncs import Sync
 from app.lessons.batch import Batch, Item
 from app.lessons.judged import Judged, LessonRun
-from app.screen.lessons_batch import progress_text
-from app.screen.lessons_detail import blocks
-from app.screen.lessons_rows import (
+from app.store.verdicts import FAILS, HOLDS, UNTESTABLE, Verdict
+from app.views import units
+from app.web.lessons.lessons_batch import progress_text
+from app.web.lessons.lessons_detail import blocks
+from app.web.lessons.lessons_rows import (
     FILTERS,
     badge,
     is_shown,
@@ -25,10 +27,8 @@ from app.screen.lessons_rows import (
     together,
     verdict_rows,
 )
-from app.screen.rows import RunRows
-from app.screen.source_rows import byte_bases, line_facts, types_text
-from app.store.verdicts import FAILS, HOLDS, UNTESTABLE, Verdict
-from app.views import units
+from app.web.shared.rows import RunRows
+from app.web.shared.source_rows import byte_bases, line_facts, types_text
 
 
 def lesson(state: str = "judged", *words: str, **parts: Any) -> Judged:

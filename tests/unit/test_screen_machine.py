@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.screen import machine_costs, machine_fitness, machine_matrices, machine_order
+from app.web.machine import machine_costs, machine_fitness, machine_matrices, machine_order
 from runners import cuda_order
 from runners.copy_costs import Costs, Pair, save
 from runners.cuda_order import visible, with_ordinals
@@ -93,7 +93,7 @@ class TestOrder:
 
 def order_page() -> None:
     """A page with nothing but the section."""
-    from app.screen.machine_order import order_section
+    from app.web.machine.machine_order import order_section
     from tests.unit.test_screen_machine import two
 
     order_section(two(), {})
@@ -143,7 +143,7 @@ class TestTheBox:
 
 def empty_page() -> None:
     """All sections for a machine without a GPU."""
-    from app.screen import machine_costs, machine_fitness, machine_matrices, machine_order
+    from app.web.machine import machine_costs, machine_fitness, machine_matrices, machine_order
     from tests.unit.machine_snapshots import without_gpus
 
     machine_order.order_section(without_gpus())
@@ -154,7 +154,7 @@ def empty_page() -> None:
 
 def one_page() -> None:
     """All sections for a machine with one GPU."""
-    from app.screen import machine_costs, machine_matrices, machine_order
+    from app.web.machine import machine_costs, machine_matrices, machine_order
     from tests.unit.machine_snapshots import gpu, machine
 
     machine_order.order_section(machine(gpu(0)))
@@ -173,7 +173,7 @@ def test_without_a_gpu_every_section_says_why(hopscope_home: Path) -> None:
 
 def broken_page() -> None:
     """All sections for a machine with a good card, a lost one and one of which nothing is told."""
-    from app.screen import machine_costs, machine_fitness, machine_matrices, machine_order
+    from app.web.machine import machine_costs, machine_fitness, machine_matrices, machine_order
     from tests.unit.machine_snapshots import LOST, gpu, lost_gpu, machine, silent_gpu
 
     cells = [[LOST] * 3] * 3
@@ -186,7 +186,7 @@ def broken_page() -> None:
 
 def mig_page() -> None:
     """The order and the matrices of cards of which one is in MIG mode, as their driver tells them."""
-    from app.screen import machine_matrices, machine_order
+    from app.web.machine import machine_matrices, machine_order
     from tests.unit.machine_snapshots import DENIED, gpu, machine
 
     snapshot = machine(gpu(0, mig_mode="on"), gpu(1, name="Another"), topology=[[DENIED] * 2] * 2)
@@ -208,7 +208,7 @@ def test_why_there_is_a_question_mark_stands_below_the_table(monkeypatch: pytest
 
 def silent_page() -> None:
     """All sections for a machine that tells nothing."""
-    from app.screen import machine_costs, machine_fitness, machine_matrices, machine_order
+    from app.web.machine import machine_costs, machine_fitness, machine_matrices, machine_order
     from tests.unit.machine_snapshots import LOST, machine, silent_gpu
 
     snapshot = machine(silent_gpu(0), silent_gpu(1), driver=LOST, cuda_driver=LOST, topology=LOST, p2p=LOST)
@@ -375,14 +375,14 @@ class TestCosts:
 
 
 def costs_page() -> None:
-    from app.screen.machine_costs import costs_section
+    from app.web.machine.machine_costs import costs_section
     from tests.unit.test_screen_machine import two
 
     costs_section(two(), operator=False)
 
 
 def upgraded_page() -> None:
-    from app.screen.machine_costs import costs_section
+    from app.web.machine.machine_costs import costs_section
     from tests.unit.test_screen_machine import two
 
     costs_section(two() | {"driver": "580.1"}, operator=True)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from app.screen.finding_rows import headline as found_headline
-from app.screen.launch_preflight import plan_of, planned
-from app.screen.run_preflight import (
+from app.web.launch.launch_preflight import plan_of, planned
+from app.web.run.finding_rows import headline as found_headline
+from app.web.run.run_preflight import (
     foreseen_rows,
     headline,
     lacking_rows,
@@ -18,7 +18,7 @@ from app.screen.run_preflight import (
     rests_on,
     unforeseen_rows,
 )
-from app.screen.stage import Stage
+from app.web.run.stage import Stage
 from runners import script_folders
 from runners.own_script import OwnScript
 

@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from app.screen.command_words import command_text, shared_variables
-from app.screen.launch_words import plan_remarks, plan_text
-from app.screen.run_header import command_text as spec_text
-from app.screen.run_rows import members_title, run_row
 from app.views.progress_data import Progress
+from app.web.run.run_header import command_text as spec_text
+from app.web.shared.command_words import command_text, shared_variables
+from app.web.shared.launch_words import plan_remarks, plan_text
+from app.web.shared.run_rows import members_title, run_row
 from runners.launcher import plan_program
 from runners.members import Member, Stage
 from runners.processes import identify
@@ -112,3 +112,17 @@ def test_each_process_is_told_with_its_end() -> None:
         "worker-1: running (pid 13)",
     ]
     assert members_title(Run("x", Path("/x"), {}, {"members": 3}).members) == ""
+
+
+def test_what_does_not_print_is_spelled_out_on_one_line() -> None:
+    """A line's end in a variable's name made other commands stand there than those that would run."""
+    env = {"A=1\nls\n# the end": "x\ny", "B": "it's \\ \u202e"}
+    assert command_text(env, "/a\nb", ["run", "a\x1b[2J"]).splitlines() == [
+        r"export $'A=1\nls\n# the end'=$'x\ny'",
+        r"export B=$'it\'s \\ \u202e'",
+        r"cd $'/a\nb'",
+        r"run $'a\x1b[2J'",
+    ]
+    stages = [Stage("one\nrm", pair(), "a\nnote"), Stage("two", pair())]
+    assert all(line.isprintable() for line in command_text({}, "", [], stages).splitlines())
+    assert "# stage one\\nrm: a\\nnote" in command_text({}, "", [], stages)

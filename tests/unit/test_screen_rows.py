@@ -20,16 +20,6 @@ from app.analysis.repairs.edits import Edit, Repair
 from app.analysis.severity import SEVERITY
 from app.analysis.syncs import Idle, Sync
 from app.analysis.verify import Side, StepTime, Verified
-from app.screen import run_header, run_rows, verify_words
-from app.screen.address import RunAddress
-from app.screen.devices import badges, devices_cell
-from app.screen.finding_rows import evidence_text, finding_rows, fold_title, headline
-from app.screen.focus import finding_id, finding_name, focus_of
-from app.screen.launch_words import concerning
-from app.screen.rows import RunRows, sync_columns
-from app.screen.run_claim import claim_rows
-from app.screen.stage import Stage
-from app.screen.tries import tries_of
 from app.store.failure import LastException
 from app.store.verdicts import Verdict
 from app.views import units
@@ -38,6 +28,17 @@ from app.views.placement_data import Crossing, Diagram, Group, Member
 from app.views.progress_data import Progress
 from app.views.selection import Selection
 from app.views.timeline_data import Lane
+from app.web.run import run_header, verify_words
+from app.web.run.finding_rows import evidence_text, finding_rows, fold_title, headline
+from app.web.run.focus import finding_id, finding_name, focus_of
+from app.web.run.run_claim import claim_rows
+from app.web.run.stage import Stage
+from app.web.run.tries import tries_of
+from app.web.shared import run_rows
+from app.web.shared.address import RunAddress
+from app.web.shared.devices import badges, devices_cell
+from app.web.shared.launch_words import concerning
+from app.web.shared.rows import RunRows, sync_columns
 from probes.trace.rows import Process
 from runners.catalogue import PROGRAMS
 from runners.run import Run

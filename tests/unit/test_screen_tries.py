@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.screen import run_panel
+from app.web.run import run_panel
 from runners import registry
 from runners.run import Run
 

@@ -31,6 +31,16 @@ def test_a_missing_folder_is_said_in_one_line(tmp_path: Path) -> None:
         open_run(tmp_path / "gone")
 
 
+def test_a_sealed_folder_whose_name_is_no_text_is_refused_in_one_line(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    a_run(folder).close()
+    write_status(folder)
+    assert open_run(folder).seal()
+    renamed = folder.rename(tmp_path / "run\udcff")
+    with pytest.raises(HopscopeError, match=r"run\\xff is not UTF-8; rename it to open it"):
+        open_run(renamed)
+
+
 def test_a_folder_without_a_trace_is_an_empty_run(tmp_path: Path) -> None:
     store = open_run(tmp_path)
     assert store.processes() == []
@@ -146,6 +156,7 @@ def test_reading_stops_at_the_first_nul(tmp_path: Path) -> None:
         b'["S",5]',
         b'["K",9,"hop",{"bytes":"many"}]',
         b'["K",9,"hop",{"consumers":[1]}]',
+        b'["K",9,"node",{"graph":1}]',
         b'["N",1,"x",1,1,1,1,0,0]',
         b'["e","op",1,2]',
         b'["e","op","soon",1,1,1,null,null,77]',
@@ -391,3 +402,25 @@ def test_values_add_up_over_a_keys_events(tmp_path: Path) -> None:
     sums = store.totals()[key]
     assert (sums.value_sum, sums.max_value, sums.dur_ns, sums.timed, sums.executions) == (42, 40, 150, 2, 9)
     assert store.totals()[plain].value_sum is None
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        b'["e","op",9223372036854775807,50,1,1,null,null,77]',
+        b'["e","op",100,9223372036854775807,1,1,null,null,77]',
+        b'["e","op",100,50,1,9223372036854775807,null,null,77]',
+        b'["e","op",100,50,1,1,-9223372036854775808,null,77]',
+        b'["e","op",100,50,1,1,null,9223372036854775807,77]',
+    ],
+)
+def test_an_event_whose_numbers_nothing_reaches_is_counted_as_unreadable(
+    tmp_path: Path, event: bytes
+) -> None:
+    """Their sums and ends would not fit into 64 bits, at which the timeline failed."""
+    trace = a_run(tmp_path)
+    trace.writer.append_bytes((event + b"\n") * 3)
+    store = open_run(tmp_path)
+    assert store.query("SELECT count(*) FROM events") == [(1,)]
+    assert unseen(store)["trace lines"] == (3, "not readable as a record")
+    assert store.binned(10).lanes

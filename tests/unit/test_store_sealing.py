@@ -10,11 +10,13 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from app.store import sealing
+from app.store import sealed, sealing
 from app.store.run import RunStore, open_run
+from runners.errors import HopscopeError
 from tests.unit.traces import SECOND, Trace, hop_fields, write_status
 
 
@@ -201,7 +203,7 @@ def test_a_folder_that_cannot_be_written_opens_unsealed(
     def refuse(path: Path, *args: Any, **kwargs: Any) -> None:
         raise OSError(30, "Read-only file system")
 
-    monkeypatch.setattr(Path, "mkdir", refuse)
+    monkeypatch.setattr(os, "mkdir", refuse)
     assert not store.seal()
     monkeypatch.undo()
 
@@ -283,3 +285,79 @@ def test_viewers_ask_while_the_run_grows(tmp_path: Path) -> None:
     store.refresh()
     assert failures == []
     assert store.query("SELECT count(*) FROM events") == [(2000,)]
+
+
+def test_a_run_whose_folder_is_not_named_in_utf8_is_read_without_being_sealed(tmp_path: Path) -> None:
+    """The writers of Parquet take no path that is not UTF-8, at which the report failed."""
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff\xfe"))
+    trace = Trace(folder)
+    trace.key("op", 3, op="MatMul", device="cpu:1", requested="", loc=0)
+    trace.close()
+    write_status(folder)
+    store = open_run(folder)
+    assert not store.seal()
+    (key,) = store.keys()
+    assert key.count == 3
+
+
+@pytest.mark.parametrize("name", ["nodes", "edges", "events", "events_long", "unseen", "overview"])
+def test_a_table_that_the_manifest_does_not_list_is_never_opened(tmp_path: Path, name: str) -> None:
+    """A FIFO in the place of an unlisted table held the report for ever."""
+    a_finished_run(tmp_path)
+    open_run(tmp_path).seal()
+    manifest = tmp_path / "tables" / sealing.MANIFEST
+    facts = json.loads(manifest.read_text())
+    del facts["files"][f"{name}.parquet"]
+    manifest.write_text(json.dumps(facts))
+    table = tmp_path / "tables" / f"{name}.parquet"
+    table.unlink()
+    os.mkfifo(table)
+    assert not open_run(tmp_path).sealed
+
+
+@pytest.mark.parametrize("fields", ["[]", '{"bytes": "many"}'])
+def test_keys_of_another_shape_are_no_seal(tmp_path: Path, fields: str) -> None:
+    a_finished_run(tmp_path)
+    open_run(tmp_path).seal()
+    table = tmp_path / "tables" / "keys.parquet"
+    kept = pq.read_table(table)
+    odd = pa.array([fields] * kept.num_rows)
+    pq.write_table(kept.set_column(kept.schema.get_field_index("fields"), "fields", odd), table)
+    manifest = tmp_path / "tables" / sealing.MANIFEST
+    facts = json.loads(manifest.read_text())
+    facts["files"]["keys.parquet"] = table.stat().st_size
+    manifest.write_text(json.dumps(facts))
+    store = open_run(tmp_path)
+    assert not store.sealed
+    assert len(store.keys("call")) == 1
+
+
+@pytest.mark.parametrize(("rows", "text"), [(sealed.MOST_ROWS + 1, "x"), (6_000, "x" * 100_000)])
+def test_a_table_that_is_small_only_on_the_disk_is_no_seal(tmp_path: Path, rows: int, text: str) -> None:
+    """Some kilobytes held one text millions of times, and reading them took gigabytes."""
+    a_finished_run(tmp_path)
+    open_run(tmp_path).seal()
+    table = tmp_path / "tables" / "unseen.parquet"
+    kept = pq.read_table(table)
+    many = [
+        pa.array([text] * rows) if field.type == pa.string() else pa.nulls(rows, field.type)
+        for field in kept.schema
+    ]
+    pq.write_table(pa.Table.from_arrays(many, schema=kept.schema), table, compression="zstd")
+    manifest = tmp_path / "tables" / sealing.MANIFEST
+    facts = json.loads(manifest.read_text())
+    facts["files"]["unseen.parquet"] = table.stat().st_size
+    assert table.stat().st_size < 4 << 20
+    manifest.write_text(json.dumps(facts))
+    assert not open_run(tmp_path).sealed
+
+
+def test_rows_of_a_graph_are_refused_rather_than_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit alone left out what came after it, without a word."""
+    a_finished_run(tmp_path)
+    open_run(tmp_path).seal()
+    store = open_run(tmp_path)
+    assert store.sealed
+    monkeypatch.setattr(sealed, "MOST_ROWS", 1)
+    with pytest.raises(HopscopeError, match=r"nodes\.parquet holds more than 1 rows of graph"):
+        store.nodes()

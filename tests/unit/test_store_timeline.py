@@ -230,3 +230,14 @@ def test_executions_in_some_steps(tmp_path: Path) -> None:
         trace.event("op", step, op, count=2, step=step)
     trace.event("op", 99, op)
     assert open_run(tmp_path).counts_in_steps(3, 5) == {op: 6}
+
+
+@pytest.mark.parametrize("window", [(0.0, 1e300), (1e300, 1e301), (-1e300, 1.0)])
+def test_a_window_may_ask_for_any_time(tmp_path: Path, window: tuple[float, float]) -> None:
+    trace = Trace(tmp_path)
+    call = trace.key("call", 1, graph=trace.graph("f"), function="f", loc=0)
+    trace.event("call", SECOND // 2, call, SECOND)
+    store = open_run(tmp_path)
+    found = store.window(*window)
+    assert len(found.bars) == (window[0] < 1)
+    assert store.binned(4, *window).t1_s > 0

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from app.live.palette import PALETTES
+from app.components.shared.palette import PALETTES
 from app.views.colors import (
     DARK,
     LIGHT,

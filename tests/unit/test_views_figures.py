@@ -15,6 +15,7 @@ from app.views.memory import memory_figure
 from app.views.memory_data import MemorySeries
 from app.views.progress import progress_figure
 from app.views.progress_data import Progress
+from app.views.samples_data import Samples
 from app.views.timeline import overview_figure
 from app.views.timeline_data import Bar, Binned, Lane, Overview, Phase, Window
 from app.views.timeline_window import BARS_SHOWN, window_figure, within
@@ -286,3 +287,15 @@ def test_matrix_tells_collectives_apart_from_hops() -> None:
     assert trace(figure, "heatmap")["hovertext"][1][0] == (
         f"<b>cpu:2 → cpu:1</b><br>+ 6.49 MiB · 20{TIMES} (all-reduce, ring, estimated), not among the hops"
     )
+
+
+def test_samples_that_go_on_for_ever_are_pointed_at_in_few_places() -> None:
+    """A trace of a millisecond with samples of years had a point for each of its bins' widths."""
+    lane = Lane("call||f", "f", "call", None)
+    samples = Samples((0.0, 1e9), (), 1.0)
+    figure = overview_figure(Overview(0.0, 0.001, (Binned(lane, (1.0, 0.5), "busy"),)), samples=samples)
+    pointed = next(one for one in figure["data"] if one.get("mode") == "markers")
+    assert len(pointed["x"]) == 2 + 240
+    assert pointed["x"][0] == pytest.approx(0.00025, abs=1e-5)
+    assert pointed["x"][-1] == pytest.approx(1e9, rel=0.01)
+    as_json(figure)

@@ -249,3 +249,10 @@ def test_names_of_others_stay_in_their_quotes() -> None:
     found = samples(machine(gpu(name='A "card"\nDCGM_FI_DEV_GPU_UTIL 100', processes=[evil])))
     assert values(found, "DCGM_FI_DEV_GPU_UTIL", "modelName") == {('A "card"\nDCGM_FI_DEV_GPU_UTIL 100',): 57}
     assert ('e"ve', 'py"thon\n3\\') in values(found, "hopscope_process_gpu_memory_bytes", "user", "program")
+
+
+def test_a_name_that_is_no_unicode_keeps_nothing_else_from_being_told() -> None:
+    """A process whose name is not UTF-8 ended all of `/metrics` in an error."""
+    told = samples(machine(gpu(0, name="A\udc80B", processes=[process(1, command="./\ud800")])))
+    models = {dict(labels).get("modelName") for _, labels in told}
+    assert "A\N{REPLACEMENT CHARACTER}B" in models

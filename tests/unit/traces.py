@@ -26,7 +26,7 @@ class Trace:
             "wall_ns": 5 * SECOND,
             "mono_ns": 1000,
         }
-        self.writer = TraceWriter(str(folder / "trace"), name, facts | header)
+        self.writer = TraceWriter(str(folder / "trace"), [name], facts | header)
         self._strings: dict[str, int] = {"": 0}
         self._next = {"L": 1, "K": 1, "G": 1}
 

@@ -8,23 +8,31 @@ from __future__ import annotations
 import functools
 import gzip
 import json
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from probes.tf.kernel_table import KernelTable, OpKernels, unpacked
+from runners import run_files
 from runners.errors import HopscopeError
 
+_MOST_BYTES = 256 << 20
 FILE = Path(__file__).with_name("tensorflow.json.gz")
 
 
 def read_table(path: Path) -> KernelTable:
     """Read a table that the script wrote; HopscopeError where the file is damaged or missing."""
     try:
-        data: Any = json.loads(gzip.decompress(path.read_bytes()))
+        # One may come with a run from somebody else.
+        with (
+            run_files.open_file(path.parent.resolve(), path.name) as packed,
+            gzip.GzipFile(fileobj=packed) as file,
+        ):
+            data: Any = json.loads(file.read(_MOST_BYTES))
         ops: Mapping[str, Any] = data["ops"]
         return KernelTable(_Ops(ops), str(data["source"]), frozenset(map(str, data.get("xla") or ())))
-    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+    except (OSError, EOFError, ValueError, KeyError, TypeError, RecursionError, zlib.error) as error:
         raise HopscopeError(f"the kernel table {path} cannot be read: {error}; make it anew") from None
 
 

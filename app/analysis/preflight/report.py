@@ -89,7 +89,7 @@ def _recorded(path: Path) -> tuple[TextOf, dict[int, str]]:
     """What the run's recording tells: its files' texts, and its processes' names by their ids."""
     store = open_run(path)
     try:
-        store.seal()
+        store.seal_own()
         tables = tables_of(store)
         return tables.text_of, {process.pid: _name(process) for process in tables.processes}
     finally:
@@ -115,7 +115,7 @@ def _nothing(run: Run) -> str:
 def _of_mxnet(run: Run, gpus: int) -> dict[str, Any]:
     store = open_run(run.path)
     try:
-        store.seal()
+        store.seal_own()
         tables = tables_of(store)
         if not tables.processes:
             raise HopscopeError(f"{run.id} foresees nothing: {_nothing(run)}")

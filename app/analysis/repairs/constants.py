@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from app.analysis.repairs.names import assignment_of, bindings, changed_in, root_of
 from app.analysis.repairs.source import Source, first_line
+from runners.python_source import parse_expression
 
 
 def constant_of(source: Source, node: ast.expr, at: ast.AST) -> ast.expr | None:
@@ -39,7 +40,7 @@ def constants(source: Source, at: ast.AST, fits: Callable[[ast.expr], bool]) -> 
             else:
                 parts += (f"{name}[{key}]" for key, part in _parts(source, value) if fits(part))
     for code in (*named, *parts):
-        found = constant_of(source, ast.parse(code, mode="eval").body, at)
+        found = constant_of(source, parse_expression(code), at)
         if found is not None and fits(found):
             yield code
 

@@ -18,6 +18,7 @@ from app.analysis.repairs.notation import (
 )
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Source
+from runners.python_source import parse_expression
 
 
 def missing_device(situation: Situation) -> Draft | None:
@@ -37,7 +38,7 @@ def missing_device(situation: Situation) -> Draft | None:
         text = code.replace(missing.rpartition(":")[2], there.rpartition(":")[2])
         if missing.partition(":")[0] != there.partition(":")[0]:
             text = f"{code[0]}/{there.upper()}{code[0]}"
-        elif device_named(str(ast.literal_eval(text))) != there:
+        elif device_named(str(ast.literal_eval(parse_expression(text)))) != there:
             return None
     if text is None:
         return None

@@ -45,6 +45,8 @@ _BY_CODE: Mapping[str, Callable[[Situation], Draft | None]] = {
     "replica-drift": exchanges.replica_drift,
     "xla-opaque": compiled.without_xla,
 }
+_FRAMEWORKS = ("tensorflow", "mxnet")
+"""Those whose code can be changed; a run may name none, or any."""
 
 
 def repair(
@@ -113,10 +115,10 @@ def _situation(
     ran: Ran | None,
     files: Sequence[str],
 ) -> Situation | None:
-    """What the fix is made from; None without a line or its text. Raises one of `BROKEN`."""
+    """What the fix is made from; None without a line, its text or its framework. Raises one of `BROKEN`."""
     place = split_site(finding.site)
     text = text_of(place[0]) if place is not None else None
-    if place is None or text is None:
+    if place is None or text is None or framework not in _FRAMEWORKS:
         return None
     file, line = place
     own = [hops[row] for row in finding.hops if 0 <= row < len(hops)]

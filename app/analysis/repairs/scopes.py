@@ -28,6 +28,7 @@ from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Function, Source, first_line, is_compound, own_nodes
 from app.analysis.repairs.stages import beside_forward, forward_devices
 from app.analysis.repairs.strategies import has_strategy
+from runners.python_source import parse_expression
 
 _ASSIGNS = frozenset({"assign", "assign_add", "assign_sub", "scatter_update", "scatter_nd_update"})
 _CREATES = frozenset({"Variable", "get_variable", "add_weight"})
@@ -239,7 +240,7 @@ def _scoped_alike(source: Source, stmt: ast.stmt, tf: str, argument: str) -> boo
 
 def _same_device(source: Source, at: ast.stmt, scope: ast.expr, argument: str) -> bool:
     """Whether two codes name one device as the text tells, ``"CPU:1"`` and ``"/CPU:1"`` alike."""
-    new = ast.parse(argument, mode="eval").body
+    new = parse_expression(argument)
     named = [tf_named(constant_of(source, one, at)) for one in (scope, new)]
     return named[0] is not None and named[0] == named[1]
 

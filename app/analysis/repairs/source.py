@@ -11,6 +11,7 @@ import tokenize
 from collections.abc import Iterator
 
 from app.analysis.repairs.edits import plain_lines
+from runners.python_source import parse
 
 Loop = ast.For | ast.AsyncFor | ast.While
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -26,7 +27,7 @@ class Source:
         """Raises one of `BROKEN` where the text is no Python."""
         self.lines = plain_lines(text)
         self.text = "".join(f"{line}\n" for line in self.lines)
-        self.tree = ast.parse(self.text)
+        self.tree = parse(self.text)
         self.parents = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
         self._starts = [0, *itertools.accumulate(len(line) + 1 for line in self.lines)]
 

@@ -20,6 +20,7 @@ from app.analysis.repairs.notation import arrays, blocks_around, context_named, 
 from app.analysis.repairs.situation import Draft, Situation
 from app.analysis.repairs.source import Source, is_compound, own_nodes
 from app.analysis.rules.placed import READS
+from runners.python_source import parse
 
 _MOVES = frozenset({"as_in_context", "as_in_ctx", "copyto"})
 _MAYBE_VARIABLES = READS | {"", "?", "Python", "_Arg"}
@@ -158,7 +159,7 @@ def _direct_array(source: Source, change: Change, stmt: ast.stmt, call: ast.Call
 
 def _changed_in_place(source: Source, stmt: ast.stmt, before: str) -> bool:
     """Whether one of the two names that may stand for one array then is changed in place anywhere."""
-    names = bound_in(stmt) | read_in(ast.parse(before))
+    names = bound_in(stmt) | read_in(parse(before))
     return any(
         root_of(one.target if isinstance(one, ast.AugAssign) else one) in names
         for one in ast.walk(source.tree)

@@ -16,7 +16,8 @@ PARTS = {
 KEPT = {
     *("Recording.guard", "Recording.failed", "Recording.unseen", "failed"),  # these keep the errors
     *("Replicas.note", "RefusedDevices.op", "RefusedDevices.asked", "_Finder.find_spec"),  # guarded whole
-    *("applying", "wall", "_now", "_set", "_told", "_of_mxnet", "_no_tape"),  # nothing in them can raise
+    *("applying", "wall", "_now", "_set", "_told", "_of_mxnet", "_no_tape"),
+    *("drop_frame", "_drop", "stands_for", "noted"),  # nothing in them can raise
 }
 CHANGING = re.compile(r"line \d+|0x[0-9a-f]+|\d{4,}|_\d+|hybridsequential\d+|[a-z]+\d+_")
 MOST = 200

@@ -257,6 +257,35 @@ def try_rewired_loader():
         return [wrapped, float(v1(tf.constant(2.0)))]
 
 
+def try_op_callbacks():
+    """What a program's callbacks are given while a graph is made, and what comes of what they return."""
+    from tensorflow.python.framework import op_callbacks
+
+    given = []
+
+    def build(*callbacks):
+        given.clear()
+        for one in callbacks:
+            op_callbacks.add_op_callback(one)
+        try:
+            with tf.Graph().as_default() as graph:
+                parts = tf.split(tf.constant([1.0, 2.0]), 2)
+            return type(parts).__name__, [op.type for op in graph.get_operations()], list(given)
+        finally:
+            for one in callbacks:
+                op_callbacks.remove_op_callback(one)
+
+    def sees(op_type, inputs, attrs, outputs, op_name=None, graph=None):
+        if graph is not None:
+            given.append((op_type, type(outputs).__name__))
+
+    def returns(op_type, inputs, attrs, outputs, op_name=None, graph=None):
+        sees(op_type, inputs, attrs, outputs, op_name, graph)
+        return outputs
+
+    return [build(), build(sees), build(returns), build(returns, sees), build(returns, returns)]
+
+
 def try_gone_folder():
     here = os.getcwd()
     with tempfile.TemporaryDirectory() as folder:

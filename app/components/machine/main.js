@@ -1,0 +1,184 @@
+// The Machine page's live parts: the head with the cards, and the processes, each mounted where the page wants it.
+
+const ONLY_A_HOST = {
+  "no-driver": "No GPU to show",
+  "no-library": "No GPU to show",
+  mismatch: "The GPUs cannot be read",
+  denied: "The GPUs cannot be read",
+  error: "The GPUs cannot be read",
+  lost: "The GPUs cannot be read",
+};
+const STAND_INS = "Runs on this machine use stand-ins: CPU devices that really place, copy and reduce; only their copies cost nothing.";
+const CARD_PX = 296;
+const GAP_PX = 12;
+const COMPACT_FROM = 9;
+
+class Head {
+  constructor(root, act) {
+    this.alerts = new Alerts(root);
+    this.problem = node("div", { class: "problem", role: "status" }, root);
+    this.problem.hidden = true;
+    this.problemText = span(this.problem, "", "problem-text");
+    this.problemRest = span(this.problem, "", "problem-rest");
+    this.grid = node("div", { class: "cards" }, root);
+    this.host = new HostStrip(root, act);
+    this.cards = new Map();
+    this.observer = new ResizeObserver(([entry]) => {
+      this.width = entry.contentRect.width;
+      this.arrange();
+    });
+    this.observer.observe(root);
+    this.root = root;
+  }
+
+  update(stream, palette) {
+    const { snapshot } = stream;
+    const gpus = snapshot.gpus ?? [];
+    this.drawProblem(snapshot);
+    const alerts = snapshot.alerts ?? [];
+    this.alerts.update(alerts, snapshot.t ?? 0, gpus.length > 0);
+    this.alerts.follow(stream.phase, stream);
+    const kept = new Set(gpus.map((gpu) => gpu.index));
+    for (const [index, card] of this.cards) {
+      if (kept.has(index)) continue;
+      card.destroy();
+      this.cards.delete(index);
+    }
+    gpus.forEach((gpu, at) => {
+      let card = this.cards.get(gpu.index);
+      if (!card) this.cards.set(gpu.index, (card = new GpuCard(gpu.index)));
+      if (this.grid.children[at] !== card.root) this.grid.insertBefore(card.root, this.grid.children[at] ?? null);
+      const worst = SEVERITIES.find((severity) => alerts.some((alert) => alert.gpu === gpu.index && alert.severity === severity));
+      card.update(gpu, stream, palette, worst === "info" ? "" : worst);
+    });
+    mark(this.root, "gpus", gpus.length);
+    this.arrange();
+    this.host.update(stream, palette);
+  }
+
+  drawProblem({ nvml, gpus = [], starting }) {
+    const wrong = nvml && nvml !== "ok" ? nvml : null;
+    const text = wrong ? `${ONLY_A_HOST[wrong.state] ?? "The GPUs cannot be read"}: ${wrong.text || wrong.reason}` : "";
+    const none = !wrong && !gpus.length && !starting ? "No GPU to show: the driver reports none." : "";
+    const words = text || none;
+    if (this.problem.hidden === Boolean(words)) this.problem.hidden = !words;
+    put(this.problemText, words);
+    hint(this.problemText, wrong?.reason ?? "");
+    put(this.problemRest, gpus.length ? "" : STAND_INS);
+  }
+
+  // Rows as full as can be: five cards are three and two, not four and one.
+  arrange() {
+    const number = this.cards.size;
+    if (!number || !this.width) return;
+    const most = Math.max(1, Math.min(number, Math.floor((this.width + GAP_PX) / (CARD_PX + GAP_PX))));
+    const columns = Math.ceil(number / Math.ceil(number / most));
+    const wanted = String(columns);
+    if (this.grid.dataset.columns !== wanted) {
+      this.grid.dataset.columns = wanted;
+      this.grid.style.setProperty("--columns", wanted);
+    }
+    toggle(this.grid, "compact", number >= COMPACT_FROM);
+  }
+
+  destroy() {
+    this.observer.disconnect();
+    for (const card of this.cards.values()) card.destroy();
+    this.host.destroy();
+  }
+}
+
+class Machine {
+  constructor(root, data, act) {
+    this.root = root;
+    this.data = data;
+    this.act = act;
+    this.stream = MachineStream.of(data.replay);
+    if (data.part === "head") {
+      this.status = new Status(root, this.stream, (event) => this.act(event));
+      this.status.changed = (phase) => {
+        mark(root, "phase", phase);
+        this.part?.alerts.follow(phase, this.stream);
+      };
+      if (data.replay) this.recorded = node("div", { class: "recorded", "data-testid": "recorded" }, root);
+    }
+    const body = node("div", { class: "machine-body" }, root);
+    this.part = data.part === "head" ? new Head(body, (event) => this.act(event)) : new Processes(body, (event) => this.act(event));
+    this.leave = this.stream.subscribe({ sampled: () => this.wish(), told: () => this.told() });
+    this.told();
+  }
+
+  update(data, act) {
+    this.data = data;
+    this.act = act;
+    this.root.dataset.testid = `machine-${data.part}`;
+    if (data.replay) this.root.dataset.replay = data.replay;
+    applyPalette(this.root);
+    this.palette = paletteOf(this.root);
+    this.told();
+    if (this.stream.snapshot) this.wish();
+  }
+
+  told() {
+    mark(this.root, "phase", this.stream.phase);
+    this.status?.update(this.data.operator);
+  }
+
+  // However many samples come, a frame is drawn once.
+  wish() {
+    if (this.frame) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = 0;
+      this.draw();
+    });
+  }
+
+  draw() {
+    const { snapshot } = this.stream;
+    if (!snapshot || !this.palette || this.gone) return;
+    const { seq, t } = snapshot;
+    this.part.update(this.data.part === "head" ? this.stream : snapshot, this.palette);
+    this.told();
+    if (this.recorded) put(this.recorded, `RECORDING of ${recorded(this.stream)}`);
+    this.report(snapshot);
+    const channel = new MessageChannel();
+    channel.port1.onmessage = () => {
+      if (!this.gone) Object.assign(this.root.dataset, { seq, sampled: t, drawn: Date.now() / 1000 });
+      channel.port1.close();
+    };
+    channel.port2.postMessage(null);
+  }
+
+  // The page around draws other things where there are other cards.
+  report(snapshot) {
+    if (this.data.part !== "head" || snapshot.nvml === undefined) return;
+    const shape = shapeOf(snapshot);
+    if (shape === this.data.shape || shape === this.reported) return;
+    this.reported = shape;
+    this.act({ type: "shape", shape });
+  }
+
+  destroy() {
+    this.gone = true;
+    cancelAnimationFrame(this.frame);
+    this.leave();
+    this.status?.destroy();
+    this.part.destroy?.();
+    // The next one here may be of another machine.
+    for (const name of ["seq", "sampled", "drawn", "phase", "replay"]) delete this.root.dataset[name];
+    this.root.replaceChildren();
+  }
+}
+
+// As app/components/machine/machine.py makes it.
+function shapeOf({ nvml, gpus = [] }) {
+  return [nvml === "ok" ? "ok" : nvml.state, ...gpus.map((gpu) => (isMissing(gpu.uuid) ? `?${gpu.index}` : gpu.uuid))].join(" ");
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const act = (event) => setTriggerValue("event", event);
+  const make = (root) => new Machine(root, data, act);
+  const [machine, leave] = mount(parentElement, ".hopscope", make, (one) => one.data.replay === data.replay);
+  machine.update(data, act);
+  return leave;
+}

@@ -1,0 +1,31 @@
+"""What was recorded of a run and not kept: what its status counts of output and samples without room."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.store.ended import read_json
+from probes.trace.rows import Unseen
+from runners.run_log import OUTPUT_LOST
+from runners.run_samples import SAMPLES_CUT
+from runners.status import STATUS_NAME
+
+OUTPUT = "bytes of the program's output"
+SAMPLES = "samples of the devices"
+
+
+def losses(folder: Path, samples_lost: int) -> list[Unseen]:
+    """Return what was not kept beside the recording; `samples_lost` is how many samples found no room."""
+    status = read_json(folder / STATUS_NAME)
+    found = []
+    if lost := _count(status.get(OUTPUT_LOST)):
+        found.append(Unseen(OUTPUT, lost, f"out.log could not keep them: {status.get(f'{OUTPUT_LOST}_why')}"))
+    if samples_lost:
+        found.append(Unseen(SAMPLES, samples_lost, "there was no room for them on the disk"))
+    if why := status.get(SAMPLES_CUT):
+        found.append(Unseen("the end of the samples of the devices", 1, str(why)))
+    return found
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

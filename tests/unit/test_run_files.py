@@ -1,0 +1,119 @@
+"""Files of run folders are opened in one place, and that place opens nothing else."""
+
+from __future__ import annotations
+
+import ast
+import os
+from pathlib import Path
+
+import pytest
+
+from runners import run_files
+
+ROOT = Path(__file__).resolve().parents[2]
+_READS = {"open", "read_bytes", "read_text", "glob", "rglob", "iterdir", "listdir", "scandir", "ParquetFile"}
+ELSEWHERE = {
+    "app/analysis/kernels/mxnet_table.py": "a table of the project",
+    "app/bootstrap.py": "requirements of the project",
+    "app/components/shared/assets.py": "scripts and styles of the project",
+    "app/components/stream/going_on.py": "/proc",
+    "app/lessons/verdict_cache.py": "the project's code, and names and sizes of a trace's files",
+    "app/web/launch/environment_panel.py": "the log of an install",
+    "app/web/lessons/lessons_detail.py": "programs of the project",
+    "app/server.py": "the settings of the project",
+    "app/lessons/detached.py": "the log of the lessons' driver",
+    "app/cli/attend.py": "the null device",
+    "app/cli/dispatch.py": "the null device",
+    "app/store/sealing.py": "the tables that it writes",
+    "runners/private_files.py": "tokens and keys",
+    "runners/registry.py": "the names of the registry's folders",
+    "runners/removal.py": "names of what is deleted",
+    "runners/leases.py": "the leases",
+    "runners/supervisor.py": "the log of its own run",
+    "runners/recordings.py": "names of the recordings' folder",
+    "runners/recording_file.py": "a recording that is written",
+    "runners/one_file.py": "programs of the project",
+    "runners/program_parts.py": "programs of the project",
+    "runners/plan_script.py": "the folder of a user's script",
+    "runners/script_folders.py": "folders of users' scripts",
+    "runners/imports.py": "a user's script",
+    "runners/own_script.py": "what the page launched last",
+    "runners/copy_costs.py": "the machine's own measurements",
+    "runners/fitness.py": "an environment",
+    "runners/pythons.py": "interpreters",
+    "app/store/database.py": "what databases spilled",
+    "runners/install.py": "an environment",
+    "runners/cuda_libraries.py": "an environment",
+    "runners/interpreters.py": "interpreters",
+    "runners/environments.py": "an environment",
+    "runners/virtualenv.py": "an environment",
+    "runners/following.py": "the log of an install",
+    "runners/frameworks.py": "the project's code",
+    "runners/processes.py": "/proc",
+    "runners/run_usage.py": "/proc",
+}
+"""What else these modules read; a new one reads run folders by run_files, or belongs here."""
+
+
+def reads(source: str) -> list[int]:
+    """The lines that open a file or list a folder in a usual way."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call):
+            continue
+        match node.func:
+            case ast.Name(id=name) | ast.Attribute(attr=name) if name in _READS:
+                found.append(node.lineno)
+            case _:
+                pass
+    return found
+
+
+def test_no_reader_of_run_folders_opens_files_itself() -> None:
+    files = [*(ROOT / "app").rglob("*.py"), *(ROOT / "runners").glob("*.py")]
+    strays = {}
+    for file in files:
+        name = str(file.relative_to(ROOT))
+        if name in ELSEWHERE or name == "runners/run_files.py":
+            continue
+        lines = file.read_text().splitlines()
+        own = [line for line in reads(file.read_text()) if "run_files." not in lines[line - 1]]
+        own = [line for line in own if "ParquetFile(opened)" not in lines[line - 1]]
+        if own:
+            strays[name] = own
+    assert strays == {}
+
+
+def test_the_list_of_others_is_true() -> None:
+    assert [name for name in ELSEWHERE if not reads((ROOT / name).read_text())] == []
+
+
+def test_only_the_runs_own_folder_is_sealed() -> None:
+    files = [file for file in (ROOT / "app").rglob("*.py") if ".seal()" in file.read_text()]
+    assert [str(file.relative_to(ROOT)) for file in files] == ["app/store/run.py"]
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/../b", "/etc/passwd", "a//b", "a\0b", "../x", "trace/"])
+def test_names_lead_nowhere_else(tmp_path: Path, name: str) -> None:
+    with pytest.raises(OSError):
+        run_files.read_file(tmp_path, name)
+
+
+def test_a_file_is_read_whole_or_not_at_all(tmp_path: Path) -> None:
+    (tmp_path / "trace").mkdir()
+    (tmp_path / "trace" / "a").write_bytes(b"12345")
+    assert run_files.read_file(tmp_path, "trace/a") == b"12345"
+    assert run_files.names(tmp_path, "trace") == ["a"]
+    with pytest.raises(OSError, match="larger than"):
+        run_files.read_file(tmp_path, "trace/a", 4)
+
+
+def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
+    (tmp_path / "trace").mkdir()
+    os.mkfifo(tmp_path / "trace" / "fifo")
+    (tmp_path / "trace" / "link").symlink_to("fifo")
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for name in ("trace/fifo", "trace/link", "trace/missing", "missing/a", "trace"):
+        with pytest.raises(OSError):
+            run_files.descriptor(tmp_path, name)
+    assert len(list(Path("/proc/self/fd").iterdir())) == before

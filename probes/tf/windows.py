@@ -30,6 +30,8 @@ _HOT_NS = 100_000_000
 """What reading the events of one call may cost; then its window is over as well."""
 _EVENT_NS = 400
 """What an event costs those who leave it, about."""
+_DEAF = 10
+"""Counts of a call are used where less than one part in so many of it lay between its slices, unrecorded."""
 _PROCESS, _RUN = b"ExecutorState::Process#id=", b"FunctionRun#id="
 _TIMES = "when ops inside graph calls ran"
 
@@ -38,27 +40,28 @@ class Window:
     """Recording of one call, in slices: from a thread of its own while the call lasts."""
 
     @classmethod
-    def begun(cls, events: RuntimeEvents, timed: bool) -> Optional[Window]:
+    def begun(cls, events: RuntimeEvents, timed: bool, slice_s: float = _SLICE_S) -> Optional[Window]:
         """Begin to record; None where somebody else does."""
         if not events.start():
             return None
         events.mark()
-        return cls(events, timed)
+        return cls(events, timed, slice_s)
 
-    def __init__(self, events: RuntimeEvents, timed: bool) -> None:
+    def __init__(self, events: RuntimeEvents, timed: bool, slice_s: float) -> None:
         self._timed = timed
+        self._slice_s = slice_s
         self._offset = clock() - time.time_ns()
         self.cost_ns = 0
         self._seen: list[tuple[bytes, Event]] = []
         self._events = events
         self._steps: dict[bytes, Counter[bytes]] = {}
-        self._loose: Counter[bytes] = Counter()
+        self._open: dict[int, list[Event]] = {}
+        """By thread, ops whose step has not ended: the event of what encloses them comes in a later slice."""
         self._mine = b""
         self._thread = 0
-        self._since = time.time_ns()
-        """When the slice began."""
-        self._cuts: set[bytes] = set()
-        """Steps that ran before their last slice, too."""
+        self._began = time.time_ns()
+        self._deaf_ns = 0
+        """For how long nothing was recorded, between slices."""
         self._lock = threading.Lock()
         self._on = True
         self._ended = _thread.allocate_lock()
@@ -72,20 +75,30 @@ class Window:
         with self._lock:
             over = not self._on
             self._cut(again=False)
+        heard = time.time_ns() - self._began - self._deaf_ns
         found = self._steps.pop(self._mine, Counter())
-        if over or not self._mine or any(op in each for each in self._steps.values() for op in self._loose):
+        loose = Counter(self._op(event, b"") for events in self._open.values() for event in events)
+        missed = self._deaf_ns * _DEAF > heard
+        if (
+            over
+            or missed
+            or not self._mine
+            or any(op in step for step in self._steps.values() for op in loose)
+        ):
             return Ops(None, [], False, self.cost_ns)
-        found.update(self._loose)
+        found.update(loose)
         times = [
             (op, start + self._offset, end - start)
             for step, (op, start, end) in self._seen
             if step in (self._mine, b"")
         ]
-        return Ops(found, times, self._mine not in self._cuts, self.cost_ns)
+        for op, count in found.items():
+            found[op] += round(count * self._deaf_ns / heard)
+        return Ops(found, times, not self._deaf_ns, self.cost_ns)
 
     def _watch(self) -> None:
         try:
-            while not self._ended.acquire(timeout=_SLICE_S):
+            while not self._ended.acquire(timeout=self._slice_s):
                 with self._lock:
                     if not self._on or self._ended.acquire(blocking=False):
                         return
@@ -99,18 +112,22 @@ class Window:
         if not self._on:
             return
         begin = clock()
-        self._cuts |= self._steps.keys()
-        self._loose.clear()
-        recorded, began = self._events.stop(), time.time_ns()
+        ended = time.time_ns()
+        recorded = self._events.stop()
+        # What ends until then is not recorded.
+        self._on = again and self._events.start()
+        began = time.time_ns()
         count = self._events.count(recorded)
         self.cost_ns += _EVENT_NS * count
-        self._on = again and count < _MOST_EVENTS and self._events.start()
+        if self._on:
+            self._deaf_ns += began - ended
+            if count >= _MOST_EVENTS:
+                self._off()
         if again and not self._on:
             self._events.free(recorded)
         else:
             for row in self._events.read(recorded):
                 self._add(row)
-        self._since = began
         self.cost_ns += clock() - begin
         if self._on and self.cost_ns > _HOT_NS:
             self._off()
@@ -122,14 +139,12 @@ class Window:
 
     def _add(self, row: ThreadEvents) -> None:
         """Count a thread's ops by the step that they are of: of what encloses them, which ends after them."""
-        ops: list[Event] = []
+        ops = self._open.pop(row.number, [])
         for event in row.events:
             name = event[0]
             if name.startswith(_PROCESS):
                 step = _number(name, _PROCESS)
                 counts = self._steps.setdefault(step, Counter())
-                if event[1] < self._since:
-                    self._cuts.add(step)
                 while ops and ops[-1][1] >= event[1]:
                     counts[self._op(ops.pop(), step)] += 1
             elif name.startswith(_RUN):
@@ -139,8 +154,8 @@ class Window:
                 self._thread = row.number
             elif not name.startswith(b"Executor"):
                 ops.append(event)
-        for event in ops:
-            self._loose[self._op(event, b"")] += 1
+        if ops:
+            self._open[row.number] = ops
 
     def _op(self, event: Event, step: bytes) -> bytes:
         op = event[0].partition(b"#")[0].rpartition(b":")[0]

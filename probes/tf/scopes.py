@@ -117,17 +117,17 @@ class _Recorded:
             return getattr(self._scope, name)
 
 
-def _who(recording: Recording, through: str) -> Scope:
-    """Who asks for a device now, by way of the framework's file `through`."""
-    frame: Optional[FrameType] = sys._getframe(2)
+def _who(recording: Recording, frame: Optional[FrameType], through: str) -> Scope:
+    """Who asks for a device in `frame`, perhaps by way of the framework's file `through`."""
     while frame is not None and frame.f_code.co_filename == through:
         frame = frame.f_back
-    if frame is None or recording.sites.is_user(frame.f_code.co_filename):
+    if frame is None:
         return Scope(recording.sites.current(2), "")
     code = frame.f_code
     known = _by_code.get(id(code))
     if known is None:
-        known = _by_code[id(code)] = code, _of_library(code)
+        users = recording.sites.is_user(code.co_filename)
+        known = _by_code[id(code)] = code, None if users else _of_library(code)
     return known[1] or Scope(recording.sites.current(2), "")
 
 
@@ -155,7 +155,7 @@ def install(recording: Recording) -> None:
         made = NO_SCOPE
         with guard:
             if device_name_or_function is not None:
-                made = _who(recording, through)
+                made = _who(recording, sys._getframe(1), through)
         return _Recorded(scope, made)
 
     ops.device = recorded

@@ -34,7 +34,7 @@ CODES = (
     "unbalanced",
     "unknown",
 )
-"""What can be forbidden: the codes of findings, as the README's words explain them."""
+"""What can be forbidden: the codes of findings, as docs/causes.md explains them."""
 _MOST_LINES = 20
 _MOST_BESIDE = 40
 """Lines of a message that are none of its rows."""

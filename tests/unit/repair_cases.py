@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from app.analysis.advice import fix
-from app.analysis.causes import Cause
-from app.analysis.finding import Finding
-from app.analysis.hops import Hop
-from app.analysis.placement import Op
-from app.analysis.repairs.edits import Repair, applied
-from app.analysis.repairs.ran import Ran
-from app.analysis.repairs.repair import advised, repair
-from app.analysis.severity import SEVERITY
+from app.diagnosis.finding import Finding
+from app.diagnosis.fix_choice import advised, repair
+from app.diagnosis.rules.causes import Cause
+from app.diagnosis.severity import SEVERITY
+from app.diagnosis.wording.advice import fix
+from app.facts.placement import Op
+from app.facts.transfers.hops import Hop
+from app.fixes.code.edits import Repair, applied
+from app.fixes.executed_ops import Ran
 
 MARK = "#!"
 """Stands at the end of the finding's line, and is none of the text."""

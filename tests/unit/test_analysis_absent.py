@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.analysis.absent import absent_findings
-from app.analysis.evidence import because
-from app.analysis.findings import run_findings
-from app.analysis.tables import Tables
+from app.diagnosis.detectors.missing_devices import absent_findings
+from app.diagnosis.findings import run_findings
+from app.diagnosis.wording.evidence import because
+from app.facts.tables import Tables
 from probes.trace.rows import Graph, Key, Location, Node, Process
 
 LINES = {n: Location(n, f"train.py:{n}", None, "/train.py", n, "main") for n in (3, 4, 8)}

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from app.analysis import advice, sentences
-from app.analysis.findings import findings
-from app.analysis.hops import hop_table
-from app.analysis.tables import Tables
+from app.diagnosis.findings import findings
+from app.diagnosis.wording import advice, sentences
+from app.facts.tables import Tables
+from app.facts.transfers.hops import hop_table
 from probes.trace.rows import Key, Location
 from tests.unit.repair_cases import hop
 from tests.unit.traces import hop_fields

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.analysis.alerts import IDLE_AFTER_S, MOST_HOLDERS, Watcher
+from app.web.machine.alerts import IDLE_AFTER_S, MOST_HOLDERS, Watcher
 from tests.unit.machine_snapshots import (
     GIB,
     LOST,

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from app.analysis.balance import balance_findings
-from app.analysis.findings import run_findings
-from app.analysis.hops import hop_table
-from app.analysis.tables import Tables
+from app.diagnosis.detectors.imbalance import balance_findings
+from app.diagnosis.findings import run_findings
+from app.facts.tables import Tables
+from app.facts.transfers.hops import hop_table
 from app.store.totals import KeyTotals
 from probes.trace.rows import Key, Location, Process
 from tests.unit.traces import hop_fields

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from app.analysis.advice import fix
-from app.analysis.causes import RULES, judge
-from app.analysis.naming import some_of
-from app.analysis.severity import SEVERITY
-from app.analysis.transfer import Context, Reduction, sent
+from app.diagnosis.rules.causes import RULES, judge
+from app.diagnosis.severity import SEVERITY
+from app.diagnosis.wording.advice import fix
+from app.facts.transfers.transfer import Context, Reduction, sent
 from app.store.paces import Pace
+from app.views.naming import some_of
 from tests.unit.traces import hop_fields
 
 STAND_INS = Context(frozenset({"cpu:0", "cpu:1", "cpu:2"}), rounds=30)

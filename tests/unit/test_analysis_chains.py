@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from app.analysis.chains import chains
-from app.analysis.finding import Finding
-from app.analysis.findings import findings, run_findings
-from app.analysis.hops import Hop, hop_table
-from app.analysis.proof import proof
-from app.analysis.syncs import sync_table
-from app.analysis.tables import Tables
+from app.diagnosis.detectors.tensor_paths import chains
+from app.diagnosis.finding import Finding
+from app.diagnosis.findings import findings, run_findings
+from app.diagnosis.proof import proof
+from app.facts.syncs import sync_table
+from app.facts.tables import Tables
+from app.facts.transfers.hops import Hop, hop_table
 from app.store.paces import Pace, Paces
 from app.views import units
 from probes.trace.rows import Edge, Graph, Key, Location, Node, Process

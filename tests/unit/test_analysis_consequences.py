@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from app.analysis.evidence import because
-from app.analysis.finding import Finding
-from app.analysis.findings import run_findings
-from app.analysis.hops import Hop, hop_table
-from app.analysis.shares import all_of
-from app.analysis.tables import Tables
-from app.analysis.told import told_hops
+from app.diagnosis.attribution import told_hops
+from app.diagnosis.detectors.row_shares import all_of
+from app.diagnosis.finding import Finding
+from app.diagnosis.findings import run_findings
+from app.diagnosis.wording.evidence import because
+from app.facts.tables import Tables
+from app.facts.transfers.hops import Hop, hop_table
 from probes.trace.rows import Key, Location
 from tests.unit.traces import hop_fields
 

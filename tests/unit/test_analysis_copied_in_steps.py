@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.analysis.findings import run_findings
-from app.analysis.hops import hop_table
-from app.analysis.tables import Tables
+from app.diagnosis.findings import run_findings
+from app.facts.tables import Tables
+from app.facts.transfers.hops import hop_table
 from probes.trace.rows import Key, Location
 from tests.unit.traces import hop_fields
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from app.analysis.copy_times import with_times
-from app.analysis.hops import hop_table
-from app.analysis.html import render_html
-from app.analysis.matrix import device_matrix
-from app.analysis.report import build_report, run_report
-from app.analysis.tables import Tables
-from app.analysis.text import render_text
+from app.facts.tables import Tables
+from app.facts.transfers.copy_times import with_times
+from app.facts.transfers.device_matrix import device_matrix
+from app.facts.transfers.hops import hop_table
+from app.reports.html import render_html
+from app.reports.run_report import build_report, run_report
+from app.reports.text import render_text
 from app.views.matrix import matrix_figure
 from app.web.shared.rows import HOP_COLUMNS, RunRows, hop_columns
 from probes.trace.rows import Graph, Key, Process

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.analysis.causes import judge
-from app.analysis.cut_batches import cut_batches
-from app.analysis.tables import Tables
-from app.analysis.transfer import Context
+from app.diagnosis.rules.causes import judge
+from app.facts.tables import Tables
+from app.facts.transfers.cut_batches import cut_batches
+from app.facts.transfers.transfer import Context
 from probes.trace.rows import Key
 from tests.unit.traces import hop_fields
 

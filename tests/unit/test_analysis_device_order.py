@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.analysis.device_order import device_map, order_findings
-from app.analysis.findings import run_findings
-from app.analysis.tables import Tables
+from app.diagnosis.detectors.device_order import device_map, order_findings
+from app.diagnosis.findings import run_findings
+from app.facts.tables import Tables
 from probes.trace.rows import Process
 from runners.gpus import Gpu, Gpus
 from runners.machine_map import MachineMap, machine_map

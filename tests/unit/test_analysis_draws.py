@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from app.analysis.draws import drawn, is_draw
-from app.analysis.findings import run_findings
-from app.analysis.hops import hop_table
-from app.analysis.tables import Tables
+from app.diagnosis.findings import run_findings
+from app.facts.tables import Tables
+from app.facts.transfers.hops import hop_table
+from app.facts.transfers.random_draws import drawn, is_draw
 from probes.trace.rows import Key, Location
 from tests.unit.traces import hop_fields
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.analysis.drift import Check, checks_of, drift_findings, drifts
-from app.analysis.tables import Tables
+from app.diagnosis.detectors.replica_drift import Check, checks_of, drift_findings, drifts
+from app.facts.tables import Tables
 from probes.trace.rows import Event, Key, Location, Process
 
 SITES = {line: Location(line, f"train.py:{line}", None, "/train.py", line, "main") for line in (3, 4, 7)}

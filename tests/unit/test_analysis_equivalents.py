@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.analysis.kernels.equivalents import (
-    ADVICE,
-    AHEAD,
-    EQUIVALENTS,
-    instead,
-    lacking,
-    without_gpu_kernel,
-)
+from app.fixes.kernels.equivalents import ADVICE, AHEAD, EQUIVALENTS, instead, lacking, without_gpu_kernel
 
 SHUFFLE = "RandomShuffle has kernels for CPU"
 UNIQUE = "UniqueV2 has kernels for CPU"

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.analysis.evidence import because
-from app.analysis.finding import Finding
+from app.diagnosis.finding import Finding
+from app.diagnosis.wording.evidence import because
 
 
 @pytest.mark.parametrize(

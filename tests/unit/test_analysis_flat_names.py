@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.analysis.flat_names import flat_paths, is_flat
+from app.diagram.flat_names import flat_paths, is_flat
 from probes.trace.rows import Edge, Node
 
 

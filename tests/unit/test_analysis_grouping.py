@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from app.analysis.collectives import collective_table
-from app.analysis.grouped import MOST_CROSSINGS, MOST_GROUPS
-from app.analysis.grouping import MOST_COLUMNS, graph_choices, placement_diagram
-from app.analysis.hops import hop_table
-from app.analysis.matrix import device_matrix
-from app.analysis.placement import placement
-from app.analysis.ranks import group_ranks, longest_paths, sequence_ranks
-from app.analysis.scopes import Cut, Item, choose_depth, find_series
-from app.analysis.tables import Tables
+from app.diagram.grouped_graph import MOST_CROSSINGS, MOST_GROUPS
+from app.diagram.grouping import MOST_COLUMNS, graph_choices, placement_diagram
+from app.diagram.name_scopes import Cut, Item, choose_depth, find_series
+from app.diagram.ranks import group_ranks, longest_paths, sequence_ranks
+from app.facts.collectives import collective_table
+from app.facts.placement import placement
+from app.facts.tables import Tables
+from app.facts.transfers.device_matrix import device_matrix
+from app.facts.transfers.hops import hop_table
 from app.views.placement_data import Diagram, Group
 from probes.trace.rows import Edge, Graph, Key, Location, Node, Process
 from tests.unit.traces import hop_fields

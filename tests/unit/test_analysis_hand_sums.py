@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.analysis.advice import fix
-from app.analysis.evidence import because
-from app.analysis.finding import Finding
-from app.analysis.hand_sums import hand_sums
-from app.analysis.repairs.edits import applied
-from app.analysis.repairs.repair import repair
-from app.analysis.rules.reductions import reduce_on_host
-from app.analysis.tables import Tables
-from app.analysis.transfer import Context, HandSum, Transfer
+from app.diagnosis.finding import Finding
+from app.diagnosis.fix_choice import repair
+from app.diagnosis.rules.reductions import reduce_on_host
+from app.diagnosis.wording.advice import fix
+from app.diagnosis.wording.evidence import because
+from app.facts.tables import Tables
+from app.facts.transfers.hand_sums import hand_sums
+from app.facts.transfers.transfer import Context, HandSum, Transfer
+from app.fixes.code.edits import applied
 from probes.trace.rows import Key, Location
 
 SITES = {line: Location(line, f"train.py:{line}", None, "/train.py", line, "main") for line in range(1, 30)}

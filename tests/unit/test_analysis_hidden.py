@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from app.analysis.hidden import hidden
-from app.analysis.html import render_html
-from app.analysis.report import build_report
-from app.analysis.tables import Tables
-from app.analysis.text import found_told, render_text
+from app.diagnosis.detectors.unseen_functions import hidden
+from app.facts.tables import Tables
+from app.reports.html import render_html
+from app.reports.run_report import build_report
+from app.reports.text import found_told, render_text
 from app.web.run.finding_rows import headline
 from app.web.run.stage import Stage
 from probes.trace.rows import BY_XLA, DROPPED, Graph, Key, Node, Unseen

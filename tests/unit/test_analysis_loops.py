@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from app.analysis.hops import Hop, hop_table
-from app.analysis.loops import loops
-from app.analysis.report import run_report
-from app.analysis.rounds import Happened
-from app.analysis.tables import Tables, tables_of
+from app.facts.frequency.iterations import Happened
+from app.facts.frequency.loops import loops
+from app.facts.tables import Tables, tables_of
+from app.facts.transfers.hops import Hop, hop_table
+from app.reports.run_report import run_report
 from app.store.run import open_run
 from probes.trace.rows import Key
 from tests.unit.traces import Trace, hop_fields, write_status

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.analysis.evidence import because
-from app.analysis.findings import run_findings
-from app.analysis.mixed import mixed_findings
-from app.analysis.syncs import Sync
-from app.analysis.tables import Tables
+from app.diagnosis.detectors.mixed_contexts import mixed_findings
+from app.diagnosis.findings import run_findings
+from app.diagnosis.wording.evidence import because
+from app.facts.syncs import Sync
+from app.facts.tables import Tables
 from probes.trace.rows import Key, Location
 
 SITES = {n: Location(n, f"mix.py:{n}", None, "/mix.py", n, "main") for n in (3, 5, 7, 9, 11)}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.analysis.findings import run_findings
-from app.analysis.tables import Tables
+from app.diagnosis.findings import run_findings
+from app.facts.tables import Tables
 from probes.trace.rows import RUNTIMES_GRAPHS, Key, Location, Unseen
 
 LOCATIONS = {

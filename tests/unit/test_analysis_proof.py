@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from app.analysis.finding import Finding
-from app.analysis.findings import run_findings
-from app.analysis.hops import Hop, hop_table
-from app.analysis.proof import MOST_WAYS, Proof, proof
-from app.analysis.proof_facts import Place
-from app.analysis.tables import Tables
-from app.analysis.told import told_hops
+from app.diagnosis.attribution import told_hops
+from app.diagnosis.finding import Finding
+from app.diagnosis.findings import run_findings
+from app.diagnosis.proof import MOST_WAYS, Proof, proof
+from app.diagnosis.proof_facts import Place
+from app.facts.tables import Tables
+from app.facts.transfers.hops import Hop, hop_table
 from probes.trace.rows import Key
 from tests.unit.test_analysis_chains import STEPS, hop, tables
 

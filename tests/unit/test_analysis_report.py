@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from app.analysis.collectives import collective_table
-from app.analysis.findings import findings, run_findings
-from app.analysis.hops import hop_table
-from app.analysis.html import render_html
-from app.analysis.memory import memory_table
-from app.analysis.placement import placement
-from app.analysis.report import build_report, run_report
-from app.analysis.report_rows import memory_rows, sync_rows
-from app.analysis.syncs import sync_table
-from app.analysis.tables import Tables
-from app.analysis.telling import standstill
-from app.analysis.text import found_told, render_text
+from app.diagnosis.findings import findings, run_findings
+from app.diagnosis.wording.transfer_costs import standstill
+from app.facts.collectives import collective_table
+from app.facts.memory import memory_table
+from app.facts.placement import placement
+from app.facts.syncs import sync_table
+from app.facts.tables import Tables
+from app.facts.transfers.hops import hop_table
+from app.reports.html import render_html
+from app.reports.report_rows import memory_rows, sync_rows
+from app.reports.run_report import build_report, run_report
+from app.reports.text import found_told, render_text
 from app.store.totals import KeyTotals
 from probes.trace.rows import Graph, Key, Location, Node, Process, Unseen
 from tests.unit.traces import SECOND, Trace, hop_fields, write_status

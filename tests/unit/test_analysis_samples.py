@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.analysis.html import render_html
-from app.analysis.report import build_report
-from app.analysis.samples import devices_of_cards, energy_joules, sample_summary
-from app.analysis.tables import Tables
-from app.analysis.text import render_text
+from app.facts.gpu_samples import devices_of_cards, energy_joules, sample_summary
+from app.facts.tables import Tables
+from app.reports.html import render_html
+from app.reports.run_report import build_report
+from app.reports.text import render_text
 from tests.unit.samples import POWER, UNSUPPORTED, UTIL, full, gpu, parsed, row
 
 BUS = "00000000:41:00.0"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.analysis.evidence import because
-from app.analysis.findings import run_findings
-from app.analysis.hops import hop_table
+from app.diagnosis.findings import run_findings
+from app.diagnosis.wording.evidence import because
+from app.facts.transfers.hops import hop_table
 from tests.unit.test_analysis_chains import STEPS, hop, tables
 
 INSIDE = (

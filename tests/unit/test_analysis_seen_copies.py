@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.analysis.hops import hop_table
-from app.analysis.seen_copies import confirmed
-from app.analysis.tables import Tables
+from app.facts.tables import Tables
+from app.facts.transfers.hops import hop_table
+from app.facts.transfers.observed_copies import confirmed
 from probes.trace.rows import Key, Location
 from tests.unit.traces import hop_fields
 

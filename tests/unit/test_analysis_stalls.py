@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from app.analysis.findings import run_findings
-from app.analysis.hops import Hop, hop_table
-from app.analysis.stalls import with_stalls
-from app.analysis.syncs import Idle, Sync, sync_table
-from app.analysis.tables import Tables
-from app.analysis.telling import standstill, waited
+from app.diagnosis.findings import run_findings
+from app.diagnosis.wording.transfer_costs import standstill, waited
+from app.facts.syncs import Idle, Sync, sync_table
+from app.facts.tables import Tables
+from app.facts.transfers.hops import Hop, hop_table
+from app.facts.wait_costs import with_stalls
 from app.store.totals import KeyTotals
 from probes.trace.rows import Graph, Key, Location, Node, Process
 from tests.unit.traces import hop_fields

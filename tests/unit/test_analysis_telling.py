@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.analysis.hops import Hop
-from app.analysis.recurrence import Own
-from app.analysis.telling import Telling
+from app.diagnosis.wording.transfer_costs import Telling
+from app.facts.frequency.recurrence import Own
+from app.facts.transfers.hops import Hop
 from tests.unit.repair_cases import hop
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from app.analysis.finding import Finding
-from app.analysis.unplaced import advised, together
+from app.diagnosis.detectors.scope_neighbors import advised, together
+from app.diagnosis.finding import Finding
 from tests.unit.repair_cases import hop
 
 TEXT = """def clip(grads, limit):

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from app.analysis.finding import Finding
-from app.analysis.findings import run_findings
-from app.analysis.hops import hop_table
-from app.analysis.syncs import sync_table
-from app.analysis.tables import Tables
-from app.analysis.verify import Judged, StepTime, changed_sites, line_map, verify
+from app.diagnosis.finding import Finding
+from app.diagnosis.findings import run_findings
+from app.diagnosis.verification import Judged, StepTime, changed_sites, line_map, verify
+from app.facts.syncs import sync_table
+from app.facts.tables import Tables
+from app.facts.transfers.hops import hop_table
 from app.store.totals import KeyTotals
 from app.web.run import verify_words
 from probes.trace.rows import Event, Key, Location, Process, Unseen

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from app.analysis import within
-from app.analysis.crossings import of_hops
-from app.analysis.hops import Hop
-from app.analysis.syncs import Sync
-from app.analysis.telling import Telling, standstill
-from app.analysis.waits import of_syncs
+from app.diagnosis.detectors.transfer_findings import of_hops
+from app.diagnosis.detectors.wait_findings import of_syncs
+from app.diagnosis.wording import library_functions
+from app.diagnosis.wording.transfer_costs import Telling, standstill
+from app.facts.syncs import Sync
+from app.facts.transfers.hops import Hop
 from probes.trace.hop import LOGS
 from tests.unit.repair_cases import hop
 
@@ -35,7 +35,7 @@ TELLING = Telling(16, "step", 100_000_000)
 def test_a_library_s_function_is_named_where_only_it_takes_values(
     vias: list[str | None], told: list[str]
 ) -> None:
-    assert within.functions(vias) == told
+    assert library_functions.functions(vias) == told
 
 
 def pulled(via: str, **facts: str) -> Hop:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.analysis.claims.checks import judge
-from app.analysis.claims.shown import Shown
+from app.lessons.claims.checks import judge
+from app.lessons.claims.lesson_runs import Shown
 from app.store.verdicts import FAILS, HOLDS, UNTESTABLE
 
 Row = dict[str, Any]

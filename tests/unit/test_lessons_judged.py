@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from app.analysis.claims import checks
-from app.analysis.claims.shown import Shown
 from app.lessons import verdict_cache
+from app.lessons.claims import checks
+from app.lessons.claims.lesson_runs import Shown
 from app.lessons.judged import Judged, lessons
 from app.lessons.lesson import Lesson, Variant
 from app.store.verdicts import Verdict

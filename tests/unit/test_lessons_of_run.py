@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from app.analysis.claims import checks
-from app.analysis.claims.shown import Shown
 from app.cli import attend
 from app.lessons import of_run
+from app.lessons.claims import checks
+from app.lessons.claims.lesson_runs import Shown
 from app.lessons.of_run import NONE, RunClaim, claim_of
 from app.store.verdicts import Verdict
 from runners.run import Run, read_run

@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from app.analysis.kernels.shipped import shipped_table
-from app.analysis.preflight.compared import compare
-from app.analysis.preflight.expanded import Expanded
-from app.analysis.preflight.flow import PYTHON, Tensor, parse_flow
-from app.analysis.preflight.foresee import Foreseen, foresee
-from app.analysis.preflight.machine import Machine
-from app.analysis.preflight.mxnet import RULE, foresee_mxnet
-from app.analysis.preflight.report import preflight_report, render_preflight
-from app.analysis.preflight.wording import command_again, machine_told, stand_ins_told
-from app.analysis.tables import Tables
-from app.analysis.verify import line_map
 from app.cli import dispatch
+from app.diagnosis.verification import line_map
+from app.facts.kernels.tensorflow_table import shipped_table
+from app.facts.tables import Tables
+from app.preflight.comparison import compare
+from app.preflight.inlined_functions import Expanded
+from app.preflight.mxnet_prediction import RULE, foresee_mxnet
+from app.preflight.op_flow import PYTHON, Tensor, parse_flow
+from app.preflight.placer import Machine
+from app.preflight.prediction import Foreseen, foresee
+from app.preflight.provenance import command_again, machine_told, stand_ins_told
+from app.reports.prediction_report import preflight_report, render_preflight
 from app.store.totals import KeyTotals
 from probes.trace.rows import Key, Location, Process
 from runners import ownership

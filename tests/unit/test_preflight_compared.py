@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.analysis.preflight.compared import Compared, Row, compare, to_mend
-from app.analysis.verify import line_map
+from app.diagnosis.verification import line_map
+from app.preflight.comparison import Compared, Row, compare, to_mend
 from app.views import units
 from app.web.run import flown_words
 

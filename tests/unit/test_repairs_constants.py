@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
-from app.analysis.repairs.notation import mx_context, tf_device
-from app.analysis.repairs.source import Source
+from app.fixes.code.device_notation import mx_context, tf_device
+from app.fixes.code.parsed_source import Source
 
 TF = "import tensorflow as tf\n"
 

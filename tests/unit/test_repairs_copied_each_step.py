@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.analysis.hops import Hop
+from app.facts.transfers.hops import Hop
 from tests.unit.repair_cases import fixed, hop, said
 
 MX = "import mxnet as mx\nfrom mxnet import gluon, nd\nCARD = mx.gpu(1)\n"

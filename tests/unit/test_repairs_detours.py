@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.analysis.finding import Finding
-from app.analysis.repairs.repair import repair
+from app.diagnosis.finding import Finding
+from app.diagnosis.fix_choice import repair
 from tests.unit.repair_cases import DEVICES, fixed, hop
 
 TF = "import tensorflow as tf\n"

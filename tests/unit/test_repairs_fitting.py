@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.analysis.placement import Op
+from app.facts.placement import Op
 from tests.unit.repair_cases import fixed, hop, op, said
 
 HEAD = (

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.analysis.hops import Hop
-from app.analysis.repairs.edits import applied
+from app.facts.transfers.hops import Hop
+from app.fixes.code.edits import applied
 from tests.unit.repair_cases import fixed, hop, op, proposed
 
 MX = "import mxnet as mx\nfrom mxnet import gluon, nd\nCARD = mx.gpu(1)\n"

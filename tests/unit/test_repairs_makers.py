@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.analysis import advice
-from app.analysis.repairs.edits import applied
+from app.diagnosis.wording import advice
+from app.fixes.code.edits import applied
 from tests.unit.repair_cases import op, proposed, said
 
 MODEL = """\

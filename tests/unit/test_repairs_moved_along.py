@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.analysis.placement import Op
-from app.analysis.repairs.edits import applied
+from app.facts.placement import Op
+from app.fixes.code.edits import applied
 from tests.unit.repair_cases import fixed, hop, op, proposed, said
 
 TF = "import tensorflow as tf\n"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.analysis.finding import Finding
-from app.analysis.repairs.edits import applied
-from app.analysis.repairs.repair import repair
+from app.diagnosis.finding import Finding
+from app.diagnosis.fix_choice import repair
+from app.fixes.code.edits import applied
 from tests.unit.repair_cases import fixed, hop, op, proposed
 
 MX = "import mxnet as mx\nfrom mxnet import gluon\n"

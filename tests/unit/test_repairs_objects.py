@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.analysis.placement import Op
-from app.analysis.repairs.edits import applied
+from app.facts.placement import Op
+from app.fixes.code.edits import applied
 from tests.unit.repair_cases import fixed, hop, op, proposed, said
 
 NORM = """\

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.analysis.placement import Op
+from app.facts.placement import Op
 from tests.unit.repair_cases import fixed, hop, op, proposed, said
 
 TF = "import tensorflow as tf\n"

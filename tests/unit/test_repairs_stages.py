@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.analysis.placement import Op
+from app.facts.placement import Op
 from tests.unit.repair_cases import fixed, hop, op, said
 
 HEAD = "import tensorflow as tf\n\nweights = [a, b]\n\n\n@tf.function\ndef step(x):\n"

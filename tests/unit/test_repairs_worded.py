@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.analysis import advice
+from app.diagnosis.wording import advice
 from tests.unit.repair_cases import hop, op, said
 
 TF = "import tensorflow as tf\n"

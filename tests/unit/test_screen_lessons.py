@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from app.analysis.collectives import Collective
-from app.analysis.lines import Line, LineOps, SourceFile, Way
-from app.analysis.syncs import Sync
+from app.facts.collectives import Collective
+from app.facts.lines import Line, LineOps, SourceFile, Way
+from app.facts.syncs import Sync
 from app.lessons.batch import Batch, Item
 from app.lessons.judged import Judged, LessonRun
 from app.store.verdicts import FAILS, HOLDS, UNTESTABLE, Verdict

@@ -8,18 +8,18 @@ import os
 from pathlib import Path
 from typing import Any
 
-from app.analysis.collectives import Collective
-from app.analysis.excerpt import Excerpt
-from app.analysis.explained import Explained
-from app.analysis.finding import Finding
-from app.analysis.hops import hop_table
-from app.analysis.memory import Memory
-from app.analysis.proof import Proof, Stop, Way
-from app.analysis.proof_facts import Fact, Place
-from app.analysis.repairs.edits import Edit, Repair
-from app.analysis.severity import SEVERITY
-from app.analysis.syncs import Idle, Sync
-from app.analysis.verify import Side, StepTime, Verified
+from app.diagnosis.explanation import Explained
+from app.diagnosis.finding import Finding
+from app.diagnosis.proof import Proof, Stop, Way
+from app.diagnosis.proof_facts import Fact, Place
+from app.diagnosis.severity import SEVERITY
+from app.diagnosis.verification import Side, StepTime, Verified
+from app.facts.collectives import Collective
+from app.facts.excerpt import Excerpt
+from app.facts.memory import Memory
+from app.facts.syncs import Idle, Sync
+from app.facts.transfers.hops import hop_table
+from app.fixes.code.edits import Edit, Repair
 from app.store.failure import LastException
 from app.store.verdicts import Verdict
 from app.views import units

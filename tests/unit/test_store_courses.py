@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.analysis.recurrence import Own
-from app.analysis.report import run_report
-from app.analysis.tables import Tables, tables_of
+from app.facts.frequency.recurrence import Own
+from app.facts.tables import Tables, tables_of
+from app.reports.run_report import run_report
 from app.store.run import open_run
 from tests.unit.traces import SECOND, Trace, hop_fields, write_status
 

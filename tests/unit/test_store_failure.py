@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.analysis.report import build_report, run_info
-from app.analysis.tables import Tables
-from app.analysis.text import render_text
+from app.facts.tables import Tables
+from app.reports.run_report import build_report, run_info
+from app.reports.text import render_text
 from app.store.failure import find_exception, last_exception
 
 NOISE = ["WARNING: All log messages", "I0000 port.cc:153] oneDNN custom operations are on."]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from app.analysis.report import run_report
-from app.analysis.tables import Tables, tables_of
+from app.facts.tables import Tables, tables_of
+from app.reports.run_report import run_report
 from app.store.run import open_run
 from tests.unit.traces import SECOND, Trace, hop_fields, write_status
 

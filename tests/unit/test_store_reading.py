@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.analysis.tables import tables_of
+from app.facts.tables import tables_of
 from app.store.run import RunStore, open_run
 from runners.errors import HopscopeError
 from tests.unit.traces import Trace, hop_fields, write_status

@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from app.diagnosis.rules.op_placement import READS
 from app.facts.lines import split_site
 from app.facts.placement import Op
-from app.facts.transfers.transfer import NOT_THE_CODES, PLUMBING
+from app.facts.transfers.transfer import NOT_THE_CODES, PLUMBING, READS
 
 _MADE = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 _NOTHING = frozenset({"Const", "NoOp", "Shape", "Placeholder"}) | _MADE | PLUMBING

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from app.diagnosis.detectors.device_order import device_map
 from app.diagnosis.detectors.unseen_functions import hidden
 from app.diagnosis.explanation import explained
 from app.diagnosis.findings import run_findings
 from app.facts.collectives import collective_table
+from app.facts.device_map import device_map
 from app.facts.devices import in_order
 from app.facts.gpu_samples import sample_summary
 from app.facts.memory import memory_table

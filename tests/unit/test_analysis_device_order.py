@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.detectors.device_order import device_map, order_findings
+from app.diagnosis.detectors.device_order import order_findings
 from app.diagnosis.findings import run_findings
+from app.facts.device_map import device_map
 from app.facts.tables import Tables
 from probes.trace.rows import Process
 from runners.gpus import Gpu, Gpus

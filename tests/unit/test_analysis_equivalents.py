@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.fixes.kernels.equivalents import ADVICE, AHEAD, EQUIVALENTS, instead, lacking, without_gpu_kernel
+from app.facts.kernels.tensorflow_table import without_gpu_kernel
+from app.fixes.kernels.equivalents import ADVICE, AHEAD, EQUIVALENTS, instead, lacking
 
 SHUFFLE = "RandomShuffle has kernels for CPU"
 UNIQUE = "UniqueV2 has kernels for CPU"

@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from app.diagnosis.rules.op_placement import READS
 from app.diagnosis.wording.transfer_costs import Telling
 from app.facts.transfers.hops import Hop
-from app.facts.transfers.transfer import CHANGES, NOT_THE_CODES
+from app.facts.transfers.transfer import CHANGES, NOT_THE_CODES, READS
 from app.views.naming import each
 from probes.trace.hop import COPIED_BACK
 

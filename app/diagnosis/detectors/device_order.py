@@ -8,7 +8,8 @@ from typing import Any
 
 from app.diagnosis.finding import Finding
 from app.diagnosis.severity import SEVERITY
-from app.facts.devices import in_order, is_gpu, parse
+from app.facts.device_map import card_key
+from app.facts.devices import is_gpu, parse
 from app.facts.tables import Tables
 from app.views.naming import some_of
 from probes.trace.rows import Process
@@ -34,60 +35,14 @@ class _Got:
     facts: Mapping[str, Any]
 
 
-def device_map(spec: Mapping[str, Any], tables: Tables) -> dict[str, dict[str, Any]]:
-    """What each device is: the launcher's facts with what the process itself saw laid over them.
-
-    With the card's number in nvidia-smi where the launcher's machine is known. `also` has the cards that a
-    device of the same name was in other processes. Stand-ins that were given and that no process made are
-    left out where the processes say which devices they have.
-    """
-    chosen = spec.get("device_map")
-    result: dict[str, dict[str, Any]] = {}
-    if isinstance(chosen, Mapping):
-        result = {str(name): dict(facts) for name, facts in chosen.items() if isinstance(facts, Mapping)}
-    machine = MachineMap(spec.get("machine"))
-    told: dict[str, dict[str, Any]] = {}
-    for process in tables.processes:
-        for device, facts in process.device_map.items():
-            first = told.setdefault(device, dict(facts))
-            if _key(first, machine) != _key(facts, machine) and _key(first, machine) and _key(facts, machine):
-                others = first.setdefault("also", [])
-                others += [key for key in [_key(facts, machine)] if key not in others]
-    for device, facts in told.items():
-        launched = result.get(device, {})
-        if _key(facts, machine) and _key(launched, machine) != _key(facts, machine):
-            # It is another card than the launcher meant: nothing that was said of that one holds.
-            launched = {"stand_in": launched["stand_in"]} if "stand_in" in launched else {}
-        result[device] = {**launched, **facts}
-    for facts in result.values():
-        card = machine.card(facts)
-        if card is not None:
-            facts.setdefault("pci_bus_id", card.pci_bus_id)
-            facts["nvml_index"] = card.index
-            if not facts.get("name"):
-                facts["name"] = card.name
-    unmade = _unmade(result, tables)
-    return {device: result[device] for device in in_order(result) if device not in unmade}
-
-
-def _unmade(given: Mapping[str, Mapping[str, Any]], tables: Tables) -> set[str]:
-    """The stand-ins among these that no process made; none where one did not tell all its devices."""
-    told = [process for process in tables.processes if process.framework]
-    if not told or not all(process.header.get("devices_complete") for process in told):
-        return set()
-    if any("/" in device for device in tables.own_devices):
-        return set()  # of several processes, which have their own names for them
-    return {name for name, facts in given.items() if facts.get("stand_in")} - set(tables.devices)
-
-
 def order_findings(spec: Mapping[str, Any], tables: Tables) -> list[Finding]:
     """At most one finding: the run got other cards than were asked for, or counts them unlike nvidia-smi."""
     machine = MachineMap(spec.get("machine"))
     got = [
-        _Got(device, _words(facts, machine), _key(facts, machine), process, facts)
+        _Got(device, _words(facts, machine), card_key(facts, machine), process, facts)
         for process in tables.processes
         for device, facts in process.device_map.items()
-        if is_gpu(device) and _key(facts, machine)
+        if is_gpu(device) and card_key(facts, machine)
     ]
     asked = _asked(spec, machine)
     if asked is not None:
@@ -114,7 +69,7 @@ class _Asked:
 
     def key_of(self, device: str) -> str:
         """The card that the device was meant to be."""
-        return _key(self.facts_of(device), self.machine)
+        return card_key(self.facts_of(device), self.machine)
 
     @property
     def by(self) -> str:
@@ -129,7 +84,7 @@ def _asked(spec: Mapping[str, Any], machine: MachineMap) -> _Asked | None:
         gpus = {
             str(device): facts
             for device, facts in chosen.items()
-            if is_gpu(str(device)) and isinstance(facts, Mapping) and _key(facts, machine)
+            if is_gpu(str(device)) and isinstance(facts, Mapping) and card_key(facts, machine)
         }
         set_to = {name: env.get(name) for name in VARIABLES} if isinstance(env, Mapping) else {}
         return _Asked(gpus, True, set_to, machine) if gpus else None
@@ -147,14 +102,14 @@ def _lacking(asked: _Asked, got: Sequence[_Got], tables: Tables) -> list[str]:
     """The devices whose cards no process has, where processes told of all their devices."""
     complete = [process for process in tables.processes if process.header.get("devices_complete")]
     unknown = any(
-        is_gpu(device) and not _key(process.device_map.get(device, {}), asked.machine)
+        is_gpu(device) and not card_key(process.device_map.get(device, {}), asked.machine)
         for process in complete
         for device in process.devices
     )
     if not complete or unknown:
         return []
     cards = {one.key for one in got}
-    return [device for device, facts in asked.devices.items() if _key(facts, asked.machine) not in cards]
+    return [device for device, facts in asked.devices.items() if card_key(facts, asked.machine) not in cards]
 
 
 def _differs(asked: _Asked, different: Sequence[_Got], machine: MachineMap) -> Finding:
@@ -245,19 +200,11 @@ def _ordinal(device: str) -> int:
     return found.index if found else -1
 
 
-def _key(facts: Mapping[str, Any], machine: MachineMap) -> str:
-    """What tells one card from another; a part of a card counts as that card."""
-    card = machine.card(facts)
-    if card is not None:
-        return card.uuid
-    return next((str(facts[name]) for name in ("parent_uuid", "uuid", "pci_bus_id") if facts.get(name)), "")
-
-
 def _words(facts: Mapping[str, Any], machine: MachineMap) -> str:
     card = machine.card(facts)
     if card is None and isinstance(facts.get("nvml_index"), int):
         return f"nvidia-smi's {facts['nvml_index']}"
-    return f"nvidia-smi's {card.index}" if card is not None else _key(facts, machine)
+    return f"nvidia-smi's {card.index}" if card is not None else card_key(facts, machine)
 
 
 def _listed(devices: Mapping[str, Mapping[str, Any]], machine: MachineMap) -> list[str]:

@@ -7,10 +7,9 @@ from typing import Any
 from app.diagnosis.rules.scope_openers import library
 from app.facts.devices import is_gpu, is_host, parse
 from app.facts.kernels.host_results import takes_on_host
-from app.facts.transfers.transfer import PLUMBING, Transfer, made_by_optimizer
-from app.fixes.kernels.equivalents import without_gpu_kernel
+from app.facts.kernels.tensorflow_table import without_gpu_kernel
+from app.facts.transfers.transfer import PLUMBING, READS, Transfer, made_by_optimizer
 
-READS = frozenset({"ReadVariableOp", "ResourceGather", "VariableV2", "Variable"})
 ITERATORS = frozenset(
     {"IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional", "OptionalHasValue"}
     | {"OptionalGetValue", "MultiDeviceIteratorGetNextFromShard"}

@@ -8,6 +8,7 @@ from typing import Any
 from app.diagnosis.rules.upload_threads import by_another_thread
 from app.facts.devices import is_gpu, is_host
 from app.fixes.kernels.equivalents import ADVICE, instead
+from app.fixes.scopes.created_variables import PUT_WHERE_READ
 from app.views.naming import each, flat, one
 from probes.trace.hop import ASSERTION, HANDED_TO_FUNCTION, HANDED_TO_OPERATOR, IN_GRAPH, ON_BATCH
 
@@ -18,10 +19,6 @@ EITHER = (
 """For values of which it is not known what they are taken for."""
 LOOKED_AT = "Take the value every so many steps, or keep it on the device and take it once at the end."
 PUT_BESIDE_INPUTS = "Put the op into the device scope of its inputs."
-PUT_WHERE_READ = (
-    "Create the variable on the device that reads it; one that nothing writes to may also be read once, and"
-    " its value kept."
-)
 _FIXES = {
     "default-device": PUT_BESIDE_INPUTS,
     "gradient-outside-scope": "Compute the gradients in the device scope of {wanted}, like the forward ops.",

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from probes.tf.kernel_table import KernelTable, OpKernels, unpacked
+from probes.tf.kernel_table import KernelTable, OpKernels, of_the_host, unpacked
 from runners import run_files
 from runners.errors import HopscopeError
 
@@ -41,6 +41,14 @@ def shipped_table() -> KernelTable:
     """The project's own table."""
     table = read_table(FILE)
     return KernelTable(table.ops, f"the kernel table of {table.source}", table.xla)
+
+
+def without_gpu_kernel(op: str) -> str:
+    """The clause of an op that has no GPU kernel, whatever its types; '' where there may be one."""
+    if of_the_host(op):
+        return ""
+    answer = shipped_table().look_up(op, "GPU", {})
+    return answer.words if answer.outcome == "no-kernel" else ""
 
 
 class _Ops(Mapping[str, OpKernels]):

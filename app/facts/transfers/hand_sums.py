@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
-from app.diagnosis.rules.op_placement import READS
 from app.facts.devices import is_host
 from app.facts.tables import Tables
 from app.facts.transfers.host_updates import BEFORE, TOGETHER, gradients_applied
-from app.facts.transfers.transfer import HandSum, Made, Place
+from app.facts.transfers.transfer import READS, HandSum, Made, Place
 from probes.trace.rows import Key
 
 _NO_RESULTS = READS | {"Python", "Const", "?", "gradient", ""}

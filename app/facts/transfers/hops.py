@@ -7,15 +7,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from app.diagnosis.rules.causes import Cause, judge
-from app.diagnosis.rules.custom_gradients import with_own_op
-from app.diagnosis.rules.upload_threads import with_thread
-from app.diagnosis.rules.variable_creation import with_creation
+from app.diagnosis.rules.causes import Cause
+from app.diagnosis.rules.judgment import judged
 from app.facts.basis import weakest
 from app.facts.devices import is_host
 from app.facts.frequency.recurrence import Own
 from app.facts.tables import Tables
-from app.facts.transfers.contextless_arrays import made_on_host, with_makers
+from app.facts.transfers.contextless_arrays import made_on_host
 from app.facts.transfers.cut_batches import cut_batches
 from app.facts.transfers.hand_sums import hand_sums
 from app.facts.transfers.observed_copies import confirmed
@@ -232,7 +230,7 @@ def _hop(tables: Tables, context: Context, key: Key, count: int | None) -> Hop:
         producer_site=tables.site(fields.get("producer_loc")),
         forward_site=tables.site(fields.get("forward_loc")),
         via=tables.via(loc),
-        cause=_judged(fields, context, count, each, key, tables),
+        cause=judged(fields, context, count, each, key, tables),
         basis=basis,
         kind=text("kind") or "copy",
         producer_op=text("producer_op"),
@@ -272,38 +270,6 @@ def _took_ns(tables: Tables, key: Key) -> int | None:
     return round(sums.dur_ns * key.count / sums.timed)
 
 
-def _judged(
-    fields: dict[str, Any], context: Context, count: int | None, each: float | None, key: Key, tables: Tables
-) -> Cause:
-    """The cause, with the lines that belong to it."""
-    cause = with_own_op(judge(fields, context, count, each, tables.comes_again(key)), key.fields, tables)
-    cause = with_thread(with_makers(cause, key.fields, tables), key, tables)
-    return with_creation(_with_scopes(cause, key, tables), key.fields, tables)
-
-
-def _with_scopes(cause: Cause, key: Key, tables: Tables) -> Cause:
-    """The cause with the lines that opened the device scopes of both ends, where they are known."""
-    fields = key.fields
-    consumer = tuple(fields.get(name) for name in ("op", "loc", "dst", "requested"))
-    ends = ("producer_op", "producer_loc", "src", "producer_requested")
-    producer = tuple(fields.get(name) for name in ends)
-    scopes = {
-        "scope": fields.get("scope_loc") or (tables.scopes.get(consumer) if fields.get("requested") else 0),
-        "producer_scope": fields.get("producer_scope_loc")
-        or (tables.scopes.get(producer) if fields.get("producer_requested") else 0),
-    }
-    if cause.code == "default-device":
-        end = "producer_scope_apart_loc" if cause.blames == "producer" else "scope_apart_loc"
-        scopes["scope_apart"] = fields.get(end)
-    lines = {name: site for name, loc in scopes.items() if loc and (site := tables.site(loc))}
-    end = "producer_scope" if cause.blames == "producer" else "scope"
-    if cause.code == "missing-device" and end in lines:
-        lines["asked_in"] = lines[end]
-        if opener := cause.evidence.get(f"{end}_opener"):
-            lines["asked_in_opener"] = str(opener)
-    return dataclasses.replace(cause, evidence=cause.evidence | lines) if lines else cause
-
-
 def _identity(hop: Hop) -> str:
     """All that must be equal for two transfers to be one row: everything but counts and ids."""
     shown = hop.row()
@@ -323,7 +289,7 @@ def _merged(tables: Tables, first: Hop, more: Hop, context: Context, key: Key) -
     return dataclasses.replace(
         first,
         count=count,
-        cause=_judged(_with_gradient(key.fields, tables), context, count, each, key, tables),
+        cause=judged(_with_gradient(key.fields, tables), context, count, each, key, tables),
         basis=weakest(bases),
         keys=keys,
         each=each,

@@ -21,6 +21,8 @@ NOT_THE_CODES = PLUMBING | {"_Retval", "_Arg", "Python", "Identity"}
 """Op types that a runtime makes by itself: arguments, results, the plumbing of loops and branches."""
 CHANGES = ("Assign", "ResourceApply", "ResourceScatter")
 """How ops begin that change a variable where it lives."""
+READS = frozenset({"ReadVariableOp", "ResourceGather", "VariableV2", "Variable"})
+"""Types of ops that hand a variable's value, or rows of it, to the code."""
 _MAYBE_READS = frozenset({"", "?", "ReadVariableOp"})
 """Types of producers whose results may be a variable's value, which an Identity hands to the code."""
 _MADE_BY_OPTIMIZER = ("LayoutOptimizer", "ConstantFolding", "ArithmeticOptimizer", "DebugIdentity")

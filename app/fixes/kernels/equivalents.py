@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from app.facts.kernels.tensorflow_table import shipped_table
-from probes.tf.kernel_table import Types, of_the_host
+from probes.tf.kernel_table import Types
 
 AHEAD = "What depends on the data alone can also be done in the input pipeline, ahead of the step."
 ADVICE = (
@@ -87,14 +87,6 @@ def lacking(kernels: Sequence[str]) -> list[str]:
     """The ops that clauses like ``UniqueV2 has kernels for CPU`` speak of."""
     found = (_OP.match(kernel) for kernel in kernels)
     return list(dict.fromkeys(match[1] if match else "" for match in found))
-
-
-def without_gpu_kernel(op: str) -> str:
-    """The clause of an op that has no GPU kernel, whatever its types; '' where there may be one."""
-    if of_the_host(op):
-        return ""
-    answer = shipped_table().look_up(op, "GPU", {})
-    return answer.words if answer.outcome == "no-kernel" else ""
 
 
 def _of(types: Types, dtype: str) -> Types:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from app.diagnosis.rules.op_placement import READS
+from app.facts.transfers.transfer import READS
 from app.fixes.code.change import Change, unfolded
 from app.fixes.code.device_notation import tensorflow
 from app.fixes.code.names import bindings, called, dotted

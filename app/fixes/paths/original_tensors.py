@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TypeGuard
 
-from app.diagnosis.rules.op_placement import READS
+from app.facts.transfers.transfer import READS
 from app.fixes.code.change import Change, Overlap, unfolded
 from app.fixes.code.device_notation import arrays, blocks_around, context_named, devices_of, tensorflow
 from app.fixes.code.names import assignment_of, bound_in, called, dotted, keyword, read_in, root_of

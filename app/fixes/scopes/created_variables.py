@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import dataclasses
 
-from app.diagnosis.wording.advice import PUT_WHERE_READ
 from app.facts.devices import default_device
 from app.facts.lines import split_site
 from app.fixes.code.change import Change, unfolded
@@ -31,6 +30,11 @@ from app.fixes.scopes.scoped_objects import (
 )
 from app.fixes.situation import Draft, Situation
 from app.views.naming import some_of
+
+PUT_WHERE_READ = (
+    "Create the variable on the device that reads it; one that nothing writes to may also be read once, and"
+    " its value kept."
+)
 
 _CREATES = frozenset({"Variable", "get_variable", "add_weight"})
 _LOOKED_UP = "ResourceGather"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from app.diagnosis.detectors.device_order import device_map
+from app.facts.device_map import device_map
 from app.facts.gpu_samples import devices_of_cards
 from app.store.run import RunStore
 from app.store.sample_parsing import HOST, RUN, Numbers, SampleTable

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from app.diagnosis.attribution import told_hops
-from app.diagnosis.detectors.device_order import device_map
 from app.diagnosis.detectors.unseen_functions import hidden
 from app.diagnosis.explanation import Explained, explained
 from app.diagnosis.finding import Finding
 from app.diagnosis.findings import run_findings
 from app.diagram.grouping import placement_diagram
 from app.facts.collectives import Collective, collective_table
+from app.facts.device_map import device_map
 from app.facts.lines import Line, SourceFile, source_files, split_site
 from app.facts.memory import Memory, memory_table
 from app.facts.placement import placement

@@ -6,22 +6,20 @@ import contextlib
 import importlib.metadata
 import os
 import re
-import shutil
 import signal
 import sys
-import time
 from pathlib import Path
 from typing import NoReturn
 
+from app.console_progress import ConsoleProgress
 from runners.errors import HopscopeError, UsageError
-from runners.install import Step, install
+from runners.install import install
 from runners.virtualenv import Lock, Recipe, VirtualEnvironment
 
 ROOT = Path(__file__).resolve().parents[1]
 _LOCK = ROOT / "runners" / "requirements" / "locked" / "dashboard.txt"
 _REQUIREMENT = re.compile(r"^([A-Za-z0-9._-]+)((?:[<>=]=?[\d.]+,?)*)$")
 _BOUND = re.compile(r"([<>=]=?)([\d.]+)")
-_PLAIN_LINE_EVERY_S = 5.0
 _INTERRUPTED = 130
 
 
@@ -93,50 +91,6 @@ def tell_failure(error: HopscopeError) -> int:
     """Print the error's one line and return the exit status: 2 for a wrong request, else 1."""
     sys.stderr.write(f"hopscope: {error}\n")
     return 2 if isinstance(error, UsageError) else 1
-
-
-class ConsoleProgress:
-    """An install's progress on standard error: one line kept up to date; in a file, a line now and then."""
-
-    def __init__(self, title: str) -> None:
-        self._title = title
-        self._live = sys.stderr.isatty()
-        self._shown = ""
-        self._printed_at = 0.0
-        self._started = time.monotonic()
-
-    def __enter__(self) -> ConsoleProgress:
-        sys.stderr.write(f"{self._title}\n")
-        sys.stderr.flush()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
-        if kind is None:
-            self.end("ready")
-        elif self._live and self._shown:
-            sys.stderr.write("\n")
-            self._shown = ""
-
-    def tell(self, step: Step) -> None:
-        """Show `step`."""
-        percent = "" if step.fraction is None else f"{step.fraction:4.0%} "
-        line = f"  {step.seconds:4.0f} s {percent}{step.text}"
-        now = time.monotonic()
-        if self._live:
-            width = shutil.get_terminal_size().columns - 1
-            sys.stderr.write(f"\r\x1b[K{line[:width]}")
-            self._shown = line
-        elif step.text != self._shown and now - self._printed_at >= _PLAIN_LINE_EVERY_S:
-            sys.stderr.write(f"{line}\n")
-            self._shown, self._printed_at = step.text, now
-        sys.stderr.flush()
-
-    def end(self, outcome: str) -> None:
-        """Show how it ended, and after how long."""
-        start = "\r\x1b[K" if self._live else ""
-        sys.stderr.write(f"{start}  {time.monotonic() - self._started:4.0f} s {outcome}\n")
-        sys.stderr.flush()
-        self._shown = ""
 
 
 def _satisfied(recipe: Recipe) -> bool:

@@ -37,7 +37,6 @@ from starlette.websockets import WebSocket
 from websockets import http11
 
 from app import access
-from app.analysis.alerts import Watcher
 from app.components.runs.listing import ListingHub
 from app.components.stream.going_on import GoingOn
 from app.components.stream.replay import Replay, recording_of
@@ -47,6 +46,7 @@ from app.tokens import kept_tokens
 from app.views.metrics import CONTENT_TYPE as METRICS_TYPE
 from app.views.metrics import metrics_text
 from app.views.smi_text import machine_text
+from app.web.machine.alerts import Watcher
 from app.web.runs.runs_table import RunsTable
 from probes.attach import dashboards
 from runners import background, monitor, registry

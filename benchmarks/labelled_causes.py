@@ -25,8 +25,8 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from app.analysis.preflight.report import preflight_report
-from app.analysis.report import run_report
+from app.reports.prediction_report import preflight_report
+from app.reports.run_report import run_report
 from benchmarks.labelled.cases import FRAMEWORKS, Case, CaseError, read_cases
 from benchmarks.labelled.scoring import Score, Totals, failed, score_report, totals
 from runners import launcher, registry

@@ -12,7 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from app.bootstrap import ConsoleProgress, dashboard_recipe, enter, tell_failure
+from app.bootstrap import dashboard_recipe, enter, tell_failure
+from app.console_progress import ConsoleProgress
 from runners import environments
 from runners.errors import HopscopeError, UsageError
 from runners.frameworks import FRAMEWORKS, TESTED_BESIDE

@@ -64,7 +64,7 @@ def attend(plan: Plan, as_json: bool) -> int:
     run = _attend(plan, sys.stderr.buffer if as_json else sys.stdout.buffer)
     _tell_claim(run)
     if as_json:
-        from app.analysis.report import run_report
+        from app.reports.run_report import run_report
 
         print_json(run_report(run.path))
     else:
@@ -83,8 +83,8 @@ def _tell_found(run: Run) -> None:
 
 
 def _found(run: Run) -> str:
-    from app.analysis.report import run_report
-    from app.analysis.text import found_told
+    from app.reports.run_report import run_report
+    from app.reports.text import found_told
     from app.store.traced_devices import TRACE_FOLDER
 
     names = run_files.names(run.path, TRACE_FOLDER)

@@ -23,7 +23,7 @@ _PIECE = 1 << 16
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     """Answer until there are no more requests."""
-    from app.analysis.report import run_report  # takes long: meanwhile the first block runs
+    from app.reports.run_report import run_report  # takes long: meanwhile the first block runs
 
     owner, waiting = os.getppid(), b""
     while os.getppid() == owner:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from app.analysis.run_devices import recorded_devices
+from app.facts.run_devices import recorded_devices
 from runners.printable import printable_lines
 from runners.purpose import is_preflight, tried
 from runners.run import Run

@@ -27,15 +27,15 @@ def execute(arguments: list[str], parser: Parser) -> int:
     """Print the report."""
     args = parser.parse(arguments)
     run = registry.find(args.run)
-    from app.analysis.report import run_report
+    from app.reports.run_report import run_report
 
     report = run_report(run.path, ops=args.ops)
     if is_preflight(run):
-        from app.analysis.preflight.report import foreseen_part
+        from app.reports.prediction_report import foreseen_part
 
         report |= foreseen_part(run.path)
     if args.html is not None:
-        from app.analysis.html import render_html
+        from app.reports.html import render_html
 
         try:
             args.html.write_text(render_html(report), encoding="utf-8")
@@ -46,7 +46,7 @@ def execute(arguments: list[str], parser: Parser) -> int:
     elif args.html is not None:
         say(str(args.html))
     else:
-        from app.analysis.text import render_text
+        from app.reports.text import render_text
 
         folded = "" if args.notes else f"python3 -m app report {shlex.quote(args.run)} --notes"
         say(render_text(report, folded))

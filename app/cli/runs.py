@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from app.analysis.run_devices import recorded_devices
 from app.cli.output import clock, describe_run, duration, print_json, say, table
 from app.cli.parser import Parser, add_json
+from app.facts.run_devices import recorded_devices
 from runners import registry
 from runners.plan import TRACE_VARIABLE
 from runners.purpose import is_preflight, purpose, tried

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import difflib
 
-from app.bootstrap import ConsoleProgress
 from app.cli.output import print_json, say, tell
 from app.cli.parser import Parser, add_json
+from app.console_progress import ConsoleProgress
 from runners import environments
 from runners.environments import Environment
 from runners.errors import HopscopeError, UsageError

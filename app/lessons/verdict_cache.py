@@ -15,12 +15,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from app.analysis.claims.checks import judge
-from app.analysis.claims.shown import Shown
-from app.analysis.devices import is_gpu
-from app.analysis.report import run_report
+from app.facts.devices import is_gpu
 from app.lessons import batch
+from app.lessons.claims.checks import judge
+from app.lessons.claims.lesson_runs import Shown
 from app.lessons.lesson import Lesson
+from app.reports.run_report import run_report
 from app.store.verdicts import VERDICTS, Verdict
 from probes import private_files
 from runners import run_files
@@ -30,7 +30,7 @@ from runners.registry import Run
 from runners.run import LOG_NAME
 
 FOLDER_NAME = "verdicts"
-_CODE = ("app/analysis", "app/store", "app/lessons")
+_CODE = ("app/diagnosis", "app/facts", "app/fixes", "app/lessons", "app/reports", "app/store")
 """What a verdict follows from: the checks, the report, and how the trace and the log are read."""
 
 

@@ -1,6 +1,6 @@
 """What the placement diagram is drawn from: lanes of groups, and the crossings between lanes.
 
-The analysis makes these from a run's rows (app/analysis/grouping.py); the view turns them into the
+The analysis makes these from a run's rows (app/diagram/grouping.py); the view turns them into the
 component's data and looks at nothing else. Ids are stable while a run grows and over expansion, so a
 drawing can keep the reader's place. Bytes are bytes, counts are executions in the whole run so far.
 """

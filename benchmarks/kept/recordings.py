@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from app.analysis.preflight.report import preflight_report
-from app.analysis.report import run_report
+from app.reports.prediction_report import preflight_report
+from app.reports.run_report import run_report
 from benchmarks.labelled.cases import read_cases
 from benchmarks.labelled_causes import plan as plan_case
 from runners import launcher, registry

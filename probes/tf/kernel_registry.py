@@ -3,7 +3,7 @@
 A CUDA build registers its GPU kernels on machines without a GPU too. To make the table that the project
 ships, from the project's folder, with the Python of an environment that has a CUDA build:
 
-    python -m probes.tf.kernel_registry app/analysis/kernels/tensorflow.json.gz
+    python -m probes.tf.kernel_registry app/facts/kernels/tensorflow.json.gz
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from app.analysis.report import run_report
+from app.reports.run_report import run_report
 from runners import registry
 from runners.launcher import launch, plan_program, plan_script
 from runners.registry import Run

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from app.analysis.report import run_report
 from app.components.shared.palette import PALETTES
+from app.reports.run_report import run_report
 from app.store.run import open_run
 from runners import gpus, registry
 from runners.launcher import launch, plan_program, plan_script

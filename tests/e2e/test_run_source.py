@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.analysis.report import run_report
+from app.reports.run_report import run_report
 from app.store.run import open_run
 from probes.trace.sources import FOLDER
 from runners import registry

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from app.analysis.report import run_report
+from app.reports.run_report import run_report
 from app.store.run import open_run
 from runners import launcher, leases, plan_script, registry
 from runners.gpus import Gpu, Gpus

@@ -12,7 +12,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from app.analysis.report import run_report
+from app.reports.run_report import run_report
 from runners import registry
 from runners.sample_rows import SAMPLES_NAME
 from tests.faults.bench import Skipped, bench, until

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from app.analysis.report import run_report
+from app.reports.run_report import run_report
 from runners import registry
 from tests.faults.bench import PROGRAM, bench
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from app.analysis.report import run_report
+from app.reports.run_report import run_report
 from app.store.run import open_run
 from runners import registry
 from runners.errors import HopscopeError

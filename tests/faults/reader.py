@@ -15,9 +15,9 @@ from pathlib import Path
 
 os.environ["HOPSCOPE_HOME"] = sys.argv[1]
 
-from app.analysis.html import render_html
-from app.analysis.report import run_report
-from app.analysis.text import render_text
+from app.reports.html import render_html
+from app.reports.run_report import run_report
+from app.reports.text import render_text
 from app.store.progress import last_progress
 from app.web.shared import run_rows
 from app.web.shared.open_runs import OpenRun

@@ -49,11 +49,25 @@ def write(path: Path, trace: str, counts: list[int], files: dict[str, bytes]) ->
     path.write_bytes(gzip.compress(content, mtime=0))
 
 
+_READERS = (
+    *(
+        "app/diagnosis",
+        "app/diagram",
+        "app/facts",
+        "app/fixes",
+        "app/lessons",
+        "app/preflight",
+        "app/reports",
+    ),
+    *("app/store", "app/web", "runners"),
+)
+
+
 @functools.cache
 def field_names() -> tuple[str, ...]:
     """Every name of a field that the readers ask for, from their source."""
     found: set[str] = set()
-    for package in ("app/analysis", "app/store", "app/web", "runners"):
+    for package in _READERS:
         for path in (PACKAGES / package).rglob("*.py"):
             found.update(_FIELD.findall(path.read_text()))
     return tuple(sorted(found))

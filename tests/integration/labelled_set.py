@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from app.analysis.preflight.report import preflight_report
-from app.analysis.report import run_report
+from app.reports.prediction_report import preflight_report
+from app.reports.run_report import run_report
 from benchmarks.labelled.cases import Case
 from benchmarks.labelled.scoring import Score, failed, score_report
 from probes.trace.preflight import STEPS_VARIABLE

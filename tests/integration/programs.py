@@ -6,9 +6,9 @@ its claim is judged.
 
 from __future__ import annotations
 
-from app.analysis.claims.checks import judge
-from app.analysis.claims.shown import Shown
-from app.analysis.report import run_report
+from app.lessons.claims.checks import judge
+from app.lessons.claims.lesson_runs import Shown
+from app.reports.run_report import run_report
 from app.store.verdicts import Verdict
 from runners import launcher, registry
 from tests.integration.leftovers import all_processes, assert_nothing_is_left

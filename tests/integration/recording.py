@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from app.analysis.report import run_report
+from app.reports.run_report import run_report
 from probes.trace.guard import FAILED
 from runners import launcher, registry
 from runners.plan_script import plan_script

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from app.analysis.report import run_report
 from app.cli import main
 from app.components.stream.going_on import GoingOn
+from app.reports.run_report import run_report
 from app.web.shared.run_rows import buttons
 from runners import registry
 from runners.errors import UsageError

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from app.analysis.report import run_report
 from app.cli import main
+from app.reports.run_report import run_report
 from runners import registry
 from runners.errors import UsageError
 from runners.plan import ROOT

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from app.analysis.kernels.shipped import read_table, shipped_table
-from app.analysis.preflight.flow import Flow, parse_flow
-from app.analysis.preflight.foresee import Foreseen, foresee_on
-from app.analysis.preflight.machine import Machine
-from app.analysis.preflight.report import preflight_report
-from app.analysis.report import run_report
-from app.analysis.syncs import sync_table
+from app.facts.kernels.tensorflow_table import read_table, shipped_table
+from app.facts.syncs import sync_table
+from app.preflight.op_flow import Flow, parse_flow
+from app.preflight.placer import Machine
+from app.preflight.prediction import Foreseen, foresee_on
+from app.reports.prediction_report import preflight_report
+from app.reports.run_report import run_report
 from app.store.dataflow import own_kernels, read_dataflow
 from probes.tf.kernel_table import KernelTable
 from runners import registry

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from app.analysis.report import run_report
+from app.reports.run_report import run_report
 from app.store.verdicts import read_verdicts
 from runners import catalogue, launcher, registry
 from runners.leftovers import left_running

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.analysis.kernels.shipped import FILE, shipped_table
+from app.facts.kernels.tensorflow_table import FILE, shipped_table
 from runners.plan import ROOT
 from tests.integration.recording import SCRIPTS, Recorded, record
 

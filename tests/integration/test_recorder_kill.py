@@ -7,7 +7,7 @@ import signal
 from contextlib import closing
 from pathlib import Path
 
-from app.analysis.report import run_report
+from app.reports.run_report import run_report
 from app.store.run import open_run
 from runners import launcher, registry
 from runners.plan_script import plan_script

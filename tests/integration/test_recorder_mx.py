@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from app.analysis.tables import tables_of
+from app.facts.tables import tables_of
 from app.store.run import open_run
 from tests.integration.recording import SCRIPTS, Recorded, by, record, written
 
@@ -95,7 +95,7 @@ def test_an_op_on_mixed_contexts_is_a_finding_and_no_hop(eager: Recorded) -> Non
 
 
 def test_ops_that_take_the_newer_call_interface_are_seen(eager: Recorded, mx_python: Path) -> None:
-    from app.analysis.report import run_report
+    from app.reports.run_report import run_report
 
     ops = run_report(eager.run.path, ops=True)["ops"]
     found = {(op["type"], op["assigned"]) for op in ops}
@@ -118,7 +118,7 @@ def test_gradients_cross_back_only_for_what_the_loss_depends_on(mx_python: Path,
 
 
 def test_a_hybridized_blocks_ops_have_their_own_lines(mx_python: Path, hopscope_home: Path) -> None:
-    from app.analysis.report import run_report
+    from app.reports.run_report import run_report
 
     run = recorded(mx_python, "mx_hybrid.py")
     ops = {(op["type"], op["assigned"], op["site"]) for op in run_report(run.run.path, ops=True)["ops"]}
@@ -277,7 +277,7 @@ loss.backward()
 def test_each_loss_has_its_own_backward_pass_and_a_view_is_an_op_of_it(
     mx_python: Path, hopscope_home: Path, tmp_path: Path
 ) -> None:
-    from app.analysis.report import run_report
+    from app.reports.run_report import run_report
 
     run = record(mx_python, written(tmp_path, VIEWS), framework="mxnet")
     ran = run_report(run.run.path, ops=True)["ops"]
@@ -288,7 +288,7 @@ def test_each_loss_has_its_own_backward_pass_and_a_view_is_an_op_of_it(
 
 
 def test_an_op_without_outputs_writes_to_what_it_is_given(mx_python: Path, hopscope_home: Path) -> None:
-    from app.analysis.report import run_report
+    from app.reports.run_report import run_report
 
     run = recorded(mx_python, "mx_accumulates.py")
     assert run.report["unseen"] == []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.analysis.report import run_report
+from app.reports.run_report import run_report
 from tests.integration.recording import SCRIPTS, Recorded, by, record
 
 WAY = ("src", "dst", "bytes", "count", "cause")

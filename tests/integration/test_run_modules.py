@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.analysis.report import run_report
 from app.cli import main
+from app.reports.run_report import run_report
 from runners import registry
 
 _MAIN = """

@@ -42,7 +42,7 @@ def clone(bare_clone: Path, empty_environment: Path) -> Path:
 def bare_clone(tmp_path: Path) -> Path:
     """The project's start with requirements of two small packages, and a command that uses one."""
     clone = tmp_path / "clone"
-    for name in ("__init__.py", "__main__.py", "bootstrap.py"):
+    for name in ("__init__.py", "__main__.py", "bootstrap.py", "console_progress.py"):
         (clone / "app").mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / "app" / name, clone / "app" / name)
     (clone / "app" / "cli.py").write_text(COMMAND)

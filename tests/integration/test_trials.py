@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.analysis.report import run_report
+from app.reports.run_report import run_report
 from runners import launcher, registry
 from runners.errors import UsageError
 from runners.plan_script import plan_script

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from app import bootstrap
+from app.console_progress import ConsoleProgress
 from runners.errors import HopscopeError, UsageError
 from runners.install import Step
 from runners.virtualenv import Recipe
@@ -71,7 +72,7 @@ def test_failure_is_one_line_and_a_wrong_request_exits_with_2(capsys: pytest.Cap
 def test_progress_in_a_file_is_a_few_plain_lines_on_standard_error(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with bootstrap.ConsoleProgress("Preparing") as console:
+    with ConsoleProgress("Preparing") as console:
         for second in range(100):
             console.tell(Step(f"collecting {second}", None, second / 10))
     out, err = capsys.readouterr()

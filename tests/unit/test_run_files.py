@@ -13,7 +13,7 @@ from runners import run_files
 ROOT = Path(__file__).resolve().parents[2]
 _READS = {"open", "read_bytes", "read_text", "glob", "rglob", "iterdir", "listdir", "scandir", "ParquetFile"}
 ELSEWHERE = {
-    "app/analysis/kernels/mxnet_table.py": "a table of the project",
+    "app/facts/kernels/mxnet_table.py": "a table of the project",
     "app/bootstrap.py": "requirements of the project",
     "app/components/shared/assets.py": "scripts and styles of the project",
     "app/components/stream/going_on.py": "/proc",

@@ -1,7 +1,7 @@
 """The project's colours by name, for light and dark pages.
 
 One hue a device, told apart with protanopia, deuteranopia and tritanopia too
-(tests/unit/test_views_colors.py measures it); a hue keeps its place in both themes and only changes its
+(tests/unit/views/test_colors.py measures it); a hue keeps its place in both themes and only changes its
 lightness. The components' scripts carry this table and choose by the page's real background, because the
 server learns of a page's theme late or not at all.
 """

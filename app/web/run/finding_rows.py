@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from app.analysis.excerpt import Excerpt
-from app.analysis.explained import Explained
-from app.analysis.finding import Finding
-from app.analysis.folding import notes_told
-from app.analysis.text import not_seen
+from app.diagnosis.explanation import Explained
+from app.diagnosis.finding import Finding
+from app.facts.excerpt import Excerpt
+from app.reports.folded_notes import notes_told
+from app.reports.text import not_seen
 from app.views import units
 from app.views.colors import is_alert
 from app.views.python_words import python_words

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from app.analysis.devices import is_gpu
-from app.analysis.preflight.compared import HOST_MEMORY, Compared, Flown
+from app.facts.devices import is_gpu
+from app.preflight.comparison import HOST_MEMORY, Compared, Flown
 from app.views import units
 from app.web.run.verify_words import amount_row, count_row, dearer, headline, rows, size_told
 

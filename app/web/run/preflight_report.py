@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.analysis.preflight.report import preflight_report
+from app.reports.prediction_report import preflight_report
 from runners.run import Run
 
 

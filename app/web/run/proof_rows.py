@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from app.analysis.proof import Proof, Stop, Way
-from app.analysis.proof_facts import Fact, Place
+from app.diagnosis.proof import Proof, Stop, Way
+from app.diagnosis.proof_facts import Fact, Place
 from app.views import units
 from app.views.python_words import python_words
 

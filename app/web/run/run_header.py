@@ -10,13 +10,13 @@ from typing import Any
 
 import streamlit as st
 
-from app.analysis.device_order import device_map
-from app.analysis.devices import is_gpu, is_host
-from app.analysis.notes import run_notes
-from app.analysis.run_devices import devices_of, without_host
-from app.analysis.tables import Tables
 from app.components.facts.facts import Fact, facts
 from app.components.table.table import Column, table
+from app.facts.device_map import device_map
+from app.facts.devices import is_gpu, is_host
+from app.facts.run_devices import devices_of, without_host
+from app.facts.run_notes import run_notes
+from app.facts.tables import Tables
 from app.store.failure import last_exception
 from app.store.log import read_tail
 from app.views import units

@@ -7,9 +7,13 @@ from typing import Any
 
 import streamlit as st
 
-from app.analysis.excerpt import excerpt
-from app.analysis.preflight.compared import named, to_mend
-from app.analysis.preflight.wording import (
+from app.components.findings.findings import findings_list
+from app.components.shared.event import Event
+from app.components.table.table import Column, table
+from app.facts.excerpt import excerpt
+from app.fixes.code.edits import Repair
+from app.preflight.comparison import named, to_mend
+from app.preflight.provenance import (
     further_rule,
     libraries_first,
     machine_told,
@@ -18,10 +22,6 @@ from app.analysis.preflight.wording import (
     stand_ins_told,
     steps_told,
 )
-from app.analysis.repairs.edits import Repair
-from app.components.findings.findings import findings_list
-from app.components.shared.event import Event
-from app.components.table.table import Column, table
 from app.store.sources import shown_lines
 from app.views.colors import is_alert
 from app.views.python_words import python_words

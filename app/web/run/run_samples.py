@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from app.analysis.device_order import device_map
-from app.analysis.samples import devices_of_cards
+from app.facts.device_map import device_map
+from app.facts.gpu_samples import devices_of_cards
 from app.store.run import RunStore
 from app.store.sample_parsing import HOST, RUN, Numbers, SampleTable
 from app.store.sample_series import CARD_CURVES, series

@@ -8,10 +8,10 @@ from typing import Any
 
 import streamlit as st
 
-from app.analysis.grouping import graph_choices
 from app.components.diagram.placement import placement_diagram
 from app.components.figure.figure import live_figure
 from app.components.table.table import table
+from app.diagram.grouping import graph_choices
 from app.store.log import read_tail
 from app.views import units
 from app.views.matrix import matrix_figure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from app.analysis.tables import Tables
+from app.facts.tables import Tables
 from app.web.shared.launch_words import title_of
 from probes.trace.rows import EVERYTHING
 from runners.purpose import is_preflight

@@ -7,9 +7,9 @@ import operator
 
 import streamlit as st
 
-from app.analysis.repairs.edits import applied, edits_between, line_after
 from app.components.changes.changes import changes
 from app.components.editor.editor import code_editor
+from app.fixes.code.edits import applied, edits_between, line_after
 from app.views.text import escape_markdown
 from app.web.run.verify_words import changed_lines
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from app.analysis.lines import split_site
-from app.analysis.repairs.edits import Repair, applied
+from app.facts.lines import split_site
+from app.fixes.code.edits import Repair, applied
 from app.views.text import escape_markdown
 from app.web.run.received_run import confirmation
 from app.web.run.verify_copy import edited_copy

@@ -7,12 +7,12 @@ from typing import Any
 
 import streamlit as st
 
-from app.analysis.opaque import CODE as OPAQUE
-from app.analysis.preflight.compared import compare, to_mend
-from app.analysis.verify import Judged, changed_sites, line_map, verify
 from app.components.changes.changes import changes
 from app.components.facts.facts import Fact, facts
 from app.components.table.table import table
+from app.diagnosis.detectors.xla_clusters import CODE as OPAQUE
+from app.diagnosis.verification import Judged, changed_sites, line_map, verify
+from app.preflight.comparison import compare, to_mend
 from app.store.failure import last_exception
 from app.views.text import escape_markdown
 from app.web.run import flown_words, verify_words

@@ -7,10 +7,10 @@ import itertools
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from app.analysis.finding import Finding
-from app.analysis.opaque import CODE as COMPILED
-from app.analysis.verify import StepTime, Verified
 from app.components.table.table import Column
+from app.diagnosis.detectors.xla_clusters import CODE as COMPILED
+from app.diagnosis.finding import Finding
+from app.diagnosis.verification import StepTime, Verified
 from app.store.failure import LastException
 from app.store.sources import shown_lines
 from app.views import units

@@ -9,23 +9,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from app.analysis.collectives import Collective, collective_table
-from app.analysis.copy_times import cards_in, with_times
-from app.analysis.device_order import device_map
-from app.analysis.explained import Explained, explained
-from app.analysis.finding import Finding
-from app.analysis.findings import run_findings
-from app.analysis.grouping import placement_diagram
-from app.analysis.hidden import hidden
-from app.analysis.hops import Hop, hop_table
-from app.analysis.lines import Line, SourceFile, source_files, split_site
-from app.analysis.matrix import device_matrix
-from app.analysis.memory import Memory, memory_table
-from app.analysis.placement import placement
-from app.analysis.stalls import with_stalls
-from app.analysis.syncs import Sync, sync_table
-from app.analysis.tables import Tables, tables_of
-from app.analysis.told import told_hops
+from app.diagnosis.attribution import told_hops
+from app.diagnosis.detectors.unseen_functions import hidden
+from app.diagnosis.explanation import Explained, explained
+from app.diagnosis.finding import Finding
+from app.diagnosis.findings import run_findings
+from app.diagram.grouping import placement_diagram
+from app.facts.collectives import Collective, collective_table
+from app.facts.device_map import device_map
+from app.facts.lines import Line, SourceFile, source_files, split_site
+from app.facts.memory import Memory, memory_table
+from app.facts.placement import placement
+from app.facts.syncs import Sync, sync_table
+from app.facts.tables import Tables, tables_of
+from app.facts.transfers.copy_times import cards_in, with_times
+from app.facts.transfers.device_matrix import device_matrix
+from app.facts.transfers.hops import Hop, hop_table
+from app.facts.wait_costs import with_stalls
 from app.store.progress import ProgressReader
 from app.store.run import RunStore, open_run
 from app.store.verdicts import Verdict, VerdictReader

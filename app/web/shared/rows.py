@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Self
 
-from app.analysis.collectives import Collective
-from app.analysis.hops import Hop
-from app.analysis.memory import UNUSED, Memory
-from app.analysis.naming import some_of
-from app.analysis.report_rows import copied
-from app.analysis.syncs import ALL_DEVICES, Idle, Sync
-from app.analysis.tables import Tables
 from app.components.table.table import Column
+from app.facts.collectives import Collective
+from app.facts.memory import UNUSED, Memory
+from app.facts.syncs import ALL_DEVICES, Idle, Sync
+from app.facts.tables import Tables
+from app.facts.transfers.hops import Hop
+from app.reports.report_rows import copied
 from app.views import units
 from app.views.colors import is_alert, is_host
+from app.views.naming import some_of
 from app.views.placement_data import Group
 from app.web.shared.devices import badges
 

@@ -7,8 +7,8 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from app.analysis.run_devices import recorded_devices
 from app.components.table.table import Column
+from app.facts.run_devices import recorded_devices
 from app.views import units
 from app.views.progress_data import RECENT_LINES, Progress
 from app.web.shared.address import RunAddress

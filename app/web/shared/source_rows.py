@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from app.analysis.basis import BASES
-from app.analysis.collectives import Collective
-from app.analysis.lines import Line, LineOps, SourceFile, Way
-from app.analysis.matrix import total
 from app.components.table.table import Column
+from app.facts.basis import BASES
+from app.facts.collectives import Collective
+from app.facts.lines import Line, LineOps, SourceFile, Way
+from app.facts.transfers.device_matrix import total
 from app.views import units
 from app.views.colors import is_alert
 from app.web.shared.rows import RunRows

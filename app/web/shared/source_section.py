@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from app.analysis.lines import Line, SourceFile, split_site
 from app.components.source.source import source_lines
 from app.components.table.table import table
+from app.facts.lines import Line, SourceFile, split_site
 from app.store.sources import has_sources, read_source
 from app.views import units
 from app.views.python_words import python_words

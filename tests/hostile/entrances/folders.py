@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from app.analysis.report import run_report
 from app.cli.dispatch import main
+from app.reports.run_report import run_report
 from app.store.progress import last_progress
 from app.web.shared.run_rows import broken_row, run_row
 from runners import registry

@@ -9,10 +9,10 @@ import random
 import sys
 from collections.abc import Callable, Iterator
 
-from app.analysis.html import render_html
-from app.analysis.report import run_report
-from app.analysis.text import render_text
 from app.lessons.of_run import claim_of
+from app.reports.html import render_html
+from app.reports.run_report import run_report
+from app.reports.text import render_text
 from app.store.failure import last_exception
 from app.store.log import read_tail
 from app.store.progress import ProgressReader, last_progress

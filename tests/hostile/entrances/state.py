@@ -172,7 +172,7 @@ def _snapshot(rng: random.Random, ground: Ground) -> None:
     path = ground.home / "one.jsonl"
     path.write_bytes(data)
     ground.note("recording", data[: 1 << 20])
-    from app.analysis.alerts import Watcher
+    from app.web.machine.alerts import Watcher
 
     with contextlib.suppress(HopscopeError):
         recording = recordings.read_recording(path)

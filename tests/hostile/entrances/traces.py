@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from app.analysis.html import render_html
-from app.analysis.report import run_report
-from app.analysis.text import render_text
+from app.reports.html import render_html
+from app.reports.run_report import run_report
+from app.reports.text import render_text
 from app.web.shared.address import RunAddress
 from tests.hostile import ground as checks
 from tests.hostile import material

@@ -1,0 +1,89 @@
+"""Variables that were made in the wrong scope at one place: one mistake, whichever lines read them."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping, Sequence
+from typing import Any, TypeVar
+
+from app.diagnosis.wording.transfer_costs import Telling
+from app.facts.transfers.hops import Hop
+
+_CODE = "variable-home"
+_ROWS_OF_TABLE = "ResourceGather"
+
+Act = TypeVar("Act")
+_Read = tuple[Any, ...]
+"""A variable's name, shape and type, and how often it was read."""
+
+
+def made_together(hop: Hop) -> tuple[str, ...]:
+    """What reads of one variable have in common, or of the variables of one object, that one device does."""
+    evidence = hop.cause.evidence
+    if hop.cause.code != _CODE:
+        return ()
+    if made := evidence.get("object_made_at"):
+        return "object", str(made), hop.src, hop.dst
+    if evidence.get("created_alone") and (made := evidence.get("created_at")):
+        return str(evidence.get("variable")), str(made), hop.src, hop.dst
+    return ()
+
+
+def made_alike(groups: MutableMapping[Act, list[int]], hops: Sequence[Hop]) -> None:
+    """Join the groups of objects of one kind, made at lines of their own, that a line reads on one device.
+
+    The layers of a network: what made them all lacks one scope.
+    """
+    first: list[tuple[tuple[str, ...], set[str], set[str | None], Act]] = []
+    for act, rows in list(groups.items()):
+        made = made_together(hops[rows[0]])
+        if made[:1] != ("object",):
+            continue
+        created = {str(hops[row].cause.evidence.get("created_at")) for row in rows}
+        lines = {hops[row].blamed_site for row in rows}
+        for way, kind, read, known in first:
+            if way == made[2:] and kind & created and read & lines:
+                groups[known] += groups.pop(act)
+                kind.update(created)
+                read.update(lines)
+                break
+        else:
+            first.append((made[2:], created, lines, act))
+
+
+def read_by_several(groups: MutableMapping[Act, list[int]], hops: Sequence[Hop]) -> None:
+    """Join the groups of one variable, or one object's, that the same lines read on several devices."""
+    first: dict[tuple[Any, ...], Act] = {}
+    for act, rows in list(groups.items()):
+        made = made_together(hops[rows[0]])
+        if made:
+            alike = (*made[:-1], frozenset(hops[row].blamed_site for row in rows))
+            if (known := first.setdefault(alike, act)) is not act:
+                groups[known] += groups.pop(act)
+
+
+def read_together(groups: MutableMapping[Act, list[int]], hops: Sequence[Hop], telling: Telling) -> None:
+    """Join the groups of several lines that read the same variables, by all that is known, made at one line.
+
+    A loop over an optimizer's slots reads them all, at each of its lines. One variable a line may be another
+    one at each, as are tables that a helper makes: where those should be is asked of each by itself.
+    """
+    first: dict[tuple[Any, ...], Act] = {}
+    for act, rows in list(groups.items()):
+        reads = _reads([hops[row] for row in rows], telling)
+        if reads and (known := first.setdefault(reads, act)) is not act:
+            groups[known] += groups.pop(act)
+
+
+def _reads(part: Sequence[Hop], telling: Telling) -> tuple[Any, ...] | None:
+    """What a line's reads of variables are known by; None where they may be of one variable only."""
+    hop = part[0]
+    made = {str(one.cause.evidence.get("created_at") or "") for one in part}
+    ways = {(one.src, one.dst) for one in part}
+    of_tables = any(one.producer_op == _ROWS_OF_TABLE for one in part)
+    if hop.cause.code != _CODE or made_together(hop) or len(made) + len(ways) > 2 or "" in made or of_tables:
+        return None
+    read: list[_Read] = sorted(
+        (str(one.cause.evidence.get("variable")), one.shape, one.dtype, one.count or 0) for one in part
+    )
+    several = len(read) > 1 or telling.times_a_step(hop) > 1
+    return (*made, *ways, *read) if several else None

@@ -1,0 +1,90 @@
+"""What stands beside a finding: why it is so, the lines that it speaks of, and a change that mends it."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from app.diagnosis.detectors import scope_neighbors
+from app.diagnosis.finding import Finding
+from app.diagnosis.fix_choice import advised, repair
+from app.diagnosis.proof import Proof, proof
+from app.diagnosis.wording.evidence import because
+from app.facts.excerpt import Excerpt, excerpt
+from app.facts.lines import split_site
+from app.facts.placement import op_table
+from app.facts.tables import Tables
+from app.facts.transfers.hops import Hop
+from app.fixes.code.edits import Repair
+from app.fixes.executed_ops import Ran
+from app.store.sources import shown_lines
+
+
+@dataclasses.dataclass(frozen=True)
+class Explained:
+    """A finding with all that its reader needs."""
+
+    finding: Finding
+    because: str
+    """What it was judged by, a sentence; '' where the summary says it."""
+    excerpt: Excerpt | None
+    """None where the line's text was not kept."""
+    repair: Repair | None
+    """None where the text decides for none, or nothing is wrong."""
+    change: str
+    """The repair like a unified diff, safe to show; '' for none."""
+    proof: Proof
+    """What it rests on, laid out."""
+
+    def row(self) -> dict[str, Any]:
+        """As the report has it."""
+        return self.finding.row() | {
+            "because": self.because,
+            "proof": self.proof.lines(),
+            "source": self.excerpt.row() if self.excerpt else None,
+            "repair": self.repair.row() | {"diff": self.change} if self.repair else None,
+        }
+
+
+def explained(findings: Sequence[Finding], tables: Tables, hops: Sequence[Hop]) -> list[Explained]:
+    """Each finding with what stands beside it, in their order."""
+    ran = Ran(functools.cache(lambda: op_table(tables)))
+    files = list(dict.fromkeys(one.site.rpartition(":")[0] for one in tables.locations.values()))
+    texts = functools.cache(lambda path: _shown(tables, path))
+    told = scope_neighbors.together(findings, hops, tables.text_of)
+    return [_explained(finding, tables, hops, ran, files, texts) for finding in told]
+
+
+def _shown(tables: Tables, path: str) -> list[str] | None:
+    """A file's lines, safe to show; None where its text was not kept."""
+    text = tables.text_of(path)
+    return None if text is None else shown_lines(text)
+
+
+def _explained(
+    finding: Finding,
+    tables: Tables,
+    hops: Sequence[Hop],
+    ran: Ran,
+    files: Sequence[str],
+    lines_of: Callable[[str], list[str] | None],
+) -> Explained:
+    place = split_site(finding.site)
+    lines = excerpt(finding.site, lines_of(place[0]) if place else None)
+
+    def code_of(site: str) -> str:
+        at = split_site(site)
+        text = lines_of(at[0]) if at else None
+        return text[at[1] - 1].strip() if at and text and 1 <= at[1] <= len(text) else ""
+
+    framework = next((process.framework for process in tables.processes if process.framework), "")
+    known = hops, tables.text_of, framework, tables.devices, ran, files
+    made = repair(finding, *known)
+    words = made.words if made else advised(finding, *known)
+    finding = dataclasses.replace(finding, fix=words)
+    if not made:
+        finding = dataclasses.replace(finding, fix=scope_neighbors.advised(finding))
+    change = "\n".join(shown_lines(made.code(tables.text_of))) if made else ""
+    return Explained(finding, because(finding), lines, made, change, proof(finding, hops, code_of))

@@ -1,0 +1,161 @@
+"""What a user should know, ranked: one mistake is one finding, however many tensors it moves."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from app.diagnosis.detectors.consequences import consequences
+from app.diagnosis.detectors.device_order import order_findings
+from app.diagnosis.detectors.imbalance import balance_findings
+from app.diagnosis.detectors.missing_devices import absent_findings
+from app.diagnosis.detectors.mixed_contexts import mixed_findings
+from app.diagnosis.detectors.remote_variables import Changed, nothing_changed, with_changes
+from app.diagnosis.detectors.replica_drift import drift_findings
+from app.diagnosis.detectors.round_trips import bounces
+from app.diagnosis.detectors.row_shares import untold
+from app.diagnosis.detectors.tensor_paths import Chain, chains
+from app.diagnosis.detectors.transfer_findings import of_hops
+from app.diagnosis.detectors.unseen_work import of_runtime, of_unseen
+from app.diagnosis.detectors.variable_groups import made_alike, made_together, read_by_several, read_together
+from app.diagnosis.detectors.wait_findings import of_syncs, told_at
+from app.diagnosis.detectors.xla_clusters import by_xla, inside, opaque_findings
+from app.diagnosis.finding import Finding
+from app.diagnosis.severity import RANK
+from app.diagnosis.wording.transfer_costs import Telling
+from app.facts.devices import is_host
+from app.facts.lines import split_site
+from app.facts.placement import changing, op_table
+from app.facts.syncs import Sync
+from app.facts.tables import Tables
+from app.facts.transfers.hops import Hop
+from probes.trace.rows import RUNTIMES_GRAPHS, Unseen
+
+_BY_LINE = frozenset(
+    {
+        "gradient-outside-scope",
+        "default-device",
+        "collective",
+        "reduce-on-host",
+        "host-sync",
+        "host-upload",
+        "variable-home",
+        "missing-device",
+        "no-kernel",
+    }
+)
+"""One line is the mistake, or the one act, whichever devices it sends between."""
+
+
+def run_findings(
+    tables: Tables, hops: Sequence[Hop], syncs: Sequence[Sync], spec: Mapping[str, Any] | None = None
+) -> list[Finding]:
+    """All findings of a run whose hops and syncs are these, and that was launched by this `spec`."""
+    more = [*mixed_findings(tables), *drift_findings(tables), *order_findings(spec or {}, tables)]
+    more += [*opaque_findings(tables), *balance_findings(spec or {}, tables)]
+    if spec is not None and not spec.get("preflight"):  # which makes devices up, and is told without a launch
+        more += absent_findings(tables, hops)
+    found = chains(tables, hops)
+    ops = functools.cache(lambda: op_table(tables))
+    return findings(
+        hops,
+        syncs,
+        tables.unseen,
+        tables.rounds,
+        tables.steps,
+        more,
+        tables.span_ns,
+        found,
+        lambda device: changing(ops(), device),
+    )
+
+
+def findings(
+    hops: Sequence[Hop],
+    syncs: Sequence[Sync],
+    unseen: Sequence[Unseen],
+    rounds: int = 0,
+    steps: int | None = None,
+    more: Iterable[Finding] = (),
+    span_ns: int = 0,
+    detours: Sequence[Chain] = (),
+    changed: Changed = nothing_changed,
+) -> list[Finding]:
+    """All findings: first what could not be seen, then by severity; what recurs first, by its cost.
+
+    `rounds` is how often "every step" is; with `steps` None it counts calls. `more` are findings about
+    something else than transfers and waits, to be ranked among them. `span_ns` is how long the run was
+    recorded; 0 where that is not known. The hops of `detours` are told with these alone. `changed` tells the
+    lines that change variables of a device.
+    """
+    telling = Telling(rounds, "step" if steps else "call", span_ns)
+    found = bounces(detours, hops, syncs, telling)
+    over = untold(found, hops)
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    for index, hop in enumerate(over):
+        if hop.count != 0 and not _stays_on_host(hop):
+            at = made_together(hop) or (hop.blamed_site,)
+            groups.setdefault((hop.cause.code, *at, *_act(hop)), []).append(index)
+    made_alike(groups, over)
+    read_by_several(groups, over)
+    read_together(groups, over, telling)
+    taken = consequences(groups, over, telling)
+    with_changes(groups, over, telling, taken, changed)
+    found += [
+        of_hops(_line_first(rows, over), over, hops, syncs, telling, taken.get(act, ()))
+        for act, of_it in groups.items()
+        if (rows := [row for row in of_it if not any(row in others for others in taken.values())])
+    ]
+    told_of = {
+        (hop.src, hop.site, False)
+        for hop in hops
+        if hop.count != 0 and (hop.kind == "pull" or hop.cause.code == "host-sync")
+    }
+    told_of |= {(hop.dst, hop.site, True) for hop in hops if hop.kind == "upload" and hop.count != 0}
+    waits: dict[tuple[Any, ...], list[Sync]] = {}
+    for sync in syncs:
+        if not is_host(sync.waited_for) and sync.count and told_at(sync) not in told_of:
+            waits.setdefault((sync.site, sync.kind, sync.takes), []).append(sync)
+    found += [of_syncs(alike, telling) for alike in waits.values()]
+    found += more
+    found.sort(key=_order)
+    functions = {finding.evidence.get("function") for finding in found if finding.code == "xla-opaque"}
+    apart = [row for row in unseen if not (by_xla(row) and inside(row) in functions)]
+    first = [of_unseen(row, bool(functions)) for row in apart if row.what != RUNTIMES_GRAPHS]
+    return first + found + [of_runtime(row) for row in apart if row.what == RUNTIMES_GRAPHS]
+
+
+def _stays_on_host(hop: Hop) -> bool:
+    """Python's data that a device's kernel reads from host memory: shapes, axes, seeds. It goes nowhere."""
+    return hop.cause.code == "host-upload" and hop.dst_memory == "host" and not is_host(hop.dst)
+
+
+def _line_first(rows: list[int], hops: Sequence[Hop]) -> list[int]:
+    """Of rows of several lines those of the line first that moves most, and of equals of the upper one."""
+    moved: dict[str | None, int] = {}
+    for row in rows:
+        site = hops[row].blamed_site
+        moved[site] = moved.get(site, 0) + (hops[row].bytes_total or 0)
+    if len(moved) < 2:
+        return rows
+    first = min(moved, key=lambda site: (-moved[site], split_site(site) or ("", 0)))
+    return sorted(rows, key=lambda row: hops[row].blamed_site != first)
+
+
+def _act(hop: Hop) -> tuple[str, ...]:
+    """What makes several transfers of one line one finding, beside their cause."""
+    if hop.cause.code in _BY_LINE:
+        # Rows of one variable and the whole of another are mended apart.
+        looked_up = hop.cause.code == "variable-home" and hop.producer_op == "ResourceGather"
+        return ("rows",) if looked_up else ()
+    if hop.cause.code == "colocation":
+        return hop.src, hop.dst, hop.cause.blames  # kept beside a variable, or made where something lives
+    call = hop.cause.evidence.get("call")
+    return (str(call),) if call else (hop.src, hop.dst)
+
+
+def _order(finding: Finding) -> tuple[int, bool, bool, int]:
+    """What hides others stands before them."""
+    opaque = finding.code == "xla-opaque"
+    return RANK.get(finding.severity, 9), not opaque, not finding.recurs, -finding.cost_ns

@@ -1,0 +1,132 @@
+"""A fix as code for the line of a finding, or none where no edit is safe to propose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from app.diagnosis.finding import Finding
+from app.diagnosis.wording.source_advice import in_words
+from app.facts.lines import split_site
+from app.facts.transfers.hops import Hop
+from app.fixes.code.change import Overlap
+from app.fixes.code.edits import Edit, Repair, applied, edits_between
+from app.fixes.code.parsed_source import BROKEN, Source
+from app.fixes.contexts import array_contexts
+from app.fixes.contexts.repeated_copies import made_there, of_copy
+from app.fixes.executed_ops import Ran
+from app.fixes.kernels import compiled_functions, integer_products, integer_variables
+from app.fixes.paths import direct_paths, needless_copies, repeated_uploads
+from app.fixes.replicas import gradient_exchange
+from app.fixes.scopes import device_scopes, host_moves, nearest_device
+from app.fixes.situation import Draft, Situation
+from app.fixes.syncs import host_syncs
+
+_BY_CODE: Mapping[str, Callable[[Situation], Draft | None]] = {
+    "explicit": made_there,
+    "host-sync": host_syncs.host_sync,
+    "gradient-outside-scope": device_scopes.gradient_scope,
+    "no-kernel": integer_products.no_kernel,
+    "missing-device": nearest_device.missing_device,
+    "mixed-context": array_contexts.mixed_context,
+    "variable-home": integer_variables.variable_home,
+    "host-upload": repeated_uploads.host_upload,
+    "colocation": repeated_uploads.colocation,
+    "redundant-copy": needless_copies.redundant_copy,
+    "bounce": direct_paths.bounce,
+    "reduce-on-host": gradient_exchange.reduce_on_host,
+    "replica-drift": gradient_exchange.replica_drift,
+    "xla-opaque": compiled_functions.without_xla,
+}
+_FRAMEWORKS = ("tensorflow", "mxnet")
+"""Those whose code can be changed; a run may name none, or any."""
+
+
+def repair(
+    finding: Finding,
+    hops: Sequence[Hop],
+    text_of: Callable[[str], str | None],
+    framework: str,
+    devices: Sequence[str],
+    ran: Ran | None = None,
+    files: Sequence[str] = (),
+) -> Repair | None:
+    """The change that an expert would make at the finding's line; None where the text decides for none.
+
+    `hops` is the run's hop table, in which the finding's rows point; `text_of` gives the text of a file by
+    its name in sites, as it was (white space and all); `framework` is ``tensorflow`` or ``mxnet``; `devices`
+    are those of the run, `ran` what ran at its lines, `files` the names of files that have any. The changed
+    text always parses.
+    """
+    petty = not finding.recurs or (finding.code == "bounce" and finding.fix is None)
+    if (finding.severity == "info" and petty) or finding.evidence.get("cut_on_host"):
+        return None
+    by_framework = array_contexts.default_context if framework == "mxnet" else device_scopes.default_device
+    make = by_framework if finding.code == "default-device" else _BY_CODE.get(finding.code)
+    if make is None:
+        return None
+    try:
+        situation = _situation(finding, hops, text_of, framework, devices, ran, files)
+        draft = make(situation) if situation is not None else None
+        if situation is None or draft is None or host_moves.leaves_gpu(situation, draft):
+            return None
+        return _checked(draft, text_of)
+    except (Overlap, *BROKEN):
+        return None
+
+
+def advised(
+    finding: Finding,
+    hops: Sequence[Hop],
+    text_of: Callable[[str], str | None],
+    framework: str,
+    devices: Sequence[str],
+    ran: Ran | None = None,
+    files: Sequence[str] = (),
+) -> str | None:
+    """The advice in words where no change is proposed, by what the finding's line does; as for `repair`.
+
+    As it is where no text decides. Of copies in each step something is said without one too.
+    """
+    if finding.fix is None and not finding.recurs:
+        return None
+    try:
+        situation = _situation(finding, hops, text_of, framework, devices, ran, files)
+        if situation is not None and (said := of_copy(situation)) is not None:
+            return said
+        return in_words(situation, finding.fix) if situation is not None and finding.fix else finding.fix
+    except BROKEN:
+        return finding.fix
+
+
+def _situation(
+    finding: Finding,
+    hops: Sequence[Hop],
+    text_of: Callable[[str], str | None],
+    framework: str,
+    devices: Sequence[str],
+    ran: Ran | None,
+    files: Sequence[str],
+) -> Situation | None:
+    """What the fix is made from; None without a line, its text or its framework. Raises one of `BROKEN`."""
+    place = split_site(finding.site)
+    text = text_of(place[0]) if place is not None else None
+    if place is None or text is None or framework not in _FRAMEWORKS:
+        return None
+    file, line = place
+    own = [hops[row] for row in finding.hops if 0 <= row < len(hops)]
+    others = [hop for row, hop in enumerate(hops) if row not in finding.hops]
+    source = Source(text)
+    return Situation(
+        finding, own, file, line, source, framework, devices, ran or Ran(), others, text_of, files
+    )
+
+
+def _checked(draft: Draft, text_of: Callable[[str], str | None]) -> Repair | None:
+    """The draft as edits of the texts as they are; None where nothing changes. Raises what parsing may."""
+    edits: list[Edit] = []
+    for file, changed in draft.texts.items():
+        text = text_of(file) or ""
+        made = edits_between(file, text, changed)
+        Source(applied(text, made))
+        edits += made
+    return Repair(draft.words, tuple(edits)) if edits else None

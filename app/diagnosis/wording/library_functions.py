@@ -1,0 +1,47 @@
+"""Libraries' functions that take a value, or wait, by themselves: their caller's line has no such call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from app.views.naming import each, some_of
+from probes.trace.hop import IN_GRAPH, LIBRARYS_OWN
+
+_TAKES = frozenset(
+    {"numpy", "asnumpy", "asscalar", "asscipy", "item", "tolist", "to_list", "run"}
+    | {"waitall", "wait_to_read", "wait_to_write", "sync_devices"}
+)
+"""Functions that are called to take or to wait: named by what is told of them anyway."""
+_MAKING = frozenset({"__init__", "__enter__", "__exit__", "__next__"})
+"""Methods that a line calls without their names: the file's name tells whose they are."""
+_WRAPPERS = frozenset({"error_handler", "converted_call", "new_func", "wrapper", "op_dispatch_handler"})
+"""TensorFlow's, around any function of its own."""
+_KERAS = ("keras/", "tf_keras/")
+"""Its loops are told of by what they take values for."""
+
+
+def functions(vias: Iterable[str | None]) -> list[str]:
+    """``while_loop (mxnet/ndarray/contrib.py)``: those that do it; none where the code itself does too."""
+    found: dict[str, None] = {}
+    for via in vias:
+        file, _, name = (via or "").rpartition(":")
+        plain = name in _MAKING or not (name.startswith(("_", "<")) or name in _TAKES | _WRAPPERS)
+        if not file or not plain or file.startswith(_KERAS):
+            return []
+        found[name if file == "__init__.py" else f"{name} ({file})"] = None
+    return list(found)
+
+
+def by(evidence: Mapping[str, Any]) -> str:
+    """``asscalar``, ``asscalar, and waits by wait_to_read, inside toc (mxnet/monitor.py)``: how, in words."""
+    told = some_of(each(evidence.get("taken_by") or evidence.get("kind")), "kinds")
+    if waits := each(evidence.get("waits_by")):
+        told += f", and waits by {some_of(waits, 'kinds')},"
+    inside = each(evidence.get("inside"))
+    return f"{told} inside {some_of(inside, 'functions')}" if inside else told.rstrip(",")
+
+
+def named(kinds: Iterable[str]) -> bool:
+    """Whether the library's function is worth a name: what it takes values for is not told already."""
+    return not {*kinds} & {*LIBRARYS_OWN, IN_GRAPH}

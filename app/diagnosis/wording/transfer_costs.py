@@ -1,0 +1,315 @@
+"""What transfers and waits cost, in words: each step where they happen every step, else in the whole run."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from app.facts.basis import weakest
+from app.facts.syncs import Sync
+from app.facts.transfers.device_matrix import total
+from app.facts.transfers.hops import Hop
+from app.views import units
+
+_STALLING = 0.25
+"""The part of the run that uploads of one line take, from which on they hold it up."""
+_SLOW_NS_A_BYTE, _SLOW_CALL_NS = 2.0, 100_000
+"""What slow copying may take, of a byte and besides; uploads that take more waited for something else."""
+_SLOWER = 4.0
+"""The same in estimates of the copying, where there are any."""
+_MANY, _GOOD_PART = 50, 0.1
+"""Waits at one line, and the part of the run that they take, from which on they are worth a change."""
+
+_MOST_LOOPS = 2
+"""Loops whose costs are told apart; of more it is the whole run's."""
+_PART = 0.02
+"""Of the steps, up to which a sum of shares is taken for a whole number: a last step may be lost."""
+_OF_ROUNDS = 0
+"""Stands for all that no step paces: a line's calls and rounds are its own, and no other line's."""
+_UNEVEN = 0.25
+"""Bytes that do not divide by how often most happen: the part of all, beyond which only all is told."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Telling:
+    """What the words rest on."""
+
+    rounds: int
+    """How often "every step" is; 0 where that is not known."""
+    word: str
+    """step or call; what no step paces is told by its function's calls, or by how often it happens."""
+    span_ns: int = 0
+    """How long the run was recorded; 0 where that is not known."""
+
+    def recurring(self, hops: Sequence[Hop]) -> list[Hop]:
+        """Those of them that happen every step."""
+        return [hop for hop in hops if self.times_a_step(hop)]
+
+    def times_a_step(self, hop: Hop) -> float:
+        """How often in every step, 0 for less; processes that are ended differ by a few steps."""
+        if self.rounds <= 1:
+            return 0
+        if hop.each is not None:
+            return hop.each
+        return self.of_count(hop.count or 0)
+
+    def of_count(self, count: int) -> int:
+        """The same of what only its count tells of."""
+        return (count + self.rounds // 100) // self.rounds
+
+    def each_of(self, recurring: Sequence[Hop]) -> str:
+        """``each step``, or ``in each of 20 steps`` of their own loop; '' for what no step paces."""
+        if any(map(self._of_rounds, recurring)):
+            return "each call" if _one_function(recurring) else ""
+        loops = {hop.own.rounds if hop.own else 0 for hop in recurring}
+        some = max(loops) if len(loops) == 1 else 0
+        # The program makes other steps besides, in another loop.
+        return f"in each of {some} steps" if some else f"each {self.word}"
+
+    def in_steps(self, hop: Hop) -> bool:
+        """Whether steps pace it, those of the run or of a loop of its own."""
+        return not self._of_rounds(hop)
+
+    def _of_rounds(self, hop: Hop) -> bool:
+        return hop.own.word == "round" if hop.own else self.word == "call"
+
+    def _by_loop(self, recurring: Sequence[Hop]) -> list[list[Hop]]:
+        """What belongs together: of every step of the run, of a loop's own steps, or of no steps.
+
+        The loop of the most steps comes first.
+        """
+        found: dict[int, list[Hop]] = {}
+        for hop in recurring:
+            steps = hop.own.rounds if hop.own else self.rounds
+            found.setdefault(_OF_ROUNDS if self._of_rounds(hop) else steps, []).append(hop)
+        return [found[steps] for steps in sorted(found, reverse=True)]
+
+    def _regular(self, hops: Sequence[Hop]) -> tuple[list[Hop], list[Hop]]:
+        """What is so many times in each step, and what is in some of them only: no step costs the mean of it.
+
+        Of shapes and devices in turn each is in a part of the steps, and all together in every one.
+        """
+        parts: dict[tuple[Any, ...], float] = {}
+        acts = [(hop.site, hop.kind, hop.op, hop.own and hop.own.rounds) for hop in hops]
+        shares = [self.times_a_step(hop) % 1 for hop in hops]
+        for act, share in zip(acts, shares, strict=True):
+            parts[act] = parts.get(act, 0.0) + share
+        odd = [
+            bool(share) and _PART < parts[act] % 1 < 1 - _PART
+            for act, share in zip(acts, shares, strict=True)
+        ]
+        regular = [hop for hop, irregular in zip(hops, odd, strict=True) if not irregular]
+        return regular, [hop for hop, irregular in zip(hops, odd, strict=True) if irregular]
+
+    def _besides(self, hops: Sequence[Hop]) -> float:
+        """Bytes of transfers that are not of every step.
+
+        What a line sends the same way in another row's stead, as in a first step the values that nothing has
+        written to yet, is of every step.
+        """
+        left: dict[tuple[Any, ...], float] = {}
+        for hop in hops:
+            expected = self.times_a_step(hop) * (hop.own.rounds if hop.own else self.rounds)
+            act = hop.site, hop.src, hop.dst, hop.kind, hop.bytes
+            left[act] = left.get(act, 0.0) + (hop.count or 0) - expected
+        return sum((act[-1] or 0) * max(0.0, times) for act, times in left.items())
+
+    def waits_every_step(self, syncs: Sequence[Sync]) -> bool:
+        """Whether Python waits so in every step; for several devices in turn perhaps."""
+        if self.rounds <= 1:
+            return False
+        if any(sync.each is None for sync in syncs):
+            return sum(sync.count for sync in syncs) >= self.rounds
+        return any(sync.each for sync in syncs)
+
+    def costly(self, syncs: Sequence[Sync]) -> str:
+        """``, 38 % of the run`` for many waits that are a good part of it; '' for others."""
+        stood = sum(sync.stood_ns or 0 for sync in syncs)
+        if not self.span_ns or sum(sync.count for sync in syncs) < _MANY:
+            return ""
+        share = stood / self.span_ns
+        return f", {units.percent(share)} of the run" if share >= _GOOD_PART else ""
+
+    def stalling(self, hops: Sequence[Hop]) -> str:
+        """``, 31 % of the run`` for many uploads whose time was measured and is a good part of it.
+
+        Time that can't be copying is none of it: a call stands still behind other work too.
+        """
+        taken = sum(hop.took_ns or 0 for hop in hops if _may_be_copying(hop))
+        if not self.span_ns or not self.recurring(hops) or (total(hop.count for hop in hops) or 0) < _MANY:
+            return ""
+        share = taken / self.span_ns
+        return f", {units.percent(share)} of the run (measured)" if share >= _STALLING else ""
+
+    def copying(self, hops: Sequence[Hop]) -> str:
+        """``, about 1.3 ms of copying each step (estimated)``; '' where not all of it can be estimated."""
+        times = [hop.seconds_total for hop in hops]
+        if None in times:
+            return ""
+        regular, now_and_then = self._regular(hops)
+        recurring = self.recurring(regular)
+        when = "" if now_and_then or len(self._by_loop(recurring)) != 1 else self.each_of(recurring)
+        each = sum((hop.seconds or 0.0) * self._times_each(hop) for hop in recurring)
+        every = sum(seconds or 0.0 for seconds in times)
+        told = each if when else every
+        about = "about " if told >= 1e-6 or not told else ""
+        return f", {about}{units.estimated(told)} of copying{f' {when}' if when else ''} (estimated)"
+
+    def cost(self, hops: Sequence[Hop]) -> str:
+        """``4.2 MiB each step``, or in the whole run where it does not happen every step."""
+        moved, count = total(hop.bytes_total for hop in hops), total(hop.count for hop in hops)
+        known = sum(hop.bytes_total or 0 for hop in hops)
+        if count is None or moved is None:
+            unknown = (
+                "how often is not known" if count is None else f"{units.plural(count, 'transfer')} in all"
+            )
+            return f"at least {units.size(known)}, {unknown}" if known else f"bytes not known, {unknown}"
+        regular, now_and_then = self._regular(hops)
+        of_loops = self._by_loop(self.recurring(regular))
+        if 1 <= len(of_loops) <= _MOST_LOOPS:
+            # What does not divide, such as an evaluation's share, is not of every step.
+            each: dict[str, float] = {}
+            counted, left = "", 0
+            for some in of_loops:
+                if when := self.each_of(some):
+                    cost = sum((hop.bytes or 0) * self._times_each(hop) for hop in some)
+                    each[when] = each.get(when, 0.0) + cost
+                else:
+                    counted, left = _by_count(some)
+            # What happens in each call, or is told by how often it happens, is told whole.
+            paced = [hop for hop in regular if not (self._of_rounds(hop) and self.times_a_step(hop))]
+            besides = round(self._besides(paced)) + left
+            besides += total(hop.bytes_total for hop in now_and_then) or 0
+            more = [f"{units.size(besides)} more in the whole run"] if besides else []
+            told = ", ".join(f"{units.size(round(cost))} {when}" for when, cost in each.items())
+            return ", ".join([" and ".join(filter(None, (told, counted))), *more])
+        return f"{units.size(moved)} in the whole run, {units.plural(count, 'transfer')}"
+
+    def _times_each(self, hop: Hop) -> float:
+        """How often in each step, or of what no step paces in each call of its function."""
+        return hop.per_call or 0 if self._of_rounds(hop) else self.times_a_step(hop)
+
+
+def _one_function(recurring: Sequence[Hop]) -> bool:
+    """Whether all of them are of one function's calls, a fixed number in each."""
+    graphs = {hop.graphs for hop in recurring}
+    return len(graphs) == 1 and 0 not in graphs.pop() and all(hop.per_call for hop in recurring)
+
+
+def _by_count(recurring: Sequence[Hop]) -> tuple[str, int]:
+    """``48 KiB in each of 32 transfers``, as the hop table tells it, and the bytes that it leaves over.
+
+    Of several sizes ``360 KiB, 24 times``: as often as what moves most. Of shapes in turn only all is told.
+    """
+    number = sum(hop.count or 0 for hop in recurring)
+    moved = sum(hop.bytes_total or 0 for hop in recurring)
+    if len({hop.bytes for hop in recurring}) == 1:
+        return f"{units.size(recurring[0].bytes or 0)} in each of {units.plural(number, 'transfer')}", 0
+    times = max(recurring, key=lambda hop: hop.bytes_total or 0).count or 1
+    each = sum((hop.bytes or 0) * ((hop.count or 0) // times) for hop in recurring)
+    left = moved - each * times
+    if left > _UNEVEN * moved or any((hop.each or 0) % 1 for hop in recurring):
+        return f"{units.size(moved)} in {units.plural(number, 'transfer')}", 0
+    return f"{units.size(each)}, {units.plural(times, 'time')}", left
+
+
+def _may_be_copying(hop: Hop) -> bool:
+    """Whether all the time that its transfers took can have gone into copying so many bytes."""
+    one = (hop.bytes or 0) * _SLOW_NS_A_BYTE if hop.seconds is None else hop.seconds * 1e9 * _SLOWER
+    return (hop.took_ns or 0) <= (hop.count or 0) * (one + _SLOW_CALL_NS)
+
+
+def waited(syncs: Sequence[Sync]) -> dict[str, Any]:
+    """How long Python stood still, ns, the part of it that was copying, and who stood idle, where known."""
+    waiting, copied = total(sync.wait_ns for sync in syncs), total(sync.copy_ns for sync in syncs)
+    evidence: dict[str, Any] = {"wait_ns": waiting}
+    if syncs and copied is not None:
+        evidence["copy_ns"] = copied
+        evidence["split"] = weakest(sync.split_basis for sync in syncs if sync.split_basis)
+    idle = [f"{device} {units.percent(share)} of it (inferred)" for device, share in _idle(syncs)]
+    brought = list(dict.fromkeys(line for sync in syncs for line in sync.brought_at if line != sync.site))
+    evidence |= {"brought_at": brought} if brought else {}
+    return evidence | ({"idle_meanwhile": idle} if idle else {})
+
+
+_LEAST_IDLE, _LEAST_STOOD_NS = 0.01, 100_000
+
+
+def _idle(syncs: Sequence[Sync]) -> list[tuple[str, float]]:
+    """Which devices had nothing to do, and for which part of all this standing still; none in a moment."""
+    stood = sum(sync.stood_ns or 0 for sync in syncs)
+    if stood < _LEAST_STOOD_NS:
+        return []
+    shares: dict[str, float] = {}
+    for sync in syncs:
+        for one in sync.idle:
+            shares[one.device] = shares.get(one.device, 0.0) + one.share * (sync.stood_ns or 0)
+    return [(device, part / stood) for device, part in shares.items() if part >= _LEAST_IDLE * stood > 0]
+
+
+_PETTY = 0.05
+"""The part of what was waited below which an estimate of its copying is not told."""
+
+
+def standstill(syncs: Sequence[Sync]) -> str:
+    """``, 10 ms waited, of it 2 ms copying (measured)``: what is waited is all the time of standing still.
+
+    Of waits beside takes, and of kinds that are not timed alike, each is told by itself as well.
+    """
+    timed = [sync for sync in syncs if sync.wait_ns is not None]
+    kinds: dict[str, list[Sync]] = {}
+    for sync in timed:
+        if sync.stood_ns:
+            kinds.setdefault(sync.kind, []).append(sync)
+    if len(kinds) < 2 or all(sync.takes and sync.timed is None for sync in timed):
+        return _stood(timed, "waited")
+    longest = sorted(kinds.values(), key=lambda alike: -sum(sync.stood_ns or 0 for sync in alike))
+    whole = units.duration(sum(sync.stood_ns or 0 for sync in timed) / 1e9)
+    return f", {whole} waited: {''.join(_stood(alike, f'by {alike[0].kind}') for alike in longest)[2:]}"
+
+
+def _stood(timed: Sequence[Sync], did: str) -> str:
+    """The same of waits that are told together."""
+    told = waited(timed)
+    if not told["wait_ns"] and not told.get("copy_ns"):
+        return ""
+    copying = told.get("copy_ns")
+    basis = weakest(sync.basis for sync in timed)
+    why = _partly(timed) if basis == "estimated" else ""
+    if copying and told["split"] != basis:
+        # The whole is better known than its parts.
+        stood = told["wait_ns"] + copying
+        whole = units.duration(stood / 1e9)
+        if told["split"] == "estimated" and copying < _PETTY * stood:
+            return f", {whole} {did} ({basis}{why})"
+        shown = units.estimated if told["split"] == "estimated" else units.duration
+        part = f"{shown(copying / 1e9)} copying ({told['split']})"
+        return f", {whole} {did} ({basis}{why}), of it {part}"
+    if copying and not told["wait_ns"]:
+        by = f" {did}" if did != "waited" else ""
+        return f", {units.duration(copying / 1e9)} copying{by} ({basis}{why})"
+    copied = f", of it {units.duration(copying / 1e9)} copying" if copying else ""
+    return f", {units.duration((told['wait_ns'] + (copying or 0)) / 1e9)} {did}{copied} ({basis}{why})"
+
+
+def _partly(syncs: Sequence[Sync]) -> str:
+    """``: 200 of 320 were timed``, the others being taken as alike; '' where all were."""
+    if all(sync.timed is None for sync in syncs):
+        return ""
+    timed = sum(sync.count if sync.timed is None else sync.timed for sync in syncs)
+    return f": {units.count(timed)} of {units.count(sum(sync.count for sync in syncs))} were timed"
+
+
+_BYTES_A_NS = 10
+"""What a transfer is ranked by whose time nobody knows: a fast bus's 10 GB/s."""
+
+
+def cost_ns(hops: Sequence[Hop], syncs: Sequence[Sync] = ()) -> int:
+    """What findings are ranked by: time stood still as measured, and of copying as estimated, ns."""
+    stood = sum(sync.stood_ns or 0 for sync in syncs)
+    copying = sum(
+        (hop.bytes_total or 0) / _BYTES_A_NS if hop.seconds_total is None else hop.seconds_total * 1e9
+        for hop in hops
+    )
+    return stood + round(copying)

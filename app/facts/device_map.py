@@ -1,0 +1,68 @@
+"""Which card each device of a run was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.facts.devices import in_order
+from app.facts.tables import Tables
+from runners.machine_map import MachineMap
+
+
+def device_map(spec: Mapping[str, Any], tables: Tables) -> dict[str, dict[str, Any]]:
+    """What each device is: the launcher's facts with what the process itself saw laid over them.
+
+    With the card's number in nvidia-smi where the launcher's machine is known. `also` has the cards that a
+    device of the same name was in other processes. Stand-ins that were given and that no process made are
+    left out where the processes say which devices they have.
+    """
+    chosen = spec.get("device_map")
+    result: dict[str, dict[str, Any]] = {}
+    if isinstance(chosen, Mapping):
+        result = {str(name): dict(facts) for name, facts in chosen.items() if isinstance(facts, Mapping)}
+    machine = MachineMap(spec.get("machine"))
+    told: dict[str, dict[str, Any]] = {}
+    for process in tables.processes:
+        for device, facts in process.device_map.items():
+            first = told.setdefault(device, dict(facts))
+            if (
+                card_key(first, machine) != card_key(facts, machine)
+                and card_key(first, machine)
+                and card_key(facts, machine)
+            ):
+                others = first.setdefault("also", [])
+                others += [key for key in [card_key(facts, machine)] if key not in others]
+    for device, facts in told.items():
+        launched = result.get(device, {})
+        if card_key(facts, machine) and card_key(launched, machine) != card_key(facts, machine):
+            # It is another card than the launcher meant: nothing that was said of that one holds.
+            launched = {"stand_in": launched["stand_in"]} if "stand_in" in launched else {}
+        result[device] = {**launched, **facts}
+    for facts in result.values():
+        card = machine.card(facts)
+        if card is not None:
+            facts.setdefault("pci_bus_id", card.pci_bus_id)
+            facts["nvml_index"] = card.index
+            if not facts.get("name"):
+                facts["name"] = card.name
+    unmade = _unmade(result, tables)
+    return {device: result[device] for device in in_order(result) if device not in unmade}
+
+
+def _unmade(given: Mapping[str, Mapping[str, Any]], tables: Tables) -> set[str]:
+    """The stand-ins among these that no process made; none where one did not tell all its devices."""
+    told = [process for process in tables.processes if process.framework]
+    if not told or not all(process.header.get("devices_complete") for process in told):
+        return set()
+    if any("/" in device for device in tables.own_devices):
+        return set()  # of several processes, which have their own names for them
+    return {name for name, facts in given.items() if facts.get("stand_in")} - set(tables.devices)
+
+
+def card_key(facts: Mapping[str, Any], machine: MachineMap) -> str:
+    """What tells one card from another; a part of a card counts as that card."""
+    card = machine.card(facts)
+    if card is not None:
+        return card.uuid
+    return next((str(facts[name]) for name in ("parent_uuid", "uuid", "pci_bus_id") if facts.get(name)), "")

@@ -1,0 +1,154 @@
+"""The loops of a run that nothing marks: which lines' transfers and waits recur, by what ran between them.
+
+Where neither an optimizer nor a gradient tells what a step is, a line stands in a loop when the program goes
+round: between its executions other lines give devices work, one of them each time.
+
+- What comes every so many rounds of another loop has no loop of its own. The other one's lines run more than
+  a few times in between; an inner loop's too, but those begin anew after a line that runs once a round.
+- What loops of as many rounds interrupt, as training does its evaluations, is not the run's course.
+- Nor is a burst: a loop takes a good part of the time in which anything recurs.
+- What is brought from the host while its device has nothing else to do, before something runs as often at
+  least, are preparations: parameters, data.
+
+In a run with steps these tell, and loops that come when all steps are made (`later_loops`): a generator that
+waits for each token looks, in all that is recorded, like a last evaluation that waits for each batch.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from app.facts.devices import is_host
+from app.facts.frequency.iterations import LEAST_ROUNDS, Happened, Line, Loop, Thread, line_of
+from app.facts.frequency.worker_threads import Turns
+from probes.trace.recording import SINGLE_EVENTS
+from probes.trace.rows import Key
+
+KINDS = ("op", "call", "hop", "sync")
+_GOOD_PART = 0.1
+_TORN = 3.0
+"""Times as long as the rounds that were looked at let expect: something came between."""
+_SRC = 4
+"""Where a line says what a transfer comes from."""
+
+
+def loops(
+    events: Sequence[Happened],
+    keys: Mapping[int, Key],
+    site_of: Callable[[Key], str],
+    ends: Mapping[int, int] | None = None,
+) -> dict[Line, Loop]:
+    """The loop of each line that has one.
+
+    `events` by time; `ends` when keys happened last, ns, where that is known.
+    """
+    known = [event for event in events if event.key in keys]
+    threads: dict[tuple[int, int], list[Happened]] = {}
+    for event in known:
+        threads.setdefault((event.key >> 32, event.thread), []).append(event)
+    full = _saturated(known)
+    last = {event.key: event.ts_ns for event in known} | dict(ends or {})
+    found: dict[Line, list[Loop]] = {}
+    for inside in threads.values():
+        thread = Thread(inside, keys, site_of, full)
+        for line, places in thread.lines().items():
+            loop = thread.loop(places, line)
+            if loop is not None:
+                found.setdefault(line, []).append(loop)
+    for inside in _by_process(known):
+        told = [event for event in inside if event.ts_ns <= min(full.values(), default=event.ts_ns)]
+        if len({event.thread for event in told}) > 1:
+            found |= {line: [loop] for line, loop in Turns(told, keys, site_of).loops(found).items()}
+    counts: Counter[Line] = Counter()
+    end: dict[Line, int] = {}
+    for key in keys.values():
+        if key.kind != "op":
+            line = line_of(key, site_of(key))
+            counts[line] += key.count or 0
+            end[line] = max(end.get(line, 0), last.get(key.id, 0))
+    whole = {
+        line: one
+        for line, parts in found.items()
+        if (one := _whole(parts, counts[line], end[line])) is not None
+    }
+    least = _GOOD_PART * _recurring_ns(known, last)
+    works = _works_after(known, keys)
+    return {
+        line: loop
+        for line, loop in whole.items()
+        if loop.course_ns >= least and not (_only_brings(line, loop) and works(loop.end_ns) >= loop.rounds)
+    }
+
+
+def _by_process(events: Iterable[Happened]) -> list[list[Happened]]:
+    found: dict[int, list[Happened]] = {}
+    for event in events:
+        found.setdefault(event.key >> 32, []).append(event)
+    return list(found.values())
+
+
+def _saturated(events: Iterable[Happened]) -> dict[int, int]:
+    """Keys whose further executions are only counted -> when the last one was told by itself."""
+    times: Counter[int] = Counter()
+    full = {}
+    for event in events:
+        times[event.key] += 1
+        if times[event.key] >= SINGLE_EVENTS:
+            full[event.key] = event.ts_ns
+    return full
+
+
+def _whole(parts: Sequence[Loop], count: int, end_ns: int) -> Loop | None:
+    """The loop of a line in all threads, of whose `count` executions a part was looked at."""
+    executions, rounds = sum(one.executions for one in parts), sum(one.rounds for one in parts)
+    first, end = min(one.first_ns for one in parts), max(one.end_ns for one in parts)
+    share = max(1.0, count / executions)
+    if end_ns - first > _TORN * share * (end - first):
+        return None
+    course = round(max(one.course_ns for one in parts) * share)
+    devices = frozenset().union(*(one.devices for one in parts))
+    return Loop(round(rounds * share), round(executions * share), first, max(end, end_ns), course, devices)
+
+
+def _recurring_ns(events: Iterable[Happened], last: Mapping[int, int]) -> int:
+    """The time in which anything recurred, from its second execution on: the first one builds.
+
+    What two loops share, as of one model after another, does not recur in a pause between them.
+    """
+    times: dict[int, list[int]] = {}
+    for event in events:
+        times.setdefault(event.key, []).append(event.ts_ns)
+    spans = []
+    for key, seen in times.items():
+        if len(seen) >= LEAST_ROUNDS:
+            longest = _TORN * (seen[-1] - seen[1]) / (len(seen) - 2)
+            spans += [(begin, end) for begin, end in itertools.pairwise(seen[1:]) if end - begin <= longest]
+            spans.append((seen[-1], last[key]))
+    covered, until = 0, -1
+    for begin, end in sorted(spans):
+        covered += max(0, end - max(begin, until))
+        until = max(until, end)
+    return covered
+
+
+def _only_brings(line: Line, loop: Loop) -> bool:
+    """Whether it is a transfer from the host to a device that has nothing to do with it meanwhile."""
+    if line[1] != "hop" or "pull" in line:
+        return False
+    src, dst = str(line[_SRC]), str(line[_SRC + 1])
+    return is_host(src) and not loop.devices & {dst, ""}
+
+
+def _works_after(events: Iterable[Happened], keys: Mapping[int, Key]) -> Callable[[int], int]:
+    """How often that ran most which ran first after some time."""
+    first: dict[int, int] = {}
+    for event in events:
+        if keys[event.key].kind in ("op", "call"):
+            first.setdefault(event.key, event.ts_ns)
+
+    def works(after_ns: int) -> int:
+        return max((keys[key].count or 0 for key, ts in first.items() if ts > after_ns), default=0)
+
+    return works

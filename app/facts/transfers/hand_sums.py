@@ -1,0 +1,149 @@
+"""Lines at which the code itself adds up several devices' gradients on the host, and hands the sum back.
+
+What an expert would look for: gradients of two devices or more are copied to the host at one line, are put
+together there, and one result of a gradient's shape goes to several of those devices, or into a variable
+of the host (host_updates.py). A gradient that is looked at, or clipped for its own device, is none of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping
+from typing import Any
+
+from app.facts.devices import is_host
+from app.facts.tables import Tables
+from app.facts.transfers.host_updates import BEFORE, TOGETHER, gradients_applied
+from app.facts.transfers.transfer import READS, HandSum, Made, Place
+from probes.trace.rows import Key
+
+_NO_RESULTS = READS | {"Python", "Const", "?", "gradient", ""}
+
+
+def hand_sums(tables: Tables) -> dict[Place, HandSum]:
+    """By the place to which the gradients are copied."""
+    hops = tables.of_kind("hop")
+    backward = {_op(key) for key in tables.of_kind("op") if key.fields.get("forward_loc")}
+    backward |= {_op(key) for key in tables.of_kind("returned")}
+    arrived = [key for key in hops if _is_gradient_to_host(key.fields, backward)]
+    found: dict[Place, HandSum] = {}
+    for keys in _gathered(tables, arrived):
+        gradients = frozenset(map(_made, keys))
+        back = _handed_back(hops, keys, HandSum(gradients, ()).devices)
+        sites = dict.fromkeys(tables.site(key.fields.get("loc")) for key in back)
+        if back:
+            for place in map(_place, keys):
+                known = found.get(place, HandSum(frozenset(), ()))
+                more = (site for site in sites if site and site not in known.back_at)
+                found[place] = HandSum(known.gradients | gradients, (*known.back_at, *more))
+    return found | _applied(tables, hops, backward, found)
+
+
+def _applied(
+    tables: Tables, hops: Iterable[Key], backward: Container[Made], known: Container[Place]
+) -> dict[Place, HandSum]:
+    """By the place to which a graph's gradients are copied that are applied on the host."""
+    graphs: dict[int, list[Key]] = {}
+    for key in hops:
+        graph, op = key.fields.get("graph"), key.fields.get("op")
+        if graph and op in TOGETHER | BEFORE and _is_asked_to_host(key.fields):
+            graphs.setdefault(graph, []).append(key)
+    found: dict[Place, HandSum] = {}
+    for graph, arrived in graphs.items():
+        gradients = {key.id for key in arrived if _is_gradient_to_host(key.fields, backward)}
+        for keys, updates in gradients_applied(tables, graph, arrived, gradients):
+            sites = [site for loc in updates if (site := tables.site(loc))]
+            for place in map(_place, keys):
+                if place in known:
+                    continue
+                one = found.get(place, HandSum(frozenset(), ()))
+                at = (*one.applied_at, *(site for site in sites if site not in one.applied_at))
+                found[place] = HandSum(one.gradients | frozenset(map(_made, keys)), (), at)
+    return found
+
+
+def _gathered(tables: Tables, arrived: Iterable[Key]) -> list[list[Key]]:
+    """Gradients of several devices that are put together on the host."""
+    by_place: dict[Place, list[Key]] = {}
+    by_sum: dict[object, list[Key]] = {}
+    sums: dict[tuple[object, object], list[object]] = {}
+    for key in tables.of_kind("together"):
+        fields = key.fields
+        sums.setdefault((fields.get("loc"), fields.get("device")), []).append(fields.get("made_loc"))
+    for key in arrived:
+        by_place.setdefault(_place(key), []).append(key)
+        for made in sums.get((key.fields.get("loc"), key.fields.get("src")), ()):
+            by_sum.setdefault(made, []).append(key)
+    groups = [keys for place, keys in by_place.items() if place[0] or _put_together(tables, keys)]
+    return [keys for keys in (*groups, *by_sum.values()) if len({key.fields.get("src") for key in keys}) > 1]
+
+
+def _is_gradient_to_host(fields: Mapping[str, Any], backward: Container[Made]) -> bool:
+    """Whether the code copies a gradient to the host; `backward` is what made gradients eagerly."""
+    if not _is_asked_to_host(fields):
+        return False
+    src = fields.get("src")
+    facts = fields.get("facts") or {}
+    if facts.get("gradient") or facts.get("producer_forward_requested"):
+        return True
+    return (
+        not fields.get("graph") and (fields.get("producer_op"), fields.get("producer_loc"), src) in backward
+    )
+
+
+def _is_asked_to_host(fields: Mapping[str, Any]) -> bool:
+    src, dst = str(fields.get("src") or ""), str(fields.get("dst") or "")
+    asked = is_host(dst) and not is_host(src) and fields.get("requested") == dst
+    return asked and fields.get("kind") == "copy"
+
+
+def _op(key: Key) -> Made:
+    return key.fields.get("op"), key.fields.get("loc"), key.fields.get("device")
+
+
+def _made(key: Key) -> Made:
+    return key.fields.get("producer_op"), key.fields.get("producer_loc"), key.fields.get("src")
+
+
+def _place(key: Key) -> Place:
+    return key.fields.get("graph") or 0, key.fields.get("loc") or 0
+
+
+def _handed_back(hops: Iterable[Key], arrived: list[Key], devices: frozenset[str]) -> list[Key]:
+    """The transfers that bring one result of the host's, of a gradient's shape, to several of the devices."""
+    shapes = {key.fields.get("shape") for key in arrived}
+    ways: dict[tuple[object, ...], list[Key]] = {}
+    for key in hops:
+        fields = key.fields
+        to_devices = is_host(str(fields.get("src") or "")) and fields.get("dst") in devices
+        if to_devices and fields.get("shape") in shapes and _is_result(key, arrived):
+            made = fields.get("tensor") if fields.get("graph") else fields.get("producer_op")
+            ways.setdefault((made, fields.get("producer_loc"), fields.get("shape")), []).append(key)
+    several = [keys for keys in ways.values() if len({key.fields.get("dst") for key in keys}) > 1]
+    return [key for keys in several for key in keys]
+
+
+def _is_result(key: Key, arrived: list[Key]) -> bool:
+    """Whether what goes from the host may be made of what came there."""
+    fields, first = key.fields, arrived[0]
+    if key.id >> 32 != first.id >> 32 or (fields.get("graph") or 0) != (first.fields.get("graph") or 0):
+        return False
+    if any((one.fields.get("facts") or {}).get("gradient") for one in arrived):
+        return fields.get("origin_loc") in {one.fields.get("loc") for one in arrived}
+    if fields.get("producer_op") in _NO_RESULTS or fields.get("producer_requested") != fields.get("src"):
+        return False
+    # Initial values go to all devices as well, but once.
+    return bool(fields.get("graph")) or 2 * (key.count or 0) > max(one.count or 0 for one in arrived)
+
+
+def _put_together(tables: Tables, arrived: list[Key]) -> bool:
+    """Whether an eager op of TensorFlow makes one of what came; in a graph the one result tells."""
+    if any(key.fields.get("op") in TOGETHER for key in arrived):
+        return True
+    before = (key.fields.get("scope_loc") for key in arrived if key.fields.get("op") in BEFORE)
+    scopes = {scope for scope in before if scope}
+    return any(
+        key.fields.get("op") in TOGETHER
+        and is_host(str(key.fields.get("device") or ""))
+        and key.fields.get("scope_loc") in scopes
+        for key in tables.of_kind("op")
+    )

@@ -1,0 +1,315 @@
+"""The hop table: every transfer of a run, eager and inside graphs, with its count, lines and cause."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from app.diagnosis.rules.causes import Cause
+from app.diagnosis.rules.judgment import judged
+from app.facts.basis import weakest
+from app.facts.devices import is_host
+from app.facts.frequency.recurrence import Own
+from app.facts.tables import Tables
+from app.facts.transfers.contextless_arrays import made_on_host
+from app.facts.transfers.cut_batches import cut_batches
+from app.facts.transfers.hand_sums import hand_sums
+from app.facts.transfers.observed_copies import confirmed
+from app.facts.transfers.random_draws import drawn
+from app.facts.transfers.transfer import Context, Reduction, Sent, sent
+from app.store.totals import is_sampled
+from probes.trace.rows import Key
+from runners.copy_costs import BASIS
+
+_NEARLY_ALL = 0.9
+
+
+@dataclasses.dataclass(frozen=True)
+class Hop:
+    """One row of the hop table; equal transfers of several retraces or processes are one row."""
+
+    src: str
+    dst: str
+    src_memory: str
+    dst_memory: str
+    tensor: str
+    op: str
+    """Type of the consumer."""
+    producer: str
+    consumers: tuple[str, ...]
+    bytes: int | None
+    """Of one transfer."""
+    count: int | None
+    """In the whole run; None when nothing could observe it."""
+    site: str | None
+    producer_site: str | None
+    forward_site: str | None
+    via: str | None
+    cause: Cause
+    basis: str
+    """Of the bytes; ``unknown`` where bytes or count are, ``sampled`` where the count is."""
+    kind: str
+    """copy, upload, pull or arg."""
+    producer_op: str
+    dtype: str
+    shape: str
+    keys: tuple[int, ...]
+    """The hop keys that the row stands for."""
+    graphs: tuple[int, ...]
+    """Their placed graphs; 0 for eager."""
+    each: float | None = None
+    """How often it happens in every step (or call), 0 for less; None where only the count tells."""
+    own: Own | None = None
+    """Its own loop, which `each` is of where it is not of every step or call of the run."""
+    per_call: int | None = None
+    """Transfers in one call of its graph; None for eager ones and inside loops and branches."""
+    took_ns: int | None = None
+    """What all its transfers took, as measured on those that were timed; None where none was."""
+    seconds: float | None = None
+    """What one transfer takes, estimated from copies measured on the machine; None where not known."""
+    told: tuple[str, str] | None = None
+    """Code and severity of the finding that tells of it; None before that is known, and where none does."""
+
+    @property
+    def code(self) -> str:
+        """What it is shown as: the finding's code, else its own cause's."""
+        return self.told[0] if self.told else self.cause.code
+
+    @property
+    def severity(self) -> str:
+        """How bad what it is shown as is."""
+        return self.told[1] if self.told else self.cause.severity
+
+    @property
+    def bytes_total(self) -> int | None:
+        """Bytes in the whole run; None when size or count is not known."""
+        return None if self.bytes is None or self.count is None else self.bytes * self.count
+
+    @property
+    def seconds_total(self) -> float | None:
+        """What all its transfers take, estimated; None where one's time or their count is not known."""
+        return None if self.seconds is None or self.count is None else self.seconds * self.count
+
+    @property
+    def blamed_site(self) -> str | None:
+        """The line to change."""
+        return self.cause.at or (self.producer_site if self.cause.blames == "producer" else self.site)
+
+    def row(self) -> dict[str, Any]:
+        """The row as the report has it."""
+        names = (
+            *("src", "dst", "src_memory", "dst_memory", "tensor", "op", "producer", "consumers", "bytes"),
+            *("count", "site", "producer_site", "forward_site", "via"),
+        )
+        row = {name: getattr(self, name) for name in names}
+        row |= {"consumers": list(self.consumers), "cause": self.cause.code, "basis": self.basis}
+        row["estimated_ms"] = None if self.seconds is None else round(self.seconds * 1e3, 6)
+        row["estimated_ms_basis"] = None if self.seconds is None else BASIS
+        return row
+
+
+def hop_table(tables: Tables, counts: Mapping[int, int] | None = None) -> list[Hop]:
+    """All hops in the order in which the recorder met them; rows keep their place while the run grows.
+
+    With `counts`, executions by key id during some stretch (`RunStore.counts_in_steps`), the table is of
+    that stretch: graphs' hops follow from the calls in it, and rows that did not happen count 0.
+    """
+    context = context_of(tables)
+    calls = _calls_in(tables, counts) if counts is not None else {}
+    seen = confirmed(tables.of_kind("hop"), tables.of_kind("copies"))
+    rows: dict[str, Hop] = {}
+    for key in tables.of_kind("hop"):
+        count = key.count if counts is None else _count_in(key, counts, calls)
+        hop = _hop(tables, context, key, count)
+        if key.id in seen and hop.basis == "inferred":
+            hop = dataclasses.replace(hop, basis="measured")
+        identity = _identity(hop)
+        known = rows.get(identity)
+        rows[identity] = hop if known is None else _merged(tables, known, hop, context, key)
+    return list(rows.values())
+
+
+def context_of(tables: Tables) -> Context:
+    """What the run's transfers are judged by beside their own facts."""
+    reductions = [
+        Reduction(
+            key.fields.get("graph") or 0,
+            key.fields.get("loc") or 0,
+            frozenset(key.fields.get("devices") or ()),
+            key.fields.get("algorithm") or "unknown",
+            bool(key.fields.get("gradients")),
+        )
+        for key in tables.of_kind("collective")
+        if not str(key.fields.get("op")).startswith("Collective")  # those make no sends
+    ]
+    return Context(
+        tables.own_devices,
+        reductions,
+        tables.rounds,
+        tables.default_devices,
+        _taken_on_host(tables),
+        _repeated(tables),
+        hand_sums(tables),
+        cut_batches(tables),
+        drawn(tables),
+        made_on_host(tables),
+        any(process.framework == "tensorflow" for process in tables.processes),
+    )
+
+
+def _repeated(tables: Tables) -> frozenset[Sent]:
+    """The transfers of which nearly each but the first sent a tensor that had been sent before.
+
+    Or, of copies that the code makes, at least half, and nearly one in each step: a loop inside of steps.
+    """
+    again: dict[Sent, int] = {}
+    for key in tables.of_kind("again"):
+        again[sent(key.fields)] = again.get(sent(key.fields), 0) + (key.count or 0)
+    times: dict[Sent, int] = {}
+    eager: set[Sent] = set()
+    for key in tables.of_kind("hop"):
+        if (one := sent(key.fields)) in again:
+            times[one] = times.get(one, 0) + (key.count or 0)
+            if key.fields.get("kind") == "copy" and not key.fields.get("graph"):
+                eager.add(one)
+
+    def enough(one: Sent, count: int) -> float:
+        nearly_all = max(2.0, _NEARLY_ALL * (count - 1))
+        if one not in eager or not tables.steps:
+            return nearly_all
+        # What is copied of a variable in the first step was made at another line than its later values.
+        return min(nearly_all, max(2.0, _NEARLY_ALL * tables.rounds, count / 2))
+
+    return frozenset(one for one, count in times.items() if again[one] >= enough(one, count))
+
+
+def _taken_on_host(tables: Tables) -> dict[tuple[int, str], str]:
+    """How Python took values of the host, by location: all those of a line, whichever library is below."""
+    kinds: dict[tuple[str, str], set[str]] = {}
+    for key in tables.of_kind("sync"):
+        device, site = key.fields.get("device") or "", tables.site(key.fields.get("loc"))
+        if site and is_host(device) and key.count:
+            kinds.setdefault((site, device), set()).add(key.fields.get("kind") or "")
+    lines: dict[str, list[str]] = {}
+    for site, device in kinds:
+        lines.setdefault(site, []).append(device)
+    return {
+        (loc, device): ", ".join(sorted(kinds[location.site, device]))
+        for loc, location in tables.locations.items()
+        for device in lines.get(location.site, ())
+    }
+
+
+def _hop(tables: Tables, context: Context, key: Key, count: int | None) -> Hop:
+    fields = _with_gradient(key.fields, tables)
+
+    def text(name: str) -> str:
+        return fields.get(name) or ""
+
+    loc = fields.get("loc")
+    each = tables.each((key.id,), key.count)
+    basis = text("basis") or "unknown"
+    if count is None or fields.get("bytes") is None:
+        basis = "unknown"
+    elif is_sampled(key, tables.totals.get(key.id)):
+        basis = weakest((basis, "sampled"))
+    return Hop(
+        src=text("src"),
+        dst=text("dst"),
+        src_memory=text("src_memory") or "device",
+        dst_memory=text("dst_memory") or "device",
+        tensor=text("tensor"),
+        op=text("op"),
+        producer=text("producer"),
+        consumers=tuple(fields.get("consumers") or ()),
+        bytes=fields.get("bytes"),
+        count=count,
+        site=tables.site(loc),
+        producer_site=tables.site(fields.get("producer_loc")),
+        forward_site=tables.site(fields.get("forward_loc")),
+        via=tables.via(loc),
+        cause=judged(fields, context, count, each, key, tables),
+        basis=basis,
+        kind=text("kind") or "copy",
+        producer_op=text("producer_op"),
+        dtype=text("dtype"),
+        shape=text("shape"),
+        keys=(key.id,),
+        graphs=(fields.get("graph") or 0,),
+        each=each,
+        own=tables.own((key.id,), key.count),
+        per_call=fields.get("per_call"),
+        took_ns=_took_ns(tables, key),
+    )
+
+
+def _with_gradient(fields: dict[str, Any], tables: Tables) -> dict[str, Any]:
+    """The fields of an eager transfer; one of a gradient back to its forward op's device says so too.
+
+    And one of gradients of forward ops on several devices, which these are.
+    """
+    if fields.get("graph"):
+        return fields
+    made_by = fields.get("producer_op"), fields.get("producer_loc"), fields.get("src")
+    back = fields.get("dst") or ""
+    more: dict[str, Any] = {}
+    if fields.get("requested") == back and back in tables.gradients.get(made_by, ()):
+        more["producer_forward_requested"] = back
+    line = fields.get("loc") if fields.get("forward_loc") else fields.get("producer_loc")
+    if several := tables.gradients_of.get(line):
+        more["gradients_of"] = several
+    return fields | {"facts": more | (fields.get("facts") or {})} if more else fields
+
+
+def _took_ns(tables: Tables, key: Key) -> int | None:
+    sums = tables.totals.get(key.id)
+    if sums is None or not sums.timed or not key.count:
+        return None
+    return round(sums.dur_ns * key.count / sums.timed)
+
+
+def _identity(hop: Hop) -> str:
+    """All that must be equal for two transfers to be one row: everything but counts and ids."""
+    shown = hop.row()
+    del shown["count"], shown["basis"]
+    # Where the count is unknown the basis is too; the cause's evidence holds the requested devices.
+    return json.dumps(
+        [shown, hop.kind, hop.producer_op, hop.dtype, hop.shape, hop.cause.evidence], default=str
+    )
+
+
+def _merged(tables: Tables, first: Hop, more: Hop, context: Context, key: Key) -> Hop:
+    count = None if first.count is None or more.count is None else first.count + more.count
+    keys = first.keys + more.keys
+    each = tables.each(keys, count)
+    # A forked child inherits keys: one that never happened in it makes nothing less certain.
+    bases = [hop.basis for hop in (first, more) if hop.count != 0] or [first.basis]
+    return dataclasses.replace(
+        first,
+        count=count,
+        cause=judged(_with_gradient(key.fields, tables), context, count, each, key, tables),
+        basis=weakest(bases),
+        keys=keys,
+        each=each,
+        own=tables.own(keys, count),
+        graphs=tuple(dict.fromkeys(first.graphs + more.graphs)),
+        per_call=first.per_call if first.per_call == more.per_call else None,
+        took_ns=None if None in (first.took_ns, more.took_ns) else (first.took_ns or 0) + (more.took_ns or 0),
+    )
+
+
+def _calls_in(tables: Tables, counts: Mapping[int, int]) -> dict[int, int]:
+    calls: dict[int, int] = {}
+    for key in tables.of_kind("call"):
+        graph = key.fields.get("graph") or 0
+        calls[graph] = calls.get(graph, 0) + counts.get(key.id, 0)
+    return calls
+
+
+def _count_in(key: Key, counts: Mapping[int, int], calls: Mapping[int, int]) -> int | None:
+    graph, per_call = key.fields.get("graph") or 0, key.fields.get("per_call")
+    if graph and per_call is not None:
+        return int(calls.get(graph, 0) * per_call)
+    return None if key.count is None else counts.get(key.id, 0)

@@ -1,0 +1,175 @@
+"""What a name stands for at a place of a file, as far as the text tells."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from app.fixes.code.parsed_source import Function, Scope, Source, first_line
+
+_CHANGING = frozenset(
+    {"append", "extend", "insert", "pop", "remove", "clear", "update", "add", "discard", "sort", "reverse"}
+    | {"shuffle", "fill", "put", "copyto", "resize", "setdefault", "assign", "assign_add", "assign_sub"}
+)
+
+
+def bindings(source: Source, name: str, at: ast.AST) -> list[ast.AST]:
+    """The places that give a name its value, in the innermost scope around `at` that has any."""
+    for scope in source.scopes_of(at):
+        found = [node for node in _direct(scope) if name in _binds(node)]
+        if found:
+            return found
+    return []
+
+
+def value_of(source: Source, name: str, at: ast.AST) -> ast.expr | None:
+    """What the name was assigned before `at`; None where that is not the only thing it may be."""
+    assign = assignment_of(source, name, at)
+    return assign.value if assign is not None else None
+
+
+def assignment_of(source: Source, name: str, at: ast.AST) -> ast.Assign | ast.AnnAssign | None:
+    """The one statement that gives the name its value at `at`; None where there are several, or none."""
+    found = bindings(source, name, at)
+    if len(found) != 1:
+        return None
+    stmt = source.parents.get(found[0])
+    if isinstance(stmt, ast.Assign) and len(stmt.targets) == 1 and stmt.targets[0] is found[0]:
+        return stmt if _seen_from(source, stmt, at) else None
+    if isinstance(stmt, ast.AnnAssign) and stmt.target is found[0] and stmt.value is not None:
+        return stmt if _seen_from(source, stmt, at) else None
+    return None
+
+
+def bound_in(node: ast.AST) -> set[str]:
+    """Every name that gets a value in a piece of code, functions that are made in it included."""
+    return {name for part in ast.walk(node) for name in _binds(part)}
+
+
+def changed_in(node: ast.AST) -> set[str]:
+    """Names whose objects are, or may be, changed in place in a piece of code."""
+    found: set[str] = set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Attribute | ast.Subscript) and not isinstance(part.ctx, ast.Load):
+            found.add(root_of(part))
+        if (
+            isinstance(part, ast.Call)
+            and isinstance(part.func, ast.Attribute)
+            and part.func.attr in _CHANGING
+        ):
+            found.update(root_of(one) for one in (part.func, *part.args))
+        if isinstance(part, ast.keyword) and part.arg == "out":
+            found.add(root_of(part.value))
+    return found - {""}
+
+
+def read_in(node: ast.AST) -> set[str]:
+    """Names whose value a piece of code takes; what a comprehension or a lambda binds itself left out."""
+    read = {
+        part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)
+    }
+    own = {name for part in ast.walk(node) for name in _binds(part)}
+    return read - own
+
+
+def root_of(node: ast.AST) -> str:
+    """The name that a chain of attributes and subscripts starts with; '' for other code."""
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def dotted(node: ast.AST) -> str:
+    """``tf.data.Dataset`` for a chain of names; '' for other code."""
+    if isinstance(node, ast.Attribute):
+        before = dotted(node.value)
+        return f"{before}.{node.attr}" if before else ""
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def called(node: ast.AST) -> str:
+    """The last name of what is called: ``append`` for ``losses.append(x)``; '' for no call."""
+    if not isinstance(node, ast.Call):
+        return ""
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def keyword(call: ast.Call, *names: str) -> ast.keyword | None:
+    """A call's argument by its name."""
+    return next((one for one in call.keywords if one.arg in names), None)
+
+
+def imported(source: Source, at: ast.AST) -> set[str]:
+    """Names that stand for modules, or things from modules, at a place."""
+    return {alias for alias, _ in _imports(source, at)}
+
+
+def from_modules(source: Source, at: ast.AST, *roots: str) -> set[str]:
+    """Names that stand at a place for modules of these packages, or for things from them."""
+    return {alias for alias, found in _imports(source, at) if found.partition(".")[0] in roots}
+
+
+def module_name(source: Source, at: ast.AST, *modules: str) -> str | None:
+    """How the code at a place writes one of these modules, as ``tf``; None where it has no name for it."""
+    for alias, found in _imports(source, at):
+        if found in modules:
+            return alias
+    return None
+
+
+def full_name(source: Source, node: ast.AST, at: ast.AST) -> str:
+    """A chain of names with its module's own name in front, ``tensorflow.keras.Model``; '' if it has none."""
+    root, _, rest = dotted(node).partition(".")
+    found = {module for alias, module in _imports(source, at) if alias == root}
+    return ".".join(filter(None, (found.pop(), rest))) if root and len(found) == 1 else ""
+
+
+def _imports(source: Source, at: ast.AST) -> Iterator[tuple[str, str]]:
+    for scope in source.scopes_of(at):
+        for node in _direct(scope):
+            if isinstance(node, ast.Import):
+                for one in node.names:
+                    if one.asname or "." not in one.name:
+                        yield one.asname or one.name, one.name
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                for one in node.names:
+                    yield one.asname or one.name, f"{node.module}.{one.name}"
+
+
+def _direct(scope: Scope) -> Iterator[ast.AST]:
+    """What is in a scope, without what is in scopes inside it."""
+    todo: list[ast.AST] = list(ast.iter_child_nodes(scope))
+    while todo:
+        node = todo.pop()
+        yield node
+        if isinstance(node, Function | ast.ClassDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            continue
+        todo += ast.iter_child_nodes(node)
+
+
+def _binds(node: ast.AST) -> set[str]:
+    if isinstance(node, ast.Name):
+        return set() if isinstance(node.ctx, ast.Load) else {node.id}
+    if isinstance(node, ast.arg):
+        return {node.arg}
+    if isinstance(node, Function | ast.ClassDef):
+        return {node.name}
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return {(one.asname or one.name).partition(".")[0] for one in node.names}
+    if isinstance(node, ast.Global | ast.Nonlocal):
+        return set(node.names)
+    if isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+        return {node.name}
+    return set()
+
+
+def _seen_from(source: Source, stmt: ast.stmt, at: ast.AST) -> bool:
+    """Whether an assignment was made when the code at a place runs: it stands above, or further outside."""
+    place = source.statement_of(at)
+    if place is None or source.scopes_of(stmt)[0] is not source.scopes_of(at)[0]:
+        return True
+    return first_line(stmt) < first_line(place)

@@ -1,0 +1,350 @@
+"""Where Python goes on with a value that it took from a device, as far as the text of the files tells."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from app.fixes.code.name_reads import loads_in, loads_of, loads_of_attribute
+from app.fixes.code.names import bindings, called, dotted, from_modules, root_of
+from app.fixes.code.parsed_source import Function, Source
+from app.fixes.flow.host_reads import is_telling, takes, tells
+from app.fixes.flow.metric_updates import metric_updated
+from app.fixes.flow.value_roles import (
+    CHOOSING,
+    KEEPING,
+    Role,
+    Use,
+    is_environment,
+    is_looked_at,
+    is_only_kept,
+    is_pythons,
+    of_branches,
+)
+from app.fixes.situation import Situation
+
+_FRAMEWORKS = ("tensorflow", "tf_keras", "keras", "mxnet")
+_NUMBERS = frozenset(
+    {"float", "int", "bool", "str", "repr", "format", "round", "abs", "min", "max", "sum", "len", "list"}
+    | {"tuple", "sorted", "any", "all", "complex", "divmod", "pow", "set", "reversed"}
+)
+"""Python's own functions whose results are of their arguments."""
+_PAIRED = frozenset({"zip", "enumerate"})
+_CONVERTS = frozenset({"constant", "convert_to_tensor", "array"})
+"""The frameworks' functions that send what Python has to a device."""
+_BY_FRAMEWORK = frozenset({"__call__", "call", "forward", "hybrid_forward", "get_config", "result"})
+"""Methods that a framework calls: who gets what they return does not stand in the file."""
+_MOST_FUNCTIONS = 3
+"""Calls that a value is followed through, into functions and out of them."""
+_MOST_PLACES = 200
+
+
+def uses(situation: Situation) -> list[Use]:
+    """What the values that the line takes are used for, what is only told or summed up left out.
+
+    A use of role `UNKNOWN` is what the text does not tell of.
+    """
+    flow = _Flow(situation)
+    unknown = [Use(Role.UNKNOWN, situation.finding.site or "", "")]
+    for stmt in situation.statements:
+        if (taken := _taken(situation, stmt)) is not None:
+            for node in taken:
+                flow.climb(situation.file, situation.source, node, 0)
+            chosen = flow.chosen if flow.found or flow.listed else []
+            return list(dict.fromkeys([*flow.found, *chosen]))
+    return unknown
+
+
+def _taken(situation: Situation, stmt: ast.stmt) -> list[ast.AST] | None:
+    """The expressions whose values are the device's; None where the statement has none that can be known."""
+    found: list[ast.AST] = [take.node for take in takes(situation, stmt)]
+    if found:
+        return found
+    told = {*situation.evidence("taken_by"), *situation.evidence("kind")}
+    if told & {"bool", "is_nan"} and isinstance(stmt, ast.If | ast.While | ast.Assert):
+        return [stmt.test]
+    made = stmt.value if isinstance(stmt, ast.Assign) else None
+    if tells(stmt) or (isinstance(made, ast.Lambda) and is_telling(made.body)):
+        return []
+    if told & {"format", "str", "repr"}:
+        texts = [
+            part for one in _of_line(stmt) for part in ast.walk(one) if isinstance(part, ast.FormattedValue)
+        ]
+        return list(texts) or None
+    return None
+
+
+def _of_line(stmt: ast.stmt) -> Iterator[ast.AST]:
+    return (one for one in ast.iter_child_nodes(stmt) if isinstance(one, ast.expr | ast.keyword))
+
+
+class _Flow:
+    """Follows a value from expression to expression, and through names, parameters and results."""
+
+    def __init__(self, situation: Situation) -> None:
+        self.found: list[Use] = []
+        self.chosen: list[Use] = []
+        """Where Python chooses by the value."""
+        self.listed = False
+        """What is made of the value is put into a list."""
+        self._situation = situation
+        self._seen: set[ast.AST] = set()
+        self._by_numpy = False
+        self._reckoned = False
+
+    def climb(self, file: str, source: Source, node: ast.AST, calls: int) -> None:
+        """What is done with the value of a node."""
+        while True:
+            if node in self._seen:
+                return
+            self._seen.add(node)
+            if len(self._seen) > _MOST_PLACES:
+                self._add(Role.UNKNOWN, file, node, "")
+                return
+            parent = source.parents.get(node)
+            if parent is None or not self._passed_on(file, source, node, parent, calls):
+                return
+            node = parent
+
+    def _add(self, role: Role, file: str, node: ast.AST, by: str) -> None:
+        line = getattr(node, "lineno", self._situation.line)
+        self.found.append(Use(role, f"{file}:{line}", by))
+
+    def _maybe_chooses(self, file: str, source: Source, call: ast.Call) -> bool:
+        name = called(call)
+        if name not in CHOOSING or _definitions(source, name):
+            return False
+        self.chosen.append(Use(Role.CHOOSES, f"{file}:{call.lineno}", name))
+        return True
+
+    def _passed_on(self, file: str, source: Source, node: ast.AST, parent: ast.AST, calls: int) -> bool:
+        """Whether the parent's value is made of the node's; notes what else the parent does with it."""
+        if isinstance(parent, ast.stmt):
+            self._statement(file, source, node, parent, calls)
+            return False
+        if isinstance(parent, ast.keyword):
+            call = source.parents[parent]
+            return isinstance(call, ast.Call) and self._argument(file, source, parent.value, call, calls)
+        if isinstance(parent, ast.Call):
+            if node is parent.func:
+                self._maybe_chooses(file, source, parent)
+                return True
+            return self._argument(file, source, node, parent, calls)
+        if isinstance(parent, ast.Subscript) and node is parent.slice:
+            if isinstance(parent.ctx, ast.Store):
+                self._add(Role.ASSIGNS, file, parent, source.code(parent.value))
+                return False
+            if not is_pythons(source, parent.value):
+                self._add(Role.SELECTS, file, parent, source.code(parent.value))
+            return True
+        if isinstance(parent, ast.IfExp) and node is parent.test:
+            self._add(Role.DECIDES, file, parent, "if")
+            return False
+        if isinstance(parent, ast.NamedExpr):
+            self._named(file, source, parent.target, parent, calls)
+            return True
+        if isinstance(parent, ast.comprehension):
+            if node is parent.iter:
+                self._each(file, source, parent.target, source.parents[parent], calls)
+            else:
+                self._add(Role.DECIDES, file, node, "if")
+            return False
+        if isinstance(parent, ast.Lambda | ast.Await | ast.Yield | ast.YieldFrom):
+            self._add(Role.UNKNOWN, file, node, "")
+            return False
+        self._reckoned |= isinstance(parent, ast.BinOp)
+        return isinstance(parent, ast.expr)
+
+    def _statement(self, file: str, source: Source, node: ast.AST, stmt: ast.stmt, calls: int) -> None:
+        if isinstance(stmt, ast.Expr | ast.Raise | ast.Delete):
+            return
+        if isinstance(stmt, ast.While):
+            self._add(Role.ENDS_LOOP, file, stmt, "while")
+        elif isinstance(stmt, ast.Assert):
+            self._add(Role.FAILS, file, stmt, "assert")
+        elif isinstance(stmt, ast.If):
+            if (role := of_branches(source, stmt)) is not None:
+                self._add(role, file, stmt, "if")
+        elif isinstance(stmt, ast.Assign):
+            for target in stmt.targets:
+                self._assigned(file, source, target, node, stmt, calls)
+        elif isinstance(stmt, ast.AnnAssign | ast.AugAssign):
+            self._assigned(file, source, stmt.target, node, stmt, calls)
+        elif isinstance(stmt, ast.For):
+            self._each(file, source, stmt.target, stmt, calls)
+        elif isinstance(stmt, ast.Return):
+            self._returned(file, source, stmt, calls)
+        else:
+            self._add(Role.UNKNOWN, file, node, "")
+
+    def _argument(self, file: str, source: Source, node: ast.AST, call: ast.Call, calls: int) -> bool:
+        """Whether a call's result is made of its argument; notes what else the call does with that."""
+        name, whole, root = called(call), dotted(call.func), root_of(call.func)
+        if whole in _NUMBERS:
+            return True
+        if root in from_modules(source, call, "numpy", "math"):
+            self._by_numpy = True
+            self._maybe_chooses(file, source, call)
+            return True
+        if root in from_modules(source, call, *_FRAMEWORKS) and not (is_telling(call) and name != "log"):
+            made = self._by_numpy or (self._reckoned and name in _CONVERTS)
+            self._add(Role.COMES_BACK if made else Role.GOES_BACK, file, call, whole)
+            return False
+        if metric := metric_updated(source, call):
+            back = metric == "keras" and self._by_numpy
+            self._add(Role.COMES_BACK if back else Role.METRIC, file, call, whole)
+            return False
+        if name == "update_state" and not self._by_numpy and not _definitions(source, name):
+            self._add(Role.LIKE_METRIC, file, call, source.code(call.func))
+            return False
+        if is_telling(call):
+            return False
+        if name in ("choice", "choices") and self._maybe_chooses(file, source, call):
+            return True
+        if is_environment(call):
+            self._add(Role.ENVIRONMENT, file, call, whole)
+            return False
+        if isinstance(call.func, ast.Attribute) and name in ("join", "format", "get"):
+            return True
+        if whole in _PAIRED:
+            holder = source.parents[call]
+            targets = holder.target if isinstance(holder, ast.For | ast.comprehension) else None
+            at = 1 if name == "enumerate" else _place(call.args, node)
+            inside = source.parents[holder] if isinstance(holder, ast.comprehension) else holder
+            if isinstance(targets, ast.Tuple) and at is not None and at < len(targets.elts):
+                self._each(file, source, targets.elts[at], inside, calls)
+                return False
+            return True
+        if isinstance(call.func, ast.Attribute) and name in KEEPING and not _definitions(source, name):
+            self.listed = True
+            self._kept(file, source, call.func.value, call, calls)
+            return False
+        if not self._into(file, source, node, call, calls):
+            self._add(Role.UNKNOWN, file, call, whole or name)
+        return False
+
+    def _into(self, file: str, source: Source, node: ast.AST, call: ast.Call, calls: int) -> bool:
+        """Follow an argument into the one function of the file that the call can mean; False for others."""
+        made = _definitions(source, called(call))
+        given = call.args + [one.value for one in call.keywords]
+        if len(made) != 1 or calls >= _MOST_FUNCTIONS or any(isinstance(one, ast.Starred) for one in given):
+            return False
+        function = made[0]
+        if any(
+            called(one) == "function" or dotted(one).endswith(".function") for one in function.decorator_list
+        ):
+            self._add(Role.GOES_BACK, file, call, dotted(call.func) or function.name)
+            return True
+        method = isinstance(source.parents[function], ast.ClassDef)
+        if method != isinstance(call.func, ast.Attribute) or function.decorator_list or function.args.vararg:
+            return False
+        names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)][method:]
+        at = _place(call.args, node)
+        if at is None:
+            named = next((one.arg for one in call.keywords if one.value is node), None)
+        else:
+            named = names[at] if at < len(names) else None
+        if named is None or named not in [*names, *(one.arg for one in function.args.kwonlyargs)]:
+            return False
+        self._loads(file, source, named, function, function.body, calls + 1)
+        return True
+
+    def _returned(self, file: str, source: Source, stmt: ast.Return, calls: int) -> None:
+        function = source.function_of(stmt)
+        if function is None or calls >= _MOST_FUNCTIONS or function.name in _BY_FRAMEWORK:
+            self._add(Role.UNKNOWN, file, stmt, "")
+            return
+        found = [
+            (name, text, node)
+            for name, text in self._places(file, source)
+            for node in ast.walk(text.tree)
+            if isinstance(node, ast.Call) and called(node) == function.name
+        ]
+        if not found or isinstance(stmt.value, ast.Tuple):
+            self._add(Role.UNKNOWN, file, stmt, "")
+        for name, text, node in found if not isinstance(stmt.value, ast.Tuple) else ():
+            self.climb(name, text, node, calls + 1)
+
+    def _places(self, file: str, source: Source) -> list[tuple[str, Source]]:
+        """All files of the program that can be read, this one first."""
+        others = [(name, self._situation.opened(name)) for name in self._situation.files if name != file]
+        return [(file, source), *((name, opened) for name, opened in others if opened is not None)]
+
+    def _assigned(
+        self, file: str, source: Source, target: ast.expr, node: ast.AST, stmt: ast.stmt, calls: int
+    ) -> None:
+        if isinstance(target, ast.Name):
+            self._named(file, source, target, stmt, calls)
+        elif isinstance(target, ast.Tuple):
+            for one in target.elts:  # which of them the value is does not stand there
+                self._named(file, source, one, stmt, calls, unsure=True)
+        else:
+            self._kept(file, source, target, stmt, calls)
+
+    def _named(
+        self,
+        file: str,
+        source: Source,
+        target: ast.expr,
+        stmt: ast.AST,
+        calls: int,
+        unsure: bool = False,
+    ) -> None:
+        """Follow a name from where it gets the value to where it gets another, and around the loop."""
+        if not isinstance(target, ast.Name) or unsure:
+            self._add(Role.UNKNOWN, file, stmt, "")
+            return
+        scope = source.scopes_of(stmt)[0]
+        for load in loads_of(source, target, stmt):
+            if source.scopes_of(load)[0] is not scope:
+                self._add(Role.UNKNOWN, file, load, "")
+            else:
+                self.climb(file, source, load, calls)
+
+    def _each(self, file: str, source: Source, target: ast.expr, inside: ast.AST, calls: int) -> None:
+        """Follow the names that get the parts of the value one after the other."""
+        names = [one.id for one in ast.walk(target) if isinstance(one, ast.Name)]
+        body = inside.body if isinstance(inside, ast.For) else [inside]
+        for name in names:
+            self._loads(file, source, name, inside, body, calls)
+
+    def _loads(
+        self, file: str, source: Source, name: str, scope: ast.AST, body: Sequence[ast.AST], calls: int
+    ) -> None:
+        for part in body:
+            for load in loads_in(part, name):
+                self.climb(file, source, load, calls)
+
+    def _kept(self, file: str, source: Source, path: ast.expr, stmt: ast.AST, calls: int) -> None:
+        """A list, or an object's attribute: what else reads it decides whether it is more than looked at."""
+        while isinstance(path, ast.Subscript):
+            path = path.value
+        if isinstance(path, ast.Name):
+            made = bindings(source, path.id, stmt)
+            if not made or any(isinstance(one, ast.arg) for one in made):
+                self._add(Role.UNKNOWN, file, stmt, "")
+                return
+            loop = source.loop_of(source.statement_of(stmt) or stmt)
+            own = source.scopes_of(made[0])[0] is source.scopes_of(stmt)[0]
+            whole: ast.AST = loop if loop is not None and own else source.tree
+            reading = [one for one in loads_in(whole, path.id) if not is_only_kept(source, one)]
+            if any(not is_looked_at(source, one) for one in reading):
+                self._add(Role.KEPT if whole is loop else Role.UNKNOWN, file, stmt, path.id)
+            return
+        if not isinstance(path, ast.Attribute):
+            self._add(Role.UNKNOWN, file, stmt, "")
+            return
+        if any(
+            not is_only_kept(text, one) and not is_looked_at(text, one)
+            for _, text in self._places(file, source)
+            for one in loads_of_attribute(text.tree, path.attr)
+        ):
+            self._add(Role.KEPT, file, stmt, source.code(path))
+
+
+def _definitions(source: Source, name: str) -> list[Function]:
+    return [one for one in ast.walk(source.tree) if isinstance(one, Function) and one.name == name]
+
+
+def _place(nodes: Sequence[ast.AST], node: ast.AST) -> int | None:
+    return next((number for number, one in enumerate(nodes) if one is node), None)

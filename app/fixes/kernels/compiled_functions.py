@@ -1,0 +1,75 @@
+"""Compiled clusters: the same function without XLA, to see inside."""
+
+from __future__ import annotations
+
+import ast
+
+from app.fixes.code.change import Change
+from app.fixes.code.names import called, dotted, keyword
+from app.fixes.code.parsed_source import Function, Source, first_line
+from app.fixes.situation import Draft, Situation
+
+_WORDS = (
+    "Runs the ops one by one, so that their devices show; times and rounding differ: change it back after."
+)
+
+_SCOPES_COUNT = (
+    "Runs the ops one by one, where the scopes inside ask for; times and rounding differ. To keep XLA and the"
+    " scopes, compile one function for each device."
+)
+
+
+def without_xla(situation: Situation) -> Draft | None:
+    """``jit_compile=False`` where the line, the function around it, or else the only place asks for XLA."""
+    source = situation.source
+    asked = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and _asks(node)]
+    around = [node for node in asked if _about(source, node, situation.line)]
+    chosen = around or asked
+    if len(chosen) != 1:
+        return _untold(situation)
+    change, named = Change(source), keyword(chosen[0], "jit_compile", "experimental_compile")
+    assert named is not None
+    change.replace(named.value, "False")
+    return situation.draft(_words(situation), change.text())
+
+
+def _words(situation: Situation) -> str:
+    return _SCOPES_COUNT if situation.evidence("not_followed") else _WORDS
+
+
+def _asks(call: ast.Call) -> bool:
+    named = keyword(call, "jit_compile", "experimental_compile")
+    if named is None:
+        return False
+    return not (isinstance(named.value, ast.Constant) and named.value.value in (False, None))
+
+
+def _about(source: Source, call: ast.Call, line: int) -> bool:
+    """Whether the line is in the call, or in the function that the call decorates."""
+    if call.lineno <= line <= (call.end_lineno or 0):
+        return True
+    parent = source.parents.get(call)
+    return (
+        isinstance(parent, Function)
+        and call in parent.decorator_list
+        and first_line(parent) <= line <= (parent.end_lineno or 0)
+    )
+
+
+def _untold(situation: Situation) -> Draft | None:
+    """Keras decides for XLA by itself in a `compile` that says nothing of it."""
+    source = situation.source
+    calls = [
+        node
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Call)
+        and called(node) == "compile"
+        and dotted(node.func) != "re.compile"
+        and keyword(node, "loss", "optimizer")
+        and not keyword(node, "jit_compile")
+    ]
+    if len(calls) != 1 or any(one.arg is None for one in calls[0].keywords):
+        return None
+    change = Change(source)
+    change.add_argument(calls[0], "jit_compile=False")
+    return situation.draft(_words(situation), change.text())

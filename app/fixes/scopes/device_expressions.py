@@ -1,0 +1,60 @@
+"""The code's own expression for a device: what a scope beside a statement names, as the run followed it."""
+
+from __future__ import annotations
+
+import ast
+
+from app.fixes.code.device_notation import blocks_around, devices_of, scope_arguments
+from app.fixes.code.names import bindings, dotted, root_of
+from app.fixes.code.parsed_source import Source, first_line
+from app.fixes.situation import Situation
+
+
+def own_expression(
+    situation: Situation, file: str, source: Source, stmt: ast.stmt, device: str
+) -> str | None:
+    """``card`` where ``with tf.device(card):`` stands in the statement's function and meant `device`.
+
+    None where no scope names anything but a constant, where its names may have another value at the
+    statement, or nothing ran in the scope by which it is known what it meant.
+    """
+    for argument in scope_arguments(source):
+        if not isinstance(argument, ast.Name | ast.Attribute) or not _visible(source, argument, stmt):
+            continue
+        blocks = (one for one in blocks_around(source, argument) if argument in devices_of(one))
+        block = next(blocks, None)
+        if block is None or devices_of(block) != [argument] or stmt in ast.walk(block):
+            continue
+        lines = {f"{file}:{line}" for line in range(block.body[0].lineno, (block.end_lineno or 0) + 1)}
+        asked = {op.requested for op in situation.ran.ops() if op.site in lines and op.requested}
+        if asked == {device}:
+            return source.code(argument)
+    return None
+
+
+def _visible(source: Source, argument: ast.expr, stmt: ast.stmt) -> bool:
+    """Whether a name, or an attribute, has the same value at the statement as far as the text tells."""
+    here = source.scopes_of(stmt)[0]
+    if source.scopes_of(argument)[0] is not here or isinstance(here, ast.Module):
+        return False
+    made = bindings(source, root_of(argument), stmt)
+    if not root_of(argument) or len(made) != 1 or made != bindings(source, root_of(argument), argument):
+        return False
+    if not isinstance(made[0], ast.arg) and not _before(source, made[0], stmt):
+        return False
+    given = [
+        node
+        for node in ast.walk(here)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Store)
+        and dotted(node) == dotted(argument)
+    ]
+    return all(_before(source, node, stmt) for node in given) and len(given) <= 1
+
+
+def _before(source: Source, node: ast.AST, stmt: ast.stmt) -> bool:
+    """Whether a name gets its value above the statement, in the block that this is in or around that."""
+    giving = source.statement_of(node)
+    if giving is None or first_line(giving) >= first_line(stmt):
+        return False
+    return source.parents[giving] in (source.parents[stmt], *source.ancestors(stmt))

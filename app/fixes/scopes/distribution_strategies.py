@@ -1,0 +1,37 @@
+"""Whether a distribution strategy decides about devices: a scope around a call would go against it."""
+
+from __future__ import annotations
+
+import ast
+
+from app.fixes.code.names import called
+from app.fixes.situation import Situation
+
+_OWN = "tensorflow/python/distribute/"
+_NONE = f"{_OWN}distribute_lib.py"
+"""Opens scopes where there is no strategy too, as for an optimizer's update of a variable."""
+_OPENERS = ("scope_opener", "producer_scope_opener")
+
+
+def has_strategy(situation: Situation) -> bool:
+    """Whether the program makes a strategy, by the text of its files or by who opened its scopes."""
+    for hop in (*situation.hops, *situation.others):
+        for name in _OPENERS:
+            told = hop.cause.evidence.get(name)
+            openers = [str(one) for one in (told if isinstance(told, list) else [told])]
+            if any(one.startswith(_OWN) and not one.startswith(_NONE) for one in openers):
+                return True
+    files = dict.fromkeys([situation.file, *situation.files])
+    opened = (situation.opened(file) for file in files)
+    return any(
+        called(node).endswith("Strategy") or (isinstance(node, ast.withitem) and _is_scope(node))
+        for source in opened
+        if source is not None
+        for node in ast.walk(source.tree)
+    )
+
+
+def _is_scope(item: ast.withitem) -> bool:
+    """Whether it is ``with strategy.scope():``, however the strategy came there."""
+    call = item.context_expr
+    return called(call) == "scope" and isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)

@@ -1,0 +1,133 @@
+"""Objects whose variables are read far from where they live: the calls that make them get the scope."""
+
+from __future__ import annotations
+
+import ast
+
+from app.facts.devices import default_device
+from app.facts.lines import split_site
+from app.facts.placement import Op
+from app.fixes.code.change import Change, unfolded
+from app.fixes.code.device_notation import blocks_around, devices_of, tensorflow, tf_device
+from app.fixes.code.names import called
+from app.fixes.code.parsed_source import Function, Source, is_compound, own_nodes
+from app.fixes.flow.dependents import in_blocks
+from app.fixes.scopes.device_expressions import own_expression
+from app.fixes.scopes.distribution_strategies import has_strategy
+from app.fixes.situation import Draft, Situation
+from app.views.naming import some_of
+
+_UPDATES = frozenset({"apply_gradients", "apply", "minimize"})
+_MOST = 8
+"""More lines than these are no fix of a finding any more."""
+
+
+def whole_object(situation: Situation, home: str, device: str) -> Draft | None:
+    """The calls that make the objects whose variables are read, in the reader's scope.
+
+    None where a scope around one or in its constructor decides already, or others use variables of that home.
+    """
+    calls = [str(one) for one in situation.evidence("object_made_at")]
+    places = [place for one in calls if (place := split_site(one)) is not None]
+    whole = situation.opened(places[0][0]) if len({file for file, _ in places}) == 1 else None
+    if whole is None or len(places) != len(calls) or len(calls) > _MOST:
+        return None
+    if situation.evidence("created_in") or has_strategy(situation):
+        return None
+    of_others = any(
+        hop.cause.evidence.get("object_made_at") in calls and hop.dst not in (home, device)
+        for hop in situation.others
+        if hop.count != 0
+    )
+    if home != default_device(situation.devices, "") or of_others or used_there(situation, home, device):
+        return None
+    file, found = places[0][0], [_made_at(whole, line) for _, line in places]
+    made = [one for one in found if one is not None]
+    if len(made) != len(found) or any(kept_by_others(whole, one) for one in made):
+        return None
+    source, now = unfolded(whole, made[0])
+    if source is not whole and len(made) > 1:
+        return None
+    stmts = [now(one) for one in made]
+    argument = own_expression(situation, file, whole, made[0], device) or tf_device(source, stmts[0], device)
+    tf = tensorflow(source, stmts[0])
+    scoped = any(devices_of(block) for one in stmts for block in blocks_around(source, one))
+    if tf is None or argument is None or scoped:
+        return None
+    if any(unfolded(source, one)[0] is not source for one in stmts):
+        return None
+    change = Change(source)
+    for group in in_blocks(source, stmts):
+        change.wrap(group[0], f"with {tf}.device({argument}):", *group[1:])
+    if len(stmts) == 1:
+        words = (
+            f"Makes the object, and with it its variables, on {device}, where they are read; check that they"
+            " fit into its memory, and what else uses them."
+        )
+    else:
+        words = (
+            f"Makes the objects, and with them their variables, on {device}, where they are read; check that"
+            " they fit into its memory, and what else uses them."
+        )
+    return situation.draft(words, change.text(), file)
+
+
+def where_made(situation: Situation, device: str) -> str | None:
+    """What to do in words where calls are known that make the objects; None where they are not."""
+    calls = situation.evidence("object_made_at")
+    if not calls or situation.evidence("created_in"):
+        return None
+    created = [str(one) for one in situation.evidence("created_at")]
+    others = f": {some_of(created, 'lines')} may make other objects' variables too" if created else ""
+    objects, their = ("objects", "their") if len(calls) > 1 else ("object", "its")
+    return (
+        f"Make the {objects}, and so {their} variables, in the device scope of {device}, at"
+        f" {some_of(map(str, calls), 'lines')}{others}."
+    )
+
+
+def with_its_changes(situation: Situation, device: str, said: str) -> str:
+    """The same, and that what changes the variables by ops that nobody placed has to come along."""
+    lines = [str(one) for one in situation.evidence("changed_at")]
+    if not lines:
+        return said
+    changes = "changes" if len(lines) == 1 else "change"
+    return (
+        f"{said} Then call what {changes} them, at {some_of(lines, 'lines')}, in the scope of {device} too."
+    )
+
+
+def used_there(situation: Situation, home: str, device: str) -> list[Op]:
+    """What lines compute at the home with variables of it, but for optimizers: these follow the variables."""
+    return [op for op in situation.ran.used_at(home, device) if not of_optimizer(situation, op.site)]
+
+
+def of_optimizer(situation: Situation, site: str | None) -> bool:
+    """Whether a line only has an optimizer apply gradients: what it reads is its own, or what it updates."""
+    place = split_site(site)
+    source = situation.opened(place[0]) if place is not None else None
+    if place is None or source is None:
+        return False
+    plain = [one for one in source.statements_at(place[1]) if not is_compound(one)]
+    return bool(plain) and all(any(called(node) in _UPDATES for node in own_nodes(one)) for one in plain)
+
+
+def kept_by_others(source: Source, stmt: ast.stmt) -> bool:
+    """Whether a strategy or a library creates it, whose own rules say where."""
+    for parent in source.ancestors(stmt):
+        if isinstance(parent, ast.With) and any(
+            called(item.context_expr) == "scope" for item in parent.items
+        ):
+            return True
+        if isinstance(parent, Function) and parent.decorator_list:
+            return True
+    return False
+
+
+def _made_at(source: Source, line: int) -> ast.Assign | None:
+    """The one assignment of the line that makes an object, and nothing that is made later."""
+    found = [one for one in source.statements_at(line) if isinstance(one, ast.Assign)]
+    if len(found) != 1 or not isinstance(found[0].value, ast.Call):
+        return None
+    later = any(isinstance(node, ast.Lambda | ast.Await | ast.Yield) for node in own_nodes(found[0]))
+    return None if later else found[0]

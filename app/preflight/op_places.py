@@ -1,0 +1,206 @@
+"""Where each op of a flow would run, and where what it makes would lie."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+from app.preflight.inlined_functions import Expanded, Op, TooLarge, live
+from app.preflight.op_flow import HANDLES, PYTHON, Flow, Record, Tensor
+from app.preflight.placer import HOST, Machine, Place
+
+_METADATA = frozenset({"Shape", "Size", "Rank"})
+STAYS_ON_HOST = frozenset({"int32", "string", "resource", "variant"})
+"""Types of which TensorFlow makes a tensor from Python data on the host whatever the scope says, or hands it
+to a function there (pywrap_tensor.cc; MTypeFromDType in common_runtime/memory_types.cc)."""
+CONSTANT = "_EagerConst"
+
+
+@dataclasses.dataclass(frozen=True)
+class Lies:
+    """Where a tensor lies."""
+
+    device: str
+    """Of the op that made it."""
+    at: str
+    """The device in whose memory it is: the host for what a GPU's kernel keeps there."""
+
+
+@dataclasses.dataclass
+class PlacedFunction:
+    """The ops of a function that was called with arguments that lie there."""
+
+    ops: Sequence[Op]
+    places: Mapping[int, Place]
+    """By the op's number; ops that are pruned are not in it."""
+    lies: Mapping[tuple[int, int], Lies]
+    """By the op's number and output; arguments as (-1 - number, 0)."""
+    results: list[Lies]
+    expanded: Expanded
+
+
+class Placing:
+    """The placed records of one process."""
+
+    def __init__(self, flow: Flow, machine: Machine) -> None:
+        self.flow = flow
+        self.machine = machine
+        self.places: dict[int, Place] = {}
+        self.homes: dict[int, str] = {}
+        """Where the resource lives that a record made."""
+        self.lies: dict[tuple[int, int], Lies] = {}
+        self.functions: dict[int, PlacedFunction] = {}
+        """By the record of the call."""
+        self.too_large: list[Record] = []
+        self._expanded: dict[str, Expanded | None] = {}
+        for record in flow.records:
+            self._place(record)
+
+    def made(self, maker: int, output: int, tensor: Tensor) -> Lies:
+        """Where a record's output lies; Python's data lies on the host."""
+        if maker == PYTHON:
+            return Lies(HOST, HOST)
+        known = self.lies.get((maker, output))
+        if known is not None:
+            return known
+        place = self.places.get(maker)
+        device = place.device if place else HOST
+        return Lies(device, HOST if tensor.dtype in STAYS_ON_HOST else device)
+
+    def home(self, maker: int) -> str:
+        """Where the resource lives that a record made; '' where that is not known."""
+        return self.homes.get(maker, "")
+
+    def _place(self, record: Record) -> None:
+        homes = [self.home(one.maker) for one in record.inputs if one.tensor.dtype == "resource"]
+        home = next((home for home in homes if home), "")
+        if record.function:
+            self._call(record)
+            return
+        types = {"T": record.outputs[0].dtype} if record.op == CONSTANT else record.types
+        beside = self.places.get(record.beside) if record.beside is not None else None
+        requested = beside.device if beside is not None else record.requested
+        if record.op == CONSTANT and record.outputs[0].dtype in STAYS_ON_HOST:
+            place = self.machine.made_on_host(record.op, types)
+        else:
+            place = self.machine.place(record.op, types, requested, home=home)
+        self.places[record.number] = place
+        on_host = self.machine.on_host(place, types, outputs=True)
+        for output, tensor in enumerate(record.outputs):
+            at = HOST if output in on_host or tensor.dtype == "string" else place.device
+            self.lies[(record.number, output)] = Lies(place.device, at)
+            if tensor.dtype == "resource":
+                self.homes[record.number] = place.device
+
+    # -- functions -------------------------------------------------------------------------------------------
+
+    def _call(self, record: Record) -> None:
+        caller = record.requested if record.requested in self.machine.devices else ""
+        self.places[record.number] = self.machine.place("NoOp", {}, caller)
+        expanded = self._expand(record.function)
+        if expanded is None:
+            if record.function in self.flow.functions and not self.flow.functions[record.function].compiled:
+                self.too_large.append(record)
+            return
+        given: dict[int, Lies] = {}
+        homes: dict[int, str] = {}
+        for one in record.inputs:
+            if one.slot in given:
+                continue
+            lies = self.made(one.maker, one.output, one.tensor)
+            given[one.slot] = Lies(HOST, HOST) if one.tensor.dtype in STAYS_ON_HOST else lies
+            if one.tensor.dtype in HANDLES:
+                homes[-1 - one.slot] = self.home(one.maker) or lies.device
+        placed = place_function(expanded, given, homes, caller, self.machine)
+        self.functions[record.number] = placed
+        for output, lies in enumerate(placed.results):
+            self.lies[(record.number, output)] = lies
+
+    def _expand(self, name: str) -> Expanded | None:
+        if name not in self._expanded:
+            function = self.flow.functions.get(name)
+            try:
+                known = function is not None and not function.compiled
+                made = Expanded(function, self.flow.functions) if function is not None and known else None
+            except (RecursionError, TooLarge):
+                made = None
+            self._expanded[name] = made
+        return self._expanded[name]
+
+
+def place_function(
+    expanded: Expanded, given: Mapping[int, Lies], homes: Mapping[int, str], caller: str, machine: Machine
+) -> PlacedFunction:
+    """Place a function's ops. `given` says where its arguments lie, by number; `homes` where the resources
+    live that are among them, by -1 - number."""
+    ops = expanded.ops
+    kept = live(ops, expanded.results)
+    consumers: dict[int, list[int]] = {}
+    for number in kept:
+        for source, _ in ops[number].inputs:
+            consumers.setdefault(source, []).append(number)
+    places: dict[int, Place] = {}
+    lies = {(-1 - number, 0): where for number, where in given.items()}
+    known = dict(homes)
+    by_name = {op.name: number for number, op in enumerate(ops)}
+    late: list[int] = []
+    for number, op in enumerate(ops):
+        if number not in kept:
+            continue
+        home = next((known[source] for source, _ in op.inputs if source in known), "")
+        generator = not op.inputs and len(op.outputs) == 1 and not op.requested
+        if generator and op.outputs[0].dtype not in HANDLES:
+            late.append(number)
+            continue
+        place = _place(op, home, caller, machine, places, by_name, lies)
+        places[number] = place
+        if any(tensor.dtype in HANDLES for tensor in op.outputs):
+            known[number] = place.device
+        _lay(number, op, place, machine, lies)
+    for number in late:
+        op = ops[number]
+        wanted = {places[one].device for one in consumers.get(number, ()) if one in places}
+        place = machine.place(op.op, op.types, "", caller)
+        if len(wanted) == 1:
+            # A constant goes to where all that takes it is.
+            device = wanted.pop()
+            answer = machine.table.look_up(op.op, machine.kind(device), op.types)
+            place = Place(device, "beside", answer) if answer.found else place
+        places[number] = place
+        _lay(number, op, place, machine, lies)
+    # In a loop an op may take what a later one makes.
+    results = [lies.get(source, Lies(HOST, HOST)) for source in expanded.results]
+    return PlacedFunction(ops, places, lies, results, expanded)
+
+
+def _place(
+    op: Op,
+    home: str,
+    caller: str,
+    machine: Machine,
+    places: Mapping[int, Place],
+    by_name: Mapping[str, int],
+    lies: Mapping[tuple[int, int], Lies],
+) -> Place:
+    if not home:
+        for other in op.beside:
+            beside = places.get(by_name.get(other, -1))
+            if beside is not None and not op.requested:
+                answer = machine.table.look_up(op.op, machine.kind(beside.device), op.types)
+                if not answer.missing:
+                    return Place(beside.device, "beside", answer)
+    place = machine.place(op.op, op.types, op.requested, caller, home)
+    if op.op in _METADATA and not op.requested and op.inputs and op.inputs[0] in lies:
+        # What only asks for a tensor's extents goes to where the tensor is.
+        device = lies[op.inputs[0]].device
+        answer = machine.table.look_up(op.op, machine.kind(device), op.types)
+        if answer.found:
+            return Place(device, "beside", answer)
+    return place
+
+
+def _lay(number: int, op: Op, place: Place, machine: Machine, lies: dict[tuple[int, int], Lies]) -> None:
+    on_host = machine.on_host(place, op.types, outputs=True)
+    for output, tensor in enumerate(op.outputs):
+        at = HOST if output in on_host or tensor.dtype == "string" else place.device
+        lies[(number, output)] = Lies(place.device, at)

@@ -1,0 +1,243 @@
+"""What a script would do on a machine with GPUs: the ordinary findings, of a run that is only foreseen."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from app.diagnosis.explanation import Explained, explained
+from app.diagnosis.finding import Finding
+from app.diagnosis.findings import run_findings
+from app.facts.syncs import sync_table
+from app.facts.tables import Tables
+from app.facts.transfers.hops import Hop, hop_table
+from app.fixes.kernels.integer_products import ADVICE as OF_PRODUCTS
+from app.fixes.kernels.integer_products import of_integers
+from app.fixes.kernels.integer_variables import ADVICE, kept_on_host
+from app.preflight.amounts import of_these_steps
+from app.preflight.host_ops import FallenFinding, fallen_findings
+from app.preflight.library_rules import predicted
+from app.preflight.missing_kernels import lacking_rows, rounds_of
+from app.preflight.op_flow import Flow
+from app.preflight.op_places import Placing
+from app.preflight.placer import HOST, Machine
+from app.preflight.predicted_traffic import moved_rows
+from app.preflight.predicted_transfers import crossings
+from app.preflight.provenance import unsure_of_stand_ins
+from app.preflight.trace_keys import Keys
+from app.preflight.trust import RULES, confidence
+from app.preflight.unknowns import unforeseen
+from probes.tf.kernel_table import KernelTable
+from probes.trace.rows import Graph, Key, Location, Process
+
+_SMALL = 64
+"""Bytes each step below which falling to the host is a note."""
+TextOf = Callable[[str], str | None]
+"""Gives the text of a file by its name in sites."""
+
+
+def no_text(file: str) -> str | None:
+    """Of a run whose files' texts are not known: nothing is proposed as code then."""
+    return None
+
+
+@dataclasses.dataclass(frozen=True)
+class Foreseen:
+    """The foreseen run of one process."""
+
+    pid: int
+    gpus: int
+    asked: int
+    """GPUs that the script names; 0 where it names none."""
+    stand_ins: tuple[str, ...]
+    """Further devices of the host that it names."""
+    table: str
+    """Whose kernel table answered."""
+    tables: Tables
+    steps_made: int
+    """All steps of it, with the first."""
+    hops: tuple[Hop, ...]
+    early: Mapping[int, int]
+    """How often by key what was over with the first step."""
+    findings: tuple[dict[str, Any], ...]
+    lacking: tuple[dict[str, Any], ...]
+    placement: tuple[dict[str, Any], ...]
+    predicted: tuple[dict[str, Any], ...]
+    """What GPUs' libraries would do."""
+    unforeseen: tuple[dict[str, Any], ...]
+
+    def row(self) -> dict[str, Any]:
+        """As plain data, ready for JSON."""
+        return {
+            "gpus": self.gpus,
+            "gpus_named": self.asked,
+            "stand_ins": list(self.stand_ins),
+            "kernel_table": self.table,
+            "steps_made": self.steps_made,
+            **moved_rows(self.tables, self.hops, sync_table(self.tables), self.early),
+            "placement": list(self.placement),
+            "no_kernel": list(self.lacking),
+            "findings": list(self.findings),
+            "libraries": list(self.predicted),
+            "unforeseen": list(self.unforeseen),
+        }
+
+
+def foresee(
+    flow: Flow, table: KernelTable, gpus: int = 0, version: str = "", text_of: TextOf = no_text
+) -> Foreseen:
+    """Foresee a process's run on a machine with `gpus` GPUs, 0 for as many as the script names, at least one.
+
+    `table` says which kernels there are; `version` is the script's own TensorFlow, ``2.21.0``.
+    """
+    asked = named_gpus(flow)
+    hosts = [f"cpu:{number}" for number in range(max(_highest(flow, "cpu:"), 1))]
+    machine = Machine((*hosts, *(f"gpu:{number}" for number in range(gpus or max(asked, 1)))), table)
+    return foresee_on(flow, machine, asked, version, text_of)
+
+
+def foresee_on(
+    flow: Flow, machine: Machine, asked: int = 0, version: str = "", text_of: TextOf = no_text
+) -> Foreseen:
+    """Foresee a process's run on a machine."""
+    placing = Placing(flow, machine)
+    keys = crossings(placing)
+    tables = _tables(flow, machine, keys.all, text_of)
+    hops = hop_table(tables)
+    same = not version or f"TensorFlow {version}," in machine.table.source
+    crossing = run_findings(tables, hops, sync_table(tables))
+    lacking = {one.finding.site: one for one in fallen_findings(placing, same, crossing)}
+    told = explained(_with(crossing, lacking), tables, hops)
+    found = [_told(one, hops, keys, same, lacking) for one in told if not _keras_own(one, hops)]
+    for row in found:
+        part = [hops[index] for index in row["hops"]]
+        row["summary"] = of_these_steps(row["summary"], part, keys.early, tables)
+    stand_ins = tuple(one for one in machine.devices if machine.kind(one) == "CPU" and one != HOST)
+    gpu_count = sum(machine.kind(device) == "GPU" for device in machine.devices)
+    return Foreseen(
+        pid=flow.pid,
+        gpus=gpu_count,
+        asked=asked,
+        stand_ins=stand_ins,
+        table=machine.table.source,
+        tables=tables,
+        steps_made=flow.steps_made,
+        hops=tuple(hops),
+        early=keys.early,
+        findings=tuple(found),
+        lacking=tuple(lacking_rows(placing, same)),
+        placement=tuple(_placement(tables)),
+        predicted=tuple(predicted(flow, placing, gpu_count, same)),
+        unforeseen=(
+            *unforeseen(flow, placing, same),
+            *([unsure_of_stand_ins(stand_ins)] if stand_ins else ()),
+        ),
+    )
+
+
+def _with(crossing: Sequence[Finding], lacking: Mapping[str | None, FallenFinding]) -> list[Finding]:
+    """The findings of ops behind the warnings of transfers, in the place of notes of what these ops send."""
+    kept = [one for one in crossing if one.code != "no-kernel" or one.site not in lacking]
+    loud = [one for one in kept if one.severity != "info"]
+    return [*loud, *(one.finding for one in lacking.values()), *(one for one in kept if one not in loud)]
+
+
+def named_gpus(flow: Flow) -> int:
+    """How many GPUs a process's code names; 0 where it names none."""
+    return _highest(flow, "gpu:")
+
+
+def _highest(flow: Flow, kind: str) -> int:
+    """How many devices of a kind the script names: one more than the highest number."""
+    named = {record.requested for record in flow.records}
+    named |= {node.requested for function in flow.functions.values() for node in function.nodes}
+    numbers = [int(name[4:]) for name in named if name.startswith(kind) and name[4:].isdecimal()]
+    return max(numbers, default=-1) + 1
+
+
+def _tables(flow: Flow, machine: Machine, keys: Sequence[Key], text_of: TextOf) -> Tables:
+    locations = {
+        number: Location(number, site, via, site.rpartition(":")[0], int(site.rpartition(":")[2] or 0), "")
+        for number, (site, via) in flow.sites.items()
+    }
+    process = Process(
+        index=0,
+        pid=flow.pid,
+        name=str(flow.pid),
+        framework="tensorflow",
+        framework_version=None,
+        role=None,
+        rank=None,
+        wall_ns=0,
+        mono_ns=0,
+        devices=list(machine.devices),
+        device_map={device: {"stand_in": False} for device in machine.devices},
+        ended=True,
+        header={"default_device": machine.default},
+    )
+    rounds: list[Graph] = []
+    if flow.steps:
+        mark = Key(len(keys) + 1, "mark", {"name": "step"}, flow.steps)
+        return Tables([process], locations, rounds, [*keys, mark], [], text_of=text_of)
+    if calls := rounds_of(flow):
+        rounds.append(Graph(1, "", "", 0, 0, None, calls))
+    return Tables([process], locations, rounds, list(keys), [], text_of=text_of)
+
+
+def _told(
+    one: Explained,
+    hops: Sequence[Hop],
+    noted: Keys,
+    same: bool,
+    lacking: Mapping[str | None, FallenFinding],
+) -> dict[str, Any]:
+    """A finding with the rules that foresee it, and how far to trust them."""
+    row = one.row()
+    if row["code"] == "variable-home" and kept_on_host([hops[index] for index in row["hops"]]):
+        row["fix"] = ADVICE
+    kernel = row["evidence"].get("kernel")
+    if row["code"] == "no-kernel" and of_integers(kernel if isinstance(kernel, list) else [str(kernel)]):
+        row["fix"] = row["fix"] and OF_PRODUCTS
+    if row["code"] == "colocation" and all((hops[at].via or "").startswith("keras/") for at in row["hops"]):
+        row["fix"] = None  # Keras made the pipeline of what it was given
+    places = [place for index in row["hops"] for key in hops[index].keys for place in noted.rules[key]]
+    if row["code"] == "no-kernel" and row["site"] in lacking:
+        places += lacking[row["site"]].places
+    trust, why = confidence(places, same)
+    known = [hops[index].bytes_total for index in row["hops"]]
+    if (
+        row["code"] == "no-kernel"
+        and known
+        and all(size is not None and size <= _SMALL for size in _each(row, hops))
+    ):
+        row |= {"severity": "info", "repair": None}
+    rules = [RULES[rule] for rule in dict.fromkeys(place.rule for place in places)]
+    return row | {"rules": rules, "confidence": trust, "why": why}
+
+
+_HANDS_ON = frozenset({"OptionalFromValue"})
+"""By which Keras' loop hands on what a step returns; its logs are told by themselves."""
+
+
+def _keras_own(one: Explained, hops: Sequence[Hop]) -> bool:
+    """Whether a note is of what Keras' loop does for itself."""
+    part = [hops[index] for index in one.finding.hops]
+    if one.finding.severity != "info" or not part:
+        return False
+    return all(hop.op in _HANDS_ON and (hop.via or "").startswith("keras/") for hop in part)
+
+
+def _each(row: Mapping[str, Any], hops: Sequence[Hop]) -> Iterable[int | None]:
+    return [hops[index].bytes for index in row["hops"]]
+
+
+def _placement(tables: Tables) -> Iterable[dict[str, Any]]:
+    """How many ops each device would have, and how many of them because nobody asked for a device."""
+    rows: dict[str, dict[str, Any]] = {}
+    for key in tables.of_kind("op"):
+        device = key.fields["device"]
+        row = rows.setdefault(device, {"device": device, "ops": 0, "nobody_asked": 0})
+        row["ops"] += 1
+        row["nobody_asked"] += not key.fields["requested"]
+    return [rows[device] for device in tables.devices if device in rows]

@@ -1,0 +1,228 @@
+"""The report of a pre-flight: what its run's notes foresee, as plain data and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from app.facts.kernels.tensorflow_table import read_table, shipped_table
+from app.facts.tables import tables_of
+from app.preflight.library_rules import of_row
+from app.preflight.merged_processes import together, whose
+from app.preflight.mxnet_prediction import foresee_mxnet
+from app.preflight.op_flow import Flow, parse_flow
+from app.preflight.prediction import Foreseen, TextOf, foresee, named_gpus
+from app.preflight.provenance import (
+    command_again,
+    further_rule,
+    libraries_first,
+    machine_told,
+    shared_rules,
+    shared_trust,
+    stand_ins_told,
+    steps_told,
+    trust_told,
+)
+from app.preflight.trust import HIGH
+from app.reports.folded_notes import folded_told, is_note
+from app.store.dataflow import own_kernels, read_dataflow
+from app.store.run import open_run
+from app.views import units
+from probes.trace.rows import Process
+from runners.errors import HopscopeError
+from runners.purpose import is_preflight
+from runners.run import Run, read_run
+
+VERSION = 1
+_MARKS = {"error": "!!", "warning": "! ", "info": "  "}
+
+
+def preflight_report(path: Path) -> dict[str, Any]:
+    """What the pre-flight in a run's folder foresees. HopscopeError where nothing in it can be read."""
+    run = read_run(path)
+    if not is_preflight(run):
+        raise HopscopeError(f"{run.id} is no pre-flight; make one: python3 -m app preflight -- SCRIPT")
+    wanted = int(run.spec["preflight"].get("gpus") or 0)
+    if run.framework == "mxnet":
+        return _head(run) | _of_mxnet(run, wanted)
+    notes, problems = read_dataflow(path)
+    version = str((run.spec.get("versions") or {}).get("tensorflow") or "")
+    own = own_kernels(path)
+    table = read_table(own) if own is not None else shipped_table()
+    flows: list[Flow] = []
+    for data in notes:
+        try:
+            flows.append(parse_flow(data))
+        except (KeyError, TypeError, ValueError) as error:
+            problems.append(_unreadable(data.get("pid"), error))
+    # All processes of a run find the same GPUs.
+    asked = max(map(named_gpus, flows), default=0)
+    texts, names = _recorded(path)
+    foreseen: list[Foreseen] = []
+    for flow in flows:
+        try:
+            foreseen.append(foresee(flow, table, wanted or max(asked, 1), version, texts))
+        except (KeyError, TypeError, ValueError) as error:
+            problems.append(_unreadable(flow.pid, error))
+    if not foreseen:
+        why = "; ".join(problems) or _nothing(run)
+        raise HopscopeError(f"{run.id} foresees nothing: {why}")
+    report = _head(run) | together(foreseen, names)
+    report["unforeseen"] += [{"what": "notes", "site": None, "count": 1, "why": text} for text in problems]
+    return report
+
+
+def foreseen_part(path: Path) -> dict[str, Any]:
+    """What the report of a pre-flight's steps has besides: `foreseen`, None with why in `not_foreseen`."""
+    try:
+        return {"foreseen": preflight_report(path), "not_foreseen": ""}
+    except HopscopeError as error:
+        return {"foreseen": None, "not_foreseen": str(error)}
+
+
+def _unreadable(pid: object, error: Exception) -> str:
+    return f"the notes of process {pid} cannot be read: {error!r}"
+
+
+def _recorded(path: Path) -> tuple[TextOf, dict[int, str]]:
+    """What the run's recording tells: its files' texts, and its processes' names by their ids."""
+    store = open_run(path)
+    try:
+        store.seal_own()
+        tables = tables_of(store)
+        return tables.text_of, {process.pid: _name(process) for process in tables.processes}
+    finally:
+        store.close()
+
+
+def _name(process: Process) -> str:
+    if process.role:
+        rank = "" if process.rank is None else f" {process.rank}"
+        return f"{process.role}{rank} (process {process.pid})"
+    return f"process {process.pid}"
+
+
+def _nothing(run: Run) -> str:
+    state, reason = run.judge()
+    name = {"tensorflow": "TensorFlow", "mxnet": "MXNet"}.get(run.framework or "", "a framework")
+    if state == "finished":
+        return f"its script ended without an op of {name}; --framework says which one it uses"
+    why = f" ({state}{f', {reason}' if reason else ''})"
+    return f"its script did not get to an op of {name}{why}; what it printed is in {run.log}"
+
+
+def _of_mxnet(run: Run, gpus: int) -> dict[str, Any]:
+    store = open_run(run.path)
+    try:
+        store.seal_own()
+        tables = tables_of(store)
+        if not tables.processes:
+            raise HopscopeError(f"{run.id} foresees nothing: {_nothing(run)}")
+        return foresee_mxnet(tables, gpus)
+    finally:
+        store.close()
+
+
+def _head(run: Run) -> dict[str, Any]:
+    facts = {"version": VERSION, "run": run.id, "framework": run.framework, "again": command_again(run)}
+    return facts | {"status": run.state, "exit_code": run.exit_code}
+
+
+def render_preflight(report: Mapping[str, Any], folded: str = "") -> str:
+    """The report for a terminal, what matters most first.
+
+    `folded` is the command that tells the notes too, which are only counted then; '' for a report with them.
+    """
+    lines = [
+        f"{report['run']}  {report['framework']}  {steps_told(report)}",
+        f"foreseen {machine_told(report)}, by"
+        f" {report['kernel_table'] or 'the contexts that the code names'}; nothing of it was measured on one",
+        *filter(None, [stand_ins_told(report)]),
+    ]
+    shares = (
+        f"{row['device']} {units.plural(row['ops'], 'op')}"
+        + (f" ({row['nobody_asked']} that nobody placed)" if row["nobody_asked"] else "")
+        for row in report["placement"]
+    )
+    lines += [f"placement: {', '.join(shares)}"]
+    if report["processes"]:
+        lines.append("of several processes: " + ", ".join(map(_of_process, report["processes"])))
+    sections = [_findings(report, folded), _libraries(report)]
+    for section in reversed(sections) if libraries_first(report) else sections:
+        lines += ["", *section] if section else []
+    if report["no_kernel"]:
+        raises = report["framework"] == "mxnet"
+        lines += ["", f"Without a GPU kernel, so {'not on a GPU' if raises else 'on the host'}"]
+        lines += [
+            f"   {row['site'] or '?'}  {row['kernel']}{_unsure(row)}{_whose(row, report)}"
+            for row in report["no_kernel"]
+        ]
+    if report["unforeseen"]:
+        lines += ["", "Not foreseen"]
+        lines += [
+            f"   {row['what']}{_at(row)}: {row['why']}{_whose(row, report)}" for row in report["unforeseen"]
+        ]
+    return "\n".join(lines)
+
+
+def _whose(row: Mapping[str, Any], report: Mapping[str, Any]) -> str:
+    told = whose(row.get("processes") or (), len(report["processes"]))
+    return f"; {told}" if told else ""
+
+
+def _libraries(report: Mapping[str, Any]) -> list[str]:
+    lines = ["What libraries for GPUs would do"] if report["libraries"] else []
+    for row in report["libraries"]:
+        first, trust, rule = of_row(row)
+        lines += [f"{_MARKS.get(row['severity'], '  ')} {first}{_whose(row, report)}", trust]
+        lines += [rule] if rule not in lines else []  # of several layers it is told once
+    return lines
+
+
+def _findings(report: Mapping[str, Any], folded: str) -> list[str]:
+    if not report["findings"]:
+        return ["Findings: none foreseen."]
+    quiet = [row for row in report["findings"] if folded and is_note(row)]
+    told = [row for row in report["findings"] if row not in quiet]
+    loud = any(row["severity"] != "info" for row in told)
+    lines = ["Findings" if loud else "Findings: nothing needs attention"]
+    rules, trust = shared_rules(told), shared_trust(told)
+    lines += [f"   each by the rule: {rule}" for rule in rules]
+    lines += [f"   each with confidence {trust}"] if trust else []
+    for row in told:
+        made = row["repair"] or {}
+        lines.append(f"{_MARKS.get(row['severity'], '  ')} {row['code']}: {row['summary']}")
+        lines += [] if trust else [f"     confidence {trust_told(row)}"]
+        lines += [f"     {further_rule(rule, rules)}" for rule in row["rules"] if rule not in rules]
+        if words := made.get("words") or row["fix"]:
+            lines.append(f"     fix: {words}")
+        lines += [f"       {line}" for line in (made.get("diff") or "").splitlines()] or _line(row)
+    if quiet:
+        lines.append(f"   {folded_told(quiet, folded, beside=bool(told))}")
+    if report.get("again") and any(row["repair"] or row["fix"] for row in told):
+        lines += ["", f"To try a fix, make it in the script, then: {report['again']}"]
+    return lines
+
+
+def _line(row: Mapping[str, Any]) -> list[str]:
+    """The line itself, of what is worth a change and has none as code."""
+    source = row.get("source")
+    if not source or row["severity"] == "info":
+        return []
+    return [f"     {source['line']:>5} | {source['lines'][source['line'] - source['first']].strip()}"]
+
+
+def _unsure(row: Mapping[str, Any]) -> str:
+    """How far to trust that there is no kernel, where that is not sure; a finding rests on more."""
+    return "" if row["confidence"] == HIGH else f" (confidence {trust_told(row)})"
+
+
+def _of_process(row: Mapping[str, Any]) -> str:
+    ops = sum(one["ops"] for one in row["placement"])
+    steps = f", {units.plural(row['steps'], 'step')}" if row["steps"] else ""
+    return f"{row['process']} ({units.plural(ops, 'op')}{steps})"
+
+
+def _at(row: Mapping[str, Any]) -> str:
+    return f" at {row['site']}" if row["site"] else ""

@@ -1,0 +1,116 @@
+"""Findings at marked lines of small sources, and the text that the fix makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from app.diagnosis.finding import Finding
+from app.diagnosis.fix_choice import advised, repair
+from app.diagnosis.rules.causes import Cause
+from app.diagnosis.severity import SEVERITY
+from app.diagnosis.wording.advice import fix
+from app.facts.placement import Op
+from app.facts.transfers.hops import Hop
+from app.fixes.code.edits import Repair, applied
+from app.fixes.executed_ops import Ran
+
+MARK = "#!"
+"""Stands at the end of the finding's line, and is none of the text."""
+DEVICES = ("cpu:0", "gpu:0", "gpu:1")
+
+
+def hop(code: str, src: str = "gpu:0", dst: str = "cpu:0", **fields: Any) -> Hop:
+    known: dict[str, Any] = {
+        "src_memory": "device",
+        "dst_memory": "device",
+        "tensor": "x:0",
+        "op": "MatMul",
+        "producer": "x",
+        "consumers": ("y",),
+        "bytes": 4,
+        "count": 1000,
+        "site": None,
+        "producer_site": None,
+        "forward_site": None,
+        "via": None,
+        "basis": "estimated",
+        "kind": "pull" if code == "host-sync" else "copy",
+        "producer_op": "Mean",
+        "dtype": "float32",
+        "shape": "",
+        "keys": (1,),
+        "graphs": (0,),
+    }
+    blames = fields.pop("blames", "consumer")
+    cause = Cause(code, SEVERITY[code], fields.pop("evidence", {}), blames)
+    return Hop(src=src, dst=dst, cause=cause, **known | fields)
+
+
+def op(line: int, kind: str, device: str, requested: str = "", file: str = "train.py") -> Op:
+    """An op at a line."""
+    return Op(kind, kind, requested, device, f"{file}:{line}", None)
+
+
+def proposed(
+    code: str,
+    marked: str,
+    *,
+    framework: str = "tensorflow",
+    hops: tuple[Hop, ...] = (),
+    devices: tuple[str, ...] = DEVICES,
+    severity: str | None = None,
+    recurs: bool = True,
+    ran: tuple[Op, ...] = (),
+    others: tuple[Hop, ...] = (),
+    files: Mapping[str, str] = MappingProxyType({}),
+    **evidence: Any,
+) -> tuple[str, Repair | None]:
+    """The text without its mark, and the fix for the marked line.
+
+    `hops` are the finding's, `others` the run's other ones, `ran` its ops, `files` its other files.
+    """
+    text, finding = _marked(code, marked, len(hops), evidence, severity, recurs)
+    texts = {"train.py": text, **files}
+    known = Ran(lambda: ran)
+    return text, repair(finding, (*hops, *others), texts.get, framework, devices, known, list(texts))
+
+
+def _marked(
+    code: str, marked: str, hops: int, evidence: dict[str, Any], severity: str | None, recurs: bool
+) -> tuple[str, Finding]:
+    line = next(number for number, text in enumerate(marked.splitlines(), 1) if text.endswith(MARK))
+    text = marked.replace(f"  {MARK}", "").replace(MARK, "")
+    site, advice = f"train.py:{line}", fix(code, evidence)
+    rows = tuple(range(hops))
+    return text, Finding(code, severity or SEVERITY[code], site, "", evidence, advice, rows, recurs)
+
+
+def said(
+    code: str,
+    marked: str,
+    *,
+    framework: str = "tensorflow",
+    hops: tuple[Hop, ...] = (),
+    devices: tuple[str, ...] = DEVICES,
+    ran: tuple[Op, ...] = (),
+    others: tuple[Hop, ...] = (),
+    files: Mapping[str, str] = MappingProxyType({}),
+    **evidence: Any,
+) -> str | None:
+    """The advice in words for the marked line, where no change of the code is proposed."""
+    text, finding = _marked(code, marked, len(hops), evidence, None, True)
+    texts = {"train.py": text, **files}
+    known = Ran(lambda: ran)
+    return advised(finding, (*hops, *others), texts.get, framework, devices, known, list(texts))
+
+
+def fixed(code: str, marked: str, **more: Any) -> str | None:
+    """The text that the fix makes; None where there is no fix."""
+    text, found = proposed(code, marked, **more)
+    if found is None:
+        return None
+    assert found.words.endswith(".") and "\n" not in found.words
+    assert found.code({"train.py": text}.get).startswith("@@ train.py:")
+    return applied(text, found.edits)

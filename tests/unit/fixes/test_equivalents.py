@@ -1,0 +1,34 @@
+"""What is told to take the place of ops that no GPU has a kernel of has kernels for GPUs itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.facts.kernels.tensorflow_table import without_gpu_kernel
+from app.fixes.kernels.equivalents import ADVICE, AHEAD, EQUIVALENTS, instead, lacking
+
+SHUFFLE = "RandomShuffle has kernels for CPU"
+UNIQUE = "UniqueV2 has kernels for CPU"
+
+
+@pytest.mark.parametrize("op", EQUIVALENTS)
+def test_each_op_of_the_table_lacks_a_kernel_and_its_equivalent_has_them(op: str) -> None:
+    assert without_gpu_kernel(op) == f"{op} has kernels for CPU"
+    assert EQUIVALENTS[op].on_gpus(["float32"])
+    assert not EQUIVALENTS[op].on_gpus(["string"])
+    assert not EQUIVALENTS[op].on_gpus([])  # where the type is not known nothing is promised
+
+
+def test_an_op_that_works_on_the_host_or_has_a_kernel_is_not_said_to_lack_one() -> None:
+    assert [without_gpu_kernel(op) for op in ("MatMul", "EagerPyFunc", "IteratorGetNext", "NoSuchOp")] == [
+        ""
+    ] * 4
+
+
+def test_what_is_told_says_as_much_as_is_known() -> None:
+    assert lacking([SHUFFLE, UNIQUE, SHUFFLE]) == ["RandomShuffle", "UniqueV2"]
+    shuffle = EQUIVALENTS["RandomShuffle"].words
+    assert instead([SHUFFLE], ["float32"]) == f"{shuffle} {AHEAD}"
+    assert instead([SHUFFLE, UNIQUE], ["float32"]) == f"{shuffle} {ADVICE}"
+    assert instead([SHUFFLE], ["uint8"]) == instead([UNIQUE], ["float32"]) == ADVICE
+    assert "outside of the host's scope" in instead([SHUFFLE], ["float32"], scoped=True)

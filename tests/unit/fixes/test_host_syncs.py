@@ -1,0 +1,737 @@
+"""Syncs in loops: each form of statement with the whole text that its fix makes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.fixes.fix_cases import fixed, hop
+
+TF = "import tensorflow as tf\n"
+MX = "import mxnet as mx\n"
+Case = tuple[str, str | None]
+
+
+def sync_fixed(kind: str, text: str, framework: str = "tensorflow", **fields: Any) -> str | None:
+    fields.setdefault("src", "gpu:0")
+    pull = hop("host-sync", **fields)
+    return fixed("host-sync", text, framework=framework, hops=(pull,), taken_by=kind)
+
+
+KEPT: dict[str, Case] = {
+    "appended": (
+        """\
+losses = []
+for x in data:
+    loss = step(x)
+    losses.append(float(loss))  #!
+print(losses)
+""",
+        """\
+losses = []
+for x in data:
+    loss = step(x)
+    losses.append(loss)
+losses = tf.stack(losses).numpy().tolist()
+print(losses)
+""",
+    ),
+    "nested loops, list outside of both": (
+        """\
+def train(epochs):
+    losses, steps = [], 0
+    for epoch in range(epochs):
+        for x in data:
+            losses.append(  #!
+                float(
+                    step(x)
+                )
+            )
+    return losses
+""",
+        """\
+def train(epochs):
+    losses, steps = [], 0
+    for epoch in range(epochs):
+        for x in data:
+            losses.append(
+                step(x)
+            )
+    losses = tf.stack(losses).numpy().tolist()
+    return losses
+""",
+    ),
+    "a new list each epoch": (
+        """\
+for epoch in range(9):
+    losses = []
+    for x in data:
+        losses.append(float(step(x)))  #!
+    print(sum(losses))
+""",
+        """\
+for epoch in range(9):
+    losses = []
+    for x in data:
+        losses.append(step(x))
+    losses = tf.stack(losses).numpy().tolist()
+    print(sum(losses))
+""",
+    ),
+    "a loop on one line, tabs": (
+        "def f(out):\n\tlosses = []\n\tfor x in data: losses.append(float(step(x)))  #!\n\treturn losses\n",
+        "def f(out):\n\tlosses = []\n\tfor x in data: losses.append(step(x))\n"
+        "\tlosses = tf.stack(losses).numpy().tolist()\n\treturn losses\n",
+    ),
+    "the last line, without its end, and Windows's ends": (
+        "losses = []\r\nwhile more():\r\n    losses.append(float(step()))  #!",
+        "losses = []\r\nwhile more():\r\n    losses.append(step())\r\n"
+        "losses = tf.stack(losses).numpy().tolist()",
+    ),
+    "a key of a dictionary": (
+        """\
+history = {"loss": [], "accuracy": []}
+for x in data:
+    history["accuracy"].append(accuracy(x))
+    history["loss"].append(float(step(x)))  #!
+""",
+        """\
+history = {"loss": [], "accuracy": []}
+for x in data:
+    history["accuracy"].append(accuracy(x))
+    history["loss"].append(step(x))
+history["loss"] = tf.stack(history["loss"]).numpy().tolist()
+""",
+    ),
+    "an attribute, of which a call of the method before this one took the values": (
+        """\
+class Loop:
+    def epoch(self, data):
+        for x in data:
+            self.losses.append(float(step(x)))  #!
+""",
+        """\
+class Loop:
+    def epoch(self, data):
+        before = len(self.losses)
+        for x in data:
+            self.losses.append(step(x))
+        self.losses[before:] = tf.stack(self.losses[before:]).numpy().tolist()
+""",
+    ),
+    "a list that another loop puts numbers into": (
+        """\
+losses = []
+for x in few:
+    losses.append(warm_up(x))
+for x in data:
+    losses.append(float(step(x)))  #!
+""",
+        """\
+losses = []
+for x in few:
+    losses.append(warm_up(x))
+before = len(losses)
+for x in data:
+    losses.append(step(x))
+losses[before:] = tf.stack(losses[before:]).numpy().tolist()
+""",
+    ),
+    "a list of an enclosing function": (
+        """\
+def outer():
+    losses = []
+    def inner():
+        for x in data:
+            losses.append(float(step(x)))  #!
+    inner()
+    return len(data)
+""",
+        """\
+def outer():
+    losses = []
+    def inner():
+        before = len(losses)
+        for x in data:
+            losses.append(step(x))
+        losses[before:] = tf.stack(losses[before:]).numpy().tolist()
+    inner()
+    return len(data)
+""",
+    ),
+    "added up": (
+        """\
+total = 0.0
+for x in data:
+    total += float(step(x)) * len(x)  #!
+print(total / n)
+""",
+        """\
+total = 0.0
+for x in data:
+    total += step(x) * len(x)
+total = float(total)
+print(total / n)
+""",
+    ),
+    "added up and told now and then": (
+        """\
+def train():
+    total = 0
+    for i, x in enumerate(data):
+        loss = step(x)
+        total += float(loss)  #!
+        if i % 50 == 0:
+            print(total / (i + 1))
+""",
+        """\
+def train():
+    total = 0
+    for i, x in enumerate(data):
+        loss = step(x)
+        total += loss
+        if i % 50 == 0:
+            print(float(total) / (i + 1))
+    total = float(total)
+""",
+    ),
+    "a difference is scaled apart": (
+        """\
+total = 0.0
+for x in data:
+    total += 2 * float(a(x) - b(x))  #!
+""",
+        """\
+total = 0.0
+for x in data:
+    total += 2 * (a(x) - b(x))
+total = float(total)
+""",
+    ),
+    "the list is read in the loop": (
+        """\
+losses = []
+for x in data:
+    losses.append(float(step(x)))  #!
+    if losses[-1] < 0.1:
+        stop()
+""",
+        None,
+    ),
+    "the list is read by another function": (
+        """\
+losses = []
+def report():
+    print(losses[-1])
+for x in data:
+    losses.append(float(step(x)))  #!
+    report()
+""",
+        None,
+    ),
+    "somebody else's list": (
+        "def f(losses):\n    for x in data:\n        losses.append(float(step(x)))  #!\n",
+        None,
+    ),
+    "others see the key before the loop is over": (
+        "def f(seen):\n    for x in data:\n        seen['loss'].append(float(step(x)))  #!\n"
+        "        if g(): return 1\n",
+        None,
+    ),
+    "a list with a limit": (
+        "losses = deque(maxlen=9)\nfor x in data:\n    losses.append(float(step(x)))  #!\n",
+        None,
+    ),
+    "no loop here": ("losses = []\nlosses.append(float(step(x)))  #!\n", None),
+    "a loop without end": ("losses = []\nwhile True:\n    losses.append(float(step()))  #!\n", None),
+    "the sum is used each time": (
+        "total = 0.0\nfor x in data:\n    total += float(step(x))  #!\n    send(total)\n",
+        None,
+    ),
+    "a sum of something else": ("total = start()\nfor x in data:\n    total += float(step(x))  #!\n", None),
+    "not linear": ("total = 0.0\nfor x in data:\n    total += math.exp(float(step(x)))  #!\n", None),
+    "into an array of numpy": ("for i, x in enumerate(data):\n    log[i] = float(step(x))  #!\n", None),
+    "in a lambda": ("run(lambda loss: seen.append(float(loss)))  #!\n", None),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_values_that_a_loop_keeps(name: str) -> None:
+    before, after = KEPT[name]
+    assert sync_fixed("float", TF + before) == (None if after is None else TF + after)
+
+
+TOLD: dict[str, Case] = {
+    "own index": (
+        """\
+for step in range(1000):
+    loss = train()
+    print(step, float(loss))  #!
+""",
+        """\
+for step in range(1000):
+    loss = train()
+    if step % 100 == 0:
+        print(step, float(loss))
+""",
+    ),
+    "few rounds": (
+        "for epoch in range(1, 21):\n    print(float(loss))  #!\n",
+        "for epoch in range(1, 21):\n    if epoch % 10 == 0:\n        print(float(loss))\n",
+    ),
+    "no index, two targets, several lines": (
+        """\
+for x, y in zip(xs, ys):
+    loss = train(x, y)
+    print(
+        "loss",  #!
+        f"{float(loss):.3f}",
+    )
+""",
+        """\
+for step, (x, y) in enumerate(zip(xs, ys)):
+    loss = train(x, y)
+    if step % 100 == 0:
+        print(
+            "loss",
+            f"{float(loss):.3f}",
+        )
+""",
+    ),
+    "the name is taken": (
+        "for x in data:\n    loss = step(x)\n    print(float(loss))  #!\n",
+        "for index, x in enumerate(data):\n    loss = step(x)\n"
+        "    if index % 100 == 0:\n        print(float(loss))\n",
+    ),
+    "a counter of a while": (
+        "while n < limit:\n    n += 1\n    print(float(loss))  #!\n",
+        "while n < limit:\n    n += 1\n    if n % 100 == 0:\n        print(float(loss))\n",
+    ),
+    "training inside of the print": (
+        "for i in range(n):\n    print(i, float(step(x)))  #!\n",
+        "for i in range(n):\n    value = step(x)\n    if i % 100 == 0:\n        print(i, float(value))\n",
+    ),
+    "on the line of its loop": (
+        "for i in range(n): step(x); print(float(loss))  #!\n",
+        "for i in range(n):\n    step(x)\n    if i % 100 == 0:\n        print(float(loss))\n",
+    ),
+    "a bar, in a class, with a text over lines": (
+        '''\
+class Trainer:
+  def fit(self):
+    for i, x in tqdm(enumerate(data)):
+      bar.set_postfix(loss=float(self.loss), text="""a
+  b""")  #!
+''',
+        '''\
+class Trainer:
+  def fit(self):
+    for i, x in tqdm(enumerate(data)):
+      if i % 100 == 0:
+        bar.set_postfix(loss=float(self.loss), text="""a
+  b""")
+''',
+    ),
+    "a text over lines": (
+        '''\
+for i, x in enumerate(data):
+  print("""loss
+  is""", float(loss))  #!
+''',
+        '''\
+for i, x in enumerate(data):
+  if i % 100 == 0:
+    print("""loss
+  is""", float(loss))
+''',
+    ),
+    "the tensor itself": (
+        "async def run():\n    for i in range(n):\n        print(loss)  #!\n",
+        "async def run():\n    for i in range(n):\n        if i % 100 == 0:\n            print(loss)\n",
+    ),
+    "an index that nobody used": (
+        "for _ in range(n):\n    print(float(loss))  #!\n",
+        "for step in range(n):\n    if step % 100 == 0:\n        print(float(loss))\n",
+    ),
+    "told now and then already": (
+        "for i in range(n):\n    if i % 5 == 0:\n        print(float(loss))  #!\n",
+        None,
+    ),
+    "more than telling": ("for i in range(n):\n    print(next(data), float(loss))  #!\n", None),
+    "nothing to count by": ("while more():\n    print(float(loss))  #!\n", None),
+    "an asynchronous loop": (
+        "async def run():\n    async for x in data:\n        print(float(loss))  #!\n",
+        None,
+    ),
+    "not told but used": ("for i in range(n):\n    adjust(float(loss))  #!\n", None),
+    "an index that is changed": (
+        "for i in range(n):\n    print(float(loss))  #!\n    i += 2\n",
+        "for step, i in enumerate(range(n)):\n"
+        "    if step % 100 == 0:\n        print(float(loss))\n    i += 2\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_values_that_are_told_each_time(name: str) -> None:
+    before, after = TOLD[name]
+    assert sync_fixed("float", before) == after
+
+
+ASSIGNED: dict[str, Case] = {
+    "told right below": (
+        """\
+for i in range(n):
+    value = float(loss)
+    print(i, value)
+    step(x)
+""",
+        """\
+for i in range(n):
+    if i % 100 == 0:
+        value = float(loss)
+        print(i, value)
+    step(x)
+""",
+    ),
+    "used where a condition holds": (
+        """\
+for i in range(n):
+    value = step(x).numpy()
+    other(x)
+    if i % 10 == 0:
+        print(value)
+""",
+        """\
+for i in range(n):
+    value = step(x)
+    other(x)
+    if i % 10 == 0:
+        print(value.numpy())
+""",
+    ),
+    "kept, added up, told and used after the loop": (
+        """\
+total = 0.0
+losses = []
+for i, x in enumerate(data):
+    value = float(step(x))
+    losses.append(value)
+    total += value
+    if i % 10 == 0:
+        print(f"{value:.3f}")
+print(value)
+""",
+        """\
+total = 0.0
+losses = []
+for i, x in enumerate(data):
+    value = step(x)
+    losses.append(value)
+    total += value
+    if i % 10 == 0:
+        print(f"{float(value):.3f}")
+losses = tf.stack(losses).numpy().tolist()
+total = float(total)
+value = float(value)
+print(value)
+""",
+    ),
+    "told, training in it": (
+        "for i in range(n):\n    value = float(step(x))\n    print(value)\n",
+        "for i in range(n):\n    value = step(x)\n    if i % 100 == 0:\n        print(float(value))\n",
+    ),
+    "compared each time": (
+        "for i in range(n):\n    value = float(loss)\n    if value < best:\n        best = 1\n",
+        None,
+    ),
+    "used before": ("for i in range(n):\n    print(value)\n    value = float(loss)\n    f()\n", None),
+    "given a value twice": ("for i in range(n):\n    value = float(loss)\n    value = abs(value)\n", None),
+    "used by a function": ("for i in range(n):\n    value = float(loss)\n    f = lambda: value\n", None),
+}
+
+
+@pytest.mark.parametrize("name", ASSIGNED)
+def test_values_that_get_a_name(name: str) -> None:
+    before, after = ASSIGNED[name]
+    marked = "\n".join(
+        f"{line}  #!" if "value = " in line and ("float(" in line or "numpy(" in line) else line
+        for line in before.split("\n")
+    )
+    assert sync_fixed("float", TF + marked) == (None if after is None else TF + after)
+
+
+OTHER_FORMS: dict[str, Case] = {
+    "all of a list": (
+        "values = [float(loss) for loss in losses]  #!\n",
+        "values = tf.stack(losses).numpy().tolist()\n",
+    ),
+    "of something made of each": (
+        "print([tf.norm(g).numpy() for g in gradients])  #!\n",
+        "print(list(tf.stack([tf.norm(g) for g in gradients]).numpy()))\n",
+    ),
+    "summed": (
+        "return_value = sum(float(loss) for loss in losses) / 3  #!\n",
+        "return_value = float(sum(losses)) / 3\n",
+    ),
+    "summed of something": (
+        "total = sum(float(f(x)) for x in xs)  #!\n",
+        "total = float(sum(f(x) for x in xs))\n",
+    ),
+    "only some of them": ("values = [float(loss) for loss in losses if keep(loss)]  #!\n", None),
+    "a check that is told": (
+        "for i in range(n):\n    if tf.math.is_nan(loss):  #!\n        print('diverged')\n",
+        "for i in range(n):\n    if i % 100 == 0 and tf.math.is_nan(loss):\n        print('diverged')\n",
+    ),
+    "one of two, on one line": (
+        "for i in range(n):\n    if a or float(loss) > 9: print(i)  #!\n",
+        "for i in range(n):\n    if i % 100 == 0 and (a or float(loss) > 9): print(i)\n",
+    ),
+    "what ends the program": (
+        "for i in range(n):\n    if tf.math.is_nan(loss):  #!\n        raise ValueError(loss)\n",
+        None,
+    ),
+    "what ends the loop": ("for i in range(n):\n    if float(loss) > 9: break  #!\n", None),
+    "what ends the round": ("for i in range(n):\n    if float(loss) > 9: continue  #!\n    step()\n", None),
+    "what ends the function": ("def f():\n    for i in range(n):\n        if loss > 9: return  #!\n", None),
+    "an assertion": ("for i in range(n):\n    assert float(loss) < 9, 'diverged'  #!\n", None),
+    "a choice that is needed each time": (
+        "for i in range(n):\n    if float(loss) < best:  #!\n        best = 1\n",
+        None,
+    ),
+    "returned": (
+        """\
+def step(x):
+    loss = train(x)
+    return float(loss)  #!
+
+losses = []
+for x in data:
+    losses.append(step(x))
+""",
+        """\
+def step(x):
+    loss = train(x)
+    return loss
+
+losses = []
+for x in data:
+    losses.append(step(x))
+losses = tf.stack(losses).numpy().tolist()
+""",
+    ),
+    "returned by a method on one line, called in a loop and elsewhere": (
+        """\
+class Model:
+    def score(self, x): return self.net(x).numpy()  #!
+
+first = Model().score(1)
+scores = []
+for x in data: scores.append(Model().score(x))
+""",
+        """\
+class Model:
+    def score(self, x): return self.net(x)
+
+first = Model().score(1).numpy()
+scores = []
+for x in data: scores.append(Model().score(x))
+scores = list(tf.stack(scores).numpy())
+""",
+    ),
+    "returned to nobody here": ("def step(x):\n    return float(train(x))  #!\n", None),
+    "returned to one who needs it": (
+        "def norm(x):\n    return float(f(x))  #!\ndef clip(x):\n    if norm(x) > 1:\n        g(x)\n",
+        None,
+    ),
+    "returned and used at once": (
+        "def step(x):\n    return float(train(x))  #!\nfor x in data:\n    adjust(step(x))\n",
+        None,
+    ),
+    "returned in one case": (
+        "def step(x):\n    if x is None:\n        return 0.0\n    return float(train(x))  #!\n",
+        None,
+    ),
+    "sent back": (
+        "for x in data:\n    y = tf.constant(f(x).numpy())  #!\n    g(y)\n",
+        "for x in data:\n    y = f(x)\n    g(y)\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_FORMS)
+def test_other_forms(name: str) -> None:
+    before, after = OTHER_FORMS[name]
+    assert sync_fixed("float", TF + before) == (None if after is None else TF + after)
+
+
+ARRAYS: dict[str, Case] = {
+    "asscalar kept": (
+        "losses = []\nfor x in data:\n    loss = step(x)\n    losses.append(loss.mean().asscalar())  #!\n",
+        "losses = []\nfor x in data:\n    loss = step(x)\n    losses.append(loss.mean())\n"
+        "losses = mx.nd.stack(*losses).reshape(-1).asnumpy().tolist()\n",
+    ),
+    "asnumpy kept": (
+        "out = []\nfor x in data:\n    out.append(net(x).asnumpy())  #!\n",
+        "out = []\nfor x in data:\n    out.append(net(x))\nout = list(mx.nd.stack(*out).asnumpy())\n",
+    ),
+    "what an executor writes again": (
+        "out = []\nfor x in data:\n    y = module.get_outputs()[0]\n    out.append(y.asnumpy())  #!\n",
+        "out = []\nfor x in data:\n    y = module.get_outputs()[0]\n    out.append(y.copy())\n"
+        "out = list(mx.nd.stack(*out).asnumpy())\n",
+    ),
+    "a sum in place": (
+        "seen = []\nfor x in data:\n    total += step(x)\n    seen.append(total.asnumpy())  #!\n",
+        "seen = []\nfor x in data:\n    total += step(x)\n    seen.append(total.copy())\n"
+        "seen = list(mx.nd.stack(*seen).asnumpy())\n",
+    ),
+    "added up": (
+        "total = 0\nfor x in data:\n    total += step(x).asscalar()  #!\nprint(total)\n",
+        "total = 0\nfor x in data:\n    total += step(x)\n"
+        "total = total.asscalar() if isinstance(total, mx.nd.NDArray) else total\nprint(total)\n",
+    ),
+    "added up where autograd records": (
+        "total = 0\nfor x in data:\n    with autograd.record():\n        total += step(x).asscalar()  #!\n",
+        None,
+    ),
+    "to another context": (
+        "for x in data:\n    y = mx.nd.array(x.asnumpy(), ctx=mx.gpu(1))  #!\n",
+        "for x in data:\n    y = x.as_in_context(mx.gpu(1))\n",
+    ),
+    "a metric": ("for x, y in data:\n    metric.update([y], [net(x)])  #!\n", None),
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_mxnet(name: str) -> None:
+    before, after = ARRAYS[name]
+    found = sync_fixed("asscalar", MX + before, "mxnet", shape="1")
+    assert found == (None if after is None else MX + after)
+
+
+def test_arrays_of_mxnets_numpy_are_stacked_there() -> None:
+    before = "from mxnet import np, npx\nout = []\nfor x in data:\n    out.append(step(x).item())  #!\n"
+    after = (
+        "from mxnet import np, npx\nout = []\nfor x in data:\n    out.append(step(x))\n"
+        "out = np.stack(out).reshape(-1).asnumpy().tolist()\n"
+    )
+    assert sync_fixed("item", before, "mxnet") == after
+
+
+def test_tensors_of_several_shapes_are_not_stacked() -> None:
+    pulls = hop("host-sync", shape="32x10"), hop("host-sync", shape="7x10")
+    text = f"{TF}out = []\nfor x in data:\n    out.append(model(x).numpy())  #!\n"
+    assert fixed("host-sync", text, hops=pulls, taken_by="numpy") is None
+    assert fixed("host-sync", text, hops=pulls[:1], taken_by="numpy") is not None
+
+
+def test_a_variable_is_kept_as_the_value_that_it_has() -> None:
+    text = f"{TF}out = []\nfor x in data:\n    step(x)\n    out.append(last.numpy())  #!\n"
+    found = sync_fixed("numpy", text, producer_op="ReadVariableOp")
+    assert found is not None and "out.append(tf.convert_to_tensor(last))" in found
+    found = sync_fixed("numpy", text.replace("out = []", "out, last = [], tf.Variable(1.0)"))
+    assert found is not None and "out.append(tf.convert_to_tensor(last))" in found
+    found = sync_fixed("numpy", text.replace("out = []", "out = []\nlast = 1"))
+    assert found is not None and "out.append(last)" in found
+
+
+def test_a_variable_whose_rows_are_assigned_is_not_kept() -> None:
+    text = f"{TF}out = []\nfor x in data:\n    table.scatter_update(x)\n    out.append(table.numpy())  #!\n"
+    assert sync_fixed("numpy", text, producer_op="ReadVariableOp") is None
+
+
+def test_what_is_kept_off_the_default_device_is_joined_there() -> None:
+    before = "a, total = [], 0.0\nfor x in data:\n    a.append(float(x))  #!\n    total += float(x)\n"
+    assert sync_fixed("float", TF + before, src="gpu:1") == TF + (
+        "a, total = [], 0.0\nfor x in data:\n    a.append(x)\n    total += float(x)\n"
+        'with tf.device("/GPU:1"):\n    a = tf.stack(a).numpy().tolist()\n'
+    )
+    moved = before.replace("  #!", "").replace("total += float(x)", "total += float(x)  #!")
+    assert sync_fixed("float", TF + moved, src="gpu:1") == TF + (
+        "a, total = [], 0.0\nfor x in data:\n    a.append(float(x))\n"
+        '    with tf.device("/GPU:1"):\n        total += x\ntotal = float(total)\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("for x in data:\n    y = f(x)\n    y.wait_to_read()  #!\n", "for x in data:\n    y = f(x)\n"),
+        ("for x in data:\n    f(x); mx.nd.waitall()  #!\n", "for x in data:\n    f(x)\n"),
+        ("for x in data:\n    f(x)\n    if debug: mx.nd.waitall()  #!\n", "for x in data:\n    f(x)\n"),
+        (
+            "for x in data:\n    f(x)\n    if debug():\n        mx.nd.waitall()  #!\n",
+            "for x in data:\n    f(x)\n    if debug():\n        pass\n",
+        ),
+        ("def sync(x):\n    x.wait_to_read()  #!\n", "def sync(x):\n    pass\n"),
+        ("for x in data:\n    y = wait(x)  #!\n", None),
+    ],
+)
+def test_a_wait_that_takes_nothing_is_dropped(before: str, after: str | None) -> None:
+    found = fixed("host-sync", MX + before, framework="mxnet", kind="waitall")
+    assert found == (None if after is None else MX + after)
+
+
+def test_nothing_is_changed_for_a_value_that_is_taken_once() -> None:
+    text = f"{TF}losses = []\nfor x in data:\n    losses.append(float(step(x)))  #!\n"
+    pull = (hop("host-sync"),)
+    assert fixed("host-sync", text, hops=pull, taken_by="float", severity="info", recurs=False) is None
+    assert fixed("host-sync", text, hops=pull, taken_by="float", severity="info", recurs=True) is not None
+
+
+def test_a_loop_within_a_step_is_not_what_is_told_in_some_rounds_only() -> None:
+    """Bug: of a loop over variables every hundredth was told: the first one only, and in each step still."""
+    inner = "    for n, g in enumerate(grads):\n        print(n, g.numpy())"
+    text = f"{TF}for step in range(900):\n    grads = f()\n{inner}  #!\n"
+    assert sync_fixed("numpy", text, each=4.0) == (
+        f"{TF}for step in range(900):\n    grads = f()\n    for n, g in enumerate(grads):\n"
+        "        if step % 100 == 0:\n            print(n, g.numpy())\n"
+    )
+    alone = f"{TF}def tell(grads):\n{inner}  #!\n"
+    assert sync_fixed("numpy", alone, each=4.0) is None
+    assert sync_fixed("numpy", alone, each=1.0) is not None
+    checked = (
+        f"{TF}def check(grads):\n    for g in grads:\n        if g > 3:  #!\n            raise ValueError\n"
+    )
+    assert sync_fixed("bool", checked, each=4.0) is None
+    named = f"{TF}def tell(grads):\n    for g in grads:\n        n = float(g)  #!\n        print(n)\n"
+    assert sync_fixed("float", named, each=4.0) is None
+    assert sync_fixed("float", named, each=1.0) is not None
+
+
+def test_values_that_are_joined_in_each_step_are_waited_for_in_each_still() -> None:
+    """Bug: the change was right, and the finding stayed."""
+    text = f"{TF}for x in data:\n    out.append([v.numpy() for v in f(x)])  #!\n"
+    assert sync_fixed("numpy", text, each=3.0) is None
+    assert sync_fixed("numpy", text, each=0.0) is not None
+
+
+def test_a_short_loop_is_told_of_more_often_also_where_its_text_does_not_say_how_short() -> None:
+    """Bug: of twelve rounds, ``range(n)`` in the text, every hundredth was told: the first one only."""
+    before = f"{TF}for i in range(n):\n    loss = step()\n    print(float(loss))  #!\n"
+    after = (
+        f"{TF}for i in range(n):\n    loss = step()\n    if i % {{every}} == 0:\n        print(float(loss))\n"
+    )
+    assert sync_fixed("float", before, count=12) == after.format(every=10)
+    assert sync_fixed("float", before, count=1000) == after.format(every=100)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "for i in range(8):",
+        "for i in range(2, 12):",
+        "for x in (a, b, c):",
+        "for i, x in enumerate([a, b, c]):",
+        "for i, x in zip(range(9), data):",
+        "for i in tqdm(range(few)):",
+    ],
+)
+def test_no_condition_is_made_that_holds_in_the_first_round_of_a_loop_only(head: str) -> None:
+    """Bug: ``index % 10 == 0`` in a loop of 8 rounds."""
+    text = f"{TF}few = 7\ndef f(rounds=8):\n    {head}\n        print(float(loss))  #!\n"
+    assert sync_fixed("float", text) is None
+    assert sync_fixed("float", text.replace(head, "for i in range(rounds):")) is None
+    assert sync_fixed("float", text.replace(head, "for i in range(more):")) is not None
+    assert sync_fixed("float", text.replace(head, "for i in range(more):"), count=8) is None

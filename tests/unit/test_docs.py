@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.analysis.severity import SEVERITY
 from app.cli.dispatch import COMMANDS
+from app.diagnosis.severity import SEVERITY
 from hopscope.forbidding import CODES
 
 ROOT = Path(__file__).resolve().parents[2]

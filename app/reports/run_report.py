@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from app.diagnosis.detectors.unseen_functions import hidden
-from app.diagnosis.explanation import explained
-from app.diagnosis.findings import run_findings
-from app.facts.collectives import collective_table
-from app.facts.device_map import device_map
 from app.facts.devices import in_order
 from app.facts.gpu_samples import sample_summary
-from app.facts.memory import memory_table
-from app.facts.placement import op_table, placement
 from app.facts.run_notes import run_notes
-from app.facts.syncs import sync_table
 from app.facts.tables import Tables, tables_of
-from app.facts.transfers.copy_times import cards_in, times_note, with_times
-from app.facts.transfers.hops import hop_table
-from app.facts.wait_costs import with_stalls
+from app.facts.transfers.copy_times import times_note
+from app.reports.run_analysis import CostsOf, RunAnalysis
 from app.store.failure import last_exception
 from app.store.progress import last_progress
 from app.store.run import open_run
 from app.store.sample_parsing import SampleTable
 from app.store.verdicts import read_verdicts
-from runners.copy_costs import Costs, costs_of_run
+from runners.copy_costs import costs_of_run
 from runners.run import read_run
 
 VERSION = 1
@@ -38,23 +30,20 @@ def build_report(
     tables: Tables,
     ops: bool = False,
     samples: SampleTable | None = None,
-    costs: Costs | None = None,
+    costs_of: CostsOf | None = None,
 ) -> dict[str, Any]:
     """The report as plain data, ready for JSON.
 
     `run` says run, framework, status, exit_code, progress, verdicts and the last exception as the run's
     folder does, and in `spec` what it was launched with; all may be absent. With `ops` there is one row an op
-    too. `samples` are those of its devices, None where it has none; `costs` what copies between its cards
-    cost, where that was measured.
+    too. `samples` are those of its devices, None where it has none; `costs_of` says what copies between
+    its GPUs cost, where that was measured.
     """
-    spec = run.get("spec") or {}
-    mapped = device_map(spec, tables)
-    hops = with_times(hop_table(tables), costs, mapped)
-    syncs = with_stalls(sync_table(tables), tables, hops)
+    found = RunAnalysis(tables, run.get("spec") or {}, costs_of)
     frameworks = [process.framework for process in tables.processes if process.framework]
     notes = [f"The last exception in its output: {run['exception']}"] if run.get("exception") else []
     notes += [note.text for note in run_notes(tables)]
-    if note := times_note(costs, hops):
+    if note := times_note(found.costs, found.judged_hops):
         notes.append(note)
     report: dict[str, Any] = {
         "version": VERSION,
@@ -64,22 +53,22 @@ def build_report(
         "exit_code": run.get("exit_code"),
         "steps": tables.steps,
         "progress": run.get("progress"),
-        "devices": in_order([*tables.devices, *mapped]),
-        "device_map": mapped,
+        "devices": in_order([*found.devices, *found.device_map]),
+        "device_map": found.device_map,
         "notes": notes,
         "verdicts": list(run.get("verdicts") or ()),
         "unseen": [dataclasses.asdict(row) for row in tables.unseen],
-        "hidden": hidden(tables),
-        "placement": placement(tables),
-        "hops": [hop.row() for hop in hops],
-        "collectives": [row.row() for row in collective_table(tables)],
-        "syncs": [row.row() for row in syncs],
-        "memory": [row.row() for row in memory_table(tables)],
-        "samples": sample_summary(samples, mapped),
-        "findings": [row.row() for row in explained(run_findings(tables, hops, syncs, spec), tables, hops)],
+        "hidden": found.hidden,
+        "placement": found.placement,
+        "hops": [hop.row() for hop in found.judged_hops],
+        "collectives": [row.row() for row in found.collectives],
+        "syncs": [row.row() for row in found.syncs],
+        "memory": [row.row() for row in found.memory],
+        "samples": sample_summary(samples, found.device_map),
+        "findings": [row.row() for row in found.all_explained],
     }
     if ops:
-        report["ops"] = [row.row() for row in op_table(tables)]
+        report["ops"] = [row.row() for row in found.ops]
     return report
 
 
@@ -114,8 +103,7 @@ def run_report(path: Path, ops: bool = False, seal: bool = True) -> dict[str, An
     try:
         if seal:
             store.seal_own()
-        tables, info = tables_of(store), run_info(path)
-        cards = cards_in(device_map(info["spec"], tables))
-        return build_report(info, tables, ops, store.samples(), costs_of_run(path, cards))
+        costs = functools.partial(costs_of_run, path)
+        return build_report(run_info(path), tables_of(store), ops, store.samples(), costs)
     finally:
         store.close()

@@ -47,7 +47,7 @@ def placement_view(page: Page) -> None:
         _matrix(page)
     with right:
         st.markdown("**On each device** :gray[whole run, all graphs]")
-        made = page.row_maker.devices(page.snapshot.ops, page.snapshot.memory)
+        made = page.row_maker.devices(page.snapshot.ops_by_device, page.snapshot.memory)
         label = "Ops and peak memory of each device in the whole run"
         table(rows.DEVICE_COLUMNS[:3], made, "ops", label=label, empty=_no_devices(page))
     _hops(page)
@@ -160,7 +160,7 @@ def memory_view(page: Page) -> None:
         series = [one for one in series if one.device in page.focus.devices] or series
     figure = memory_figure(series, devices=page.snapshot.devices, height=340)
     live_figure(figure, "memory", events=(), label="Memory of each device over time")
-    made = page.row_maker.devices(page.snapshot.ops, page.snapshot.memory)
+    made = page.row_maker.devices(page.snapshot.ops_by_device, page.snapshot.memory)
     label = "Ops and peak memory of each device in the whole run"
     table(rows.DEVICE_COLUMNS, made, "devices", label=label, empty=_no_devices(page))
 

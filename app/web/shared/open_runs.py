@@ -9,27 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from app.diagnosis.attribution import told_hops
-from app.diagnosis.detectors.unseen_functions import hidden
-from app.diagnosis.explanation import Explained, explained
-from app.diagnosis.finding import Finding
-from app.diagnosis.findings import run_findings
 from app.diagram.grouping import placement_diagram
-from app.facts.collectives import Collective, collective_table
-from app.facts.device_map import device_map
-from app.facts.lines import Line, SourceFile, source_files, split_site
-from app.facts.memory import Memory, memory_table
-from app.facts.placement import placement
-from app.facts.syncs import Sync, sync_table
-from app.facts.tables import Tables, tables_of
-from app.facts.transfers.copy_times import cards_in, with_times
-from app.facts.transfers.device_matrix import device_matrix
-from app.facts.transfers.hops import Hop, hop_table
-from app.facts.wait_costs import with_stalls
+from app.facts.tables import tables_of
+from app.reports.run_analysis import RunAnalysis
 from app.store.progress import ProgressReader
 from app.store.run import RunStore, open_run
 from app.store.verdicts import Verdict, VerdictReader
-from app.views.matrix_data import Matrix
 from app.views.placement_data import Diagram
 from app.views.progress_data import Progress
 from runners.copy_costs import costs_of_run
@@ -42,93 +27,15 @@ _IDLE_S = 180.0
 _MOST_DIAGRAMS = 16
 
 
-class Snapshot:
+class Snapshot(RunAnalysis):
     """What a run is at one moment; every figure of a page comes from the same one."""
 
     def __init__(self, store: RunStore, path: Path, spec: Mapping[str, Any]) -> None:
         """Of the run in the folder `path`; `spec` is what it was launched with."""
-        self.spec = spec
-        self._path = path
+        super().__init__(tables_of(store), spec, functools.partial(costs_of_run, path))
         self.generation = store.generation
-        self.tables: Tables = tables_of(store)
         self._guard = threading.RLock()
         self._diagrams: dict[tuple[tuple[str, ...], tuple[str, ...]], Diagram] = {}
-
-    @functools.cached_property
-    def devices(self) -> list[str]:
-        """All devices of the run, for hues that agree."""
-        return self.tables.devices
-
-    @functools.cached_property
-    def _hops(self) -> list[Hop]:
-        mapped = device_map(self.spec, self.tables)
-        return with_times(hop_table(self.tables), costs_of_run(self._path, cards_in(mapped)), mapped)
-
-    @functools.cached_property
-    def hops(self) -> list[Hop]:
-        """The hop table as the findings tell of it, with times where the machine's copies were measured."""
-        return told_hops(self._hops, self._findings)
-
-    @functools.cached_property
-    def syncs(self) -> list[Sync]:
-        """Where Python waited."""
-        return with_stalls(sync_table(self.tables), self.tables, self._hops)
-
-    @functools.cached_property
-    def collectives(self) -> list[Collective]:
-        """All-reduces and their kin."""
-        return collective_table(self.tables)
-
-    @functools.cached_property
-    def memory(self) -> list[Memory]:
-        """The peak of each device."""
-        return memory_table(self.tables)
-
-    @functools.cached_property
-    def ops(self) -> dict[str, int]:
-        """Distinct ops a device."""
-        return {row["device"]: row["ops"] for row in placement(self.tables)}
-
-    @functools.cached_property
-    def files(self) -> list[SourceFile]:
-        """The user's files with what each of their lines made the devices do."""
-        return source_files(self.tables, self.hops, self.syncs, self.collectives)
-
-    def line(self, site: str) -> Line | None:
-        """What a line, ``train.py:31``, made the devices do; None where it is not in the trace."""
-        place = split_site(site)
-        if place is None:
-            return None
-        return next((file.lines.get(place[1]) for file in self.files if file.path == place[0]), None)
-
-    @functools.cached_property
-    def findings(self) -> list[Finding]:
-        """What the reader should know; what could not be seen is told apart from it."""
-        return [finding for finding in self._findings if not finding.unseen]
-
-    @functools.cached_property
-    def explained(self) -> list[Explained]:
-        """The findings with what stands beside them."""
-        return explained(self.findings, self.tables, self.hops)
-
-    @functools.cached_property
-    def unseen(self) -> list[Finding]:
-        """What could not be seen, which is told first."""
-        return [finding for finding in self._findings if finding.unseen]
-
-    @functools.cached_property
-    def hidden(self) -> str:
-        """What of much of the run was not seen: no finding there is no good news."""
-        return hidden(self.tables)
-
-    @functools.cached_property
-    def _findings(self) -> list[Finding]:
-        return run_findings(self.tables, self._hops, self.syncs, self.spec)
-
-    @functools.cached_property
-    def matrix(self) -> Matrix:
-        """Bytes and transfers between devices."""
-        return device_matrix(self.hops, self.devices, self.tables.stand_ins, collectives=self.collectives)
 
     def diagram(self, graphs: Sequence[str], opened: Sequence[str]) -> Diagram:
         """The placement diagram of some graphs, by default the one that executed most ops."""

@@ -43,6 +43,10 @@ MAP: dict[str, dict[str, Any]] = {
 MILLION = 1_000_000
 
 
+def costs_of(_: list[str]) -> Costs:
+    return COSTS
+
+
 def run(*keys: Key, rounds: int = 10) -> Tables:
     process = Process(
         0, 1, "main", "tensorflow", "2.21", None, None, 0, 0, list(MAP), MAP, True, {"devices_complete": True}
@@ -79,7 +83,7 @@ def test_without_a_measurement_there_is_no_time() -> None:
 
 def test_the_report_has_milliseconds_with_their_basis() -> None:
     tables = run(hop(1, "cpu:0", "gpu:0", kind="upload"), hop(2, "cpu:0", "cpu:1"))
-    report = build_report({"run": "r", "status": "finished"}, tables, costs=COSTS)
+    report = build_report({"run": "r", "status": "finished"}, tables, costs_of=costs_of)
     assert [(row["estimated_ms"], row["estimated_ms_basis"]) for row in report["hops"]] == [
         (2.0, "estimated"),
         (None, None),
@@ -97,7 +101,9 @@ def test_the_report_has_milliseconds_with_their_basis() -> None:
 
 
 def test_a_report_without_times_has_no_column_for_them() -> None:
-    report = build_report({"run": "r", "status": "finished"}, run(hop(2, "cpu:0", "cpu:1")), costs=COSTS)
+    report = build_report(
+        {"run": "r", "status": "finished"}, run(hop(2, "cpu:0", "cpu:1")), costs_of=costs_of
+    )
     assert report["notes"] == []
     assert ">estimated</th>" not in render_html(report)
     assert "estimated  count" not in render_text(report)
@@ -105,7 +111,7 @@ def test_a_report_without_times_has_no_column_for_them() -> None:
 
 def test_findings_tell_the_time_of_a_step_or_of_all() -> None:
     def summaries(*keys: Key, rounds: int = 10) -> list[str]:
-        report = build_report({"run": "r"}, run(*keys, rounds=rounds), costs=COSTS)
+        report = build_report({"run": "r"}, run(*keys, rounds=rounds), costs_of=costs_of)
         return [finding["summary"] for finding in report["findings"]]
 
     (each,) = summaries(hop(1, "cpu:0", "gpu:0", kind="upload"))
@@ -117,7 +123,7 @@ def test_findings_tell_the_time_of_a_step_or_of_all() -> None:
 
 
 def test_a_findings_evidence_has_the_time() -> None:
-    report = build_report({"run": "r"}, run(hop(1, "cpu:0", "gpu:0", kind="upload")), costs=COSTS)
+    report = build_report({"run": "r"}, run(hop(1, "cpu:0", "gpu:0", kind="upload")), costs_of=costs_of)
     assert report["findings"][0]["evidence"]["estimated_copying_ns"] == 20_000_000
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app.web.launch.card_loads import card_loads, least_busy, load_rows, warnings
 from tests.unit.machine_snapshots import (
@@ -19,6 +18,7 @@ from tests.unit.machine_snapshots import (
     process,
     without_gpus,
 )
+from tests.unit.web.app_pages import page_of
 
 IDLE: dict[str, Any] = {"utilization_gpu_percent": 0, "memory_free_bytes": 79 * GIB}
 
@@ -115,6 +115,6 @@ def test_the_panel_says_what_speaks_against_the_choice(
     snapshot: dict[str, Any] | None, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.web.launch.card_loads.monitor.shared", lambda: Watching(snapshot))
-    shown = AppTest.from_function(page).run()
+    shown = page_of(page).run()
     assert not shown.exception
     assert [told in markdown.value for markdown in shown.markdown] == ([True] if told else [])

@@ -25,6 +25,7 @@ from runners.launcher import plan_program
 from runners.plan import Plan
 from runners.run import Run
 from tests.unit.machine_snapshots import gpu, machine
+from tests.unit.web.app_pages import page_of
 
 
 def environment(state: Any, **facts: Any) -> Environment:
@@ -125,7 +126,7 @@ def test_gpus_are_given_in_the_order_in_which_they_are_picked() -> None:
         chosen = choose_devices(PROGRAMS["tf-mirrored"], cards, usable=cards)
         st.text(",".join(chosen.shown()))
 
-    page = AppTest.from_function(script).run()
+    page = page_of(script).run()
     assert not page.exception
     assert page.text[0].value == "gpu:0,gpu:1"
     page.multiselect[0].set_value(["gpu:2", "gpu:0"]).run()
@@ -149,14 +150,14 @@ def test_idle_cards_are_preset_before_busy_ones_and_stay_so(monkeypatch: pytest.
         )
 
     monkeypatch.setattr("app.web.launch.launch_form.monitor.shared", Watching)
-    page = AppTest.from_function(script).run()
+    page = page_of(script).run()
     assert not page.exception
     assert page.text[0].value == "gpu:1,gpu:2"
     monkeypatch.setattr(Watching, "snapshot", machine(*(gpu(index) for index in range(3))))
     assert page.run().text[0].value == "gpu:1,gpu:2"
     assert "nvidia-smi" in page.multiselect[0].label
     # The address goes before the load.
-    named = AppTest.from_function(script)
+    named = page_of(script)
     named.query_params["devices-tf-mirrored"] = ["gpu:0", "gpu:2"]
     assert named.run().text[0].value == "gpu:0,gpu:2"
 
@@ -173,7 +174,7 @@ def test_cards_that_the_framework_cannot_use_are_not_taken_unasked(usable: int, 
         cards = [Gpu(index, f"GPU-{index}", f"0:{index}", "H200", None) for index in range(2)]
         st.text(",".join(choose_devices(PROGRAMS["mx-module"], cards, cards[2 - usable :]).shown()))
 
-    page = AppTest.from_function(script, args=(usable,)).run()
+    page = page_of(script, args=(usable,)).run()
     assert not page.exception
     assert page.text[0].value == chosen
 
@@ -187,7 +188,7 @@ def test_the_exact_mode_is_offered(framework: str) -> None:
 
         st.text(choose_exact(framework))
 
-    page = AppTest.from_function(script, args=(framework,)).run()
+    page = page_of(script, args=(framework,)).run()
     assert not page.exception
     assert page.text[0].value == "False"
     page.checkbox[0].check()
@@ -204,7 +205,7 @@ def options_page(**address: str) -> AppTest:
         values = choose_options(program, Devices(stand_ins=2))
         st.json({"program": program.name, **values})
 
-    page = AppTest.from_function(script)
+    page = page_of(script)
     for name, value in address.items():
         page.query_params[name] = value
     return page.run()

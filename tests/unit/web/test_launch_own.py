@@ -15,6 +15,7 @@ from runners import interpreters, monitor, own_script, plan_script, script_folde
 from runners.gpus import Gpu, Gpus
 from runners.own_script import OwnScript
 from tests.unit.machine_snapshots import gpu, machine
+from tests.unit.web.app_pages import page_of
 
 
 def form() -> None:
@@ -63,7 +64,7 @@ def choose(page: AppTest, name: str, value: Any) -> AppTest:
 
 
 def test_gpus_are_given_in_the_order_in_which_they_are_picked(project: Path, three_cards: None) -> None:
-    page = choose(AppTest.from_function(form).run(), "script", "train.py")
+    page = choose(page_of(form).run(), "script", "train.py")
     assert "CUDA_VISIBLE_DEVICES" not in text(page)
     page.button_group(key="own-devices-kind").set_value("gpus").run()
     page.multiselect(key="own-devices").set_value(["gpu:2", "gpu:0"]).run()
@@ -73,7 +74,7 @@ def test_gpus_are_given_in_the_order_in_which_they_are_picked(project: Path, thr
 
 
 def test_a_module_and_its_working_directory(project: Path) -> None:
-    page = AppTest.from_function(form).run()
+    page = page_of(form).run()
     page.button_group(key="own-kind").set_value("Module (-m)").run()
     page.text_input(key="own-module").set_value("pack.go").run()
     page.text_input(key="own-arguments").set_value("--name 'two words'").run()
@@ -92,7 +93,7 @@ def test_what_was_launched_before_fills_the_form(project: Path) -> None:
     second = OwnScript(str(project), "pack.go", module=True, cwd="", framework="tensorflow")
     own_script.remember(first)
     own_script.remember(second)
-    page = AppTest.from_function(form).run()
+    page = page_of(form).run()
     assert text(page).endswith("-m pack.go")
     page.selectbox(key="own-before").set_value(1).run()
     assert text(page).endswith("train.py --epochs 1")
@@ -105,7 +106,7 @@ def test_two_folders_tell_their_scripts_apart(project: Path, tmp_path: Path) -> 
     other.mkdir()
     (other / "only.py").write_text("import tensorflow\n")
     script_folders.allow([project, other])
-    page = AppTest.from_function(form).run()
+    page = page_of(form).run()
     choose(page, "folder", str(other))
     assert page.selectbox(key="own-script").options == ["only.py"]
     choose(page, "script", "only.py")
@@ -123,7 +124,7 @@ def test_a_viewer_gets_nothing_and_nothing_is_run_for_one(
         monkeypatch.setattr(module, name, never)
     for role in ("viewer", None):
         monkeypatch.setattr(access, "role", lambda role=role: role)
-        page = AppTest.from_function(form).run()
+        page = page_of(form).run()
         assert not page.exception
         assert "takes the operator's address" in page.info[0].value
         assert not [*page.button, *page.selectbox, *page.text_input, *page.text_area, *page.code]
@@ -131,7 +132,7 @@ def test_a_viewer_gets_nothing_and_nothing_is_run_for_one(
 
 def test_without_a_folder_it_says_how_to_name_one(project: Path) -> None:
     script_folders.allow([])
-    page = AppTest.from_function(form).run()
+    page = page_of(form).run()
     assert "No folder was named" in page.info[0].value
     assert page.code[0].value == "python3 -m app serve --scripts ~/my-project"
     assert not page.button

@@ -16,6 +16,7 @@ from runners.cuda_order import visible, with_ordinals
 from runners.fitness import Fit, Part
 from runners.gpus import gpus_of
 from tests.unit.machine_snapshots import LOST, gpu, lost_gpu, machine, silent_gpu, without_gpus
+from tests.unit.web.app_pages import page_of
 
 NONE_SET: dict[str, str] = {}
 
@@ -108,7 +109,7 @@ def test_of_a_recorded_machine_this_ones_driver_is_not_asked(monkeypatch: pytest
 
 class TestTheBox:
     def page(self, **query: str) -> AppTest:
-        page = AppTest.from_function(order_page)
+        page = page_of(order_page)
         for name, value in query.items():
             page.query_params[name.replace("_", "-")] = value
         return page.run()
@@ -163,7 +164,7 @@ def one_page() -> None:
 
 
 def test_without_a_gpu_every_section_says_why(hopscope_home: Path) -> None:
-    page = AppTest.from_function(empty_page).run()
+    page = page_of(empty_page).run()
     assert not page.exception
     told = [caption.value for caption in page.caption]
     assert len(told) == 3
@@ -199,7 +200,7 @@ def test_why_there_is_a_question_mark_stands_below_the_table(monkeypatch: pytest
     monkeypatch.setattr(cuda_order, "ask_driver", lambda _order: one)
     monkeypatch.setattr(cuda_order, "_measured", {})
     monkeypatch.setattr(cuda_order, "_failed", {})
-    page = AppTest.from_function(mig_page).run()
+    page = page_of(mig_page).run()
     assert not page.exception
     told = [caption.value.replace("\\", "") for caption in page.caption]
     assert "The ? of GPU 0 and GPU 1: in MIG mode CUDA shows one instance only, not the cards' order." in told
@@ -219,7 +220,7 @@ def silent_page() -> None:
 
 
 def test_a_machine_that_tells_nothing_has_its_reasons_in_every_section(hopscope_home: Path) -> None:
-    page = AppTest.from_function(silent_page).run()
+    page = page_of(silent_page).run()
     assert not page.exception
     told = [caption.value.replace("\\", "") for caption in page.caption]
     reasons = "; ".join(f"GPU {index} cannot be read: NVML_ERROR_GPU_IS_LOST" for index in (0, 1))
@@ -234,7 +235,7 @@ def test_cards_of_which_nothing_is_told_leave_the_sections_whole(
     monkeypatch.setattr(cuda_order, "ask_driver", lambda _order: one)
     monkeypatch.setattr(cuda_order, "_measured", {})
     monkeypatch.setattr(cuda_order, "_failed", {})
-    page = AppTest.from_function(broken_page).run()
+    page = page_of(broken_page).run()
     assert not page.exception
     told = [caption.value.replace("\\", "") for caption in page.caption]
     for index in (1, 2):
@@ -267,7 +268,7 @@ def test_a_card_that_cannot_be_read_is_one_row_and_the_others_keep_their_numbers
 
 
 def test_with_one_gpu_there_is_no_way_between_cards(hopscope_home: Path) -> None:
-    page = AppTest.from_function(one_page).run()
+    page = page_of(one_page).run()
     assert not page.exception
     told = [caption.value for caption in page.caption]
     assert "There is one card, so there is no way between cards." in told
@@ -361,10 +362,10 @@ class TestCosts:
     def test_costs_of_another_driver_are_not_shown_as_this_ones(self, hopscope_home: Path) -> None:
         costs, _ = self.costs()
         save(costs)
-        page = AppTest.from_function(costs_page).run()
+        page = page_of(costs_page).run()
         assert not page.exception
         assert any("Measured on ws1" in caption.value for caption in page.caption)
-        page = AppTest.from_function(upgraded_page).run()
+        page = page_of(upgraded_page).run()
         assert (
             page.caption[0].value
             == "Measured with driver 570\\.86\\.15, and not yet with this one, 580\\.1\\."

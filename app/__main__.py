@@ -19,6 +19,15 @@ if not __package__:
     # Started as a folder, `python3 /path/to/clone/app`: the clone is the import root, not app/.
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-from app.bootstrap import main
+for number in range(3):
+    # The number of a standard stream that was closed would be the next file's that is opened.
+    try:
+        os.fstat(number)
+    except OSError:
+        os.open(os.devnull, os.O_RDWR)
+sys.stdout = sys.stdout or os.fdopen(1, "w")
+sys.stderr = sys.stderr or os.fdopen(2, "w")
+
+from app.bootstrap import main  # noqa: E402 - it opens files
 
 sys.exit(main(sys.argv[1:]))

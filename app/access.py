@@ -252,6 +252,7 @@ def _refuse(scope: Scope, policy: Policy | None) -> Response | None:
     if policy is None:
         return PlainTextResponse("The server is starting.\n", 503)
     offered = _tokens_offered(scope)
+    _hide_tokens(scope, policy.tokens)
     headers = Headers(scope=scope)
     server = (scope.get("server") or (None,))[0]
     if not policy.knows_host(headers.get("host"), server):
@@ -269,6 +270,15 @@ def _tokens_offered(scope: Scope) -> list[str]:
         rest = urlencode([(name, value) for name, value in query if name != TOKEN])
         scope["query_string"] = rest.encode("ascii")
     return offered
+
+
+def _hide_tokens(scope: Scope, tokens: Iterable[str]) -> None:
+    """Take tokens out of what is left of an address, such as a mistyped one: a log would keep them."""
+    for token in tokens:
+        scope["path"] = scope["path"].replace(token, "...")
+        for name in ("query_string", "raw_path"):
+            if token.encode() in (scope.get(name) or b""):
+                scope[name] = scope[name].replace(token.encode(), b"...")
 
 
 def _refuse_stranger(scope: Scope, offered: list[str], policy: Policy, server: str | None) -> Response | None:

@@ -36,7 +36,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 from websockets import http11
 
-from app import access
+from app import access, slow_requests
 from app.components.runs.listing import ListingHub
 from app.components.stream.going_on import GoingOn
 from app.components.stream.replay import Replay, recording_of
@@ -230,6 +230,7 @@ def _bound(config: uvicorn.Config) -> None:
     # Other servers of this host share a browser's cookies with this one, so their size is not ours to choose.
     config.h11_max_incomplete_event_size = _HEADER_BYTES
     http11.MAX_LINE_LENGTH = _HEADER_BYTES
+    slow_requests.bound(config)
 
 
 def _listening(server: uvicorn.Server | None) -> tuple[str, int]:

@@ -65,10 +65,18 @@ def runs_folder() -> Path:
 
 
 def close_to_others() -> list[str]:
-    """Take the rights that others had in the folders of runs, and say so, a line each; mostly nothing."""
+    """Take the rights that others had in the folders of runs, and say so, a line each; mostly nothing.
+
+    HopscopeError where a folder belongs to another user, who could change what is in it at any time.
+    """
     said = []
     for folder in (home(), runs_folder()):
         with contextlib.suppress(OSError):
+            if (owner := folder.stat().st_uid) not in (0, os.geteuid()):
+                raise HopscopeError(
+                    f"{printable(folder)} belongs to another user (uid {owner}), who could change all"
+                    " runs; name a folder of your own in HOPSCOPE_HOME, or take this one over with chown"
+                )
             if private_files.narrow(str(folder)):
                 said.append(f"other users could look into {printable(folder)}; now only its owner can")
     return said

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import BinaryIO
 
-from app.cli.output import print_json, tell
+from app.cli.output import drop_output, print_json, tell
 from app.cli.relay import program_input
 from runners import background, registry, run_files
 from runners.errors import HopscopeError, UsageError
@@ -66,7 +64,10 @@ def attend(plan: Plan, as_json: bool) -> int:
     if as_json:
         from app.reports.run_report import run_report
 
-        print_json(run_report(run.path))
+        try:
+            print_json(run_report(run.path))
+        except HopscopeError as error:  # the program's own exit status counts
+            tell(str(error))
     else:
         _tell_found(run)
     return exit_status(run)
@@ -152,9 +153,10 @@ class _Sink:
             try:
                 self.target.write(piece)
                 self.target.flush()
-            except BrokenPipeError:
+            except OSError as error:
                 # The program goes on, and its output stays in the run folder.
                 self.target = None
-                with Path(os.devnull).open("wb") as nowhere:
-                    os.dup2(nowhere.fileno(), sys.stdout.fileno())
+                drop_output()
+                if not isinstance(error, BrokenPipeError):
+                    tell(f"its output cannot be passed on and stays in the run: {error.strerror}")
         return moved

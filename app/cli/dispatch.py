@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import Protocol
 
 from app.cli import (
@@ -22,7 +20,7 @@ from app.cli import (
     stop,
     token,
 )
-from app.cli.output import tell
+from app.cli.output import drop_output, tell
 from app.cli.parser import Parser
 from runners import registry
 from runners.catalogue import did_you_mean
@@ -76,8 +74,7 @@ def main(argv: list[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read the output has enough. Python would complain again when it closes standard output.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()  # whoever read it has enough
         return 1
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
 import json
+import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from app.facts.run_devices import recorded_devices
+from runners.errors import HopscopeError
 from runners.printable import printable_lines
 from runners.purpose import is_preflight, tried
 from runners.run import Run
@@ -19,18 +23,38 @@ _DEEPEST_JSON = 200
 
 
 def print_json(value: dict[str, Any]) -> None:
-    """Print an object as one line of standard output: JSON by its rules, ASCII only."""
-    print(json.dumps(Plain(_DEEPEST_JSON).value(value), allow_nan=False), flush=True)
+    """Print an object as one line of standard output: JSON by its rules, ASCII only.
+
+    HopscopeError where standard output cannot be written; BrokenPipeError where nobody reads it.
+    """
+    _print(json.dumps(Plain(_DEEPEST_JSON).value(value), allow_nan=False), "\n")
 
 
 def say(text: str, end: str = "\n") -> None:
-    """Print a command's result, in which text from runs cannot drive the terminal."""
-    print(printable_lines(text), end=end, flush=True)
+    """Print a command's result, in which text from runs cannot drive the terminal; errors as `print_json`."""
+    _print(printable_lines(text), end)
+
+
+def _print(text: str, end: str) -> None:
+    try:
+        print(text, end=end, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        drop_output()
+        raise HopscopeError(f"standard output cannot be written: {error.strerror}") from None
+
+
+def drop_output() -> None:
+    """Write standard output nowhere from now on: Python would fail at its end to write what is left."""
+    with Path(os.devnull).open("wb") as nowhere, contextlib.suppress(OSError):
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 def tell(line: str) -> None:
-    """Tell the user something that is not the command's result."""
-    print(f"hopscope: {printable_lines(line)}", file=sys.stderr, flush=True)
+    """Tell the user something that is not the command's result, if standard error can be written."""
+    with contextlib.suppress(OSError):
+        print(f"hopscope: {printable_lines(line)}", file=sys.stderr, flush=True)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

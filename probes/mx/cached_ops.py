@@ -106,7 +106,7 @@ class CachedOps:
         try:
             graph.add(self._read(symbol, device, inputs, loc))
         except Exception as error:  # noqa: BLE001 - the program goes on without this graph being seen
-            self._recording.unseen("ops of hybridized blocks", f"{type(error).__name__}: {error}")
+            self._recording.failed("ops of hybridized blocks", error)
         known.graphs[identity] = graph
         return graph
 

@@ -161,7 +161,7 @@ def install(
             loc = recording.sites.current(2)
             bound[executor.handle.value] = Bound(recording, arrays, sites, executor)
         except Exception as error:  # noqa: BLE001 - the program goes on without this graph being seen
-            recording.unseen("graphs of executors", f"{type(error).__name__}: {error}")
+            recording.failed("graphs of executors", error)
         with guard:
             _count_memory(arrays, executor, loc)
             heads[executor.handle.value] = _heads(arrays, sites, executor)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import Any
 
+from ..trace.guard import is_own
 from .function_notes import label_of, must_compile
 from .kernels import types_of_node
 from .names import short_device
@@ -60,7 +61,9 @@ class TracedFunctions:
             return
         try:
             found = infer_shapes(function_graph.post_optimization_graph, arguments)
-        except Exception:  # noqa: BLE001 - then tracing's shapes have to do
+        except Exception as error:
+            if not is_own(error):
+                raise
             return
         shapes = self.found[owner]["shapes"]
         for (name, slot), (dims, dtype, _) in found.items():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from typing import Any, Callable, Optional
 
+from ..trace.guard import is_own
 from ..trace.recording import Recording
 from ..trace.rows import RUNTIMES_GRAPHS
 from .awaited import Awaited
@@ -108,7 +109,9 @@ class FunctionGraphs:
             graph = read_placed(
                 self.recording, function_graph, owner, self.notes, arguments, location, number, called=called
             )
-        except Exception as error:  # noqa: BLE001 - the program's call must not fail by it
+        except Exception as error:
+            if not is_own(error):
+                raise
             self._untold(owner, owner == name, unreadable(error))
             return
         self._awaited.arrived(owner)

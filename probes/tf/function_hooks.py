@@ -75,13 +75,15 @@ def install(recording: Recording) -> Functions:
         finally:
             dur = clock() - start
             ops = None
-            if window is not None:
+            try:
+                if window is not None:
+                    with calling:
+                        ops = functions.windows.end(window)
                 with calling:
-                    ops = functions.windows.end(window)
-            with calling:
-                functions.ran(self, text, tensor_inputs, outputs, start, dur, observing, ops, task)
-            if first:
-                firsts.end(text, held)
+                    functions.ran(self, text, tensor_inputs, outputs, start, dur, observing, ops, task)
+            finally:
+                if first:
+                    firsts.end(text, held)
         return outputs
 
     context.Context.call_function = call_function

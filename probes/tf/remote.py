@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from typing import Any, NamedTuple, Optional
 
+from ..trace.guard import is_own
 from ..trace.hop import hop_fields
 from ..trace.left_graphs import ENDING, remove_graphs
 from ..trace.recording import Recording, clock
@@ -113,7 +114,9 @@ class Remote:
             graph = read_placed(
                 self.recording, placed, one.name, notes, arguments, one.location, one.number, process
             )
-        except Exception as error:  # noqa: BLE001 - whatever is odd about the graph, the program goes on
+        except Exception as error:
+            if not is_own(error):
+                raise
             self._untold(one, f"the graph of it cannot be read: {type(error).__name__}")
             return
         if graph.observe:

@@ -5,13 +5,13 @@ Libraries open scopes too, tf.distribute above all: of these it is noted which f
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import threading
 from types import CodeType, FrameType
 from typing import Any, NamedTuple, Optional
 
 from ..trace.frames import PASSING, drop_frame, stands_for
+from ..trace.guard import IGNORED
 from ..trace.recording import Recording
 from ..trace.sites import library_path
 
@@ -71,7 +71,7 @@ def watch_threads() -> None:
 
     @stands_for(start)
     def start_noted(thread: threading.Thread, *args: Any, **kwargs: Any) -> None:
-        with contextlib.suppress(Exception):  # a thread's own class may refuse attributes
+        with IGNORED:  # a thread's own class may refuse attributes
             thread._hopscope_scope = current().line  # type: ignore[attr-defined]  # a mark of ours
         with PASSING:
             start(thread, *args, **kwargs)

@@ -15,6 +15,7 @@ import weakref
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Optional
 
+from ..trace.guard import is_own
 from ..trace.recording import Recording
 from .function_notes import FunctionNote
 from .functions import Functions
@@ -128,7 +129,9 @@ class SessionGraphs:
         with self._lock:
             try:
                 found = self._placed(label, session.graph, parts, feeds, location)
-            except Exception as error:  # noqa: BLE001 - the program's run must not fail by it
+            except Exception as error:
+                if not is_own(error):
+                    raise
                 count = sum(len(part.node) for part in parts)
                 self.recording.unseen(f"ops inside {label}", unreadable(error), count)
                 return

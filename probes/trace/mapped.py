@@ -95,6 +95,7 @@ class MappedFile:
     def __init__(self, path: str) -> None:
         """Create the file; FileExistsError where the path is taken, OSError where it cannot be created."""
         self.path = path
+        check_limit(PAGE)
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         held = Held(os.open(path, flags, private_files.FILE_MODE))
         try:

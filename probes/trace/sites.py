@@ -7,7 +7,6 @@ a user frame is charged to the line that started it.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 import sys
@@ -18,6 +17,7 @@ from typing import Any, Callable, Optional
 
 from .cells import cell_name, is_cell
 from .frames import PASSING, stands_for
+from .guard import IGNORED
 
 _INSTALLED = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -169,7 +169,7 @@ class Sites:
 
         @stands_for(start)
         def start_noted(thread: threading.Thread, *args: Any, **kwargs: Any) -> None:
-            with contextlib.suppress(Exception):  # a thread's own class may refuse attributes
+            with IGNORED:  # a thread's own class may refuse attributes
                 thread._hopscope_started_at = sites.current()  # type: ignore[attr-defined]
             with PASSING:
                 start(thread, *args, **kwargs)

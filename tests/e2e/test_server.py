@@ -25,6 +25,7 @@ import pytest
 
 from app import access
 from app.opening import owner
+from app.slow_requests import MOST
 from tests.e2e.conftest import ROOT, Server, free_port, settled, start_server, wait_until
 
 websockets = pytest.importorskip("websockets.sync.client", reason="websockets is not installed")
@@ -199,6 +200,23 @@ def raw(server: Server) -> Iterator[socket.socket]:
         yield connection
 
 
+def test_requests_that_never_come_whole_are_few_and_do_not_stay(server: Server) -> None:
+    """Without a token: each sends half a megabyte of a request's head, and no more."""
+    with contextlib.ExitStack() as held:
+        unfinished = []
+        for _ in range(MOST + 5):
+            unfinished.append(held.enter_context(raw(server)))
+            with contextlib.suppress(OSError):
+                unfinished[-1].sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"x" * 500_000)
+        for connection in unfinished[:5]:
+            with contextlib.suppress(ConnectionError):
+                assert connection.recv(1) == b""
+        assert fetch(server.link("/hopscope/health"))[0] == 200
+        # The last one is closed by time.
+        with contextlib.suppress(ConnectionError):
+            assert unfinished[-1].recv(1) == b""
+
+
 STREAMLIT = ("-m", "streamlit", "run", "app/server.py", "--server.port", "PORT")
 UVICORN = ("-m", "uvicorn", "app.server:app", "--host", "0.0.0.0", "--port", "PORT")
 
@@ -217,6 +235,9 @@ def test_a_token_is_required_however_it_is_started(
         assert page.url == f"{running.url}/launch"
         assert str(port) in command("token", tmp_path).stdout
         assert fetch(running.link("/metrics", role="viewer"))[0] == 200
+        token = running.tokens()["viewer"]
+        for mistyped in (f"/metrics?Token={token}", f"/token={token}", f"/metrics?x;token={token}"):
+            assert fetch(running.url + mistyped)[0] == 403
         printed = running.printed()
         assert words is STREAMLIT or '"GET /metrics HTTP/1.1" 200' in printed
         assert not any(token in printed for token in running.tokens().values())

@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -300,6 +301,18 @@ def test_a_reader_that_leaves_does_not_end_the_run(start: Start) -> None:
     process.stdout.close()
     process.stdout = None
     assert finish(process)[0] == 4
+    assert only_run().log.read_text().endswith("49999\n")
+
+
+@pytest.mark.parametrize("where", [">/dev/full", ">&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_an_output_that_cannot_be_written_does_not_end_the_run(tmp_path: Path, where: str) -> None:
+    (tmp_path / "script.py").write_text("import sys\nfor n in range(50_000): print(n)\nsys.exit(4)")
+    words = [sys.executable, str(ROOT / "app"), "run", "--python", sys.executable, "--", "script.py"]
+    command = f"{shlex.join(words)} {where}"
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], cwd=tmp_path, capture_output=True, check=False, timeout=LONG_S
+    )
+    assert (done.returncode, b"Traceback" in done.stderr) == (4, False)
     assert only_run().log.read_text().endswith("49999\n")
 
 

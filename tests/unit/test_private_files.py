@@ -13,6 +13,7 @@ import pytest
 
 from probes import private_files
 from runners import registry
+from runners.errors import HopscopeError
 from runners.private_files import read_private
 
 
@@ -80,6 +81,18 @@ def test_what_was_open_to_others_is_closed_with_a_word_said_once(
     ]
     assert set(modes(home).values()) == {0o700}
     assert registry.close_to_others() == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives folders away")
+@pytest.mark.parametrize("of_another", ["home", "home/runs"])
+def test_a_folder_of_another_user_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of_another: str
+) -> None:
+    (tmp_path / "home" / "runs").mkdir(parents=True)
+    os.chown(tmp_path / of_another, 65534, 65534)
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    with pytest.raises(HopscopeError, match=r"belongs to another user \(uid 65534\)"):
+        registry.close_to_others()
 
 
 def test_a_folder_that_is_shared_by_its_nature_stays_so(

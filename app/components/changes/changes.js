@@ -1,5 +1,9 @@
 // What was changed in files, each beneath its name.
 
+import { span } from "../shared/cells.js";
+import { change } from "../shared/change.js";
+import { applyPalette } from "../shared/theme.js";
+
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector(".hopscope");
   applyPalette(root);

@@ -1,5 +1,9 @@
 // What a program's claim came to: a word and the measurement a line, and below what was claimed.
 
+import { node, span } from "../shared/cells.js";
+import { mount } from "../shared/mount.js";
+import { applyPalette } from "../shared/theme.js";
+
 class Claim {
   constructor(root) {
     this.root = root;

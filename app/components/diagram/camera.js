@@ -1,8 +1,10 @@
 // Zoom and pan: what is in view, and that it stays there when the data changes.
 
+import { PITCH_GOOD, stackLanes } from "./layout.js";
+
 const ZOOM_MAX = 6;
 
-const CAMERA = {
+export const CAMERA = {
   // Keeps what the reader looks at where it is: the group just opened or closed, else the one nearest the middle.
   holdPlace(before) {
     const anchor = this.anchor;
@@ -115,3 +117,7 @@ const CAMERA = {
     }
   },
 };
+
+export function reducedMotion() {
+  return window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+}

@@ -1,5 +1,8 @@
 // Everything around the drawing: title, opened scopes, buttons, legend, note.
 
+import { lineWidth, r } from "./edges.js";
+import { el, text } from "./scene.js";
+
 const ICONS = {
   play: "M4 2.5v11l9-5.5z",
   stop: "M3.5 3.5h9v9h-9z",
@@ -14,7 +17,7 @@ function icon(name) {
   return svg;
 }
 
-function makeChrome(root, actions) {
+export function makeChrome(root, actions) {
   const bar = el("html:div", { class: "bar-row" }, root);
   const title = el("html:div", { class: "title", "data-testid": "diagram-title" }, bar);
   const traces = el("html:div", { class: "traces", "data-testid": "diagram-traces" }, bar);

@@ -2,13 +2,15 @@
 // straight there; farther on it runs through the channel beside the receiving lane, so that it passes
 // behind no bar on its way and every turn happens between two columns.
 
+import { CHANNEL_EDGE, CHANNEL_STEP, channelOf, TURN_MAX, TURN_SHARE } from "./layout.js";
+
 const HEAD = 4.5;
 
-function lineWidth(weight) {
+export function lineWidth(weight) {
   return 1.1 + weight * 4.4;
 }
 
-function routeCrossings(crossings, boxes, layout, ty, k) {
+export function routeCrossings(crossings, boxes, layout, ty, k) {
   const routes = [];
   const sides = new Map();
   const join = (key, entry) => {
@@ -108,6 +110,6 @@ function bowed(route, turn) {
   route.path = `M${r(start)},${r(y1)}C${r(reach)},${r(y1)} ${r(reach)},${r(y2)} ${r(tip + side * (head - 1))},${r(y2)}`;
 }
 
-function r(value) {
+export function r(value) {
   return Math.round(value * 10) / 10;
 }

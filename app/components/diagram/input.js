@@ -1,8 +1,10 @@
 // Mouse, wheel and keys.
 
+import { crossingLines, groupLines } from "./tooltip.js";
+
 const DRAG_PX = 4;
 
-function listen(diagram) {
+export function listen(diagram) {
   const { svg, root, tooltip } = diagram;
   let drag = null;
   let dragged = false;

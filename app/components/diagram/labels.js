@@ -3,7 +3,7 @@
 const BREAKS = /(?<=[_/.\-:\s])|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])/;
 const LEAST_LETTERS = 4; // that half a word must have
 
-function makeMeasure(root) {
+export function makeMeasure(root) {
   const context = document.createElement("canvas").getContext("2d");
   const family = getComputedStyle(root).fontFamily || "sans-serif";
   const known = new Map();
@@ -22,7 +22,7 @@ function makeMeasure(root) {
 // The whole label; of a path first the end; then the first words of that, then of the
 // first word the beginning; '' where not even that fits.
 // Of `line 31` it is the number that tells: it is kept, as places in the source are written, `:31`.
-function fitLabel(label, room, measure, font) {
+export function fitLabel(label, room, measure, font) {
   if (measure(label, font) <= room) return label;
   const parts = label.split("/");
   for (let first = 1; first < parts.length; first += 1) {

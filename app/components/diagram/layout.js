@@ -5,8 +5,8 @@ const LANE_PAD = 13;
 const EDGE = 4;
 const CHANNEL_MIN = 22;
 const CHANNEL_MAX = 52;
-const CHANNEL_STEP = 6;
-const CHANNEL_EDGE = 10;
+export const CHANNEL_STEP = 6;
+export const CHANNEL_EDGE = 10;
 const LANE_MIN = 62;
 const BAR_MIN = 44;
 const BAR_NARROW = 30;
@@ -18,16 +18,16 @@ const GAP_MIN = 34;
 const GAP_TIGHT = 12;
 const GAP_SHARE = 0.26;
 const GAP_MAX = 150;
-const TURN_SHARE = 0.62;
-const TURN_MAX = 34;
+export const TURN_SHARE = 0.62;
+export const TURN_MAX = 34;
 const ARROW_ROOM = 12;
 const PITCH_MIN = 9;
 const PITCH_READABLE = 20;
-const PITCH_GOOD = 30;
+export const PITCH_GOOD = 30;
 const PITCH_MAX = 36;
 const BAR_CHROME = 36;
 
-function layoutDiagram(data, measure, viewWidth, maxHeight) {
+export function layoutDiagram(data, measure, viewWidth, maxHeight) {
   const byId = new Map(data.groups.map((group) => [group.id, group]));
   const laneOf = new Map(data.lanes.map((lane, index) => [lane.device, index]));
   const ranks = [...new Set(data.groups.map((group) => group.rank))].sort((a, b) => a - b);
@@ -101,7 +101,7 @@ function widestThatFits(widths, room) {
 }
 
 // Gives lanes and bars their y for this distance between rows; `channels` are the middles of the gaps.
-function stackLanes(layout, lanes, pitch) {
+export function stackLanes(layout, lanes, pitch) {
   layout.pitch = pitch;
   layout.lanes = [];
   layout.channels = [];
@@ -124,7 +124,7 @@ function stackLanes(layout, lanes, pitch) {
 
 // The channel that a crossing runs through when it can't go straight: beside the receiving lane, on the
 // sender's side. Channel 0 lies above the first lane.
-function channelOf(from, to, lanes) {
+export function channelOf(from, to, lanes) {
   const below = from.lane > to.lane || (from.lane === to.lane && to.lane < lanes - 1);
   return below ? to.lane + 1 : to.lane;
 }

@@ -1,5 +1,18 @@
 // The placement diagram: a component that is called again with new data and changes what it drew in place.
 
+import { mount } from "../shared/mount.js";
+import { applyPalette } from "../shared/theme.js";
+import { CAMERA, reducedMotion } from "./camera.js";
+import { makeChrome } from "./chrome.js";
+import { r, routeCrossings } from "./edges.js";
+import { listen } from "./input.js";
+import { makeMeasure } from "./labels.js";
+import { layoutDiagram, stackLanes } from "./layout.js";
+import { MARKS } from "./marks.js";
+import { makePlayer } from "./player.js";
+import { el, makeCrossing, makeGroup, placeCrossing, placeGroup, reconcile, ROOMY, set, text, TIGHT, updateCrossing, updateGroup } from "./scene.js";
+import { makeTooltip } from "./tooltip.js";
+
 const LOW_HEIGHT = 620;
 const MAX_HEIGHT = 860;
 const LANE_HEIGHT = 96;
@@ -249,10 +262,6 @@ function sameBoxes(a, b) {
     if (!other || Math.abs(other.x - box.x) + Math.abs(other.y - box.y) + Math.abs(other.width - box.width) > 0.5) return false;
   }
   return true;
-}
-
-function reducedMotion() {
-  return window.matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {

@@ -1,9 +1,12 @@
 // What is picked, near it or pointed at: marked, the rest faded; and the sizes written on the crossings.
 
+import { r, routeCrossings } from "./edges.js";
+import { el, set } from "./scene.js";
+
 const LABELLED_CROSSINGS = 24;
 const LABEL_SPOTS = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8];
 
-const MARKS = {
+export const MARKS = {
   // Which part is in view, along the lower and the right edge.
   drawThumbs() {
     const bar = (node, at, view, whole, attributes) => {

@@ -1,11 +1,14 @@
 // The step player: lights the groups in rank order and moves a dot along each crossing. It shows what
 // depends on what, not how long anything took.
 
+import { r } from "./edges.js";
+import { el, set } from "./scene.js";
+
 const RANK_MS = 520;
 const SHORTEST_MS = 3000;
 const LONGEST_MS = 18000;
 
-function makePlayer(state) {
+export function makePlayer(state) {
   const player = { playing: false, at: 0, frame: 0, dots: new Map() };
 
   player.toggle = () => (player.playing ? player.stop() : player.start());

@@ -1,8 +1,11 @@
 // The SVG elements: made once a group or crossing, then only changed. All text goes in as text.
 
+import { r } from "./edges.js";
+import { fitLabel } from "./labels.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
-function el(name, attributes = {}, parent = null) {
+export function el(name, attributes = {}, parent = null) {
   const node = name.startsWith("html:")
     ? document.createElement(name.slice(5))
     : document.createElementNS(SVG, name);
@@ -11,19 +14,19 @@ function el(name, attributes = {}, parent = null) {
   return node;
 }
 
-function set(node, attributes) {
+export function set(node, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) node.removeAttribute(name);
     else if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value === true ? "" : value);
   }
 }
 
-function text(node, value) {
+export function text(node, value) {
   if (node.textContent !== value) node.textContent = value;
 }
 
 // Adds, updates and removes children so that they match `items`, keyed by `id`.
-function reconcile(known, items, parent, create, update) {
+export function reconcile(known, items, parent, create, update) {
   const seen = new Set();
   for (const item of items) {
     seen.add(item.id);
@@ -44,7 +47,7 @@ function reconcile(known, items, parent, create, update) {
 }
 
 // A group's parts are made when they are first shown: a map of a thousand bars needs few of them.
-function makeGroup() {
+export function makeGroup() {
   const node = el("g", { class: "group enter", role: "button", tabindex: -1, "data-testid": "group" });
   node.addEventListener("animationend", () => node.classList.remove("enter"), { once: true });
   return { node, size: "", bar: el("rect", { class: "bar" }, node), label: el("text", { class: "label" }, node) };
@@ -80,7 +83,7 @@ function part(entry, name, shown) {
   return shown ? entry[name] : null;
 }
 
-function updateGroup(entry, item, hue) {
+export function updateGroup(entry, item, hue) {
   entry.node.style.setProperty("--hue", hue);
   set(entry.node, {
     "data-id": item.id,
@@ -102,11 +105,11 @@ function updateGroup(entry, item, hue) {
 }
 
 // How text stands in a bar: where there is little room it is smaller and nearer to the edges.
-const ROOMY = { font: "500 12px", left: 8, beside: 23, right: 5 };
-const TIGHT = { font: "500 11px", left: 5, beside: 21, right: 3 };
+export const ROOMY = { font: "500 12px", left: 8, beside: 23, right: 5 };
+export const TIGHT = { font: "500 11px", left: 5, beside: 21, right: 3 };
 
 // Puts one bar at its place. Its text is fitted to what of the bar is in view, anew only when that changed.
-function placeGroup(entry, box, measure, viewWidth, style) {
+export function placeGroup(entry, box, measure, viewWidth, style) {
   set(entry.node, { transform: `translate(${r(box.x)} ${r(box.y)})` });
   const hidden = Math.max(0, -box.x);
   const end = Math.min(box.width, viewWidth - box.x);
@@ -175,7 +178,7 @@ function drawMix(entry, item, width, height) {
   });
 }
 
-function makeCrossing() {
+export function makeCrossing() {
   const node = el("g", { class: "crossing", role: "button", tabindex: -1, "data-testid": "crossing" });
   return {
     node,
@@ -185,7 +188,7 @@ function makeCrossing() {
   };
 }
 
-function updateCrossing(entry, item) {
+export function updateCrossing(entry, item) {
   entry.node.classList.toggle("alert", item.alert);
   entry.node.classList.toggle("collective", item.collective);
   set(entry.node, {
@@ -203,7 +206,7 @@ function updateCrossing(entry, item) {
   });
 }
 
-function placeCrossing(entry, route) {
+export function placeCrossing(entry, route) {
   set(entry.node, { display: route ? null : "none" });
   if (!route) return;
   set(entry.hit, { d: route.path });

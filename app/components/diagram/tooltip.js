@@ -1,6 +1,8 @@
 // The box beside the pointer, and what it says about a group or a crossing.
 
-function makeTooltip(root) {
+import { el } from "./scene.js";
+
+export function makeTooltip(root) {
   const box = el("html:div", { class: "tip", role: "tooltip", "data-testid": "tooltip", hidden: true }, root);
   return {
     box,
@@ -26,7 +28,7 @@ function makeTooltip(root) {
   };
 }
 
-function groupLines(item, hue) {
+export function groupLines(item, hue) {
   const lines = [
     { kind: "head", value: item.scope || item.label },
     { kind: "device", value: `${item.device} · ${item.ops} ${item.ops === 1 ? "op" : "ops"} · ${item.hops} ${item.hops === 1 ? "hop" : "hops"}`, color: hue },
@@ -45,7 +47,7 @@ function groupLines(item, hue) {
   return lines;
 }
 
-function crossingLines(item) {
+export function crossingLines(item) {
   const lines = [
     { kind: "head", value: `${item.from} → ${item.to}` },
     { kind: "figure", value: `${item.text}  (${item.basis})` },

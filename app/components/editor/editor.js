@@ -1,5 +1,9 @@
 // A plain text area beside the numbers of its lines. Lines are never wrapped, so that all are of one height.
 
+import { node } from "../shared/cells.js";
+import { mount } from "../shared/mount.js";
+import { applyPalette } from "../shared/theme.js";
+
 const ABOVE = 5; // lines shown above the one that it opens at
 const PAUSE_MS = 400; // of typing, after which the text is told
 

@@ -1,5 +1,9 @@
 // A line of labelled values, changed in place.
 
+import { drawCell, node, put } from "../shared/cells.js";
+import { mount } from "../shared/mount.js";
+import { applyPalette } from "../shared/theme.js";
+
 // Streamlit leaves a reader who follows a link as far down as the last page was scrolled.
 function arrive(page, top) {
   const before = window.hopscopePage;

@@ -1,5 +1,9 @@
 // Any Plotly figure, changed in place: no remount, zoom kept through uirevision, events back to Python.
 
+import { mount } from "../shared/mount.js";
+import { loadPlotly, SOURCE } from "../shared/plotly.js";
+import { paletteOf } from "../shared/theme.js";
+
 // `var(--hs-NAME)` and `var(--hs-NAME,ALPHA)` become colours that Plotly understands.
 function resolveColors(value, palette) {
   if (typeof value === "string") {

@@ -1,5 +1,11 @@
 // What the reader should know: a sentence, the fix, the line, the proof; quiet ones folded away.
 
+import { deviceChip, node, put, span } from "../shared/cells.js";
+import { change, hanging } from "../shared/change.js";
+import { drawCode } from "../shared/code.js";
+import { mount } from "../shared/mount.js";
+import { applyPalette } from "../shared/theme.js";
+
 const FEW = 4; // findings that are all laid out with their lines
 const LAID_OUT = 3; // of more than those
 

@@ -1,8 +1,12 @@
 // What a person would want to know. What is over stays a moment in grey, so that nothing jumps to and fro.
 
+import { node, put, span } from "../shared/cells.js";
+import { clockOf } from "./card.js";
+import { hueOf, mark, toggle } from "./fields.js";
+
 const OVER_S = 8;
 const MOST_ALERTS = 2;
-const SEVERITIES = ["error", "warning", "info"];
+export const SEVERITIES = ["error", "warning", "info"];
 const SIGNS = { error: "Error", warning: "Warning", info: "Note" };
 const FROZEN = {
   stale: ({ snapshot }) => `No new sample: ${snapshot.sampler?.text || "the sampler is silent"}.`,
@@ -10,7 +14,7 @@ const FROZEN = {
   refused: () => "No new sample: the server refuses this page.",
 };
 
-class Alerts {
+export class Alerts {
   constructor(parent) {
     this.root = node("section", { class: "alerts", "aria-label": "Alerts", "aria-live": "polite", "aria-relevant": "additions" }, parent);
     this.stopped = node("div", { class: "stopped", role: "status" }, this.root);

@@ -1,5 +1,10 @@
 // One GPU: built once, then only its texts, bars and curve change.
 
+import { node, put, span } from "../shared/cells.js";
+import { fill, FORMS, GIB, hint, hueOf, lines, mark, missingWord, show, tenth, throughput, toggle, whole, whyMissing } from "./fields.js";
+import { Spark } from "./spark.js";
+import { isMissing } from "./stream.js";
+
 const STEADY = new Set(["idle", "applications clocks setting", "sync boost", "display clock setting"]);
 
 // [name, label, long label]; what stands in a card, two a line.
@@ -18,7 +23,7 @@ const FACTS = [
   ["decoder", "Decoder", "Share of time in which the video decoder was busy"],
 ];
 
-class GpuCard {
+export class GpuCard {
   constructor(index) {
     this.root = node("article", { class: "gpu", "data-gpu": index, "aria-label": `GPU ${index}` });
     const head = node("header", {}, this.root);
@@ -248,6 +253,6 @@ function identity(gpu, known) {
   ].join("\n");
 }
 
-function clockOf(t) {
+export function clockOf(t) {
   return new Date(t * 1000).toLocaleTimeString("en-GB");
 }

@@ -1,12 +1,12 @@
 // From samples to the points of a curve, and from Plotly's events to ranges.
 
 // Plotly shows numbers as UTC; these show as the reader's own time of day.
-function localMs(t) {
+export function localMs(t) {
   const ms = t * 1000;
   return ms - new Date(ms).getTimezoneOffset() * 60000;
 }
 
-function curve(times, values, by, first, gap) {
+export function curve(times, values, by, first, gap) {
   const [x, y] = [[], []];
   for (let at = 0; at < values.length; at += 1) {
     if (times[at] < first) continue;
@@ -21,13 +21,13 @@ function curve(times, values, by, first, gap) {
   return { x, y };
 }
 
-function largest(traces) {
+export function largest(traces) {
   let most = 0;
   for (const { y } of traces) for (const value of y) if (value > most) most = value;
   return most;
 }
 
-function means(samples, fields) {
+export function means(samples, fields) {
   const found = new Map();
   for (const device of samples[0].keys()) {
     const mean = (field) => {
@@ -39,7 +39,7 @@ function means(samples, fields) {
   return found;
 }
 
-function rangeOf(change, axis) {
+export function rangeOf(change, axis) {
   const from = change[`${axis}.range[0]`] ?? change[`${axis}.range`]?.[0];
   const to = change[`${axis}.range[1]`] ?? change[`${axis}.range`]?.[1];
   return from === undefined || to === undefined ? null : [from, to];

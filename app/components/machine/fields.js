@@ -1,15 +1,18 @@
 // One field of a device: its value with a unit, or why there is none. Never 0 for what is not known.
 
-const GIB = 1024 ** 3;
+import { node, put } from "../shared/cells.js";
+import { isMissing } from "./stream.js";
+
+export const GIB = 1024 ** 3;
 const STATES = {
   unsupported: "not supported by this device or driver",
   denied: "no permission to read it",
   error: "it could not be read",
 };
-const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
-const tenth = new Intl.NumberFormat("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+export const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+export const tenth = new Intl.NumberFormat("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
-const FORMS = {
+export const FORMS = {
   percent: (value) => `${whole.format(value)} %`,
   celsius: (value) => `${whole.format(value)} °C`,
   watts: (value) => `${whole.format(value)} W`,
@@ -20,7 +23,7 @@ const FORMS = {
 };
 
 // Both ways with one unit and three digits at most, so that it keeps its width.
-function throughput(received, sent) {
+export function throughput(received, sent) {
   const most = Math.max(received, sent);
   const [factor, unit] = most >= 999.5e6 ? [1e9, "GB/s"] : most >= 999.5e3 ? [1e6, "MB/s"] : [1e3, "kB/s"];
   const word = (value) => {
@@ -31,19 +34,19 @@ function throughput(received, sent) {
   return `in ${word(received)} · out ${word(sent)} ${unit}`;
 }
 
-function size(bytes) {
+export function size(bytes) {
   if (bytes >= GIB) return `${tenth.format(bytes / GIB)} GiB`;
   return `${whole.format(bytes / 1024 ** 2)} MiB`;
 }
 
-function uptime(seconds) {
+export function uptime(seconds) {
   const minutes = Math.floor(seconds / 60);
   const [days, hours] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24];
   if (days) return `${days} d ${hours} h`;
   return hours ? `${hours} h ${String(minutes % 60).padStart(2, "0")} min` : `${minutes} min`;
 }
 
-function whyMissing(value) {
+export function whyMissing(value) {
   if (value === undefined) return "not read yet";
   // Reasons that are not NVML's own names are sentences already.
   return isNvmls(value) ? `${STATES[value.state] ?? value.state}: ${value.reason}` : value.reason;
@@ -54,45 +57,45 @@ function isNvmls({ reason }) {
 }
 
 // What only has to wait, or is not told, is no error.
-function missingWord(value) {
+export function missingWord(value) {
   if (value === undefined) return "not read";
   return value.state === "error" && !isNvmls(value) ? "–" : value.state;
 }
 
 // Sets a value, or the word for why there is none with the reason under the pointer.
-function show(target, value, form, title = "") {
+export function show(target, value, form, title = "") {
   const missing = isMissing(value) || value === null;
   put(target, missing ? (value === null ? "none" : missingWord(value)) : form(value));
   toggle(target, "absent", missing);
   hint(target, missing && value !== null ? whyMissing(value) : title);
 }
 
-function hint(target, title) {
+export function hint(target, title) {
   if (target.title !== title) target.title = title;
 }
 
-function toggle(target, name, on) {
+export function toggle(target, name, on) {
   if (target.classList.contains(name) !== on) target.classList.toggle(name, on);
 }
 
-function mark(target, name, value) {
+export function mark(target, name, value) {
   if (target.dataset[name] !== String(value)) target.dataset[name] = value;
 }
 
 // How full a bar is, 0 to 1; it is moved, not laid out anew.
-function fill(target, fraction) {
+export function fill(target, fraction) {
   const wanted = `scaleX(${Math.min(1, Math.max(0, fraction)).toFixed(4)})`;
   if (target.wanted === wanted) return;
   target.wanted = wanted;
   target.style.transform = wanted;
 }
 
-function hueOf(index) {
+export function hueOf(index) {
   return `hue${index % 8}`;
 }
 
 // As many lines as there are items, each kept and only written anew.
-function lines(parent, items, write) {
+export function lines(parent, items, write) {
   while (parent.children.length > items.length) parent.lastChild.remove();
   while (parent.children.length < items.length) node("div", {}, parent);
   items.forEach((item, at) => write(parent.children[at], item));

@@ -1,5 +1,13 @@
 // Curves of the last minutes, a line a GPU in its hue; what the reader zoomed to stays while samples arrive.
 
+import { node, put, span } from "../shared/cells.js";
+import { mount } from "../shared/mount.js";
+import { loadPlotly, SOURCE } from "../shared/plotly.js";
+import { applyPalette, paletteOf } from "../shared/theme.js";
+import { curve, largest, localMs, means, rangeOf } from "./curves.js";
+import { GIB, hueOf, lines, mark, whyMissing } from "./fields.js";
+import { isMissing, MachineStream, Samples } from "./stream.js";
+
 const SPANS = [[120, "2 min"], [600, "10 min"], [3600, "1 h"]];
 const PLOT_PX = 270;
 const MOST_DRAWN_MS = 200;

@@ -1,8 +1,13 @@
 // The machine around its GPUs: processors, memory, load; large where there is no GPU to look at.
 
+import { node, put, span } from "../shared/cells.js";
+import { fill, FORMS, GIB, lines, show, size, tenth, uptime } from "./fields.js";
+import { Spark } from "./spark.js";
+import { isMissing } from "./stream.js";
+
 const MOST_RUNS = 4;
 
-class HostStrip {
+export class HostStrip {
   constructor(parent, act) {
     this.act = act;
     this.root = node("section", { class: "host", "aria-label": "Host" }, parent);
@@ -92,6 +97,6 @@ class HostStrip {
   }
 }
 
-function runAddress(run) {
+export function runAddress(run) {
   return `/run?run=${encodeURIComponent(run.id)}`;
 }

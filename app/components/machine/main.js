@@ -1,5 +1,16 @@
 // The Machine page's live parts: the head with the cards, and the processes, each mounted where the page wants it.
 
+import { node, put, span } from "../shared/cells.js";
+import { mount } from "../shared/mount.js";
+import { applyPalette, paletteOf } from "../shared/theme.js";
+import { Alerts, SEVERITIES } from "./alerts.js";
+import { GpuCard } from "./card.js";
+import { hint, mark, toggle } from "./fields.js";
+import { HostStrip } from "./host.js";
+import { Processes } from "./processes.js";
+import { recorded, Status } from "./status.js";
+import { isMissing, MachineStream } from "./stream.js";
+
 const ONLY_A_HOST = {
   "no-driver": "No GPU to show",
   "no-library": "No GPU to show",

@@ -1,6 +1,8 @@
 // Where a replay is, and the means to hold it and to go elsewhere in it.
 
-class Player {
+import { node, put, span } from "../shared/cells.js";
+
+export class Player {
   constructor(parent, stream) {
     this.stream = stream;
     this.root = node("div", { class: "player", role: "group", "aria-label": "The replay" }, parent);

@@ -1,5 +1,11 @@
 // Who uses the GPUs, and the processes of runs: rows that keep their nodes, in an order that stays.
 
+import { node, put, span } from "../shared/cells.js";
+import { Table } from "../table/rows.js";
+import { FORMS, hueOf, missingWord, size, whyMissing } from "./fields.js";
+import { runAddress } from "./host.js";
+import { isMissing } from "./stream.js";
+
 const GPU_COLUMNS = [
   { name: "gpu", title: "GPU", kind: "devices", help: "As nvidia-smi numbers it", width: "6.5em" },
   { name: "pid", title: "PID", kind: "number", help: "", width: "7em" },
@@ -19,7 +25,7 @@ const RUN_COLUMNS = [
   { name: "memory", title: "Memory", kind: "number", help: "Resident, as top counts it", width: "8em" },
 ];
 
-class Processes {
+export class Processes {
   constructor(parent, act) {
     this.act = act;
     this.gpus = this.section(parent, "Processes on the GPUs", "table-gpu-processes", "machine-gpus");

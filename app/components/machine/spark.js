@@ -1,8 +1,10 @@
 // A small curve over the last two minutes; where nothing was sampled there is no line.
 
+import { node, span } from "../shared/cells.js";
+
 const SPARK_S = 120;
 
-class Spark {
+export class Spark {
   constructor(parent, label) {
     // Not drawn on the canvas: a font there has the whole page laid out.
     this.label = span(parent, "2 min", "spark-span");

@@ -1,5 +1,10 @@
 // How fresh all this is, how often it comes; and throughout a replay, that it is one.
 
+import { node, put, span } from "../shared/cells.js";
+import { clockOf } from "./card.js";
+import { mark } from "./fields.js";
+import { Player } from "./player.js";
+
 const TICK_MS = 500;
 const RATES = [1, 2, 5, 10];
 const SPEEDS = [1, 4, 16];
@@ -14,7 +19,7 @@ const PHASES = {
   recording: (stream) => [`RECORDING of ${recorded(stream)}`],
 };
 
-function recorded({ snapshot }) {
+export function recorded({ snapshot }) {
   const { host, made } = snapshot.recording;
   return `${host}, ${dateOf(made)}`;
 }
@@ -23,7 +28,7 @@ function dateOf(t) {
   return new Date(t * 1000).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
 }
 
-class Status {
+export class Status {
   constructor(parent, stream, act) {
     this.stream = stream;
     this.root = node("div", { class: "status" }, parent);

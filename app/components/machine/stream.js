@@ -10,7 +10,7 @@ const CURVES = [
 ];
 const HOST_CURVES = ["cpu_percent", "memory_used_bytes"];
 
-function isMissing(value) {
+export function isMissing(value) {
   return value === undefined || (value !== null && typeof value === "object" && "state" in value && "reason" in value);
 }
 
@@ -28,7 +28,7 @@ function merged(snapshot, message) {
 }
 
 // Samples by time: `t` and, as long as it, a list a field of each device; the host's name is "".
-class Samples {
+export class Samples {
   constructor(span) {
     this.span = span;
     this.clear();
@@ -116,7 +116,7 @@ class Samples {
   }
 }
 
-class MachineStream {
+export class MachineStream {
   // The components' scripts are modules of their own; whichever comes first makes the stream for all.
   static of(replay) {
     const all = (window.hopscopeMachine ??= new Map());

@@ -1,5 +1,11 @@
 // A text of the server's that is read anew with each sample while it can be seen.
 
+import { node, put, span } from "../shared/cells.js";
+import { mount } from "../shared/mount.js";
+import { applyPalette } from "../shared/theme.js";
+import { toggle } from "./fields.js";
+import { MachineStream } from "./stream.js";
+
 const COPIED_MS = 1500;
 
 class LiveText {

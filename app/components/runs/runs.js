@@ -1,5 +1,10 @@
 // The list of all runs: one WebSocket, over which only the rows in view come, and only when they change.
 
+import { node, put, span } from "../shared/cells.js";
+import { mount } from "../shared/mount.js";
+import { applyPalette } from "../shared/theme.js";
+import { Table } from "../table/rows.js";
+
 const RETRY_MS = [300, 700, 1500, 3000, 6000, 10000];
 const TYPED_MS = 250;
 const TICK_MS = 1000;

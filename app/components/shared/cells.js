@@ -1,23 +1,23 @@
 // What tables, facts and findings are made of: one value each, always set as text, never as HTML.
 
-function node(tag, attributes = {}, parent = null) {
+export function node(tag, attributes = {}, parent = null) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) if (value !== "" && value !== null) made.setAttribute(name, value);
   if (parent) parent.append(made);
   return made;
 }
 
-function put(target, value) {
+export function put(target, value) {
   if (target.textContent !== value) target.textContent = value;
 }
 
-function span(parent, text, className = "") {
+export function span(parent, text, className = "") {
   const made = node("span", { class: className }, parent);
   made.textContent = text;
   return made;
 }
 
-function deviceChip(parent, { device, hue, remark }) {
+export function deviceChip(parent, { device, hue, remark }) {
   const chip = node("span", { class: "chip", "data-device": device, title: remark ? `${device}: ${remark}` : device }, parent);
   node("span", { class: "swatch", "aria-hidden": "true" }, chip).style.background = hue;
   span(chip, device, "chip-name");
@@ -195,7 +195,7 @@ function actionButton(parent, action, send) {
 }
 
 // Draws a cell anew only when it changed, so that nothing flickers and a question stays open.
-function drawCell(target, kind, cell, send) {
+export function drawCell(target, kind, cell, send) {
   const stamp = JSON.stringify([kind, cell]);
   if (target.stamp === stamp) return;
   target.stamp = stamp;

@@ -1,11 +1,15 @@
+// Code as a patch changes it, and lines that go on deeper where they are too long for one row.
+
+import { node, span } from "./cells.js";
+
 // What does not fit into a line goes on deeper than the line begins, as people write it.
-function hanging(target, text) {
+export function hanging(target, text) {
   target.style.setProperty("--hang", `${Math.min(text.length - text.trimStart().length + 4, 28)}ch`);
   return target;
 }
 
 // A line a row: what is added, removed, kept, or the head of a part.
-function change(parent, lines) {
+export function change(parent, lines) {
   const box = node("div", { class: "code-box change", tabindex: 0, "data-testid": "change" }, parent);
   const marks = { added: "+", removed: "\u2212", kept: " ", part: "" };
   for (const { kind, text } of lines) {

@@ -1,8 +1,10 @@
 // One line of code with its words in their colours. All text is set as text, never as HTML.
 
+import { span } from "./cells.js";
+
 const KINDS = new Set(["keyword", "string", "comment", "digits", "name"]);
 
-function drawCode(target, text, words) {
+export function drawCode(target, text, words) {
   let at = 0;
   for (const [start, end, kind] of words) {
     if (start < at || end > text.length || !KINDS.has(kind)) continue;

@@ -3,7 +3,7 @@
 
 const instances = new WeakMap();
 
-function mount(parentElement, selector, make, fits = () => true) {
+export function mount(parentElement, selector, make, fits = () => true) {
   const root = parentElement.querySelector(selector);
   let instance = instances.get(parentElement);
   if (!instance || instance.root !== root || !fits(instance)) {

@@ -1,8 +1,8 @@
 // Plotly's browser half, fetched once for all figures of the page.
 
-const SOURCE = "/hopscope/plotly.min.js";
+export const SOURCE = "/hopscope/plotly.min.js";
 
-function loadPlotly() {
+export function loadPlotly() {
   window.hopscopePlotly ??= new Promise((done, fail) => {
     const tag = document.createElement("script");
     tag.src = SOURCE;

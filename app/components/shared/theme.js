@@ -1,5 +1,7 @@
 // The page's real background decides between the light and the dark palette.
 
+import PALETTES from "./palette.json" with { type: "json" };
+
 function isDark(root) {
   const probe = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   probe.fillStyle = getComputedStyle(root).getPropertyValue("--st-background-color").trim() || "#ffffff";
@@ -8,12 +10,12 @@ function isDark(root) {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 128;
 }
 
-function paletteOf(root) {
+export function paletteOf(root) {
   return PALETTES[isDark(root) ? "dark" : "light"];
 }
 
 // Makes `var(--hs-NAME)` mean something in the style sheet below this element.
-function applyPalette(root) {
+export function applyPalette(root) {
   root.classList.toggle("hopscope-dark", isDark(root));
   for (const [name, value] of Object.entries(paletteOf(root))) root.style.setProperty(`--hs-${name}`, value);
 }

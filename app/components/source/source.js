@@ -1,5 +1,10 @@
 // Source with what each line made the devices do beside it. All text is set as text, never as HTML.
 
+import { node, span } from "../shared/cells.js";
+import { drawCode } from "../shared/code.js";
+import { mount } from "../shared/mount.js";
+import { applyPalette } from "../shared/theme.js";
+
 const COLUMNS = [
   ["ops", "Ops run on", "Distinct ops that the line made run, by device"],
   ["arriving", "Fetched", "Bytes that crossed to the devices of this line's ops, in the whole run"],

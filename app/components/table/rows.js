@@ -1,9 +1,11 @@
 // A table that is changed in place: rows keep their nodes, sorting and search stay the reader's own.
 
+import { drawCell, node, put, span } from "../shared/cells.js";
+
 const MOST_ROWS = 500;
 const LEAD_PX = 40; // of what comes after a row that the reader is led to
 
-class Table {
+export class Table {
   constructor(root) {
     this.root = root;
     this.rows = new Map();

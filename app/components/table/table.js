@@ -1,5 +1,9 @@
 // The table as a component of its own.
 
+import { mount } from "../shared/mount.js";
+import { applyPalette } from "../shared/theme.js";
+import { Table } from "./rows.js";
+
 export default function ({ data, parentElement, setTriggerValue }) {
   const [table, leave] = mount(parentElement, ".hopscope", (root) => new Table(root));
   applyPalette(table.root);

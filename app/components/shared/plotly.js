@@ -1,7 +1,11 @@
+// @ts-check
 // Plotly's browser half, fetched once for all figures of the page.
+
+/** @import { PlotlyLibrary } from "./window.js" */
 
 export const SOURCE = "/hopscope/plotly.min.js";
 
+/** @returns {Promise<PlotlyLibrary>} */
 export function loadPlotly() {
   window.hopscopePlotly ??= new Promise((done, fail) => {
     const tag = document.createElement("script");

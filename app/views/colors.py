@@ -1,6 +1,6 @@
 """Which colour means what: one hue a device, one strong colour for what needs attention, grey for the rest.
 
-The colours themselves stand in app/components/shared/palette.py.
+The colours themselves stand in app/components/shared/palette.json.
 """
 
 from __future__ import annotations

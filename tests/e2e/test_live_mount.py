@@ -34,5 +34,5 @@ _CALLS = """async (text) => {
 
 
 def test_cleaning_up_after_an_overtaken_call_leaves_what_is_in_use(page: Any) -> None:
-    found = page.evaluate(_CALLS, script(("shared/cells", "facts/facts")))
+    found = page.evaluate(_CALLS, script("facts/facts"))
     assert found == {"values": 1, "same": True, "again": 1}

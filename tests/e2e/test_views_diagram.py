@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from app.components.shared import assets
 from app.views.units import TIMES
 from tests.e2e.conftest import settled, wait_until
 from tests.e2e.views_server import EVENTS, harness_server, last_event
@@ -90,20 +89,6 @@ def test_groups_and_crossings_read_off_the_page(small: Any) -> None:
         ("cpu:3", "stand-in"),
     ]
     assert small.get_by_test_id("diagram-title").inner_text() == "train_step (71 ops, 300 calls)"
-
-
-def test_of_a_line_it_is_the_number_that_is_kept(page: Any) -> None:
-    """GIVEN labels in too little room THEN a line's keeps its number, a name its first words or letters."""
-    fit = f"""(room) => {{
-        {(assets.FOLDER / "diagram" / "labels.js").read_text()}
-        const measure = (text) => text.length;
-        return ["line 118", "train.py/step/line 118", "line 118 x", "gradient_tape"].map(
-            (label) => fitLabel(label, room, measure, ""));
-    }}"""
-    assert page.evaluate(fit, 30) == ["line 118", "train.py/step/line 118", "line 118 x", "gradient_tape"]
-    assert page.evaluate(fit, 10) == ["line 118", "\u2026/line 118", "line 118 x", "gradient\u2026"]
-    assert page.evaluate(fit, 5) == [":118", ":118", "line\u2026", "grad\u2026"]
-    assert page.evaluate(fit, 2) == ["", "", "", ""]
 
 
 def test_labels_are_whole_or_cut_between_words(small: Any) -> None:

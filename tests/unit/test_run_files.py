@@ -16,6 +16,8 @@ ELSEWHERE = {
     "app/facts/kernels/mxnet_table.py": "a table of the project",
     "app/bootstrap.py": "requirements of the project",
     "app/components/shared/assets.py": "scripts and styles of the project",
+    "app/components/shared/bundle.py": "scripts of the project",
+    "app/components/shared/palette.py": "a table of the project",
     "app/components/stream/going_on.py": "/proc",
     "app/lessons/verdict_cache.py": "the project's code, and names and sizes of a trace's files",
     "app/web/launch/environment_panel.py": "the log of an install",

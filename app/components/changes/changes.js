@@ -1,7 +1,15 @@
+// @ts-check
 // What was changed in files, each beneath its name.
 
+import { span } from "../shared/cells.js";
+import { change } from "../shared/change.js";
+import { applyPalette } from "../shared/theme.js";
+
+/** @import { Call, ChangedLine } from "../shared/records.js" */
+
+/** @param {Call<{ files: { name: string, lines: ChangedLine[] }[] }>} call */
 export default function ({ data, parentElement }) {
-  const root = parentElement.querySelector(".hopscope");
+  const root = /** @type {HTMLElement} */ (parentElement.querySelector(".hopscope"));
   applyPalette(root);
   const told = JSON.stringify(data);
   if (root.dataset.told === told) return;

@@ -12,7 +12,7 @@ _component = st.components.v2.component(
     "hopscope_changes",
     html='<div class="hopscope"></div>',
     css=style("shared/cells") + style("shared/change") + style("changes/changes"),
-    js=script(("shared/cells", "shared/change", "changes/changes")),
+    js=script("changes/changes"),
 )
 
 

@@ -1,12 +1,28 @@
+// @ts-check
 // What a program's claim came to: a word and the measurement a line, and below what was claimed.
 
+import { node, span } from "../shared/cells.js";
+import { mount } from "../shared/mount.js";
+import { applyPalette } from "../shared/theme.js";
+
+/** @import { Call } from "../shared/records.js" */
+
+/**
+ * What app/components/claim/claim.py gives.
+ * @typedef {{ text: string, tone: string, measured: string }} Verdict
+ * @typedef {{ verdicts: Verdict[], claim: string }} ClaimData
+ */
+
 class Claim {
+  /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
     this.verdicts = node("div", { class: "verdicts" }, root);
     this.claim = node("p", { class: "claim" }, root);
+    this.stamp = "";
   }
 
+  /** @param {ClaimData} data */
   update(data) {
     applyPalette(this.root);
     this.root.dataset.testid = "claim";
@@ -26,6 +42,7 @@ class Claim {
   }
 }
 
+/** @param {Call<ClaimData>} call */
 export default function ({ data, parentElement }) {
   const [box, leave] = mount(parentElement, ".hopscope", (root) => new Claim(root));
   box.update(data);

@@ -12,7 +12,7 @@ _component = st.components.v2.component(
     "hopscope_claim",
     html='<div class="hopscope"></div>',
     css=style("shared/cells") + style("claim/claim"),
-    js=script(("shared/cells", "claim/claim")),
+    js=script("claim/claim"),
 )
 
 

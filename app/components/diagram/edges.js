@@ -1,26 +1,57 @@
+// @ts-check
 // The way of a crossing: out of the right of one bar, into the left of another. To the next column it goes
 // straight there; farther on it runs through the channel beside the receiving lane, so that it passes
 // behind no bar on its way and every turn happens between two columns.
 
+import { CHANNEL_EDGE, CHANNEL_STEP, channelOf, TURN_MAX, TURN_SHARE } from "./layout.js";
+
+/** @import { Box, Layout, Line, Place, Route } from "./records.js" */
+
 const HEAD = 4.5;
 
-function lineWidth(weight) {
+/** @param {number} weight from 0 to 1 */
+export function lineWidth(weight) {
   return 1.1 + weight * 4.4;
 }
 
-function routeCrossings(crossings, boxes, layout, ty, k) {
+/**
+ * Where a line leaves or enters a bar; `order` is where the other bar is.
+ * @typedef {{ route: Route, end: "aPort" | "bPort", order: number }} Port
+ */
+
+/**
+ * The ways of lines by their ids; of those whose bars are both drawn.
+ * @template {Line} Drawn
+ * @param {Drawn[]} crossings
+ * @param {ReadonlyMap<string, Box>} boxes
+ * @param {Layout} layout
+ * @param {number} ty how far the drawing is panned down
+ * @param {number} k its zoom
+ * @returns {Map<string, Route<Drawn>>}
+ */
+export function routeCrossings(crossings, boxes, layout, ty, k) {
+  /** @type {Route<Drawn>[]} */
   const routes = [];
+  /** @type {Map<string, Port[]>} */
   const sides = new Map();
+  /** @type {(key: string, entry: Port) => void} */
   const join = (key, entry) => {
-    if (!sides.has(key)) sides.set(key, []);
-    sides.get(key).push(entry);
+    const entries = sides.get(key) ?? [];
+    entries.push(entry);
+    sides.set(key, entries);
   };
   for (const crossing of crossings) {
     const a = boxes.get(crossing.src);
     const b = boxes.get(crossing.dst);
-    if (!a || !b) continue;
+    const from = layout.places.get(crossing.src);
+    const to = layout.places.get(crossing.dst);
+    if (!a || !b || !from || !to) continue;
     const width = lineWidth(crossing.weight);
-    const route = { crossing, a, b, width, from: layout.places.get(crossing.src), to: layout.places.get(crossing.dst) };
+    /** @type {Route<Drawn>} */
+    const route = {
+      crossing, a, b, from, to, width,
+      aPort: 0, bPort: 0, head: 0, x1: 0, y1: 0, x2: 0, y2: 0, tip: 0, direct: false, bow: false, path: "", arrow: "",
+    };
     routes.push(route);
     join(`${crossing.src}>`, { route, end: "aPort", order: b.y });
     join(`>${crossing.dst}`, { route, end: "bPort", order: a.y });
@@ -33,12 +64,16 @@ function routeCrossings(crossings, boxes, layout, ty, k) {
   }
   const turn = Math.max(7, Math.min(TURN_MAX, layout.gap * k * TURN_SHARE));
   for (const route of routes) ends(route, turn);
-  for (const route of routes) route.bow = route.crossing.collective && route.from.column === route.to.column;
+  for (const route of routes) route.bow = Boolean(route.crossing.collective) && route.from.column === route.to.column;
   assignChannels(routes.filter((route) => !route.direct && !route.bow), layout, ty);
   for (const route of routes) (route.bow ? bowed : shape)(route, turn);
   return new Map(routes.map((route) => [route.crossing.id, route]));
 }
 
+/**
+ * @param {Route} route
+ * @param {number} turn
+ */
 function ends(route, turn) {
   const { a, b, width } = route;
   route.head = HEAD + width;
@@ -51,16 +86,24 @@ function ends(route, turn) {
   route.direct = span > 4 && (route.to.column === route.from.column + 1 || span < 2 * turn);
 }
 
-// Crossings that share a stretch of a channel run beside one another in it.
+/**
+ * Crossings that share a stretch of a channel run beside one another in it.
+ * @param {Route[]} routes
+ * @param {Layout} layout
+ * @param {number} ty
+ */
 function assignChannels(routes, layout, ty) {
+  /** @type {Map<number, Route[]>} */
   const channels = new Map();
   for (const route of routes) {
     const index = channelOf(route.from, route.to, layout.lanes.length);
-    if (!channels.has(index)) channels.set(index, []);
-    channels.get(index).push(route);
+    const members = channels.get(index) ?? [];
+    members.push(route);
+    channels.set(index, members);
   }
   for (const [index, members] of channels) {
     members.sort((p, q) => Math.min(p.x1, p.x2) - Math.min(q.x1, q.x2) || (p.crossing.id < q.crossing.id ? -1 : 1));
+    /** @type {number[]} */
     const slots = [];
     const most = Math.max(1, Math.floor((layout.gaps[index] - CHANNEL_EDGE) / CHANNEL_STEP));
     for (const route of members) {
@@ -74,8 +117,12 @@ function assignChannels(routes, layout, ty) {
   }
 }
 
+/**
+ * @param {Route} route
+ * @param {number} turn
+ */
 function shape(route, turn) {
-  const { x1, y1, x2, y2, tip, head, direct, channel } = route;
+  const { x1, y1, x2, y2, tip, head, direct, channel = 0 } = route;
   const half = head * 0.6;
   route.arrow = `M${r(tip)},${r(y2)}l${r(-head)},${r(-half)}v${r(2 * half)}z`;
   if (direct) {
@@ -92,7 +139,11 @@ function shape(route, turn) {
   }
 }
 
-// Between bars of one column a collective goes round: down on their right, up on their left.
+/**
+ * Between bars of one column a collective goes round: down on their right, up on their left.
+ * @param {Route} route
+ * @param {number} turn
+ */
 function bowed(route, turn) {
   const { a, b, head } = route;
   const side = b.y > a.y ? 1 : -1;
@@ -108,6 +159,10 @@ function bowed(route, turn) {
   route.path = `M${r(start)},${r(y1)}C${r(reach)},${r(y1)} ${r(reach)},${r(y2)} ${r(tip + side * (head - 1))},${r(y2)}`;
 }
 
-function r(value) {
+/**
+ * A length with one decimal.
+ * @param {number} value
+ */
+export function r(value) {
   return Math.round(value * 10) / 10;
 }

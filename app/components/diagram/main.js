@@ -1,4 +1,40 @@
+// @ts-check
 // The placement diagram: a component that is called again with new data and changes what it drew in place.
+
+import { mount } from "../shared/mount.js";
+import { applyPalette } from "../shared/theme.js";
+import { clampView, fit, fitView, holdPlace, pitchAt, reducedMotion, zoomAt } from "./camera.js";
+import { makeChrome } from "./chrome.js";
+import { r, routeCrossings } from "./edges.js";
+import { listen } from "./input.js";
+import { makeMeasure } from "./labels.js";
+import { layoutDiagram, stackLanes } from "./layout.js";
+import { drawThumbs, hintCause, labelCrossings, mark } from "./marks.js";
+import { Player } from "./player.js";
+import { el, html, makeCrossing, makeGroup, placeCrossing, placeGroup, reconcile, ROOMY, set, text, TIGHT, updateCrossing, updateGroup } from "./scene.js";
+import { makeTooltip } from "./tooltip.js";
+
+/**
+ * @import { Call, Send } from "../shared/records.js"
+ * @import { Anchor } from "./camera.js"
+ * @import { Box, Crossing, DiagramData, Group, LanePlace, Layout, Measure, Picked, Route } from "./records.js"
+ * @import { CrossingEntry, GroupEntry } from "./scene.js"
+ */
+
+/**
+ * A lane's elements.
+ * @typedef {{ id: string } & LanePlace} LaneItem
+ * @typedef {{
+ *   node: SVGGElement,
+ *   item: LaneItem,
+ *   back: SVGRectElement,
+ *   head: SVGGElement,
+ *   edge: SVGRectElement,
+ *   name: SVGTextElement,
+ *   remark: SVGTextElement,
+ *   ops: SVGTextElement,
+ * }} LaneEntry
+ */
 
 const LOW_HEIGHT = 620;
 const MAX_HEIGHT = 860;
@@ -9,26 +45,62 @@ const MOVE_MS = 220;
 const TIGHT_ZOOM = 1.4;
 const DENSE_CROSSINGS = 50;
 
-class Diagram {
-  constructor(root) {
+export class Diagram {
+  /**
+   * @param {HTMLElement} root
+   * @param {DiagramData} data
+   */
+  constructor(root, data) {
     this.root = root;
+    this.data = data;
+    /** @type {Send} */
+    this.send = () => {};
+    /** @type {Map<string, GroupEntry>} */
     this.groups = new Map();
+    /** @type {Map<string, CrossingEntry>} */
     this.crossings = new Map();
+    /** @type {Map<string, LaneEntry>} */
     this.lanes = new Map();
+    /** @type {Map<string, Route<Crossing>>} */
     this.routes = new Map();
+    /** @type {Map<string, Box>} */
     this.boxes = new Map();
+    /** @type {Layout | null} */
+    this.layout = null;
+    /** @type {Map<string, string>} */
+    this.hues = new Map();
     this.k = 1;
     this.tx = 0;
     this.ty = 0;
+    this.gutter = 0;
+    this.viewWidth = 0;
+    this.viewHeight = 0;
+    this.moving = 0;
     this.manual = false;
+    /** @type {Picked} */
     this.picked = { group: "", crossings: [], filtered: false };
+    this.lastSelection = "";
+    /**
+     * The cause that is pointed at in the legend.
+     * @type {string | null}
+     */
+    this.hinted = null;
+    /**
+     * The group whose crossings the keys walk; '' for all.
+     * @type {string}
+     */
+    this.crossingsOf = "";
+    /** @type {Anchor | null} */
+    this.anchor = null;
+    /** @type {Measure} */
     this.measure = makeMeasure(root);
+    this.player = new Player(this);
     this.chrome = makeChrome(root, {
       play: () => this.player.toggle(),
-      zoom: (factor) => this.zoomAt(this.viewWidth / 2, this.viewHeight / 2, factor),
-      fit: () => this.fit(true),
-      close: (expand) => this.toggle({ id: "", expand, expanded: true, scope: expand.split("|").at(-1) }),
-      hintCause: (cause) => this.hintCause(cause),
+      zoom: (factor) => zoomAt(this, this.viewWidth / 2, this.viewHeight / 2, factor),
+      fit: () => fit(this),
+      close: (expand) => this.toggle({ id: "", device: "", expand, expanded: true, scope: expand.split("|").at(-1) ?? "" }),
+      hintCause: (cause) => hintCause(this, cause),
     });
     this.svg = el("svg", { class: "canvas", tabindex: 0, role: "group", "data-testid": "placement-diagram" }, this.chrome.stage);
     const clip = `clip-${Math.random().toString(36).slice(2)}`;
@@ -44,19 +116,22 @@ class Diagram {
     this.headLayer = el("g", { class: "heads" }, this.svg);
     this.thumbX = el("rect", { class: "thumb", height: 4, rx: 2 }, this.svg);
     this.thumbY = el("rect", { class: "thumb", width: 4, rx: 2 }, this.svg);
-    this.emptyText = el("html:div", { class: "empty", "data-testid": "diagram-empty" }, this.chrome.stage);
-    this.wheelHint = el("html:div", { class: "wheel-hint" }, this.chrome.stage);
+    this.emptyText = html("div", { class: "empty", "data-testid": "diagram-empty" }, this.chrome.stage);
+    this.wheelHint = html("div", { class: "wheel-hint" }, this.chrome.stage);
     this.wheelHint.textContent = "Click the diagram first, or hold Ctrl, to zoom with the wheel";
     this.tooltip = makeTooltip(root);
-    this.player = makePlayer(this);
     listen(this);
     this.observer = new ResizeObserver(() => this.resized());
     document.fonts?.ready.then(() => {
       this.measure = makeMeasure(root);
-      if (this.data) this.relayout(false);
+      if (this.layout) this.relayout(false);
     });
   }
 
+  /**
+   * @param {DiagramData} data
+   * @param {Send} send
+   */
   update(data, send) {
     const started = performance.now();
     this.send = send;
@@ -77,7 +152,7 @@ class Diagram {
     this.chrome.bar.hidden = !drawable && !data.title;
     this.refreshControls();
     if (this.player.playing && !drawable) this.player.stop();
-    reconcile(this.groups, data.groups, this.groupLayer, makeGroup, (entry, item) => updateGroup(entry, item, this.hues.get(item.device)));
+    reconcile(this.groups, data.groups, this.groupLayer, makeGroup, (entry, item) => updateGroup(entry, item, this.hueOf(item.device)));
     reconcile(this.crossings, data.crossings, this.crossingLayer, makeCrossing, updateCrossing);
     for (const entry of this.groups.values()) entry.node.classList.remove("waiting");
     // What needs attention lies above the rest.
@@ -97,29 +172,41 @@ class Diagram {
     set(this.svg, { "data-drawn-ms": (performance.now() - started).toFixed(0) });
   }
 
+  /** @param {string} device */
+  hueOf(device) {
+    return this.hues.get(device) ?? "";
+  }
+
+  /** @param {boolean} animated */
   relayout(animated) {
     const gutter = Math.max(84, ...this.data.lanes.map((lane) => this.measure(lane.device, "600 13px") + 34));
     this.gutter = Math.min(190, gutter);
     this.viewWidth = Math.max(120, this.chrome.stage.clientWidth - this.gutter);
     const before = this.layout;
     const most = Math.min(MAX_HEIGHT, Math.max(LOW_HEIGHT, this.data.lanes.length * LANE_HEIGHT));
-    this.layout = layoutDiagram(this.data, this.measure, this.viewWidth, most);
-    if (before && this.manual) stackLanes(this.layout, this.data.lanes, this.pitchAt(this.k));
-    this.viewHeight = Math.max(MIN_HEIGHT, Math.min(most * HEIGHT_SLACK, this.layout.height));
+    const layout = layoutDiagram(this.data, this.measure, this.viewWidth, most);
+    this.layout = layout;
+    if (before && this.manual) stackLanes(layout, this.data.lanes, pitchAt(layout, this.viewWidth, this.k));
+    this.viewHeight = Math.max(MIN_HEIGHT, Math.min(most * HEIGHT_SLACK, layout.height));
     set(this.svg, { width: this.gutter + this.viewWidth, height: this.viewHeight });
     set(this.clipBox, { x: this.gutter - 2, y: 0, width: this.viewWidth + 2, height: this.viewHeight });
-    if (before && this.manual) this.holdPlace(before);
-    else this.fitView();
-    this.clampView();
-    this.drawLanes();
-    const target = this.targets();
+    if (before && this.manual) holdPlace(this, before, layout);
+    else fitView(this, layout);
+    clampView(this, layout);
+    this.drawLanes(layout);
+    const target = this.targets(layout);
     if (animated && before && this.boxes.size && !sameBoxes(this.boxes, target) && !reducedMotion()) this.glide(target);
     else this.settle(target);
   }
 
-  targets() {
+  /**
+   * Where the bars are to be in view.
+   * @param {Layout} layout
+   */
+  targets(layout) {
+    /** @type {Map<string, Box>} */
     const target = new Map();
-    for (const [id, place] of this.layout.places) {
+    for (const [id, place] of layout.places) {
       target.set(id, {
         x: place.x * this.k + this.tx,
         y: place.y + this.ty,
@@ -130,11 +217,13 @@ class Diagram {
     return target;
   }
 
+  /** @param {Map<string, Box>} target */
   glide(target) {
     cancelAnimationFrame(this.moving);
     const from = new Map(this.boxes);
     const started = performance.now();
     this.labelLayer.replaceChildren();
+    /** @param {number} now */
     const frame = (now) => {
       const t = Math.min(1, (now - started) / MOVE_MS);
       if (t >= 1) {
@@ -153,38 +242,38 @@ class Diagram {
     this.moving = requestAnimationFrame(frame);
   }
 
+  /** @param {Map<string, Box>} target */
   settle(target) {
     cancelAnimationFrame(this.moving);
     this.draw(target);
-    this.labelCrossings();
+    labelCrossings(this);
     set(this.svg, { "data-zoom": this.k.toFixed(4), "data-pan": `${this.tx.toFixed(1)},${this.ty.toFixed(1)}` });
   }
 
+  /** @param {Map<string, Box>} boxes */
   draw(boxes) {
+    const { layout } = this;
+    if (!layout) return;
     this.boxes = boxes;
     set(this.laneLayer, { transform: `translate(0 ${r(this.ty)})` });
     set(this.headLayer, { transform: `translate(0 ${r(this.ty)})` });
     for (const layer of this.content.children) set(layer, { transform: `translate(${r(this.gutter)} 0)` });
-    const style = this.layout.tight && this.k < TIGHT_ZOOM ? TIGHT : ROOMY;
+    const style = layout.tight && this.k < TIGHT_ZOOM ? TIGHT : ROOMY;
     this.root.classList.toggle("tight", style === TIGHT);
-    for (const [id, box] of boxes) placeGroup(this.groups.get(id), box, this.measure, this.viewWidth, style);
-    this.routes = routeCrossings(this.data.crossings, boxes, this.layout, this.ty, this.k);
+    for (const [id, box] of boxes) {
+      const entry = this.groups.get(id);
+      if (entry) placeGroup(entry, box, this.measure, this.viewWidth, style);
+    }
+    this.routes = routeCrossings(this.data.crossings, boxes, layout, this.ty, this.k);
     for (const [id, entry] of this.crossings) placeCrossing(entry, this.routes.get(id));
-    this.drawThumbs();
-    this.mark();
+    drawThumbs(this, layout);
+    mark(this, layout);
   }
 
-  drawLanes() {
-    const items = this.layout.lanes.map(({ lane, y, height }) => ({ id: lane.device, lane, y, height }));
-    reconcile(this.lanes, items, this.laneLayer, () => {
-      const node = el("g", { class: "lane", "data-testid": "lane" });
-      const entry = { node, back: el("rect", { class: "lane-back", rx: 10 }, node), head: el("g", { class: "head" }) };
-      entry.edge = el("rect", { class: "head-edge", width: 5, rx: 2.5 }, entry.head);
-      entry.name = el("text", { class: "head-name", x: 17 }, entry.head);
-      entry.remark = el("text", { class: "head-remark", x: 17 }, entry.head);
-      entry.ops = el("text", { class: "head-ops", x: 17 }, entry.head);
-      return entry;
-    }, (entry, { lane, y, height }) => {
+  /** @param {Layout} layout */
+  drawLanes(layout) {
+    const items = layout.lanes.map((place) => ({ id: place.lane.device, ...place }));
+    reconcile(this.lanes, items, this.laneLayer, makeLane, (entry, { lane, y, height }) => {
       entry.node.style.setProperty("--hue", lane.hue);
       entry.head.style.setProperty("--hue", lane.hue);
       set(entry.node, { "data-device": lane.device, "data-remark": lane.remark });
@@ -205,12 +294,13 @@ class Diagram {
     }
   }
 
+  /** @param {Pick<Group, "id" | "device" | "scope" | "expand" | "expanded">} group */
   toggle(group) {
     if (!group.expand) return;
     const box = this.boxes.get(group.id);
     if (box) {
       this.anchor = { id: group.id, device: group.device, scope: group.scope, x: box.x, y: box.y };
-      this.groups.get(group.id).node.classList.add("waiting");
+      this.groups.get(group.id)?.node.classList.add("waiting");
     }
     this.manual = true;
     this.send({ type: "toggle", id: group.id, expand: group.expand, open: !group.expanded });
@@ -221,7 +311,7 @@ class Diagram {
   }
 
   resized() {
-    if (!this.data || !this.data.groups.length || !this.chrome.stage.clientWidth) return;
+    if (!this.layout || !this.data.groups.length || !this.chrome.stage.clientWidth) return;
     if (this.chrome.stage.clientWidth === this.gutter + this.viewWidth) return;
     this.relayout(false);
   }
@@ -235,13 +325,43 @@ class Diagram {
   }
 }
 
-Object.assign(Diagram.prototype, CAMERA, MARKS);
+/**
+ * @param {LaneItem} item
+ * @returns {LaneEntry}
+ */
+function makeLane(item) {
+  const node = el("g", { class: "lane", "data-testid": "lane" });
+  const back = el("rect", { class: "lane-back", rx: 10 }, node);
+  const head = el("g", { class: "head" });
+  return {
+    node,
+    item,
+    back,
+    head,
+    edge: el("rect", { class: "head-edge", width: 5, rx: 2.5 }, head),
+    name: el("text", { class: "head-name", x: 17 }, head),
+    remark: el("text", { class: "head-remark", x: 17 }, head),
+    ops: el("text", { class: "head-ops", x: 17 }, head),
+  };
+}
 
+/**
+ * A box on its way from `a` to `b`.
+ * @param {Box} a
+ * @param {Box} b
+ * @param {number} t from 0 to 1
+ * @returns {Box}
+ */
 function blend(a, b, t) {
+  /** @param {keyof Box} name */
   const between = (name) => a[name] + (b[name] - a[name]) * t;
   return { x: between("x"), y: between("y"), width: between("width"), height: between("height") };
 }
 
+/**
+ * @param {ReadonlyMap<string, Box>} a
+ * @param {ReadonlyMap<string, Box>} b
+ */
 function sameBoxes(a, b) {
   if (a.size !== b.size) return false;
   for (const [id, box] of b) {
@@ -251,12 +371,9 @@ function sameBoxes(a, b) {
   return true;
 }
 
-function reducedMotion() {
-  return window.matchMedia("(prefers-reduced-motion: reduce)").matches;
-}
-
+/** @param {Call<DiagramData>} call */
 export default function ({ data, parentElement, setTriggerValue }) {
-  const [diagram, leave] = mount(parentElement, ".hopscope-diagram", (root) => new Diagram(root));
+  const [diagram, leave] = mount(parentElement, ".hopscope-diagram", (root) => new Diagram(root, data));
   diagram.update(data, (event) => setTriggerValue("event", event));
   return leave;
 }

@@ -1,137 +1,166 @@
+// @ts-check
 // What is picked, near it or pointed at: marked, the rest faded; and the sizes written on the crossings.
 
-const LABELLED_CROSSINGS = 24;
-const LABEL_SPOTS = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8];
+import { r, routeCrossings } from "./edges.js";
+import { el, set } from "./scene.js";
+import { placeSizes } from "./sizes.js";
 
-const MARKS = {
-  // Which part is in view, along the lower and the right edge.
-  drawThumbs() {
-    const bar = (node, at, view, whole, attributes) => {
-      const shown = whole > view + 2;
-      set(node, { display: shown ? null : "none" });
-      if (shown) set(node, attributes(Math.max(0, (at / whole) * view), Math.max(24, (view / whole) * view)));
-    };
-    const across = this.layout.width * this.k;
-    bar(this.thumbX, -this.tx, this.viewWidth, across, (x, width) => ({ x: r(this.gutter + Math.min(x, this.viewWidth - width)), width: r(width), y: this.viewHeight - 5 }));
-    bar(this.thumbY, -this.ty, this.viewHeight, this.layout.height, (y, height) => ({ y: r(Math.min(y, this.viewHeight - height)), height: r(height), x: this.gutter + this.viewWidth - 5 }));
-  },
+/** @import { Diagram } from "./main.js" */
+/** @import { DiagramData, Layout, Picked } from "./records.js" */
+/** @import { Attributes } from "./scene.js" */
 
-  // Sizes written on the crossings while they are few, each where it covers no bar, no other size, and of no
-  // crossing that matters more the stretch along a channel: in a bundle it would be taken for that one's.
-  labelCrossings() {
-    const wanted = [...this.routes.values()].filter(({ crossing }) => !this.crossings.get(crossing.id).node.classList.contains("dim"));
-    this.labelLayer.replaceChildren();
-    if (wanted.length > LABELLED_CROSSINGS) return;
-    const written = new Set();
-    const taken = [...this.boxes.values()].map((box) => ({ left: box.x - 2, right: box.x + box.width + 2, top: box.y - 2, bottom: box.y + box.height + 2 }));
-    wanted.sort((p, q) => q.crossing.alert - p.crossing.alert || q.width - p.width);
-    for (const route of wanted) {
-      const { crossing } = route;
-      // A ring's arrows all say the same: it is written once.
-      if (crossing.collective && written.has(crossing.text)) {
-        taken.push(...stretch(route));
-        continue;
-      }
-      const half = this.measure(crossing.text, "500 11px") / 2 + 4;
-      const { line } = this.crossings.get(crossing.id);
-      const length = line.getTotalLength();
-      for (const spot of LABEL_SPOTS) {
-        const point = line.getPointAtLength(length * spot);
-        const { y } = point;
-        const x = crossing.collective ? Math.max(half, Math.min(this.viewWidth - half, point.x)) : point.x;
-        const area = { left: x - half, right: x + half, top: y - 10, bottom: y + 10 };
-        if (area.left < 0 || area.right > this.viewWidth || taken.some((other) => overlaps(area, other))) continue;
-        taken.push(area);
-        written.add(crossing.text);
-        el("rect", { class: "size-back", x: r(area.left + 1), y: r(y - 7.5), width: r(2 * half - 2), height: 15, rx: 4 }, this.labelLayer);
-        const label = el("text", { class: `size${crossing.alert ? " alert" : ""}`, x: r(x), y: r(y + 4), "text-anchor": "middle" }, this.labelLayer);
-        label.textContent = crossing.text;
-        break;
-      }
-      taken.push(...stretch(route));
-    }
-  },
-
-  // Marks what is picked and fades the rest.
-  mark() {
-    const { group, crossings, filtered } = this.picked;
-    const chosen = new Set(crossings);
-    const near = new Set();
-    const hot = new Set(chosen);
-    if (group && this.groups.has(group)) {
-      near.add(group);
-      for (const crossing of this.data.crossings) {
-        if (crossing.src !== group && crossing.dst !== group) continue;
-        hot.add(crossing.id);
-        near.add(crossing.src).add(crossing.dst);
-      }
-      for (const [src, dst] of this.data.links) if (src === group || dst === group) near.add(src).add(dst);
-    }
-    for (const crossing of this.data.crossings) {
-      if (this.hinted && crossing.cause === this.hinted) hot.add(crossing.id);
-      if (hot.has(crossing.id)) near.add(crossing.src).add(crossing.dst);
-    }
-    const fading = near.size > 0 || hot.size > 0 || filtered;
-    for (const [id, entry] of this.groups) {
-      entry.node.classList.toggle("selected", id === group);
-      entry.node.classList.toggle("dim", fading && !near.has(id));
-      set(entry.node, { "aria-pressed": id === group ? "true" : "false" });
-    }
-    for (const [id, entry] of this.crossings) {
-      entry.node.classList.toggle("selected", chosen.has(id));
-      entry.node.classList.toggle("hot", hot.has(id));
-      entry.node.classList.toggle("dim", fading && !hot.has(id));
-    }
-    this.drawLinks(group);
-  },
-
-  drawLinks(group) {
-    const links = group ? this.data.links.filter(([src, dst]) => src === group || dst === group) : [];
-    const items = links.map(([src, dst]) => ({ id: `${src}>${dst}`, src, dst, weight: 0 }));
-    const routes = [...routeCrossings(items, this.boxes, this.layout, this.ty, this.k).values()];
-    while (this.linkLayer.childNodes.length > routes.length) this.linkLayer.lastChild.remove();
-    routes.forEach((route, index) => {
-      const line = this.linkLayer.childNodes[index] ?? el("path", { class: "link" }, this.linkLayer);
-      line.style.setProperty("--hue", this.hues.get(this.layout.byId.get(route.crossing.src).device));
-      set(line, { d: route.path });
-    });
-  },
-
-  hintCause(cause) {
-    this.hinted = cause;
-    if (this.layout) this.mark();
-  },
-
-  pick(picked, event) {
-    const changed = JSON.stringify(picked) !== JSON.stringify(this.picked);
-    this.picked = picked;
-    this.mark();
-    this.labelCrossings();
-    if (changed) this.send(event);
-  },
-
-  pickGroup(id) {
-    const { group } = this.layout.places.get(id);
-    this.chrome.announce(`Selected ${group.label} on ${group.device}`);
-    this.pick({ group: id, crossings: [], filtered: false }, { type: "group", id, device: group.device, label: group.label, scope: group.scope });
-  },
-
-  pickCrossing(id) {
-    const { item } = this.crossings.get(id);
-    this.chrome.announce(`Selected the crossing from ${item.from} to ${item.to}`);
-    this.pick({ group: "", crossings: [id], filtered: true }, { type: "crossing", id, src: item.from, dst: item.to, hops: item.hops });
-  },
-
-  clear() {
-    this.pick({ group: "", crossings: [], filtered: false }, { type: "clear" });
-  },
-};
-
-// Where a crossing runs along a channel; nothing for one that goes straight to its bar.
-function stretch({ channel, x1, x2 }) {
-  return channel === undefined ? [] : [{ left: Math.min(x1, x2), right: Math.max(x1, x2), top: channel - 1, bottom: channel + 1 }];
+/**
+ * Which part is in view, along the lower and the right edge.
+ * @param {Diagram} diagram
+ * @param {Layout} layout
+ */
+export function drawThumbs(diagram, layout) {
+  const { gutter, viewWidth, viewHeight } = diagram;
+  /** @type {(node: Element, at: number, view: number, whole: number, attributes: (at: number, length: number) => Attributes) => void} */
+  const bar = (node, at, view, whole, attributes) => {
+    const shown = whole > view + 2;
+    set(node, { display: shown ? null : "none" });
+    if (shown) set(node, attributes(Math.max(0, (at / whole) * view), Math.max(24, (view / whole) * view)));
+  };
+  const across = layout.width * diagram.k;
+  bar(diagram.thumbX, -diagram.tx, viewWidth, across, (x, width) => ({ x: r(gutter + Math.min(x, viewWidth - width)), width: r(width), y: viewHeight - 5 }));
+  bar(diagram.thumbY, -diagram.ty, viewHeight, layout.height, (y, height) => ({ y: r(Math.min(y, viewHeight - height)), height: r(height), x: gutter + viewWidth - 5 }));
 }
 
-function overlaps(a, b) {
-  return a.left < b.right && a.right > b.left && a.top < b.bottom && a.bottom > b.top;
+/** @param {Diagram} diagram */
+export function labelCrossings(diagram) {
+  const { crossings, labelLayer } = diagram;
+  const wanted = [...diagram.routes.values()].filter(({ crossing }) => !crossings.get(crossing.id)?.node.classList.contains("dim"));
+  labelLayer.replaceChildren();
+  /** @type {Map<string, number>} */
+  const lengths = new Map();
+  const sizes = placeSizes(wanted, diagram.boxes.values(), diagram.measure, diagram.viewWidth, ({ crossing: { id } }, share) => {
+    const line = crossings.get(id)?.line;
+    if (!line) return { x: 0, y: 0 };
+    const length = lengths.get(id) ?? line.getTotalLength();
+    lengths.set(id, length);
+    return line.getPointAtLength(length * share);
+  });
+  for (const { crossing, x, y, half, area } of sizes) {
+    el("rect", { class: "size-back", x: r(area.left + 1), y: r(y - 7.5), width: r(2 * half - 2), height: 15, rx: 4 }, labelLayer);
+    const label = el("text", { class: `size${crossing.alert ? " alert" : ""}`, x: r(x), y: r(y + 4), "text-anchor": "middle" }, labelLayer);
+    label.textContent = crossing.text;
+  }
+}
+
+/**
+ * What is marked: `hot` crossings, `near` groups, and whether the rest fades.
+ * @param {Pick<DiagramData, "crossings" | "links">} data
+ * @param {Picked} picked a group that is not drawn marks nothing
+ * @param {string | null} hinted a cause that is pointed at
+ * @param {{ has(id: string): boolean }} groups those that are drawn
+ */
+export function markedBy(data, { group, crossings, filtered }, hinted, groups) {
+  const hot = new Set(crossings);
+  /** @type {Set<string>} */
+  const near = new Set();
+  if (group && groups.has(group)) {
+    near.add(group);
+    for (const crossing of data.crossings) {
+      if (crossing.src !== group && crossing.dst !== group) continue;
+      hot.add(crossing.id);
+      near.add(crossing.src).add(crossing.dst);
+    }
+    for (const [src, dst] of data.links) if (src === group || dst === group) near.add(src).add(dst);
+  }
+  for (const crossing of data.crossings) {
+    if (hinted && crossing.cause === hinted) hot.add(crossing.id);
+    if (hot.has(crossing.id)) near.add(crossing.src).add(crossing.dst);
+  }
+  return { hot, near, fading: near.size > 0 || hot.size > 0 || filtered };
+}
+
+/**
+ * Marks what is picked and fades the rest.
+ * @param {Diagram} diagram
+ * @param {Layout} layout
+ */
+export function mark(diagram, layout) {
+  const { data, picked, groups, crossings } = diagram;
+  const { group } = picked;
+  const chosen = new Set(picked.crossings);
+  const { hot, near, fading } = markedBy(data, picked, diagram.hinted, groups);
+  for (const [id, entry] of groups) {
+    entry.node.classList.toggle("selected", id === group);
+    entry.node.classList.toggle("dim", fading && !near.has(id));
+    set(entry.node, { "aria-pressed": id === group ? "true" : "false" });
+  }
+  for (const [id, entry] of crossings) {
+    entry.node.classList.toggle("selected", chosen.has(id));
+    entry.node.classList.toggle("hot", hot.has(id));
+    entry.node.classList.toggle("dim", fading && !hot.has(id));
+  }
+  drawLinks(diagram, layout, group);
+}
+
+/**
+ * @param {Diagram} diagram
+ * @param {Layout} layout
+ * @param {string} group
+ */
+function drawLinks(diagram, layout, group) {
+  const { linkLayer } = diagram;
+  const links = group ? diagram.data.links.filter(([src, dst]) => src === group || dst === group) : [];
+  const items = links.map(([src, dst]) => ({ id: `${src}>${dst}`, src, dst, weight: 0 }));
+  const routes = [...routeCrossings(items, diagram.boxes, layout, diagram.ty, diagram.k).values()];
+  while (linkLayer.children.length > routes.length) linkLayer.lastElementChild?.remove();
+  routes.forEach((route, index) => {
+    const line = /** @type {SVGElement} */ (linkLayer.children[index] ?? el("path", { class: "link" }, linkLayer));
+    line.style.setProperty("--hue", diagram.hueOf(layout.byId.get(route.crossing.src)?.device ?? ""));
+    set(line, { d: route.path });
+  });
+}
+
+/**
+ * @param {Diagram} diagram
+ * @param {string | null} cause
+ */
+export function hintCause(diagram, cause) {
+  diagram.hinted = cause;
+  if (diagram.layout) mark(diagram, diagram.layout);
+}
+
+/**
+ * @param {Diagram} diagram
+ * @param {Picked} picked
+ * @param {Record<string, unknown>} event
+ */
+function pick(diagram, picked, event) {
+  const changed = JSON.stringify(picked) !== JSON.stringify(diagram.picked);
+  diagram.picked = picked;
+  if (diagram.layout) mark(diagram, diagram.layout);
+  labelCrossings(diagram);
+  if (changed) diagram.send(event);
+}
+
+/**
+ * @param {Diagram} diagram
+ * @param {string} id
+ */
+export function pickGroup(diagram, id) {
+  const group = diagram.layout?.places.get(id)?.group;
+  if (!group) return;
+  diagram.chrome.announce(`Selected ${group.label} on ${group.device}`);
+  pick(diagram, { group: id, crossings: [], filtered: false }, { type: "group", id, device: group.device, label: group.label, scope: group.scope });
+}
+
+/**
+ * @param {Diagram} diagram
+ * @param {string} id
+ */
+export function pickCrossing(diagram, id) {
+  const item = diagram.crossings.get(id)?.item;
+  if (!item) return;
+  diagram.chrome.announce(`Selected the crossing from ${item.from} to ${item.to}`);
+  pick(diagram, { group: "", crossings: [id], filtered: true }, { type: "crossing", id, src: item.from, dst: item.to, hops: item.hops });
+}
+
+/** @param {Diagram} diagram */
+export function clear(diagram) {
+  pick(diagram, { group: "", crossings: [], filtered: false }, { type: "clear" });
 }

@@ -9,26 +9,11 @@ import streamlit as st
 from app.components.shared.assets import script, style
 from app.components.shared.event import Event, event_of, ignore
 
-SCRIPTS = (
-    "labels",
-    "layout",
-    "edges",
-    "scene",
-    "tooltip",
-    "player",
-    "chrome",
-    "input",
-    "camera",
-    "marks",
-    "main",
-)
-"""In the order in which they need one another."""
-
 _component = st.components.v2.component(
     "hopscope_placement",
     html='<div class="hopscope-diagram"></div>',
     css=style("diagram/diagram"),
-    js=script(f"diagram/{name}" for name in SCRIPTS),
+    js=script("diagram/main"),
 )
 
 

@@ -1,73 +1,103 @@
+// @ts-check
 // The step player: lights the groups in rank order and moves a dot along each crossing. It shows what
 // depends on what, not how long anything took.
+
+import { keepColumnInView } from "./camera.js";
+import { r } from "./edges.js";
+import { el, set } from "./scene.js";
+
+/** @import { Diagram } from "./main.js" */
 
 const RANK_MS = 520;
 const SHORTEST_MS = 3000;
 const LONGEST_MS = 18000;
 
-function makePlayer(state) {
-  const player = { playing: false, at: 0, frame: 0, dots: new Map() };
+/**
+ * How far a crossing's dot is on its way at a time, in columns: below 0 before it sets off, above 1 after it arrived.
+ * @param {number} t
+ * @param {number} from the sender's column
+ * @param {number} to the receiver's
+ */
+export function shareOfWay(t, from, to) {
+  const start = from + 0.5;
+  const end = Math.max(start + 0.6, to + 0.1);
+  return (t - start) / (end - start);
+}
 
-  player.toggle = () => (player.playing ? player.stop() : player.start());
+export class Player {
+  /** @param {Diagram} diagram */
+  constructor(diagram) {
+    this.diagram = diagram;
+    this.playing = false;
+    this.frame = 0;
+    /** @type {Map<string, SVGCircleElement>} */
+    this.dots = new Map();
+  }
 
-  player.start = () => {
-    const { layout } = state;
+  toggle() {
+    if (this.playing) this.stop();
+    else this.start();
+  }
+
+  start() {
+    const { layout, root } = this.diagram;
     if (!layout || !layout.places.size) return;
-    player.playing = true;
-    state.root.classList.add("playing");
+    this.playing = true;
+    root.classList.add("playing");
     const span = layout.columns + 0.6;
     const total = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, span * RANK_MS));
     const started = performance.now();
+    /** @param {number} now */
     const step = (now) => {
-      if (!player.playing) return;
+      if (!this.playing) return;
       const t = ((now - started) / total) * span;
       if (t >= span) {
-        player.stop();
+        this.stop();
         return;
       }
-      player.draw(t);
-      player.frame = requestAnimationFrame(step);
+      this.draw(t);
+      this.frame = requestAnimationFrame(step);
     };
-    player.frame = requestAnimationFrame(step);
-    state.refreshControls();
-  };
+    this.frame = requestAnimationFrame(step);
+    this.diagram.refreshControls();
+  }
 
-  player.stop = () => {
-    player.playing = false;
-    cancelAnimationFrame(player.frame);
-    state.root.classList.remove("playing");
-    for (const entry of state.groups.values()) entry.node.classList.remove("lit", "done");
-    for (const dot of player.dots.values()) dot.remove();
-    player.dots.clear();
-    state.refreshControls();
-  };
+  stop() {
+    this.playing = false;
+    cancelAnimationFrame(this.frame);
+    this.diagram.root.classList.remove("playing");
+    for (const entry of this.diagram.groups.values()) entry.node.classList.remove("lit", "done");
+    for (const dot of this.dots.values()) dot.remove();
+    this.dots.clear();
+    this.diagram.refreshControls();
+  }
 
-  player.draw = (t) => {
-    for (const [id, place] of state.layout.places) {
-      const entry = state.groups.get(id);
+  /** @param {number} t */
+  draw(t) {
+    const { layout, groups, crossings, routes, over } = this.diagram;
+    if (!layout) return;
+    for (const [id, place] of layout.places) {
+      const entry = groups.get(id);
       if (!entry) continue;
       entry.node.classList.toggle("lit", t >= place.column && t < place.column + 1);
       entry.node.classList.toggle("done", t >= place.column + 1);
     }
-    state.keepColumnInView(Math.min(Math.floor(t), state.layout.columns - 1));
-    for (const [id, route] of state.routes) {
-      const from = state.layout.places.get(route.crossing.src).column + 0.5;
-      const to = Math.max(from + 0.6, state.layout.places.get(route.crossing.dst).column + 0.1);
-      const share = (t - from) / (to - from);
-      let dot = player.dots.get(id);
-      if (share < 0 || share > 1) {
+    keepColumnInView(this.diagram, layout, Math.min(Math.floor(t), layout.columns - 1));
+    for (const [id, route] of routes) {
+      const share = shareOfWay(t, route.from.column, route.to.column);
+      const line = crossings.get(id)?.line;
+      let dot = this.dots.get(id);
+      if (share < 0 || share > 1 || !line) {
         if (dot) dot.remove();
-        player.dots.delete(id);
+        this.dots.delete(id);
         continue;
       }
       if (!dot) {
-        dot = el("circle", { class: `dot${route.crossing.alert ? " alert" : ""}`, r: r(3.5 + route.width / 2) }, state.over);
-        player.dots.set(id, dot);
+        dot = el("circle", { class: `dot${route.crossing.alert ? " alert" : ""}`, r: r(3.5 + route.width / 2) }, over);
+        this.dots.set(id, dot);
       }
-      const { line } = state.crossings.get(id);
       const { x, y } = line.getPointAtLength(line.getTotalLength() * share);
       set(dot, { cx: r(x), cy: r(y) });
     }
-  };
-  return player;
+  }
 }

@@ -1,32 +1,67 @@
+// @ts-check
 // The box beside the pointer, and what it says about a group or a crossing.
 
-function makeTooltip(root) {
-  const box = el("html:div", { class: "tip", role: "tooltip", "data-testid": "tooltip", hidden: true }, root);
+import { html } from "./scene.js";
+
+/** @import { Crossing, Group } from "./records.js" */
+
+/** @typedef {{ kind: string, value: string, color?: string }} TipLine */
+
+/** @param {HTMLElement} root */
+export function makeTooltip(root) {
+  const box = html("div", { class: "tip", role: "tooltip", "data-testid": "tooltip", hidden: true }, root);
   return {
     box,
     hide() {
       box.hidden = true;
     },
+    /**
+     * @param {TipLine[]} lines
+     * @param {number} clientX
+     * @param {number} clientY
+     */
     show(lines, clientX, clientY) {
       box.replaceChildren(...lines.map(({ kind, value, color }) => {
-        const line = el("html:div", { class: `tip-${kind}` });
+        const line = html("div", { class: `tip-${kind}` });
         line.textContent = value;
         if (color) line.style.setProperty("--hue", color);
         return line;
       }));
       box.hidden = false;
       const frame = root.getBoundingClientRect();
-      const x = clientX - frame.left;
-      const y = clientY - frame.top;
-      const flipX = x + 16 + box.offsetWidth > frame.width;
-      const flipY = y + 18 + box.offsetHeight > Math.max(frame.height, window.innerHeight - frame.top);
-      box.style.left = `${Math.max(4, flipX ? x - box.offsetWidth - 12 : x + 16)}px`;
-      box.style.top = `${Math.max(4 - frame.top, flipY ? y - box.offsetHeight - 12 : y + 18)}px`;
+      const pointer = { x: clientX - frame.left, y: clientY - frame.top };
+      const tip = { width: box.offsetWidth, height: box.offsetHeight };
+      const { left, top } = besidePointer(pointer, tip, frame, window.innerHeight);
+      box.style.left = `${left}px`;
+      box.style.top = `${top}px`;
     },
   };
 }
 
-function groupLines(item, hue) {
+/**
+ * Where the box stands in the diagram: right of and below the pointer, or on the other side where it would leave
+ * the diagram, and below that the window.
+ * @param {{ x: number, y: number }} pointer in the diagram
+ * @param {{ width: number, height: number }} tip
+ * @param {{ top: number, width: number, height: number }} frame the diagram's, in the window
+ * @param {number} windowHeight
+ */
+export function besidePointer({ x, y }, tip, frame, windowHeight) {
+  const flipX = x + 16 + tip.width > frame.width;
+  const flipY = y + 18 + tip.height > Math.max(frame.height, windowHeight - frame.top);
+  return {
+    left: Math.max(4, flipX ? x - tip.width - 12 : x + 16),
+    top: Math.max(4 - frame.top, flipY ? y - tip.height - 12 : y + 18),
+  };
+}
+
+/**
+ * @param {Group} item
+ * @param {string} [hue]
+ * @returns {TipLine[]}
+ */
+export function groupLines(item, hue) {
+  /** @type {TipLine[]} */
   const lines = [
     { kind: "head", value: item.scope || item.label },
     { kind: "device", value: `${item.device} · ${item.ops} ${item.ops === 1 ? "op" : "ops"} · ${item.hops} ${item.hops === 1 ? "hop" : "hops"}`, color: hue },
@@ -45,7 +80,12 @@ function groupLines(item, hue) {
   return lines;
 }
 
-function crossingLines(item) {
+/**
+ * @param {Crossing} item
+ * @returns {TipLine[]}
+ */
+export function crossingLines(item) {
+  /** @type {TipLine[]} */
   const lines = [
     { kind: "head", value: `${item.from} → ${item.to}` },
     { kind: "figure", value: `${item.text}  (${item.basis})` },

@@ -1,11 +1,33 @@
+// @ts-check
 // A plain text area beside the numbers of its lines. Lines are never wrapped, so that all are of one height.
+
+import { node } from "../shared/cells.js";
+import { mount } from "../shared/mount.js";
+import { applyPalette } from "../shared/theme.js";
+
+/** @import { Call } from "../shared/records.js" */
+
+/**
+ * What app/components/editor/editor.py gives.
+ * @typedef {{ text: string, line: number, height: number, label: string }} EditorData
+ */
 
 const ABOVE = 5; // lines shown above the one that it opens at
 const PAUSE_MS = 400; // of typing, after which the text is told
 
 class Editor {
+  /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
+    /** @type {(text: string) => void} */
+    this.send = () => {};
+    this.height = 0;
+    /** @type {string | undefined} */
+    this.given = undefined;
+    /** @type {string | undefined} */
+    this.told = undefined;
+    this.touched = false;
+    this.pause = 0;
     this.box = node("div", { class: "editor" }, root);
     this.numbers = node("div", { class: "numbers", "aria-hidden": "true" }, node("div", { class: "gutter", "aria-hidden": "true" }, this.box));
     this.pane = node("div", { class: "pane" }, this.box);
@@ -22,6 +44,10 @@ class Editor {
     });
   }
 
+  /**
+   * @param {EditorData} data
+   * @param {(text: string) => void} send
+   */
   update(data, send) {
     this.send = send;
     applyPalette(this.root);
@@ -53,17 +79,17 @@ class Editor {
     this.touched = true;
     const more = this.area.value.split("\n").length - this.count;
     const at = this.area.value.slice(0, this.area.selectionStart).split("\n").length;
-    if (this.line && at - Math.max(more, 0) < this.line) this.line = Math.max(1, this.line + more);
+    this.line = movedLine(this.line, at, more);
     this.draw();
     clearTimeout(this.pause);
-    this.pause = setTimeout(() => this.tell(), PAUSE_MS);
+    this.pause = window.setTimeout(() => this.tell(), PAUSE_MS);
   }
 
   tell() {
     clearTimeout(this.pause);
     if (this.area.value === this.told) return;
     this.told = this.area.value;
-    this.send(this.told);
+    this.send(this.area.value);
   }
 
   tall() {
@@ -93,6 +119,17 @@ class Editor {
   }
 }
 
+/**
+ * Where the marked line is after typing: 0 where none is.
+ * @param {number} line before
+ * @param {number} at the line of the cursor, after typing
+ * @param {number} more lines that there are now than before; fewer are negative
+ */
+export function movedLine(line, at, more) {
+  return line && at - Math.max(more, 0) < line ? Math.max(1, line + more) : line;
+}
+
+/** @param {Call<EditorData>} call */
 export default function ({ data, parentElement, setStateValue }) {
   const [editor, leave] = mount(parentElement, ".hopscope", (root) => new Editor(root));
   editor.update(data, (text) => setStateValue("text", text));

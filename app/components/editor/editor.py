@@ -12,7 +12,7 @@ _component = st.components.v2.component(
     "hopscope_editor",
     html='<div class="hopscope"></div>',
     css=style("shared/cells") + style("editor/editor"),
-    js=script(("shared/cells", "editor/editor")),
+    js=script("editor/editor"),
 )
 
 

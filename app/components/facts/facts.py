@@ -16,7 +16,7 @@ _component = st.components.v2.component(
     "hopscope_facts",
     html='<div class="hopscope"></div>',
     css=style("shared/cells") + style("facts/facts"),
-    js=script(("shared/cells", "facts/facts")),
+    js=script("facts/facts"),
 )
 
 

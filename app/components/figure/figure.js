@@ -1,7 +1,44 @@
+// @ts-check
 // Any Plotly figure, changed in place: no remount, zoom kept through uirevision, events back to Python.
 
-// `var(--hs-NAME)` and `var(--hs-NAME,ALPHA)` become colours that Plotly understands.
-function resolveColors(value, palette) {
+import { mount } from "../shared/mount.js";
+import { loadPlotly, SOURCE } from "../shared/plotly.js";
+import { paletteOf } from "../shared/theme.js";
+
+/**
+ * @import { Call, Palette, Send } from "../shared/records.js"
+ * @import { PlotElement, PlotPoint, Relayout } from "../shared/window.js"
+ */
+
+/**
+ * What app/components/figure/figure.py gives; `figure` is Plotly's.
+ * @typedef {{
+ *   figure: { data?: unknown[], layout?: FigureLayout, config?: object },
+ *   height: number,
+ *   events: string[],
+ *   label: string,
+ *   testid: string,
+ * }} FigureData
+ * @typedef {{ font?: { family?: string }, meta?: { max_width?: number }, width?: number }} FigureLayout
+ */
+
+/**
+ * `var(--hs-NAME)` and `var(--hs-NAME,ALPHA)` become colours that Plotly understands.
+ * @template Value
+ * @param {Value} value
+ * @param {Palette} palette
+ * @returns {Value}
+ */
+export function resolveColors(value, palette) {
+  return /** @type {Value} */ (resolved(value, palette));
+}
+
+/**
+ * @param {unknown} value
+ * @param {Palette} palette
+ * @returns {unknown}
+ */
+function resolved(value, palette) {
   if (typeof value === "string") {
     if (!value.includes("var(--hs-")) return value;
     return value.replace(/var\(--hs-([a-z0-9]+)(?:,([\d.]+))?\)/g, (whole, name, alpha) => {
@@ -11,15 +48,19 @@ function resolveColors(value, palette) {
       return `rgba(${red},${green},${blue},${alpha})`;
     });
   }
-  if (Array.isArray(value)) return value.map((item) => resolveColors(item, palette));
+  if (Array.isArray(value)) return value.map((item) => resolved(item, palette));
   if (value && typeof value === "object") {
-    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, resolveColors(item, palette)]));
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, resolved(item, palette)]));
   }
   return value;
 }
 
-function pointEvent(type, points) {
-  const [point] = points;
+/**
+ * The event of a click on a point.
+ * @param {string} type
+ * @param {PlotPoint} point
+ */
+export function pointEvent(type, point) {
   return {
     type,
     x: point.x ?? null,
@@ -30,8 +71,11 @@ function pointEvent(type, points) {
   };
 }
 
-// What the reader has zoomed to: null ends where the axis shows everything again.
-function rangeEvent(change) {
+/**
+ * What the reader has zoomed to: null ends where the axis shows everything again; null where x did not change.
+ * @param {Relayout} change
+ */
+export function rangeEvent(change) {
   if (change["xaxis.autorange"]) return { type: "range", x0: null, x1: null };
   const from = change["xaxis.range[0]"] ?? change["xaxis.range"]?.[0];
   const to = change["xaxis.range[1]"] ?? change["xaxis.range"]?.[1];
@@ -39,9 +83,20 @@ function rangeEvent(change) {
 }
 
 class LiveFigure {
+  /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
-    this.plot = document.createElement("div");
+    /** @type {Send} */
+    this.send = () => {};
+    /** @type {Set<string>} */
+    this.events = new Set();
+    this.wanted = 0;
+    this.maxWidth = Infinity;
+    this.listening = false;
+    this.gone = false;
+    this.pause = 0;
+    // Plotly adds its methods when it draws for the first time.
+    this.plot = /** @type {PlotElement} */ (document.createElement("div"));
     this.plot.className = "hopscope-plot";
     this.message = document.createElement("div");
     this.message.className = "hopscope-plot-message";
@@ -52,6 +107,10 @@ class LiveFigure {
     this.observer.observe(root);
   }
 
+  /**
+   * @param {FigureData} data
+   * @param {Send} send
+   */
   update(data, send) {
     this.send = send;
     this.events = new Set(data.events);
@@ -63,7 +122,7 @@ class LiveFigure {
     const layout = { ...figure.layout, height: data.height, font: { ...figure.layout?.font } };
     if (family) layout.font.family = family;
     const config = { displaylogo: false, displayModeBar: false, responsive: false, ...figure.config };
-    this.wanted = (this.wanted ?? 0) + 1;
+    this.wanted += 1;
     const turn = this.wanted;
     loadPlotly().then((Plotly) => {
       if (turn !== this.wanted || this.gone) return null;
@@ -84,31 +143,28 @@ class LiveFigure {
 
   listen() {
     this.listening = true;
-    const emit = (event) => {
-      if (event) this.send(event);
-    };
     this.plot.on("plotly_click", ({ points }) => {
-      if (this.events.has("click") && points?.length) emit(pointEvent("click", points));
+      if (this.events.has("click") && points?.length) this.send(pointEvent("click", points[0]));
     });
     this.plot.on("plotly_selected", (selected) => {
       const range = selected?.range;
       if (!this.events.has("select") || !range?.x) return;
       const [x0, x1] = [...range.x].map(Number).sort((a, b) => a - b);
-      if (x1 > x0) emit({ type: "select", x0, x1 });
+      if (x1 > x0) this.send({ type: "select", x0, x1 });
     });
     this.plot.on("plotly_relayout", (change) => {
       if (!this.events.has("range")) return;
       const event = rangeEvent(change);
       if (!event) return;
       clearTimeout(this.pause);
-      this.pause = setTimeout(() => emit(event), 250);
+      this.pause = window.setTimeout(() => this.send(event), 250);
     });
   }
 
   resize() {
-    const width = Math.min(this.maxWidth ?? Infinity, this.root.clientWidth);
+    const width = Math.min(this.maxWidth, this.root.clientWidth);
     if (!this.listening || !width || width === this.plot._fullLayout?.width) return;
-    window.Plotly.relayout(this.plot, { width });
+    window.Plotly?.relayout(this.plot, { width });
   }
 
   destroy() {
@@ -120,6 +176,7 @@ class LiveFigure {
   }
 }
 
+/** @param {Call<FigureData>} call */
 export default function ({ data, parentElement, setTriggerValue }) {
   const [figure, leave] = mount(parentElement, ".hopscope-figure", (root) => new LiveFigure(root));
   figure.update(data, (event) => setTriggerValue("event", event));

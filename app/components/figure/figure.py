@@ -19,7 +19,7 @@ _component = st.components.v2.component(
     "hopscope_figure",
     html='<div class="hopscope-figure" role="group"></div>',
     css=style("figure/figure"),
-    js=script(("shared/plotly", "figure/figure")),
+    js=script("figure/figure"),
     isolate_styles=False,
 )
 

@@ -1,13 +1,36 @@
+// @ts-check
 // What the reader should know: a sentence, the fix, the line, the proof; quiet ones folded away.
+
+import { deviceChip, node, put, span } from "../shared/cells.js";
+import { change, hanging } from "../shared/change.js";
+import { drawCode } from "../shared/code.js";
+import { mount } from "../shared/mount.js";
+import { applyPalette } from "../shared/theme.js";
+
+/**
+ * @import { Call, Send } from "../shared/records.js"
+ * @import { Excerpt, Finding, FindingsData, Place, Proof, Stop } from "./records.js"
+ */
 
 const FEW = 4; // findings that are all laid out with their lines
 const LAID_OUT = 3; // of more than those
 
 class Findings {
+  /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
+    /** @type {Map<string, { stamp: string, card: HTMLElement }>} */
     this.cards = new Map();
-    this.open = new Set(); // what the reader has unfolded, kept while a run goes on
+    /**
+     * What the reader has unfolded, kept while a run goes on.
+     * @type {Set<string>}
+     */
+    this.open = new Set();
+    /** @type {Send} */
+    this.send = () => {};
+    this.stamp = "";
+    this.selected = "";
+    this.clicked = "";
     this.unseen = node("section", { class: "unseen", "data-testid": "unseen" }, root);
     this.loud = node("div", { class: "cards" }, root);
     this.fold = node("details", { class: "fold" }, root);
@@ -15,6 +38,10 @@ class Findings {
     this.quiet = node("div", { class: "cards" }, this.fold);
   }
 
+  /**
+   * @param {FindingsData} data
+   * @param {Send} send
+   */
   update(data, send) {
     applyPalette(this.root);
     this.root.dataset.testid = "findings";
@@ -39,6 +66,7 @@ class Findings {
     this.clicked = "";
     const quiet = data.findings.filter((finding) => finding.quiet);
     const loud = data.findings.filter((finding) => !finding.quiet);
+    /** @type {typeof this.cards} */
     const kept = new Map();
     this.draw(this.loud, loud, kept);
     this.draw(this.quiet, quiet, kept);
@@ -51,15 +79,17 @@ class Findings {
     if (elsewhere && on) requestAnimationFrame(() => on.scrollIntoView({ block: "start" }));
   }
 
-  // A card is drawn anew only when it changed: what is read, or picked with the mouse, stays as it is.
+  /**
+   * A card is drawn anew only when it changed: what is read, or picked with the mouse, stays as it is.
+   * @param {Element} holder
+   * @param {Finding[]} findings
+   * @param {typeof this.cards} kept
+   */
   draw(holder, findings, kept) {
-    // Of many only the costliest are laid out, or what is below them would be far away.
-    const many = findings.length > FEW;
     const cards = findings.map((finding, index) => {
-      let key = finding.id || finding.name;
-      while (kept.has(key)) key += "'";
+      const key = freeKey(finding, kept);
       const on = finding.id !== "" && finding.id === this.selected;
-      const brief = !finding.quiet && many && index >= LAID_OUT;
+      const brief = isBrief(finding, index, findings.length);
       const stamp = JSON.stringify([finding, on, brief]);
       const before = this.cards.get(key);
       const known = before && before.stamp === stamp ? before : { stamp, card: this.card(finding, key, on, brief) };
@@ -71,7 +101,14 @@ class Findings {
     }
   }
 
+  /**
+   * @param {Finding} finding
+   * @param {string} key
+   * @param {boolean} on
+   * @param {boolean} brief
+   */
   card(finding, key, on, brief) {
+    /** @type {Send} */
     const send = (event) => this.send(event);
     const pick = () => {
       this.clicked = on ? "" : finding.id;
@@ -114,10 +151,16 @@ class Findings {
     return card;
   }
 
-  // The lines, the fix, the proof.
+  /**
+   * The lines, the fix, the proof.
+   * @param {Element} card
+   * @param {Finding} finding
+   * @param {string} key
+   * @param {Send} send
+   */
   rest(card, finding, key, send) {
     const both = finding.excerpt || finding.change.length ? node("div", { class: "both" }, card) : null;
-    if (finding.excerpt) excerpt(node("div", { class: "side" }, both), finding.excerpt);
+    if (both && finding.excerpt) excerpt(node("div", { class: "side" }, both), finding.excerpt);
     if (finding.fix || finding.change.length) {
       const side = both ? node("div", { class: "side" }, both) : card;
       const fix = node("p", { class: "fix" }, side);
@@ -135,6 +178,12 @@ class Findings {
     }
   }
 
+  /**
+   * @param {Element} parent
+   * @param {string} title
+   * @param {string} key
+   * @param {string} className
+   */
   unfolding(parent, title, key, className) {
     const made = node("details", { class: className }, parent);
     node("summary", {}, made).textContent = title;
@@ -144,13 +193,45 @@ class Findings {
   }
 }
 
-// A real address, so that it can be copied and opened in another tab; a plain click stays in this session.
+/**
+ * A key that no card has yet.
+ * @param {Pick<Finding, "id" | "name">} finding
+ * @param {{ has(key: string): boolean }} kept
+ */
+export function freeKey(finding, kept) {
+  let key = finding.id || finding.name;
+  while (kept.has(key)) key += "'";
+  return key;
+}
+
+/**
+ * Whether a card's lines are folded: of many findings only the costliest are laid out, or what is below them
+ * would be far away.
+ * @param {Pick<Finding, "quiet">} finding
+ * @param {number} index
+ * @param {number} number of all findings beside it
+ */
+export function isBrief(finding, index, number) {
+  return !finding.quiet && number > FEW && index >= LAID_OUT;
+}
+
+/**
+ * A real address, so that it can be copied and opened in another tab; a plain click stays in this session.
+ * @param {Element} parent
+ * @param {string} href
+ * @param {string} text
+ * @param {string} [className]
+ */
 function link(parent, href, text, className = "") {
   const anchor = node("a", { class: className, href, target: "_self" }, parent);
   anchor.textContent = text;
   return anchor;
 }
 
+/**
+ * @param {HTMLAnchorElement} anchor
+ * @param {() => void} act
+ */
 function plainClick(anchor, act) {
   anchor.addEventListener("click", (event) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
@@ -159,6 +240,11 @@ function plainClick(anchor, act) {
   });
 }
 
+/**
+ * @param {Element} parent
+ * @param {string} text
+ * @param {Send} send
+ */
 function site(parent, text, send) {
   const button = node("button", { type: "button", class: "site", title: "Show this line in the source" }, parent);
   button.textContent = text;
@@ -166,7 +252,12 @@ function site(parent, text, send) {
   return button;
 }
 
-// A line of the source with its text.
+/**
+ * A line of the source with its text.
+ * @param {Element} parent
+ * @param {Place} at
+ * @param {Send} send
+ */
 function place(parent, at, send) {
   const made = node("span", { class: "place" }, parent);
   site(made, at.site, send);
@@ -176,7 +267,12 @@ function place(parent, at, send) {
 const ASKED = "Asked for, by the scope at";
 const STOP_COLUMNS = ["", "Op", "At line", ASKED, "Ran on"];
 
-// Where a tensor was made, what handed it on and what took it; then what decided.
+/**
+ * Where a tensor was made, what handed it on and what took it; then what decided.
+ * @param {Element} parent
+ * @param {Proof} proof
+ * @param {Send} send
+ */
 function proof(parent, { ways, more, facts }, send) {
   if (ways.length) {
     const table = node("table", { class: "ways", "data-testid": "ways" }, node("div", { class: "wide", tabindex: 0 }, parent));
@@ -202,6 +298,11 @@ function proof(parent, { ways, more, facts }, send) {
   }
 }
 
+/**
+ * @param {Element} row
+ * @param {Stop} stop
+ * @param {Send} send
+ */
 function drawStop(row, stop, send) {
   node("th", { scope: "row" }, row).textContent = stop.role;
   node("td", { class: "op" }, row).textContent = stop.op;
@@ -217,7 +318,11 @@ function drawStop(row, stop, send) {
   if (stop.why) span(ran, stop.why, "below");
 }
 
-// The statement as it ran, its line marked.
+/**
+ * The statement as it ran, its line marked.
+ * @param {Element} parent
+ * @param {Excerpt} shown
+ */
 function excerpt(parent, { first, line, lines, words }) {
   const table = node("table", { class: "code-lines" }, node("div", { class: "code-box", tabindex: 0 }, parent));
   lines.forEach((text, index) => {
@@ -227,6 +332,7 @@ function excerpt(parent, { first, line, lines, words }) {
   });
 }
 
+/** @param {Call<FindingsData>} call */
 export default function ({ data, parentElement, setTriggerValue }) {
   const [list, leave] = mount(parentElement, ".hopscope", (root) => new Findings(root));
   list.update(data, (event) => setTriggerValue("event", event));

@@ -14,7 +14,7 @@ _component = st.components.v2.component(
     "hopscope_findings",
     html='<div class="hopscope"></div>',
     css=style("shared/cells") + style("shared/code") + style("shared/change") + style("findings/findings"),
-    js=script(("shared/cells", "shared/code", "shared/change", "findings/findings")),
+    js=script("findings/findings"),
 )
 
 

@@ -1,8 +1,28 @@
+// @ts-check
 // One GPU: built once, then only its texts, bars and curve change.
+
+import { node, put, span } from "../shared/cells.js";
+import { clockOf, fill, FORMS, GIB, hint, hueOf, lines, mark, missingWord, show, tenth, throughput, toggle, whole, whyMissing } from "./fields.js";
+import { Spark } from "./spark.js";
+import { isMissing } from "./stream.js";
+
+/**
+ * @import { Palette } from "../shared/records.js"
+ * @import { Field, Gpu, MigInstance } from "./records.js"
+ * @import { MachineStream } from "./stream.js"
+ */
+
+/**
+ * What a card was known to be while it could be read.
+ * @typedef {{ uuid?: string, name?: string, pci_bus_id?: string }} Known
+ * @typedef {{ box: HTMLElement, value: HTMLElement, of: HTMLElement }} Fact
+ * @typedef {"temperature" | "power" | "sm" | "memory_clock" | "fan" | "bus" | "pcie" | "pcie_rate" | "nvlink" | "nvlink_rate" | "encoder" | "decoder"} FactName
+ */
 
 const STEADY = new Set(["idle", "applications clocks setting", "sync boost", "display clock setting"]);
 
-// [name, label, long label]; what stands in a card, two a line.
+// [name, label, long label]: what stands in a card, two a line.
+/** @type {[FactName, string, string][]} */
 const FACTS = [
   ["temperature", "Temp", "Temperature of the GPU and, where it tells, of its memory"],
   ["power", "Power", "Power drawn, and its limit"],
@@ -18,7 +38,8 @@ const FACTS = [
   ["decoder", "Decoder", "Share of time in which the video decoder was busy"],
 ];
 
-class GpuCard {
+export class GpuCard {
+  /** @param {number} index */
   constructor(index) {
     this.root = node("article", { class: "gpu", "data-gpu": index, "aria-label": `GPU ${index}` });
     const head = node("header", {}, this.root);
@@ -31,10 +52,24 @@ class GpuCard {
     this.reason = span(this.why, "", "reason");
     this.whose = span(this.why, "", "whose");
     const body = node("div", { class: "body" }, this.root);
-    this.load(body);
-    this.memory(body);
+    const load = node("div", { class: "load" }, body);
+    const big = node("div", { class: "big", title: "Share of time in which at least one kernel ran" }, load);
+    this.percent = span(big, "", "number");
+    this.unit = span(big, "%", "unit");
+    this.spark = new Spark(node("div", { class: "curve" }, load), "Utilisation over the last two minutes, 0 to 100 %");
+    const memory = node("div", { class: "memory" }, body);
+    const line = node("div", { class: "line" }, memory);
+    span(line, "Memory", "k");
+    this.used = span(line, "", "v");
+    this.bar = node("div", { class: "bar" }, memory);
+    this.reservedBar = node("i", { class: "reserved" }, this.bar);
+    this.usedBar = node("i", { class: "used" }, this.bar);
+    const legend = node("div", { class: "legend" }, memory);
+    this.free = this.part(legend, "free");
+    this.reserved = this.part(legend, "reserved");
     const facts = node("div", { class: "facts" }, body);
-    this.facts = Object.fromEntries(FACTS.map(([name, label, title]) => [name, this.fact(facts, name, label, title)]));
+    const made = FACTS.map(([name, label, title]) => [name, this.fact(facts, name, label, title)]);
+    this.facts = /** @type {Record<FactName, Fact>} */ (Object.fromEntries(made));
     this.throttle = this.fact(facts, "throttle", "Throttled", "Why clocks are held down");
     this.throttle.box.classList.add("whole");
     this.trouble = node("div", { class: "trouble" }, body);
@@ -42,32 +77,23 @@ class GpuCard {
     this.root.style.setProperty("--hue", `var(--hs-${hueOf(index)})`);
   }
 
-  load(body) {
-    const load = node("div", { class: "load" }, body);
-    const big = node("div", { class: "big", title: "Share of time in which at least one kernel ran" }, load);
-    this.percent = span(big, "", "number");
-    this.unit = span(big, "%", "unit");
-    this.spark = new Spark(node("div", { class: "curve" }, load), "Utilisation over the last two minutes, 0 to 100 %");
+  /**
+   * @param {Element} legend
+   * @param {string} name of a part of the memory
+   */
+  part(legend, name) {
+    const holder = node("span", { class: name }, legend);
+    span(holder, `${name} `, "k");
+    return span(holder, "", "v");
   }
 
-  memory(body) {
-    const box = node("div", { class: "memory" }, body);
-    const line = node("div", { class: "line" }, box);
-    span(line, "Memory", "k");
-    this.used = span(line, "", "v");
-    const bar = (this.bar = node("div", { class: "bar" }, box));
-    this.reservedBar = node("i", { class: "reserved" }, bar);
-    this.usedBar = node("i", { class: "used" }, bar);
-    const legend = node("div", { class: "legend" }, box);
-    this.parts = Object.fromEntries(
-      ["free", "reserved"].map((part) => {
-        const holder = node("span", { class: part }, legend);
-        span(holder, `${part} `, "k");
-        return [part, span(holder, "", "v")];
-      }),
-    );
-  }
-
+  /**
+   * @param {Element} parent
+   * @param {string} name
+   * @param {string} label
+   * @param {string} title
+   * @returns {Fact}
+   */
   fact(parent, name, label, title) {
     const box = node("div", { class: "fact", "data-fact": name, title }, parent);
     span(box, label, "k");
@@ -75,11 +101,17 @@ class GpuCard {
     return { box, value: span(values, "", "v"), of: span(values, "", "of") };
   }
 
+  /**
+   * @param {Gpu} gpu
+   * @param {MachineStream} stream
+   * @param {Palette} palette
+   * @param {string} alert the severity of the worst that is wrong with it, '' for nothing
+   */
   update(gpu, stream, palette, alert) {
     const known = stream.known.get(gpu.index) ?? {};
     this.draw(gpu, known);
     mark(this.root, "state", gpu.unreadable ? "unreadable" : "ok");
-    mark(this.root, "alert", alert ?? "");
+    mark(this.root, "alert", alert);
     if (gpu.unreadable) {
       this.why.hidden = false;
       put(this.reason, `Cannot be read: ${gpu.unreadable.reason}`);
@@ -90,9 +122,13 @@ class GpuCard {
     }
     const { recent } = stream;
     const values = known.uuid ? recent.series(known.uuid, "utilization_gpu_percent") : [];
-    this.spark.set(recent.t, values, 100, palette[hueOf(gpu.index)], palette, stream.snapshot.hz);
+    this.spark.set(recent.t, values, 100, palette[hueOf(gpu.index)], palette, stream.snapshot?.hz);
   }
 
+  /**
+   * @param {Gpu} gpu
+   * @param {Known} known
+   */
   draw(gpu, known) {
     show(this.name, isMissing(gpu.name) ? known.name ?? gpu.name : gpu.name, FORMS.text, identity(gpu, known));
     toggle(this.name, "gone", isMissing(gpu.name) && !known.name);
@@ -108,19 +144,25 @@ class GpuCard {
     this.drawMig(gpu);
   }
 
+  /** @param {Gpu} gpu */
   drawMemory(gpu) {
     const { memory_used_bytes: used, memory_reserved_bytes: reserved, memory_free_bytes: free, memory_total_bytes: total } = gpu;
-    const known = !isMissing(used) && !isMissing(total) && total > 0;
-    if (known) show(this.used, used, (value) => `${tenth.format(value / GIB)} / ${tenth.format(total / GIB)} GiB`);
-    else show(this.used, isMissing(used) ? used : total, FORMS.gibibytes);
-    const part = known ? used / total : 0;
-    const kept = known && !isMissing(reserved) ? reserved / total : 0;
-    fill(this.usedBar, part);
-    fill(this.reservedBar, part + kept);
-    toggle(this.bar, "full", known && !isMissing(free) && free / total < 0.05);
-    for (const [name, value] of Object.entries({ free, reserved })) show(this.parts[name], value, FORMS.gibibytes);
+    if (!isMissing(used) && !isMissing(total) && total > 0) {
+      show(this.used, used, (value) => `${tenth.format(value / GIB)} / ${tenth.format(total / GIB)} GiB`);
+      fill(this.usedBar, used / total);
+      fill(this.reservedBar, used / total + (isMissing(reserved) ? 0 : reserved / total));
+      toggle(this.bar, "full", !isMissing(free) && free / total < 0.05);
+    } else {
+      show(this.used, isMissing(used) ? used : total, FORMS.gibibytes);
+      fill(this.usedBar, 0);
+      fill(this.reservedBar, 0);
+      toggle(this.bar, "full", false);
+    }
+    show(this.free, free, FORMS.gibibytes);
+    show(this.reserved, reserved, FORMS.gibibytes);
   }
 
+  /** @param {Gpu} gpu */
   drawFacts(gpu) {
     const { facts } = this;
     const hot = gpu.temperature_slowdown_celsius;
@@ -141,6 +183,12 @@ class GpuCard {
     this.rates(facts.nvlink_rate, gpu.nvlink_rx_bytes_per_second, gpu.nvlink_tx_bytes_per_second);
   }
 
+  /**
+   * @param {Fact} fact
+   * @param {Field<number> | undefined} value
+   * @param {Field<number> | undefined} limit
+   * @param {string} unit
+   */
   ofLimit(fact, value, limit, unit) {
     if (isMissing(value)) {
       show(fact.value, value, FORMS.count);
@@ -151,6 +199,7 @@ class GpuCard {
     put(fact.of, isMissing(limit) ? ` ${unit}` : ` / ${whole.format(limit)} ${unit}`);
   }
 
+  /** @param {Gpu} gpu */
   drawPcie({ pcie_generation: generation, pcie_width: width, pcie_generation_max: most, pcie_width_max: widest }) {
     const { value, of, box } = this.facts.pcie;
     if (isMissing(generation) || isMissing(width)) {
@@ -163,6 +212,7 @@ class GpuCard {
     put(of, less ? ` of ${most} ×${widest}` : "");
   }
 
+  /** @param {Gpu} gpu */
   drawNvlink({ nvlinks, nvlink }) {
     const { value, of, box } = this.facts.nvlink;
     put(of, "");
@@ -176,12 +226,18 @@ class GpuCard {
     }
   }
 
+  /**
+   * @param {Fact} fact
+   * @param {Field<number> | undefined} received
+   * @param {Field<number> | undefined} sent
+   */
   rates(fact, received, sent) {
-    const missing = isMissing(received) ? received : isMissing(sent) ? sent : null;
-    if (missing !== null) show(fact.value, missing, FORMS.text);
+    if (isMissing(received)) show(fact.value, received, FORMS.text);
+    else if (isMissing(sent)) show(fact.value, sent, FORMS.text);
     else show(fact.value, received, () => throughput(received, sent), fact.box.title);
   }
 
+  /** @param {Field<string[]> | undefined} reasons */
   drawThrottle(reasons) {
     const { value, box } = this.throttle;
     if (isMissing(reasons)) show(value, reasons, FORMS.text);
@@ -190,37 +246,14 @@ class GpuCard {
     toggle(box, "held", !isMissing(reasons) && reasons.some((reason) => !STEADY.has(reason)));
   }
 
-  // Only when there is something: errors that were corrected or not, pages to retire, the driver's own events.
+  /** @param {Gpu} gpu */
   drawTrouble(gpu) {
-    const found = [];
-    const counted = (name, word) => (gpu[name] > 0 ? `${whole.format(gpu[name])} ${word}` : "");
-    const errors = [counted("ecc_uncorrected_volatile", "uncorrected"), counted("ecc_corrected_volatile", "corrected")].filter(Boolean);
-    if (errors.length) found.push(`ECC errors: ${errors.join(", ")}`);
-    if (gpu.retired_pages_pending === true) found.push("Pages wait to be retired: restart the machine");
-    if (gpu.remapped_rows_pending === true) found.push("Rows wait to be remapped: reset the GPU");
-    if (gpu.remapped_rows_failure === true) found.push("Remapping rows failed: the card should be replaced");
-    const events = Array.isArray(gpu.xid) ? gpu.xid : [];
-    if (events.length) {
-      const { code, text, t } = events.at(-1);
-      const more = events.length > 1 ? ` (and ${events.length - 1} before)` : "";
-      found.push(`XID ${code}: ${text}, ${clockOf(t)}${more}`);
-    }
-    lines(this.trouble, found, (line, text) => put(line, text));
+    lines(this.trouble, troubles(gpu), (line) => line, put);
   }
 
+  /** @param {Gpu} gpu */
   drawMig(gpu) {
-    const instances = Array.isArray(gpu.mig) ? gpu.mig : [];
-    lines(this.mig, instances, (line, instance) => {
-      if (!line.name) {
-        line.name = span(line, "", "k");
-        line.bar = node("i", { class: "used" }, node("div", { class: "bar" }, line));
-        line.memory = span(line, "", "v");
-      }
-      const { memory_used_bytes: used, memory_total_bytes: total } = instance;
-      show(line.name, instance.name, (name) => name.match(/MIG .*$/)?.[0] ?? name, `MIG instance ${instance.uuid}`);
-      fill(line.bar, isMissing(used) || isMissing(total) || !total ? 0 : used / total);
-      show(line.memory, used, (value) => `${tenth.format(value / GIB)} / ${isMissing(total) ? "?" : tenth.format(total / GIB)} GiB`);
-    });
+    lines(this.mig, Array.isArray(gpu.mig) ? gpu.mig : [], migLine, drawMigLine);
   }
 
   destroy() {
@@ -229,25 +262,78 @@ class GpuCard {
   }
 }
 
+/** @param {HTMLElement} line */
+function migLine(line) {
+  return {
+    name: span(line, "", "k"),
+    bar: node("i", { class: "used" }, node("div", { class: "bar" }, line)),
+    memory: span(line, "", "v"),
+  };
+}
+
+/**
+ * @param {ReturnType<typeof migLine>} line
+ * @param {MigInstance} instance
+ */
+function drawMigLine(line, instance) {
+  const { memory_used_bytes: used, memory_total_bytes: total } = instance;
+  show(line.name, instance.name, (name) => name.match(/MIG .*$/)?.[0] ?? name, `MIG instance ${instance.uuid}`);
+  fill(line.bar, isMissing(used) || isMissing(total) || !total ? 0 : used / total);
+  show(line.memory, used, (value) => `${tenth.format(value / GIB)} / ${isMissing(total) ? "?" : tenth.format(total / GIB)} GiB`);
+}
+
+/**
+ * What is wrong with a card, a line each: errors that were corrected or not, pages to retire, the driver's own
+ * events. Nothing where nothing is.
+ * @param {Gpu} gpu
+ */
+export function troubles(gpu) {
+  /** @type {string[]} */
+  const found = [];
+  /** @type {(number: Field<number> | undefined, word: string) => string} */
+  const counted = (number, word) => (!isMissing(number) && number > 0 ? `${whole.format(number)} ${word}` : "");
+  const errors = [counted(gpu.ecc_uncorrected_volatile, "uncorrected"), counted(gpu.ecc_corrected_volatile, "corrected")].filter(Boolean);
+  if (errors.length) found.push(`ECC errors: ${errors.join(", ")}`);
+  if (gpu.retired_pages_pending === true) found.push("Pages wait to be retired: restart the machine");
+  if (gpu.remapped_rows_pending === true) found.push("Rows wait to be remapped: reset the GPU");
+  if (gpu.remapped_rows_failure === true) found.push("Remapping rows failed: the card should be replaced");
+  const events = Array.isArray(gpu.xid) ? gpu.xid : [];
+  const last = events.at(-1);
+  if (last) {
+    const more = events.length > 1 ? ` (and ${events.length - 1} before)` : "";
+    found.push(`XID ${last.code}: ${last.text}, ${clockOf(last.t)}${more}`);
+  }
+  return found;
+}
+
+/** @param {string} reason */
 function isHarmful(reason) {
   return /hardware|thermal|brake|board limit|reliability/.test(reason);
 }
 
-// The worst first, on one line.
-function inShort(reasons) {
+/**
+ * Why clocks are held down, the worst first, on one line.
+ * @param {string[]} reasons
+ */
+export function inShort(reasons) {
   if (!reasons.length) return "no";
-  const words = [...reasons].sort((a, b) => isHarmful(b) - isHarmful(a)).join(", ");
+  const words = [...reasons].sort((a, b) => Number(isHarmful(b)) - Number(isHarmful(a))).join(", ");
   return words.replaceAll("(hardware)", "(hw)").replaceAll("(software)", "(sw)");
 }
 
-function identity(gpu, known) {
-  const word = (name) => (isMissing(gpu[name]) ? known[name] ?? missingWord(gpu[name]) : gpu[name]);
+/**
+ * Who a card is, a line each.
+ * @param {Gpu} gpu
+ * @param {Record<string, string | undefined>} known
+ */
+export function identity(gpu, known) {
+  /** @param {"name" | "uuid" | "pci_bus_id" | "compute_capability" | "serial" | "vbios"} name */
+  const word = (name) => {
+    const value = gpu[name];
+    return isMissing(value) ? known[name] ?? missingWord(value) : value;
+  };
   return [
     word("name"), `UUID ${word("uuid")}`, `PCI ${word("pci_bus_id")}`,
     `compute capability ${word("compute_capability")}`, `serial ${word("serial")}`, `VBIOS ${word("vbios")}`,
   ].join("\n");
-}
-
-function clockOf(t) {
-  return new Date(t * 1000).toLocaleTimeString("en-GB");
 }

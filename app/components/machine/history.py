@@ -12,16 +12,7 @@ _component = st.components.v2.component(
     "hopscope_history",
     html='<div class="hopscope-history" role="group" aria-label="History"></div>',
     css=style("figure/figure") + style("machine/history"),
-    js=script(
-        (
-            "shared/cells",
-            "shared/plotly",
-            "machine/stream",
-            "machine/fields",
-            "machine/curves",
-            "machine/history",
-        )
-    ),
+    js=script("machine/history"),
     isolate_styles=False,
 )
 

@@ -13,20 +13,17 @@ from probes.nvml.missing import is_missing
 
 Part = Literal["head", "processes"]
 
-_SHARED = ("stream", "fields")
-_PARTS = ("spark", "card", "host", "alerts", "player", "status", "processes", "main")
-
 _component = st.components.v2.component(
     "hopscope_machine",
     html='<div class="hopscope"></div>',
     css=style("shared/cells") + style("table/table") + style("machine/machine"),
-    js=script(("shared/cells", "table/rows", *(f"machine/{name}" for name in (*_SHARED, *_PARTS)))),
+    js=script("machine/main"),
 )
 _text = st.components.v2.component(
     "hopscope_machine_text",
     html='<div class="hopscope"></div>',
     css=style("shared/cells") + style("machine/text"),
-    js=script(("shared/cells", *(f"machine/{name}" for name in (*_SHARED, "text")))),
+    js=script("machine/text"),
 )
 
 

@@ -1,31 +1,58 @@
+// @ts-check
 // How fresh all this is, how often it comes; and throughout a replay, that it is one.
+
+import { node, put, span } from "../shared/cells.js";
+import { clockOf, mark } from "./fields.js";
+import { Player } from "./player.js";
+
+/**
+ * @import { Send } from "../shared/records.js"
+ * @import { Phase, Recording, Snapshot } from "./records.js"
+ * @import { MachineStream } from "./stream.js"
+ */
 
 const TICK_MS = 500;
 const RATES = [1, 2, 5, 10];
 const SPEEDS = [1, 4, 16];
-const PHASES = {
+/**
+ * What is said of each phase, and how old what is shown is.
+ * @typedef {{ snapshot: Snapshot | null, age: number }} Freshness
+ * @type {Record<Phase, (stream: Freshness) => [string, string?]>}
+ */
+export const PHASES = {
   connecting: () => ["connecting"],
   starting: () => ["starting: no sample yet"],
-  live: (stream) => [`live · ${stream.snapshot.hz} Hz`, ` · ${stream.age.toFixed(1)} s ago`],
+  live: (stream) => [`live · ${stream.snapshot?.hz} Hz`, ` · ${stream.age.toFixed(1)} s ago`],
   stale: (stream) => ["stale: no sample for", ` ${Math.floor(stream.age)} s`],
   reconnecting: () => ["reconnecting"],
   refused: () => ["refused: open the address that the server printed when it started"],
   paused: () => ["paused (tab hidden)"],
-  recording: (stream) => [`RECORDING of ${recorded(stream)}`],
+  recording: ({ snapshot }) => [`RECORDING of ${recorded(snapshot?.recording)}`],
 };
 
-function recorded({ snapshot }) {
-  const { host, made } = snapshot.recording;
-  return `${host}, ${dateOf(made)}`;
+/**
+ * Of which machine a recording is, and when it was made.
+ * @param {Recording | undefined} recording
+ */
+export function recorded(recording) {
+  return recording ? `${recording.host}, ${dateOf(recording.made)}` : "";
 }
 
+/** @param {number} t epoch seconds */
 function dateOf(t) {
   return new Date(t * 1000).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
 }
 
-class Status {
+export class Status {
+  /**
+   * @param {Element} parent
+   * @param {MachineStream} stream
+   * @param {Send} act
+   */
   constructor(parent, stream, act) {
     this.stream = stream;
+    /** @type {((phase: Phase) => void) | null} */
+    this.changed = null;
     this.root = node("div", { class: "status" }, parent);
     node("h1", {}, this.root).textContent = "Machine";
     const badge = node("div", { class: "phase", "data-testid": "machine-status" }, this.root);
@@ -41,9 +68,15 @@ class Status {
     this.back = node("button", { type: "button", class: "back", "data-action": "live" }, this.root);
     this.back.textContent = "End the replay";
     this.back.addEventListener("click", () => act({ type: "live" }));
-    this.timer = setInterval(() => this.tick(), TICK_MS);
+    this.timer = window.setInterval(() => this.tick(), TICK_MS);
   }
 
+  /**
+   * @param {string} label
+   * @param {number[]} values
+   * @param {(value: number) => string} word
+   * @param {(value: number) => void} choose
+   */
   choice(label, values, word, choose) {
     const box = node("div", { class: "choice", role: "group", "aria-label": label, title: label }, this.root);
     const buttons = values.map((value) => {
@@ -55,16 +88,18 @@ class Status {
     return { box, buttons };
   }
 
+  /** @param {boolean} operator */
   update(operator) {
     const { snapshot } = this.stream;
-    const replay = Boolean(snapshot?.recording);
+    const recording = snapshot?.recording;
+    const replay = Boolean(recording);
     this.rates.box.hidden = replay || !operator || !snapshot;
     this.speeds.box.hidden = !replay;
     this.player.update(replay ? snapshot : null);
     this.back.hidden = !this.stream.replay;
     for (const { buttons } of [this.rates, this.speeds]) {
       for (const button of buttons) {
-        const on = Number(button.dataset.value) === (replay ? snapshot.recording.speed ?? 1 : snapshot?.hz);
+        const on = Number(button.dataset.value) === (recording ? recording.speed ?? 1 : snapshot?.hz);
         const pressed = String(on);
         if (button.getAttribute("aria-pressed") !== pressed) button.setAttribute("aria-pressed", pressed);
       }
@@ -82,8 +117,12 @@ class Status {
     this.changed?.(phase);
   }
 
+  /**
+   * @param {Phase} phase
+   * @param {Snapshot | null} snapshot
+   */
   remark(phase, snapshot) {
-    if (phase === "recording") return `not this machine · as it was at ${clockOf(snapshot.t)}`;
+    if (phase === "recording") return `not this machine · as it was at ${clockOf(snapshot?.t ?? 0)}`;
     return "";
   }
 

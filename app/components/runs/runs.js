@@ -1,17 +1,51 @@
+// @ts-check
 // The list of all runs: one WebSocket, over which only the rows in view come, and only when they change.
+
+import { node, put, span } from "../shared/cells.js";
+import { mount } from "../shared/mount.js";
+import { applyPalette } from "../shared/theme.js";
+import { Table } from "../table/rows.js";
+
+/**
+ * @import { Call, Send } from "../shared/records.js"
+ * @import { Row } from "../table/records.js"
+ * @import { ListMessage, RunRow, RunsData, Wish } from "./records.js"
+ */
 
 const RETRY_MS = [300, 700, 1500, 3000, 6000, 10000];
 const TYPED_MS = 250;
 const TICK_MS = 1000;
 
 class Runs {
-  constructor(root) {
+  /**
+   * @param {HTMLElement} root
+   * @param {RunsData} data
+   */
+  constructor(root, data) {
     this.root = root;
+    this.data = data;
+    /** @type {Wish} */
+    this.wish = { find: "", sort: "", way: 1, first: 0, ...data.wish };
+    /** @type {Send} */
+    this.send = () => {};
+    /** @type {Map<string, RunRow>} */
     this.rows = new Map();
+    /** @type {string[]} */
     this.order = [];
+    /** @type {Row[]} */
+    this.broken = [];
+    /** @type {WebSocket | null} */
+    this.socket = null;
     this.tries = 0;
     this.offset = 0;
+    /** @type {ListMessage | null} */
     this.head = null;
+    this.started = false;
+    this.asked = false;
+    this.retry = 0;
+    this.asking = 0;
+    /** @type {Table | null} */
+    this.lower = null;
     this.bar = node("div", { class: "runs-bar" }, root);
     this.number = span(this.bar, "", "figure");
     this.number.setAttribute("role", "status");
@@ -25,11 +59,17 @@ class Runs {
     this.turned = () => this.turn();
     document.addEventListener("visibilitychange", this.turned);
     window.addEventListener("online", this.turned);
-    this.ticking = setInterval(() => this.tick(), TICK_MS);
+    this.ticking = window.setInterval(() => this.tick(), TICK_MS);
     this.table.remote = (change) => this.look(change);
     this.bar.prepend(this.table.search);
   }
 
+  /**
+   * A button that goes a page back or on.
+   * @param {string} text
+   * @param {string} label
+   * @param {number} way
+   */
   step(text, label, way) {
     const button = node("button", { type: "button", "aria-label": label }, this.pager);
     button.textContent = text;
@@ -37,12 +77,15 @@ class Runs {
     return button;
   }
 
+  /**
+   * @param {RunsData} data
+   * @param {Send} send
+   */
   update(data, send) {
     this.send = send;
-    const fresh = !this.data;
     this.data = data;
-    if (fresh) {
-      this.wish = { find: "", sort: "", way: 1, first: 0, ...data.wish };
+    if (!this.started) {
+      this.started = true;
       this.table.search.value = this.wish.find;
       this.table.sort = this.wish.sort ? { name: this.wish.sort, way: this.wish.way } : null;
       this.turn();
@@ -50,12 +93,15 @@ class Runs {
     this.draw();
   }
 
-  // Another part of the list: what was typed waits for the next letter.
+  /**
+   * Another part of the list: what was typed waits for the next letter.
+   * @param {Partial<Wish>} change
+   */
   look(change) {
     const typed = "find" in change;
     this.wish = { ...this.wish, ...("first" in change ? {} : { first: 0 }), ...change };
     clearTimeout(this.asking);
-    this.asking = setTimeout(
+    this.asking = window.setTimeout(
       () => {
         this.ask();
         this.send({ type: "wish", wish: this.wish });
@@ -86,7 +132,7 @@ class Runs {
     socket.addEventListener("close", () => {
       if (socket !== this.socket) return;
       this.socket = null;
-      this.retry = setTimeout(() => this.turn(), RETRY_MS[Math.min(this.tries, RETRY_MS.length - 1)]);
+      this.retry = window.setTimeout(() => this.turn(), RETRY_MS[Math.min(this.tries, RETRY_MS.length - 1)]);
       this.tries += 1;
       this.draw();
     });
@@ -98,12 +144,12 @@ class Runs {
     socket?.close();
   }
 
+  /** @param {ListMessage} message */
   hear(message) {
     this.tries = 0;
     this.offset = message.now - Date.now() / 1000;
-    const came = new Map(message.rows.map((row) => [row.id, row]));
     this.order = message.order ?? this.order;
-    this.rows = new Map(this.order.map((id) => [id, came.get(id) ?? this.rows.get(id)]));
+    this.rows = mergedRows(this.rows, this.order, message.rows);
     if (message.broken) this.broken = message.broken;
     this.head = message;
     // Beyond the end there is nothing to see: somebody has deleted runs, or searched.
@@ -149,11 +195,12 @@ class Runs {
     put(this.place, `${count(head.first + 1)} to ${count(last)} of ${count(head.found)}`);
     this.back.disabled = head.first === 0;
     this.next.disabled = last >= head.found;
-    this.drawBroken();
+    this.drawBroken(head.unreadable);
   }
 
-  drawBroken() {
-    const rows = this.broken ?? [];
+  /** @param {number} unreadable how many there are; not all of them have a row */
+  drawBroken(unreadable) {
+    const rows = this.broken;
     this.title.hidden = !rows.length;
     put(this.title, "Folders that cannot be read");
     if (!rows.length) {
@@ -162,7 +209,7 @@ class Runs {
       return;
     }
     this.lower ??= new Table(node("div", {}, this.root));
-    const more = this.head.unreadable > rows.length ? `: the first ${count(rows.length)} of ${count(this.head.unreadable)}` : "";
+    const more = unreadable > rows.length ? `: the first ${count(rows.length)} of ${count(unreadable)}` : "";
     put(this.title, `Folders that cannot be read${more}`);
     this.lower.update(
       {
@@ -185,7 +232,7 @@ class Runs {
     const now = Date.now() / 1000 + this.offset;
     for (const row of this.rows.values()) {
       const { started, duration } = row.cells;
-      if (started.at !== undefined) row.cells.started = { ...started, text: agoText(now - started.at, started.title) };
+      if (started.at !== undefined) row.cells.started = { ...started, text: agoText(now - started.at, started.title ?? "") };
       if (duration.since !== undefined) row.cells.duration = { ...duration, text: durationText(now - duration.since) };
       const entry = this.table.rows.get(row.id);
       if (entry?.row === row) this.table.drawRow(row, false);
@@ -202,29 +249,59 @@ class Runs {
   }
 }
 
+/**
+ * The rows in view after a message: those that came, and those that were known and stay.
+ * @param {Map<string, RunRow>} known
+ * @param {string[]} order
+ * @param {RunRow[]} came
+ * @returns {Map<string, RunRow>}
+ */
+export function mergedRows(known, order, came) {
+  const news = new Map(came.map((row) => [row.id, row]));
+  return new Map(
+    order.flatMap((id) => {
+      const row = news.get(id) ?? known.get(id);
+      return row ? [[id, row]] : [];
+    }),
+  );
+}
+
+/** @param {number} number */
 function count(number) {
   return number.toLocaleString("en-US");
 }
 
-// As app/web/shared/run_rows.ago and app/views/units.duration say it.
-function agoText(seconds, date) {
+/**
+ * How long ago, as app/web/shared/run_rows.ago says it; from a week on the day.
+ * @param {number} seconds
+ * @param {string} date
+ */
+export function agoText(seconds, date) {
   if (seconds >= 7 * 86400) return date.slice(0, 10);
-  for (const [size, unit] of [[86400, "d"], [3600, "h"], [60, "min"]]) {
+  /** @type {[number, string][]} */
+  const units = [[86400, "d"], [3600, "h"], [60, "min"]];
+  for (const [size, unit] of units) {
     if (seconds >= size) return `${Math.floor(seconds / size)} ${unit} ago`;
   }
   return `${Math.max(0, Math.floor(seconds))} s ago`;
 }
 
-function durationText(seconds) {
+/**
+ * How long, as app/views/units.duration says it.
+ * @param {number} seconds
+ */
+export function durationText(seconds) {
   const whole = Math.max(0, Math.round(seconds));
+  /** @param {number} number */
   const two = (number) => String(number).padStart(2, "0");
   if (whole < 60) return `${whole} s`;
   if (whole < 3600) return `${Math.floor(whole / 60)} min ${two(whole % 60)} s`;
   return `${Math.floor(whole / 3600)} h ${two(Math.floor((whole % 3600) / 60))} min`;
 }
 
+/** @param {Call<RunsData>} call */
 export default function ({ data, parentElement, setTriggerValue }) {
-  const [list, leave] = mount(parentElement, ".hopscope", (root) => new Runs(root));
+  const [list, leave] = mount(parentElement, ".hopscope", (root) => new Runs(root, data));
   applyPalette(list.root);
   list.update(data, (event) => setTriggerValue("event", event));
   return leave;

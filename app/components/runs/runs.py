@@ -19,7 +19,7 @@ _component = st.components.v2.component(
     "hopscope_runs",
     html='<div class="hopscope"></div>',
     css=style("shared/cells") + style("table/table") + style("runs/runs"),
-    js=script(("shared/cells", "table/rows", "runs/runs")),
+    js=script("runs/runs"),
 )
 
 

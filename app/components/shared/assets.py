@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
-from app.components.shared.palette import palette_script
+from app.components.shared.bundle import bundle
 
 FOLDER = Path(__file__).parents[1]
 
 
-def script(names: Iterable[str]) -> str:
-    """One module: the palette, what all share, then these scripts; the last has the ``export default``.
+def script(name: str) -> str:
+    """Text of the module that has a component's ``export default``, with all that it imports.
 
-    Names are paths below app/components without their ending: ``diagram/main``.
+    The name is a path below app/components without its ending: ``diagram/main``.
     """
-    texts = ((FOLDER / f"{name}.js").read_text("utf-8") for name in ("shared/theme", "shared/mount", *names))
-    return "\n".join([palette_script(), *texts])
+    return bundle(FOLDER / f"{name}.js", FOLDER)
 
 
 def style(name: str) -> str:
-    """The text of a style sheet, named like a script."""
+    """Text of a style sheet, named like a script."""
     return (FOLDER / f"{name}.css").read_text("utf-8")

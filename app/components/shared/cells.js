@@ -1,23 +1,47 @@
+// @ts-check
 // What tables, facts and findings are made of: one value each, always set as text, never as HTML.
 
-function node(tag, attributes = {}, parent = null) {
+/** @import { Action, Badge, Cells, Kind, Send } from "./records.js" */
+
+/**
+ * An element with those attributes that have a value, put at its parent's end.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, string | number | null>} [attributes]
+ * @param {Element | null} [parent]
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function node(tag, attributes = {}, parent = null) {
   const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) if (value !== "" && value !== null) made.setAttribute(name, value);
+  for (const [name, value] of Object.entries(attributes)) if (value !== "" && value !== null) made.setAttribute(name, String(value));
   if (parent) parent.append(made);
   return made;
 }
 
-function put(target, value) {
+/**
+ * @param {Element} target
+ * @param {string} value
+ */
+export function put(target, value) {
   if (target.textContent !== value) target.textContent = value;
 }
 
-function span(parent, text, className = "") {
+/**
+ * @param {Element} parent
+ * @param {string} text
+ * @param {string} [className]
+ */
+export function span(parent, text, className = "") {
   const made = node("span", { class: className }, parent);
   made.textContent = text;
   return made;
 }
 
-function deviceChip(parent, { device, hue, remark }) {
+/**
+ * @param {Element} parent
+ * @param {Badge} device
+ */
+export function deviceChip(parent, { device, hue, remark }) {
   const chip = node("span", { class: "chip", "data-device": device, title: remark ? `${device}: ${remark}` : device }, parent);
   node("span", { class: "swatch", "aria-hidden": "true" }, chip).style.background = hue;
   span(chip, device, "chip-name");
@@ -26,7 +50,11 @@ function deviceChip(parent, { device, hue, remark }) {
 
 const LONG_SITE = 40; // characters
 
-function shortSite(text) {
+/**
+ * A place in the source; of a long path its end, from a folder on.
+ * @param {string} text
+ */
+export function shortSite(text) {
   if (text.length <= LONG_SITE) return text;
   const file = text.lastIndexOf("/") + 1;
   let from = file;
@@ -39,6 +67,13 @@ function shortSite(text) {
   return file ? `…/${text.slice(from)}` : text;
 }
 
+/**
+ * How full a progress cell's bar is drawn: its parts are kept, so that it glides instead of jumping.
+ * @type {WeakMap<Element, { label: HTMLElement, track: HTMLElement, bar: HTMLElement }>}
+ */
+const bars = new WeakMap();
+
+/** @type {{ [Name in Kind]: (target: HTMLElement, cell: Cells[Name], send: Send) => void }} */
 const CELLS = {
   text: (target, cell) => put(target, cell.text),
   // On one line; what does not fit is under the pointer.
@@ -84,29 +119,23 @@ const CELLS = {
     span(badge, cell.text);
     if (cell.remark) span(target, cell.remark, "remark");
   },
-  // The bar is kept, so that it glides instead of jumping.
   progress: (target, cell) => {
-    if (!target.bar) {
-      target.replaceChildren();
-      target.label = span(target, "", "progress-text");
-      const track = node("span", { class: "track", role: "progressbar", "aria-valuemin": 0, "aria-valuemax": 100 }, target);
-      target.track = track;
-      target.bar = node("span", { class: "fill" }, track);
-    }
+    const { label, track, bar } = progressParts(target);
     target.title = cell.title ?? "";
-    put(target.label, cell.text);
-    const known = cell.fraction !== null && cell.fraction !== undefined;
-    target.track.hidden = !known;
-    if (!known) return;
-    const percent = Math.round(Math.min(1, Math.max(0, cell.fraction)) * 1000) / 10;
-    target.bar.style.width = `${percent}%`;
-    target.bar.className = `fill ${cell.tone ?? ""}`;
-    target.track.setAttribute("aria-valuenow", percent);
-    target.track.setAttribute("aria-label", cell.text);
+    put(label, cell.text);
+    const { fraction = null } = cell;
+    track.hidden = fraction === null;
+    if (fraction === null) return;
+    const percent = Math.round(Math.min(1, Math.max(0, fraction)) * 1000) / 10;
+    bar.style.width = `${percent}%`;
+    bar.className = `fill ${cell.tone ?? ""}`;
+    track.setAttribute("aria-valuenow", String(percent));
+    track.setAttribute("aria-label", cell.text);
   },
   // A real address, so that it can be opened in another tab and copied; a plain click stays in this session.
   link: (target, cell, send) => {
     target.replaceChildren();
+    /** @type {(parent: Element, text: string, href: string) => void} */
     const opening = (parent, text, href) => {
       const anchor = node("a", { href, target: "_self" }, parent);
       span(anchor, text);
@@ -134,14 +163,32 @@ const CELLS = {
   },
 };
 
-// What can't be undone is asked twice, in place; the question stays until it is answered, or left by a click
-// somewhere else or by Escape.
+/** @param {HTMLElement} target */
+function progressParts(target) {
+  let parts = bars.get(target);
+  if (!parts) {
+    target.replaceChildren();
+    const label = span(target, "", "progress-text");
+    const track = node("span", { class: "track", role: "progressbar", "aria-valuemin": 0, "aria-valuemax": 100 }, target);
+    parts = { label, track, bar: node("span", { class: "fill" }, track) };
+    bars.set(target, parts);
+  }
+  return parts;
+}
+
+/**
+ * A button; what can't be undone is asked twice, in place. The question stays until it is answered, or left by
+ * a click somewhere else or by Escape.
+ * @param {Element} parent
+ * @param {Action} action
+ * @param {Send} send
+ */
 function actionButton(parent, action, send) {
   const holder = node("span", { class: "action" }, parent);
   let leave = () => {};
   const ask = () => {
     holder.replaceChildren();
-    span(holder, action.confirm, "question");
+    span(holder, action.confirm ?? "", "question");
     const yes = node("button", { type: "button", class: "yes", "data-action": `${action.name}-yes` }, holder);
     yes.textContent = action.yes ?? action.label;
     const no = node("button", { type: "button", "data-action": `${action.name}-no` }, holder);
@@ -153,16 +200,18 @@ function actionButton(parent, action, send) {
     });
     const keep = () => {
       rest();
-      holder.querySelector("button").focus();
+      holder.querySelector("button")?.focus();
     };
     no.addEventListener("click", (event) => {
       event.stopPropagation();
       keep();
     });
+    /** @param {Event} event */
     const elsewhere = (event) => {
       if (!holder.isConnected) leave();
       else if (!event.composedPath().includes(holder)) rest();
     };
+    /** @param {KeyboardEvent} event */
     const escape = (event) => {
       if (event.key === "Escape" && holder.isConnected) keep();
     };
@@ -194,14 +243,24 @@ function actionButton(parent, action, send) {
   rest();
 }
 
-// Draws a cell anew only when it changed, so that nothing flickers and a question stays open.
-function drawCell(target, kind, cell, send) {
+/** @type {WeakMap<Element, { stamp: string, kind: Kind }>} */
+const drawn = new WeakMap();
+
+/**
+ * Draws a cell anew only when it changed, so that nothing flickers and a question stays open.
+ * @template {Kind} Name
+ * @param {HTMLElement} target
+ * @param {Name} kind
+ * @param {Cells[Name]} cell
+ * @param {Send} send
+ */
+export function drawCell(target, kind, cell, send) {
   const stamp = JSON.stringify([kind, cell]);
-  if (target.stamp === stamp) return;
-  target.stamp = stamp;
-  if (target.kind !== kind) {
-    target.kind = kind;
-    target.bar = null;
+  const before = drawn.get(target);
+  if (before?.stamp === stamp) return;
+  drawn.set(target, { stamp, kind });
+  if (before?.kind !== kind) {
+    bars.delete(target);
     target.replaceChildren();
     target.classList.add(`cell-${kind}`);
   }

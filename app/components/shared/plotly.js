@@ -1,8 +1,12 @@
+// @ts-check
 // Plotly's browser half, fetched once for all figures of the page.
 
-const SOURCE = "/hopscope/plotly.min.js";
+/** @import { PlotlyLibrary } from "./window.js" */
 
-function loadPlotly() {
+export const SOURCE = "/hopscope/plotly.min.js";
+
+/** @returns {Promise<PlotlyLibrary>} */
+export function loadPlotly() {
   window.hopscopePlotly ??= new Promise((done, fail) => {
     const tag = document.createElement("script");
     tag.src = SOURCE;

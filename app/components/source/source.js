@@ -1,5 +1,41 @@
+// @ts-check
 // Source with what each line made the devices do beside it. All text is set as text, never as HTML.
 
+import { node, span } from "../shared/cells.js";
+import { drawCode } from "../shared/code.js";
+import { mount } from "../shared/mount.js";
+import { applyPalette } from "../shared/theme.js";
+
+/** @import { Badge, Call, Send, Word } from "../shared/records.js" */
+
+/**
+ * What app/components/source/source.py gives.
+ * @typedef {{ text: string, title?: string, remark?: string, tone?: string, below?: string }} Amount
+ * @typedef {"arriving" | "leaving" | "waits"} AmountName
+ * @typedef {{
+ *   line: number,
+ *   ops: (Badge & { text: string, title: string })[],
+ *   more: { text: string, title: string } | null,
+ * } & Record<AmountName, Amount | null>} LineFacts
+ * @typedef {{
+ *   lines: string[],
+ *   words: Word[][],
+ *   facts: LineFacts[],
+ *   selected: number,
+ *   lit: number[],
+ *   first: number,
+ *   height: number,
+ *   label: string,
+ *   name: string,
+ *   testid: string,
+ * }} SourceData
+ * @typedef {{ line: HTMLTableRowElement, cells: Record<string, HTMLTableCellElement>, stamp: string }} LineRow
+ */
+
+/** @type {AmountName[]} */
+const AMOUNTS = ["arriving", "leaving", "waits"];
+
+/** @type {["ops" | AmountName, string, string][]} */
 const COLUMNS = [
   ["ops", "Ops run on", "Distinct ops that the line made run, by device"],
   ["arriving", "Fetched", "Bytes that crossed to the devices of this line's ops, in the whole run"],
@@ -9,18 +45,31 @@ const COLUMNS = [
 const ABOVE = 3; // lines shown above the one that the reader is led to
 
 class Source {
+  /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
+    /** @type {Map<number, LineRow>} */
     this.rows = new Map();
+    /** @type {Send} */
+    this.send = () => {};
+    /** @type {SourceData} */
+    this.data = { lines: [], words: [], facts: [], selected: 0, lit: [], first: 0, height: 0, label: "", name: "", testid: "" };
+    this.stamp = "";
+    this.wanted = "";
     this.scroller = node("div", { class: "scroller", tabindex: 0 }, root);
     this.table = node("table", {}, this.scroller);
-    const head = node("tr", {}, node("thead", {}, this.table));
+    this.thead = node("thead", {}, this.table);
+    const head = node("tr", {}, this.thead);
     for (const [name, title, help] of COLUMNS) node("th", { scope: "col", class: `fact ${name}`, title: help }, head).textContent = title;
     node("th", { scope: "col", class: "number", title: "Line" }, head);
     node("th", { scope: "col", class: "code" }, head);
     this.body = node("tbody", {}, this.table);
   }
 
+  /**
+   * @param {SourceData} data
+   * @param {Send} send
+   */
   update(data, send) {
     this.send = send;
     this.data = data;
@@ -53,6 +102,7 @@ class Source {
     this.root.dataset.lines = String(shown.length);
   }
 
+  /** @param {number[]} shown */
   drawText(shown) {
     this.rows.clear();
     this.body.replaceChildren();
@@ -72,6 +122,10 @@ class Source {
     }
   }
 
+  /**
+   * @param {LineRow} row
+   * @param {LineFacts | undefined} fact
+   */
   drawFacts(row, fact) {
     const stamp = JSON.stringify(fact ?? null);
     if (row.stamp === stamp) return;
@@ -88,7 +142,7 @@ class Source {
       span(chip, text, "ops-count");
     }
     if (fact?.more) span(chips, fact.more.text, "ops-count").title = fact.more.title;
-    for (const name of ["arriving", "leaving", "waits"]) {
+    for (const name of AMOUNTS) {
       const target = row.cells[name];
       const told = fact?.[name];
       target.replaceChildren();
@@ -101,18 +155,22 @@ class Source {
     }
   }
 
+  /** @param {number} number */
   pick(number) {
-    const row = this.rows.get(number);
-    if (!row.line.classList.contains("known") || window.getSelection()?.toString()) return;
+    if (!this.rows.get(number)?.line.classList.contains("known") || window.getSelection()?.toString()) return;
     this.send({ type: "line", line: number === this.data.selected ? 0 : number });
   }
 
-  // Scrolls the source only, never the page; a line in sight stays where it is.
+  /**
+   * Scrolls the source only, never the page; a line in sight stays where it is.
+   * @param {number} number
+   * @param {boolean} anew
+   */
   lead(number, anew) {
     const row = this.rows.get(number);
     if (!row) return;
     const place = () => {
-      const head = this.table.tHead.offsetHeight;
+      const head = this.thead.offsetHeight;
       const top = row.line.offsetTop - head;
       const { scrollTop, clientHeight } = this.scroller;
       const seen = top >= scrollTop && top + row.line.offsetHeight + head <= scrollTop + clientHeight;
@@ -125,6 +183,7 @@ class Source {
   }
 }
 
+/** @param {Call<SourceData>} call */
 export default function ({ data, parentElement, setTriggerValue }) {
   const [source, leave] = mount(parentElement, ".hopscope", (root) => new Source(root));
   source.update(data, (event) => setTriggerValue("event", event));

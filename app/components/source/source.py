@@ -14,7 +14,7 @@ _component = st.components.v2.component(
     "hopscope_source",
     html='<div class="hopscope"></div>',
     css=style("shared/cells") + style("shared/code") + style("source/source"),
-    js=script(("shared/cells", "shared/code", "source/source")),
+    js=script("source/source"),
 )
 
 

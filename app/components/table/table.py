@@ -17,7 +17,7 @@ _component = st.components.v2.component(
     "hopscope_table",
     html='<div class="hopscope"></div>',
     css=style("shared/cells") + style("table/table"),
-    js=script(("shared/cells", "table/rows", "table/table")),
+    js=script("table/table"),
 )
 
 

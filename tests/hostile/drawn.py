@@ -25,7 +25,7 @@ from app.web.shared.address import RunAddress
 from app.web.shared.open_runs import OpenRun
 from app.web.shared.run_rows import run_row
 from app.web.shared.source_rows import line_facts, ops_rows
-from runners.run import read_run
+from runners.runs.run import read_run
 from tests.hostile.ground import check_secret
 
 _BINS = 60

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from app.console_progress import ConsoleProgress
+from runners.environments.install import install
+from runners.environments.virtualenv import Lock, Recipe, VirtualEnvironment
 from runners.errors import HopscopeError, UsageError
-from runners.install import install
-from runners.virtualenv import Lock, Recipe, VirtualEnvironment
 
 ROOT = Path(__file__).resolve().parents[1]
 _LOCK = ROOT / "runners" / "requirements" / "locked" / "dashboard.txt"

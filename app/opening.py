@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from app import tokens
 from app.sign_in import TOKEN
 from app.tokens import Role
-from runners import background, environments
-from runners.frameworks import FRAMEWORKS
+from runners.environments import background_install, environments
+from runners.environments.frameworks import FRAMEWORKS
 
 COMMAND = "python3 -m app token"
 
@@ -59,5 +59,5 @@ def missing_lines() -> list[str]:
     return [
         f"{titles} {'is' if len(names) == 1 else 'are'} not installed. To install: `python3 -m app"
         f" setup{only}` or the button on the Launch page. Nothing is installed unless you ask.",
-        *(f"  {FRAMEWORKS[name].title}: {background.room_words(name)}" for name in names),
+        *(f"  {FRAMEWORKS[name].title}: {background_install.room_words(name)}" for name in names),
     ]

@@ -49,9 +49,11 @@ from app.views.smi_text import machine_text
 from app.web.machine.alerts import Watcher
 from app.web.runs.runs_table import RunsTable
 from probes.attach import dashboards
-from runners import background, monitor, registry
-from runners.cuda_order import with_ordinals
+from runners.environments import background_install
 from runners.errors import HopscopeError, UsageError
+from runners.machine import monitor
+from runners.machine.cuda_order import with_ordinals
+from runners.runs import registry
 
 DEFAULT_ADDRESS = "127.0.0.1"
 DEFAULT_PORT = 8501
@@ -192,7 +194,7 @@ async def _lifespan(_app: st.App) -> AsyncIterator[dict[str, Any]]:
         address_told.close()
         await _hub.stop()
         await asyncio.to_thread(monitor.shared().stop)
-        await asyncio.to_thread(background.stop)
+        await asyncio.to_thread(background_install.stop)
 
 
 class OneLine(logging.Filter):

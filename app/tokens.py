@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from runners.private_files import create_private, read_private, replace_private
-from runners.registry import home
+from runners.runs.registry import home
 
 Role = Literal["operator", "viewer"]
 ROLES: tuple[Role, ...] = ("operator", "viewer")

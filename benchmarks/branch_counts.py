@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import paired
 
-from runners import environments
+from runners.environments import environments
 
 LIMITS = {"keras_fit_mirrored": 1.05, "tf_loop_step": None}
 """The largest ratio of CPU times to reach, where one is set."""

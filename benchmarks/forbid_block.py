@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from runners import environments  # noqa: E402 - the path to it stands above
+from runners.environments import environments  # noqa: E402 - the path to it stands above
 
 _OPS = {
     "mxnet": """

@@ -29,11 +29,12 @@ from app.reports.prediction_report import preflight_report
 from app.reports.run_report import run_report
 from benchmarks.labelled.cases import FRAMEWORKS, Case, CaseError, read_cases
 from benchmarks.labelled.scoring import Score, Totals, failed, score_report, totals
-from runners import launcher, registry
 from runners.errors import HopscopeError
-from runners.plan import Plan
-from runners.plan_preflight import plan_preflight
-from runners.plan_script import plan_script
+from runners.plan import launcher
+from runners.plan.plan import Plan
+from runners.plan.preflight_plan import plan_preflight
+from runners.plan.script_plan import plan_script
+from runners.runs import registry
 
 LIMIT_S = 300
 LOG_SHOWN = 400

@@ -32,7 +32,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.live_panel import cpu_percent, opened, table
-from runners.processes import boot_id, identify
+from runners.runs.processes import boot_id, identify
 from tests.e2e.conftest import Server, sign_in, start_server
 from tests.unit.traces import SECOND, Trace, hop_fields
 

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import paired
 
-from runners import environments
+from runners.environments import environments
 
 LIMITS = {"mx_eager_step": 1.10, "mx_hybrid_step": 1.10, "mx_module_fit": None}
 """The largest ratio of medians to reach when recorded, where one is set."""

@@ -38,7 +38,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import paired
 
 from probes.nvml.missing import is_missing
-from runners.virtualenv import VirtualEnvironment
+from runners.environments.virtualenv import VirtualEnvironment
 from tests.nvml import NvmlDouble, why_not
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import paired
 
-from runners import environments
+from runners.environments import environments
 
 LIMITS = {"tf_graph_step": 1.03, "tf_eager_step": 1.10, "keras_fit": None}
 """The largest ratio of medians to reach, where one is set."""

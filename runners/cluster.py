@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
-from runners.members import Member
+from runners.supervise.members import Member
 
 Counts = Mapping[str, int]
 """How many processes each role has."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from runners import environments
+from runners.environments import environments
 from tests.nvml import NvmlDouble, why_not
 
 
@@ -77,7 +77,7 @@ def hopscope_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[P
 
 def stop_runs() -> None:
     """Stop every run of the present $HOPSCOPE_HOME that still goes on, watched or not."""
-    from runners import registry
+    from runners.runs import registry
 
     for run in registry.runs():
         if not run.ended or run.state == "lost":

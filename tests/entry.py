@@ -14,11 +14,11 @@ from pathlib import Path
 
 from app.bootstrap import dashboard_recipe, enter, tell_failure
 from app.console_progress import ConsoleProgress
-from runners import environments
+from runners.environments import environments
+from runners.environments.frameworks import FRAMEWORKS, TESTED_BESIDE
+from runners.environments.install import install
+from runners.environments.virtualenv import VirtualEnvironment
 from runners.errors import HopscopeError, UsageError
-from runners.frameworks import FRAMEWORKS, TESTED_BESIDE
-from runners.install import install
-from runners.virtualenv import VirtualEnvironment
 
 ROOT = Path(__file__).resolve().parents[1]
 SIDE_BY_SIDE = ("-n", "4", "--dist", "loadfile")

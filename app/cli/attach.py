@@ -11,8 +11,8 @@ import sys
 from app.cli.output import tell
 from app.cli.parser import Parser
 from probes.attach.attached import VARIABLE
-from runners.plan import INJECT
-from runners.registry import home
+from runners.plan.plan import INJECT
+from runners.runs.registry import home
 
 SUMMARY = 'attach the recorder where a shell or a scheduler starts Python: eval "$(.. attach)"'
 

@@ -9,11 +9,12 @@ from typing import BinaryIO
 
 from app.cli.output import drop_output, print_json, tell
 from app.cli.relay import program_input
-from runners import background, registry, run_files
+from runners.environments import background_install
 from runners.errors import HopscopeError, UsageError
-from runners.launcher import Plan, launch
-from runners.run import LOG_NAME, Run
-from runners.stop_requests import stop_requests
+from runners.plan.launcher import Plan, launch
+from runners.runs import registry, run_files
+from runners.runs.run import LOG_NAME, Run
+from runners.supervise.stop_requests import stop_requests
 
 SHORTEST_POLL_S = 0.01
 LONGEST_POLL_S = 0.1
@@ -35,7 +36,7 @@ def planned(make_plan: Callable[[], Plan]) -> Plan:
     if problems:
         raise UsageError("; ".join(problems))
     if plan.unready is not None:
-        raise HopscopeError(f"{plan.unready} ({background.room_words(plan.framework)})")
+        raise HopscopeError(f"{plan.unready} ({background_install.room_words(plan.framework)})")
     return plan
 
 

@@ -6,7 +6,7 @@ from app.cli.attend import attend, planned
 from app.cli.parser import Parser, add_launch_options, option_value, whole_number
 from runners.catalogue import Value
 from runners.errors import UsageError
-from runners.launcher import Plan, plan_program
+from runners.plan.launcher import Plan, plan_program
 
 SUMMARY = "run a training program of the catalogue, recorded"
 

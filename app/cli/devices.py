@@ -16,12 +16,12 @@ from app.views import units
 from app.views.costs_text import costs_text
 from app.views.smi_text import machine_text, nvml_problem
 from probes.nvml.sampler import FASTEST_HZ, SLOWEST_HZ
-from runners.copy_costs import costs_file
-from runners.copy_measuring import measure
-from runners.cuda_order import with_ordinals
 from runners.errors import HopscopeError, UsageError
-from runners.monitor import read_once
-from runners.recordings import HOLDS, Recorder
+from runners.machine.copy_costs import costs_file
+from runners.machine.copy_measuring import measure
+from runners.machine.cuda_order import with_ordinals
+from runners.machine.monitor import read_once
+from runners.recordings.recordings import HOLDS, Recorder
 
 SUMMARY = "show this machine's GPUs, and which card is which; or record them"
 

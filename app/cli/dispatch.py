@@ -22,9 +22,9 @@ from app.cli import (
 )
 from app.cli.output import drop_output, tell
 from app.cli.parser import Parser
-from runners import registry
 from runners.catalogue import did_you_mean
 from runners.errors import HopscopeError, UsageError
+from runners.runs import registry
 from runners.version import VERSION
 
 INTERRUPTED = 130

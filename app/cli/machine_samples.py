@@ -11,7 +11,7 @@ from typing import Self
 
 from app.cli.output import tell
 from probes.nvml.snapshot import Message, Snapshot
-from runners.monitor import Monitor
+from runners.machine.monitor import Monitor
 
 _LOOK_S = 1.0
 

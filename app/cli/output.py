@@ -15,9 +15,9 @@ from typing import Any
 from app.facts.run_devices import recorded_devices
 from runners.errors import HopscopeError
 from runners.printable import printable_lines
-from runners.purpose import is_preflight, tried
-from runners.run import Run
-from runners.run_fields import Plain
+from runners.runs.purpose import is_preflight, tried
+from runners.runs.run import Run
+from runners.runs.run_fields import Plain
 
 _DEEPEST_JSON = 200
 

@@ -10,9 +10,9 @@ from app.cli.parser import Parser, add_json, natural_number, seconds, whole_numb
 from app.cli.run import split
 from runners.catalogue import did_you_mean
 from runners.errors import UsageError
-from runners.launcher import Plan
-from runners.plan import FRAMEWORK_NAMES
-from runners.plan_preflight import SECONDS, STEPS, plan_preflight
+from runners.plan.launcher import Plan
+from runners.plan.plan import FRAMEWORK_NAMES
+from runners.plan.preflight_plan import SECONDS, STEPS, plan_preflight
 
 SUMMARY = "foresee, without a GPU, what a script would do on one: preflight -- train.py"
 

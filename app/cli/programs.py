@@ -9,7 +9,7 @@ from app.cli.output import print_json, say, tell
 from app.cli.parser import Parser, add_json
 from runners.catalogue import PROGRAMS, Option, Program, program
 from runners.errors import HopscopeError, UsageError
-from runners.one_file import companions, one_file, write
+from runners.export.one_file import companions, one_file, write
 
 SUMMARY = "list the training programs with their options, or print one as a file that runs alone"
 

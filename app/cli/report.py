@@ -7,9 +7,9 @@ from pathlib import Path
 
 from app.cli.output import print_json, say
 from app.cli.parser import Parser, add_json
-from runners import registry
 from runners.errors import HopscopeError
-from runners.purpose import is_preflight
+from runners.runs import registry
+from runners.runs.purpose import is_preflight
 
 SUMMARY = "say what a run did: findings, hops, placement, memory"
 

@@ -6,8 +6,8 @@ import sys
 
 from app.cli.output import print_json, say, tell
 from app.cli.parser import Parser, add_json
-from runners import registry
 from runners.printable import printable
+from runners.runs import registry
 
 SUMMARY = "delete ended runs with all that was recorded"
 

@@ -8,8 +8,8 @@ from app.cli.attend import attend, planned
 from app.cli.parser import Parser, add_launch_options
 from runners.catalogue import did_you_mean
 from runners.errors import UsageError
-from runners.launcher import Plan, plan_script
-from runners.plan import FRAMEWORK_NAMES
+from runners.plan.launcher import Plan, plan_script
+from runners.plan.plan import FRAMEWORK_NAMES
 
 TAKES_VALUE = ("--framework", "--devices", "--python")
 SUMMARY = "run any script or module as it is, recorded: run -- train.py --epochs 3"

@@ -7,10 +7,10 @@ import time
 from app.cli.output import clock, describe_run, duration, print_json, say, table
 from app.cli.parser import Parser, add_json
 from app.facts.run_devices import recorded_devices
-from runners import registry
-from runners.plan import TRACE_VARIABLE
-from runners.purpose import is_preflight, purpose, tried
-from runners.run import Run
+from runners.plan.plan import TRACE_VARIABLE
+from runners.runs import registry
+from runners.runs.purpose import is_preflight, purpose, tried
+from runners.runs.run import Run
 
 SUMMARY = "list the runs, newest first"
 

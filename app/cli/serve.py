@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from app.cli.parser import Parser, port_number
-from runners import background, script_folders
+from runners.environments import background_install
+from runners.plan import script_folders
 
 SUMMARY = "serve the dashboard (also without any command)"
 DEFAULT_PORT = 8501
@@ -50,5 +51,5 @@ def execute(arguments: list[str], parser: Parser) -> int:
     from app.server import Options, serve
 
     script_folders.allow(args.scripts)
-    background.prefer(args.build)
+    background_install.prefer(args.build)
     return serve(args.port, args.listen, Options(no_token=args.no_token, new_tokens=args.new_tokens))

@@ -7,10 +7,10 @@ import difflib
 from app.cli.output import print_json, say, tell
 from app.cli.parser import Parser, add_json
 from app.console_progress import ConsoleProgress
-from runners import environments
-from runners.environments import Environment
+from runners.environments import environments
+from runners.environments.environments import Environment
+from runners.environments.frameworks import FRAMEWORKS
 from runners.errors import HopscopeError, UsageError
-from runners.frameworks import FRAMEWORKS
 
 SUMMARY = "install the frameworks' environments now"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from app.cli.output import describe_run, print_json, say
 from app.cli.parser import Parser, add_json, seconds
-from runners import registry
-from runners.supervisor import DEFAULT_GRACE_S
+from runners.runs import registry
+from runners.runs.supervision import DEFAULT_GRACE_S
 
 SUMMARY = "stop a run: TERM, and KILL after a grace"
 

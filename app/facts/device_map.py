@@ -7,7 +7,7 @@ from typing import Any
 
 from app.facts.devices import in_order
 from app.facts.tables import Tables
-from runners.machine_map import MachineMap
+from runners.machine.machine_map import MachineMap
 
 
 def device_map(spec: Mapping[str, Any], tables: Tables) -> dict[str, dict[str, Any]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from app.facts.devices import in_order, is_host
 from app.store.traced_devices import traced_devices
-from runners.run import Run
+from runners.runs.run import Run
 
 
 def devices_of(run: Run) -> tuple[list[str], set[str]]:

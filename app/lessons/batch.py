@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from probes import private_files
-from runners import run_files
 from runners.errors import HopscopeError
-from runners.processes import Identity, identify, is_alive
-from runners.registry import home
+from runners.runs import run_files
+from runners.runs.processes import Identity, identify, is_alive
+from runners.runs.registry import home
 
 FOLDER_NAME = "lessons"
 STATE_NAME = "batch.json"

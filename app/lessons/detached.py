@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from app.lessons import batch, catalogue
 from app.lessons.batch import Batch
 from probes import private_files
-from runners import registry
 from runners.errors import HopscopeError
-from runners.plan import ROOT
-from runners.processes import identify, send
+from runners.plan.plan import ROOT
+from runners.runs import registry
+from runners.runs.processes import identify, send
 
 LOG_NAME = "batch.log"
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC

@@ -20,13 +20,13 @@ from app.lessons.catalogue import LESSONS, chosen
 from app.lessons.judged import judged
 from app.lessons.lesson import Lesson, Variant, plan_variant
 from app.lessons.runs import backing, made_for_lessons, runs_of, underway, why
-from runners import registry
 from runners.errors import HopscopeError, UsageError
-from runners.launcher import launch
-from runners.plan import Plan
-from runners.registry import Run
-from runners.status import LIVE_STATES
-from runners.stop_requests import stop_requests
+from runners.plan.launcher import launch
+from runners.plan.plan import Plan
+from runners.runs import registry
+from runners.runs.registry import Run
+from runners.runs.status import LIVE_STATES
+from runners.supervise.stop_requests import stop_requests
 
 Tell = Callable[[str], None]
 """Takes one line of progress."""

@@ -11,9 +11,9 @@ from app.lessons.catalogue import chosen
 from app.lessons.lesson import Lesson, Variant, plan_variant
 from app.lessons.runs import backing, beside, made_for_lessons, runs_of, why
 from app.store.verdicts import UNTESTABLE, Verdict
-from runners import registry
 from runners.errors import HopscopeError
-from runners.registry import Run
+from runners.runs import registry
+from runners.runs.registry import Run
 
 NOT_RUN, RUNNING, JUDGED, FAILED = "not run", "running", "judged", "failed"
 REFUSED = "refused"

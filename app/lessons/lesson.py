@@ -8,8 +8,8 @@ from pathlib import Path
 
 from runners.catalogue import PROGRAMS, Program, Value
 from runners.errors import HopscopeError
-from runners.plan import Plan
-from runners.plan_program import plan_program
+from runners.plan.plan import Plan
+from runners.plan.program_plan import plan_program
 
 LONGEST_RUN_S = 1200.0
 """Seconds after which a lesson's run is ended, so that one that hangs does not keep all others waiting."""

@@ -11,9 +11,9 @@ from app.lessons.verdict_cache import judged_by
 from app.store.traced_devices import TRACE_FOLDER
 from app.store.verdicts import Verdict, read_verdicts
 from app.views import units
-from runners import run_files
 from runners.errors import HopscopeError
-from runners.run import Run, read_run
+from runners.runs import run_files
+from runners.runs.run import Run, read_run
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import Any
 from app.lessons.lesson import Lesson, Variant
 from app.store.log import read_tail
 from runners.catalogue import PROGRAMS
-from runners.registry import Run
-from runners.status import LIVE_STATES
+from runners.runs.registry import Run
+from runners.runs.status import LIVE_STATES
 
 _LAST_LINES = 20
 _LONGEST_LINE = 300

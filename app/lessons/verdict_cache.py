@@ -23,11 +23,11 @@ from app.lessons.lesson import Lesson
 from app.reports.run_report import run_report
 from app.store.verdicts import VERDICTS, Verdict
 from probes import private_files
-from runners import run_files
 from runners.errors import HopscopeError
-from runners.plan import ROOT
-from runners.registry import Run
-from runners.run import LOG_NAME
+from runners.plan.plan import ROOT
+from runners.runs import run_files
+from runners.runs.registry import Run
+from runners.runs.run import LOG_NAME
 
 FOLDER_NAME = "verdicts"
 _CODE = ("app/diagnosis", "app/facts", "app/fixes", "app/lessons", "app/reports", "app/store")

@@ -9,9 +9,9 @@ from typing import Any
 from app.diagnosis.severity import RANK
 from app.views import units
 from app.views.naming import some_of
-from runners.plan_preflight import STEPS
-from runners.run import Run
-from runners.trials import EDITED_SCRIPT
+from runners.plan.preflight_plan import STEPS
+from runners.plan.trials import EDITED_SCRIPT
+from runners.runs.run import Run
 
 
 def machine_told(report: Mapping[str, Any]) -> str:

@@ -31,8 +31,8 @@ from app.store.run import open_run
 from app.views import units
 from probes.trace.rows import Process
 from runners.errors import HopscopeError
-from runners.purpose import is_preflight
-from runners.run import Run, read_run
+from runners.runs.purpose import is_preflight
+from runners.runs.run import Run, read_run
 
 VERSION = 1
 _MARKS = {"error": "!!", "warning": "! ", "info": "  "}

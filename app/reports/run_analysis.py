@@ -26,7 +26,7 @@ from app.facts.transfers.device_matrix import device_matrix
 from app.facts.transfers.hops import Hop, hop_table
 from app.facts.wait_costs import with_stalls
 from app.views.matrix_data import Matrix
-from runners.copy_costs import Costs
+from runners.machine.copy_costs import Costs
 
 CostsOf = Callable[[list[str]], Costs | None]
 """What copies between the GPUs of these UUIDs cost, where that was measured."""

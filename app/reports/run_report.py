@@ -19,8 +19,8 @@ from app.store.progress import last_progress
 from app.store.run import open_run
 from app.store.sample_parsing import SampleTable
 from app.store.verdicts import read_verdicts
-from runners.copy_costs import costs_of_run
-from runners.run import read_run
+from runners.machine.copy_costs import costs_of_run
+from runners.runs.run import read_run
 
 VERSION = 1
 

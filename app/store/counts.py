@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from probes.trace.writer import dropped_in
-from runners import run_files
+from runners.runs import run_files
 
 
 class CountsFile:

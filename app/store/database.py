@@ -15,9 +15,9 @@ import duckdb
 import numpy.typing as npt
 import pyarrow as pa
 
-from runners import registry, removal
 from runners.errors import HopscopeError
 from runners.printable import encodable
+from runners.runs import registry, removal
 
 LONG_NS = 100_000_000
 """Events longer than this are kept apart, so that a window need not look further back than this."""

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from runners import run_files
 from runners.printable import printable
-from runners.run_fields import plain
+from runners.runs import run_files
+from runners.runs.run_fields import plain
 
 FOLDER = "dataflow"
 _KERNELS_NAME = "kernels.json.gz"

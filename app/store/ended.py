@@ -10,8 +10,8 @@ from typing import Any
 
 from probes.trace.rows import Process
 from runners.errors import HopscopeError
-from runners.processes import read_stat
-from runners.run import read_part, read_run
+from runners.runs.processes import read_stat
+from runners.runs.run import read_part, read_run
 
 
 def read_json(path: Path) -> dict[str, Any]:

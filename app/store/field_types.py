@@ -6,7 +6,7 @@ from typing import Any
 
 from app.store.ids import LOW
 from runners.printable import encodable
-from runners.run_fields import MOST_WHOLE
+from runners.runs.run_fields import MOST_WHOLE
 
 _INTEGERS = frozenset(
     {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from runners import run_fields
-from runners.run_fields import Check, is_text, is_whole, list_of, mapping_of, record
+from runners.runs import run_fields
+from runners.runs.run_fields import Check, is_text, is_whole, list_of, mapping_of, record
 
 _FIELDS: Mapping[str, Check] = {
     **dict.fromkeys(("framework", "framework_version", "role", "host", "python", "process", "root"), is_text),

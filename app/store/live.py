@@ -18,8 +18,8 @@ from app.store.totals import EventTotals, calls_by_graph, total_count
 from app.store.trace_reader import ENDING, TraceReader, peek_header
 from app.store.traced_devices import TRACE_FOLDER
 from probes.trace.rows import DROPPED, Edge, Graph, Key, Location, Node, Process, Unseen
-from runners import run_files
 from runners.printable import printable
+from runners.runs import run_files
 
 
 class LiveRun:

@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-from runners import run_files
+from runners.runs import run_files
 
 LOG_NAME = "out.log"
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from app.store.log import LOG_NAME
-from runners import run_files
+from runners.runs import run_files
 
 LONGEST_LINE = 1 << 12
 """Bytes of a line that are handed out: what readers look for stands at its beginning."""

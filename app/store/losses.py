@@ -6,9 +6,9 @@ from pathlib import Path
 
 from app.store.ended import read_json
 from probes.trace.rows import Unseen
-from runners.run_log import OUTPUT_LOST
-from runners.run_samples import SAMPLES_CUT
-from runners.status import STATUS_NAME
+from runners.runs.status import STATUS_NAME
+from runners.supervise.run_log import OUTPUT_LOST
+from runners.supervise.run_sampler import SAMPLES_CUT
 
 OUTPUT = "bytes of the program's output"
 SAMPLES = "samples of the devices"

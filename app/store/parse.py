@@ -17,7 +17,7 @@ from app.store.field_types import check_fields, identifier, integer, mapping, te
 from app.store.headers import header_fields
 from probes.trace.rows import VERSION, Edge, Graph, Location, Node
 from runners.printable import printable
-from runners.run_fields import plain
+from runners.runs.run_fields import plain
 
 EVENT_SCHEMA = pa.schema(
     [

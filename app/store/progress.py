@@ -11,7 +11,7 @@ from pathlib import Path
 from app.store.log import LOG_NAME
 from app.store.log_lines import LONGEST_LINE, STAGE, LogLines
 from app.views.progress_data import RECENT_LINES, Progress
-from runners import run_files
+from runners.runs import run_files
 
 LAST_BYTES = 1 << 16
 """How far from the log's end the last progress line is looked for."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from app.store.parse import ProcessTrace, Reasons
 from app.store.traced_devices import TRACE_FOLDER
 from probes.trace.refusals import BYTES, NAME
-from runners import run_files
+from runners.runs import run_files
 
 
 def refusals_in(folder: Path) -> Reasons:

@@ -28,11 +28,11 @@ from app.store.totals import EventTotals, KeyTotals
 from app.views.memory_data import MemorySeries
 from app.views.timeline_data import Overview, Window
 from probes.trace.rows import Edge, Event, Graph, Key, Location, Node, Process, Unseen
-from runners import registry
 from runners.errors import HopscopeError
 from runners.printable import encodable, printable
-from runners.run import SPEC_NAME
-from runners.status import STATUS_NAME
+from runners.runs import registry
+from runners.runs.run import SPEC_NAME
+from runners.runs.status import STATUS_NAME
 
 _RETRY_SEAL_S = 60.0
 _Value = TypeVar("_Value")

@@ -1,7 +1,7 @@
 """The rows of samples.jsonl -> columns of numbers, as they come; what is damaged is counted, never guessed.
 
-Each row says only what changed (runners/sample_rows.py). After a line that cannot be read nothing is known
-until the next full row, and the rows between are left out.
+Each row says only what changed (runners/supervise/sample_rows.py). After a line that cannot be read nothing
+is known until the next full row, and the rows between are left out.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from probes.nvml.snapshot import HISTORY_FIELDS, is_missing
-from runners.run_fields import Plain
+from runners.runs.run_fields import Plain
 
 HOST, RUN = "host", "run"
 """Sources beside the cards, which go by their UUIDs: the machine, and the run's own processes."""

@@ -15,10 +15,10 @@ import pyarrow.parquet as pq
 from app.store.ended import read_json
 from app.store.sample_parsing import Numbers, SampleParser, SampleTable, Source
 from app.store.tail import FileTail
-from runners import run_files
-from runners.run_samples import SAMPLES_LOST
-from runners.sample_rows import SAMPLES_NAME
-from runners.status import STATUS_NAME
+from runners.runs import run_files
+from runners.runs.status import STATUS_NAME
+from runners.supervise.run_sampler import SAMPLES_LOST
+from runners.supervise.sample_rows import SAMPLES_NAME
 
 PARQUET_NAME = "samples.parquet"
 _TIMES = ("wall_s", "mono_s", "every_s")

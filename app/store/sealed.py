@@ -14,8 +14,8 @@ from app.store.database import Database, quoted
 from app.store.sealing import FOLDER
 from app.views.timeline_data import Overview
 from probes.trace.rows import Edge, Graph, Key, Location, Node, Process, Unseen
-from runners import run_files
 from runners.errors import HopscopeError
+from runners.runs import run_files
 
 MOST_ROWS = 1 << 20
 """Rows of a small table, and of a graph's."""

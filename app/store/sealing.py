@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from app.store.database import Database
 from probes import private_files
-from runners import run_files
+from runners.runs import run_files
 
 FOLDER = "tables"
 MANIFEST = "seal.json"

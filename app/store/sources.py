@@ -10,7 +10,7 @@ from pathlib import Path
 
 from app.store.traced_devices import TRACE_FOLDER
 from probes.trace.sources import FOLDER, MOST_BYTES, kept_name
-from runners import run_files
+from runners.runs import run_files
 
 LONGEST_LINE = 2000
 _ODD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from runners import run_files
+from runners.runs import run_files
 
 BLOCK = 8 << 20
 MAX_LINE = 64 << 20

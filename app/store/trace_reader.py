@@ -19,8 +19,8 @@ from app.store.parse import ProcessTrace
 from app.store.tail import BLOCK, FileTail
 from app.store.traced_devices import TRACE_FOLDER
 from probes.trace.rows import Process
-from runners import run_files
 from runners.printable import printable
+from runners.runs import run_files
 
 ENDING = ".jsonl"
 _HEADER_BYTES = 1 << 16

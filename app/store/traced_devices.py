@@ -8,7 +8,7 @@ from typing import Any
 
 from app.store.device_names import qualified, role_prefix
 from app.store.headers import header_fields
-from runners import run_files
+from runners.runs import run_files
 
 TRACE_FOLDER = "trace"
 FIRST_BYTES = 1 << 18

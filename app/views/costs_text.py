@@ -8,7 +8,7 @@ from datetime import datetime
 
 from app.views import units
 from app.views.columns import aligned, plain
-from runners.copy_costs import HOST, Costs, Pair
+from runners.machine.copy_costs import HOST, Costs, Pair
 
 _HEAD = ("FROM", "TO", "HOST MEMORY", "BANDWIDTH", "LATENCY", "WAY")
 _NUMBERS = (3, 4)

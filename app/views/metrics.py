@@ -32,8 +32,8 @@ _PROGRAM_ROOM = 64
 def metrics_text(snapshot: Mapping[str, Any] | None, state: str, now: float) -> bytes:
     """The body of `/metrics`, to be sent as `CONTENT_TYPE`.
 
-    `snapshot` and `state` are the monitor's (`runners.monitor.shared()`), `now` is epoch seconds. The route:
-    ``Response(metrics_text(monitor.snapshot, monitor.state, time.time()), media_type=CONTENT_TYPE)``.
+    `snapshot` and `state` are the monitor's (`runners.machine.monitor.shared()`), `now` is epoch seconds. The
+    route: ``Response(metrics_text(monitor.snapshot, monitor.state, time.time()), media_type=CONTENT_TYPE)``.
     """
     told = _Told()
     told.add("hopscope_build_info", "Which Hopscope this is.", {"version": VERSION}, 1)

@@ -15,14 +15,15 @@ from app.reports.prediction_report import preflight_report
 from app.reports.run_report import run_report
 from benchmarks.labelled.cases import read_cases
 from benchmarks.labelled_causes import plan as plan_case
-from runners import launcher, registry
 from runners.catalogue import PROGRAMS
 from runners.errors import HopscopeError
-from runners.plan import Plan
-from runners.plan_preflight import plan_preflight
-from runners.plan_program import plan_program
-from runners.purpose import is_preflight
-from runners.run import read_run
+from runners.plan import launcher
+from runners.plan.plan import Plan
+from runners.plan.preflight_plan import plan_preflight
+from runners.plan.program_plan import plan_program
+from runners.runs import registry
+from runners.runs.purpose import is_preflight
+from runners.runs.run import read_run
 
 STEPS = 3
 LIMIT_S = 300.0

@@ -24,7 +24,7 @@ from typing import Any
 import pytest
 
 from app.access import Policy
-from runners.ports import free_ports
+from runners.supervise.ports import free_ports
 from tests.conftest import stop_runs
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from runners.status import LIVE_STATES
+from runners.runs.status import LIVE_STATES
 from tests.e2e.conftest import Server, playwright, settled
 
 expect = playwright.expect

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from runners import environments
-from runners.pythons import find_python
+from runners.environments import environments
+from runners.environments.pythons import find_python
 from tests.e2e.conftest import Server, settled, start_server, wait_until
 from tests.integration.package_index import PackageIndex, make_wheel
 

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from app.views import units
-from runners.virtualenv import VirtualEnvironment
+from runners.environments.virtualenv import VirtualEnvironment
 from tests.e2e.conftest import Server, settled, start_server
 from tests.e2e.run_page import RunPage, expect
 

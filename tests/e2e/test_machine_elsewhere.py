@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from app.views import units
-from runners.launcher import launch, plan_script
+from runners.plan.launcher import launch, plan_script
 from tests.e2e.conftest import ROOT, Server, settled, start_server, wait_until
 from tests.e2e.machine_page import MachinePage, expect
 from tests.e2e.run_page import SLOW, RunPage, write_script

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from app.reports.run_report import run_report
-from runners import registry
-from runners.launcher import launch, plan_program, plan_script
-from runners.registry import Run
+from runners.plan.launcher import launch, plan_program, plan_script
+from runners.runs import registry
+from runners.runs.registry import Run
 from tests.e2e.conftest import Server, drag, settled
 from tests.e2e.run_page import FAILING, MARKUP, SLOW, RunPage, confirm, expect, write_script
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from runners import registry
-from runners.launcher import launch, plan_program, plan_script
-from runners.resuming import last_checkpoint
+from runners.plan.launcher import launch, plan_program, plan_script
+from runners.plan.resuming import last_checkpoint
+from runners.runs import registry
 from tests.e2e.conftest import Server, wait_until
 from tests.e2e.run_page import SLOW, RunPage, confirm, expect, write_script
 

@@ -14,10 +14,11 @@ import pytest
 from app.components.shared.palette import PALETTES
 from app.reports.run_report import run_report
 from app.store.run import open_run
-from runners import gpus, registry
-from runners.launcher import launch, plan_program, plan_script
-from runners.run import Run
-from runners.sample_rows import SAMPLES_NAME
+from runners.machine import gpus
+from runners.plan.launcher import launch, plan_program, plan_script
+from runners.runs import registry
+from runners.runs.run import Run
+from runners.supervise.sample_rows import SAMPLES_NAME
 from tests.e2e.conftest import Server, settled, wait_until
 from tests.e2e.run_page import SLOW, RunPage, expect, write_script
 from tests.nvml import NvmlDouble, why_not

@@ -9,9 +9,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from runners import registry
-from runners.processes import Identity, is_alive
-from runners.run import Run
+from runners.runs import registry
+from runners.runs.processes import Identity, is_alive
+from runners.runs.run import Run
 from tests.e2e.conftest import settled, start_server, wait_until
 from tests.e2e.run_page import RunPage, expect
 from tests.integration.leftovers import all_processes, assert_nothing_is_left

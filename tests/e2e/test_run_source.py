@@ -13,9 +13,9 @@ import pytest
 from app.reports.run_report import run_report
 from app.store.run import open_run
 from probes.trace.sources import FOLDER
-from runners import registry
-from runners.launcher import launch, plan_script
-from runners.registry import Run
+from runners.plan.launcher import launch, plan_script
+from runners.runs import registry
+from runners.runs.registry import Run
 from tests.e2e.conftest import Server, settled
 from tests.e2e.run_page import RunPage, expect, write_script
 

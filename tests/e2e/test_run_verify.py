@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from runners import registry
-from runners.launcher import launch, plan_script
-from runners.plan_preflight import as_preflight
-from runners.registry import Run
-from runners.trials import plan_trial
+from runners.plan.launcher import launch, plan_script
+from runners.plan.preflight_plan import as_preflight
+from runners.plan.trials import plan_trial
+from runners.runs import registry
+from runners.runs.registry import Run
 from tests.e2e.conftest import Server
 from tests.e2e.run_page import RunPage, expect, write_script
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from runners import registry
-from runners.launcher import launch, plan_script
-from runners.registry import Run
+from runners.plan.launcher import launch, plan_script
+from runners.runs import registry
+from runners.runs.registry import Run
 from tests.e2e.conftest import ROOT, Server, settled, start_server
 from tests.e2e.run_page import FAILING, RUN_ADDRESS, SLOW, RunPage, confirm, expect, write_script
 

@@ -14,13 +14,14 @@ from typing import TypeVar
 
 from app.reports.run_report import run_report
 from app.store.run import open_run
-from runners import launcher, leases, plan_script, registry
-from runners.gpus import Gpu, Gpus
-from runners.leftovers import left_running
-from runners.members import Member, Stage
-from runners.processes import PROC, Identity, command_line, descendants, identify, is_alive
-from runners.run import Run
-from runners.run_samples import MODULE as COMPANION_MODULE
+from runners.machine.gpus import Gpu, Gpus
+from runners.plan import launcher, script_plan
+from runners.runs import leases, registry
+from runners.runs.leftovers import left_running
+from runners.runs.processes import PROC, Identity, command_line, descendants, identify, is_alive
+from runners.runs.run import Run
+from runners.supervise.members import Member, Stage
+from runners.supervise.run_sampler import MODULE as COMPANION_MODULE
 
 CARD = Gpu(0, "GPU-faults", "00000000:01:00.0", "Card", (9, 0))
 PROGRAM = Path(__file__).with_name("program.py")
@@ -146,10 +147,10 @@ def bench(folder: Path, home: Path | None = None) -> Iterator[Bench]:
     """A bench in a folder; whatever is left of its runs at the end is ended."""
     made = Bench(folder, home or folder / "home")
     folder.mkdir(parents=True, exist_ok=True)
-    before, known = os.environ.get("HOPSCOPE_HOME"), vars(plan_script)["known_gpus"]
+    before, known = os.environ.get("HOPSCOPE_HOME"), vars(script_plan)["known_gpus"]
     os.environ["HOPSCOPE_HOME"] = str(made.home)
     # Only its name and number are needed of a GPU.
-    vars(plan_script)["known_gpus"] = lambda: Gpus((CARD,))
+    vars(script_plan)["known_gpus"] = lambda: Gpus((CARD,))
     try:
         yield made
     finally:
@@ -158,7 +159,7 @@ def bench(folder: Path, home: Path | None = None) -> Iterator[Bench]:
         for run in registry.runs():
             with contextlib.suppress(Exception):
                 registry.stop(run, grace_s=0)
-        vars(plan_script)["known_gpus"] = known
+        vars(script_plan)["known_gpus"] = known
         if before is None:
             del os.environ["HOPSCOPE_HOME"]
         else:

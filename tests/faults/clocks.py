@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 
 from app.reports.run_report import run_report
-from runners import registry
-from runners.sample_rows import SAMPLES_NAME
+from runners.runs import registry
+from runners.supervise.sample_rows import SAMPLES_NAME
 from tests.faults.bench import Skipped, bench, until
 
 SOURCE = Path(__file__).with_name("clock.c")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from app.reports.run_report import run_report
-from runners import registry
+from runners.runs import registry
 from tests.faults.bench import PROGRAM, bench
 
 ROOT = PROGRAM.parents[2]

@@ -13,9 +13,9 @@ from typing import Any
 
 from app.reports.run_report import run_report
 from app.store.run import open_run
-from runners import registry
 from runners.errors import HopscopeError
-from runners.run import Run
+from runners.runs import registry
+from runners.runs.run import Run
 from tests.faults.bench import Skipped, bench, until
 
 LEVELS = (0, 4 << 10, 16 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20, 2 << 20, 4 << 20)

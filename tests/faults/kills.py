@@ -7,8 +7,8 @@ import random
 import signal
 import time
 
-from runners import leases, registry
-from runners.run import Run
+from runners.runs import leases, registry
+from runners.runs.run import Run
 from tests.faults.bench import CARD, Bench, companion_of, kill, sampler_of, supervisor_of, until
 
 LONGEST_S = 0.4

@@ -21,8 +21,8 @@ from app.reports.text import render_text
 from app.store.progress import last_progress
 from app.web.shared import run_rows
 from app.web.shared.open_runs import OpenRun
-from runners import registry
 from runners.errors import HopscopeError
+from runners.runs import registry
 
 MOST_BYTES = 4 << 30
 """Of address space: a damaged length must not fill the machine."""

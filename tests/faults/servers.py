@@ -22,10 +22,10 @@ from websockets.sync.client import connect
 
 from app.access import Policy
 from app.tokens import kept_tokens
-from runners import registry
-from runners.leftovers import left_running
-from runners.ports import free_ports
-from runners.processes import PROC, all_stats, identify, starting_environment
+from runners.runs import registry
+from runners.runs.leftovers import left_running
+from runners.runs.processes import PROC, all_stats, identify, starting_environment
+from runners.supervise.ports import free_ports
 from tests.faults.bench import PROGRAM, Bench, bench, kill, supervisor_of, until, watchers
 
 ROOT = PROGRAM.parents[2]

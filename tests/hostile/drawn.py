@@ -25,7 +25,7 @@ from app.web.shared.address import RunAddress
 from app.web.shared.open_runs import OpenRun
 from app.web.shared.run_rows import run_row
 from app.web.shared.source_rows import line_facts, ops_rows
-from runners.run import read_run
+from runners.runs.run import read_run
 from tests.hostile.ground import check_secret
 
 _BINS = 60
@@ -51,7 +51,7 @@ def draw_all(folder: Path, address: RunAddress) -> None:
         _send(row_maker.hops(snapshot.hops, focus.rows))
         _send(row_maker.syncs(snapshot.syncs))
         _send(row_maker.collectives(snapshot.collectives))
-        _send(row_maker.devices(snapshot.ops, snapshot.memory))
+        _send(row_maker.devices(snapshot.ops_by_device, snapshot.memory))
         if focus.group:
             _send(row_maker.members(focus.group))
         _send([dataclasses.asdict(column) for column in rows.hop_columns(snapshot.hops)])

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from app.access import Policy
 from app.tokens import known_tokens
-from runners.ports import free_ports
+from runners.supervise.ports import free_ports
 from tests.hostile.folders import put_folder
 from tests.hostile.ground import Ground, Harm, check_secret, memory_of
 from tests.hostile.seeds import seeds

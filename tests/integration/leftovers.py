@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from runners.leftovers import left_running
-from runners.processes import Identity, command_line, descendants, identify, is_alive
-from runners.run import Run
+from runners.runs.leftovers import left_running
+from runners.runs.processes import Identity, command_line, descendants, identify, is_alive
+from runners.runs.run import Run
 from tests.integration.waiting import until
 
 

@@ -10,7 +10,8 @@ from app.lessons.claims.checks import judge
 from app.lessons.claims.lesson_runs import Shown
 from app.reports.run_report import run_report
 from app.store.verdicts import Verdict
-from runners import launcher, registry
+from runners.plan import launcher
+from runners.runs import registry
 from tests.integration.leftovers import all_processes, assert_nothing_is_left
 from tests.integration.recording import Recorded
 

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 from app.reports.run_report import run_report
 from probes.trace.guard import FAILED
-from runners import launcher, registry
-from runners.plan_script import plan_script
-from runners.run import Run
+from runners.plan import launcher
+from runners.plan.script_plan import plan_script
+from runners.runs import registry
+from runners.runs.run import Run
 
 SCRIPTS = Path(__file__).with_name("scripts")
 LIMIT_S = 120

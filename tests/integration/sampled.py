@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from probes.nvml.snapshot import merge
-from runners.processes import PROC, Identity, command_line, identify, read_stat
-from runners.run import Run
-from runners.run_samples import MODULE, SAMPLER_MODULE
-from runners.sample_rows import SAMPLES_NAME
+from runners.runs.processes import PROC, Identity, command_line, identify, read_stat
+from runners.runs.run import Run
+from runners.supervise.run_sampler import MODULE, SAMPLER_MODULE
+from runners.supervise.sample_rows import SAMPLES_NAME
 from tests.integration.waiting import until
 
 

@@ -19,10 +19,10 @@ from app.cli import main
 from app.components.stream.going_on import GoingOn
 from app.reports.run_report import run_report
 from app.web.shared.run_rows import buttons
-from runners import registry
 from runners.errors import UsageError
-from runners.plan import INJECT, ROOT
-from runners.run import Run
+from runners.plan.plan import INJECT, ROOT
+from runners.runs import registry
+from runners.runs.run import Run
 
 LONG_S = 90.0
 _COPY = "x = mx.nd.ones((4,), ctx=mx.cpu(1)); x.as_in_context(mx.cpu(2)).asnumpy()"

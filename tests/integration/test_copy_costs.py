@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from runners import copy_measuring
-from runners.copy_costs import load
-from runners.copy_measuring import Measuring, measure
 from runners.errors import HopscopeError
+from runners.machine import copy_measuring
+from runners.machine.copy_costs import load
+from runners.machine.copy_measuring import Measuring, measure
 from tests.nvml import NvmlDouble
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
-from runners import cuda_order, gpus, launcher, registry
-from runners.gpus import known_gpus
-from runners.run import Run
+from runners.machine import cuda_order, gpus
+from runners.machine.gpus import known_gpus
+from runners.plan import launcher
+from runners.runs import registry
+from runners.runs.run import Run
 from tests.nvml import NvmlDouble
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from runners import cuda_order
-from runners.cuda_order import orders, visible
-from runners.gpus import Gpu
-from runners.visible_devices import MigInstance
+from runners.machine import cuda_order
+from runners.machine.cuda_order import orders, visible
+from runners.machine.gpus import Gpu
+from runners.machine.visible_devices import MigInstance
 from tests.nvml import NvmlDouble, why_not
 from tests.unit.visible_values import DOCUMENTED, OPEN, UUIDS
 

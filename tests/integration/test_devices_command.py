@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from probes.nvml.snapshot import is_missing, merge
-from runners.playback import Playback
-from runners.recordings import read_recording
+from runners.recordings.playback import Playback
+from runners.recordings.recordings import read_recording
 from tests.integration.waiting import LONG_S, until
 from tests.nvml import NvmlDouble
 
@@ -132,7 +132,7 @@ def test_without_a_driver_it_says_why_and_shows_the_host(double: NvmlDouble, cod
 def test_a_driver_that_hangs_is_told_too(double: NvmlDouble) -> None:
     double.hang("nvmlDeviceGetCount_v2")
     script = (
-        "import runners.monitor as m, app.cli.devices as d\n"
+        "import runners.machine.monitor as m, app.cli.devices as d\n"
         "d.read_once = lambda: m.read_once(timeout_s=0.5)\n"
         "import sys; from app.cli import main; sys.exit(main(['devices']))"
     )

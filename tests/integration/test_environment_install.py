@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from runners import builds, environments, frameworks
-from runners.environments import Environment, environment, install
+from runners.environments import builds, environments, frameworks
+from runners.environments.environments import Environment, environment, install
+from runners.environments.install import Step
 from runners.errors import HopscopeError
-from runners.install import Step
 from tests.integration.package_index import PackageIndex, make_wheel
 
 HERE = sys.version_info[:2]

@@ -11,10 +11,10 @@ import pytest
 
 from app.cli import main
 from app.reports.run_report import run_report
-from runners import registry
 from runners.errors import UsageError
-from runners.plan import ROOT
-from runners.run import Run
+from runners.plan.plan import ROOT
+from runners.runs import registry
+from runners.runs.run import Run
 from tests.integration.recording import SCRIPTS
 from tests.integration.users_packages import environment, install_hopscope
 

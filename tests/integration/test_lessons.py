@@ -17,10 +17,10 @@ from app.cli import dispatch
 from app.lessons import batch, detached
 from app.lessons.batch import Batch
 from app.lessons.judged import lessons
-from runners import registry
-from runners.plan import ROOT
-from runners.processes import send
-from runners.run import Run
+from runners.plan.plan import ROOT
+from runners.runs import registry
+from runners.runs.processes import send
+from runners.runs.run import Run
 from tests.integration.waiting import until
 
 FIRST, SECOND = "mx-contexts", "mx-module-data-parallel"

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from runners import monitor
-from runners.monitor import Monitor
+from runners.machine import monitor
+from runners.machine.monitor import Monitor
 
 PATIENCE_S = 60.0
 SAMPLER = """

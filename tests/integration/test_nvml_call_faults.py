@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from probes.nvml.fields import STATIC, names
-from runners.monitor import Monitor, read_once
+from runners.machine.monitor import Monitor, read_once
 from tests.integration.sampling import (
     DENIED,
     UNKNOWN,

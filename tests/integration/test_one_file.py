@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from runners import catalogue, one_file
+from runners import catalogue
+from runners.export import one_file
 
 DIGITS = catalogue.FOLDER / "shared" / "digits.csv.gz"
 LIMIT_S = 120

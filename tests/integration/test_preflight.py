@@ -20,10 +20,10 @@ from app.reports.prediction_report import preflight_report
 from app.reports.run_report import run_report
 from app.store.dataflow import own_kernels, read_dataflow
 from probes.tf.kernel_table import KernelTable
-from runners import registry
-from runners.launcher import launch
-from runners.plan import ROOT
-from runners.plan_preflight import plan_preflight
+from runners.plan.launcher import launch
+from runners.plan.plan import ROOT
+from runners.plan.preflight_plan import plan_preflight
+from runners.runs import registry
 from tests.integration.recording import SCRIPTS
 
 LIMIT_S = 120

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from runners import registry
-from runners.launcher import launch
-from runners.plan_preflight import plan_preflight
-from runners.run import Run
+from runners.plan.launcher import launch
+from runners.plan.preflight_plan import plan_preflight
+from runners.runs import registry
+from runners.runs.run import Run
 from tests.integration.recording import written
 
 pytestmark = pytest.mark.usefixtures("hopscope_home")

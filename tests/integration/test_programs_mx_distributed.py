@@ -16,9 +16,11 @@ import pytest
 
 from app.reports.run_report import run_report
 from app.store.verdicts import read_verdicts
-from runners import catalogue, launcher, registry
-from runners.leftovers import left_running
-from runners.run import Run
+from runners import catalogue
+from runners.plan import launcher
+from runners.runs import registry
+from runners.runs.leftovers import left_running
+from runners.runs.run import Run
 from tests.integration.programs import STEPS, demo, verdicts
 from tests.integration.waiting import until
 

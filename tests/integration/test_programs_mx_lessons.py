@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import pytest
 
-from runners import catalogue, fitting
+from runners import catalogue
+from runners.plan import fitting
 
 PROGRAMS = Path(__file__).parents[2] / "runners" / "programs" / "mx"
 STEP = re.compile(r"step (\d+)/(\d+)(?: loss \d+\.\d+)? \d+\.\d steps/s")

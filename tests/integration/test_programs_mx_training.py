@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from runners import catalogue
-from runners.fitting import program_problems
+from runners.plan.fitting import program_problems
 from runners.programs.shared.slices import cut
 
 PROGRAMS = Path(__file__).parents[2] / "runners" / "programs" / "mx"

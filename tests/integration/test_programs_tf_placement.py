@@ -16,7 +16,7 @@ import pytest
 
 from app.store.verdicts import FAILS, HOLDS, UNTESTABLE
 from runners import catalogue
-from runners.fitting import program_problems
+from runners.plan.fitting import program_problems
 from tests.integration.programs import STEPS, demo, verdicts
 from tests.integration.recording import Recorded
 

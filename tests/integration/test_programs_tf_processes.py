@@ -16,12 +16,14 @@ from typing import Any
 import pytest
 
 from app.store.verdicts import FAILS, HOLDS, Verdict, read_verdicts
-from runners import catalogue, launcher, registry
-from runners.outcome import DESERTED
-from runners.plan import Plan
-from runners.processes import is_alive
-from runners.resuming import CHECKPOINTS, last_checkpoint, resumable
-from runners.run import Run
+from runners import catalogue
+from runners.plan import launcher
+from runners.plan.plan import Plan
+from runners.plan.resuming import CHECKPOINTS, last_checkpoint, resumable
+from runners.runs import registry
+from runners.runs.processes import is_alive
+from runners.runs.run import Run
+from runners.supervise.outcome import DESERTED
 from tests.integration.leftovers import all_processes, assert_nothing_is_left, its_processes
 from tests.integration.programs import LIMIT_S, STEPS, demo, verdicts
 from tests.integration.recording import SCRIPTS

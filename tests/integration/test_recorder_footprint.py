@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from runners.ports import free_ports
+from runners.supervise.ports import free_ports
 from tests.integration.recording import record, written
 
 LOOKS_AROUND = """

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from app.reports.run_report import run_report
 from app.store.run import open_run
-from runners import launcher, registry
-from runners.plan_script import plan_script
+from runners.plan import launcher
+from runners.plan.script_plan import plan_script
+from runners.runs import registry
 from tests.integration.recording import LIMIT_S, record, written
 from tests.integration.waiting import until
 

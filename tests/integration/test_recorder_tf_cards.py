@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from runners.environments import build_in
-from runners.frameworks import FRAMEWORKS
+from runners.environments.environments import build_in
+from runners.environments.frameworks import FRAMEWORKS
 from tests.nvml import NvmlDouble
 from tests.nvml.missing import compiler
 

@@ -14,9 +14,11 @@ from typing import NamedTuple
 import pytest
 
 from app.cli import dispatch
-from runners import catalogue, environments, plan_program
-from runners.environments import Environment
-from runners.fitting_data import package_problems
+from runners import catalogue
+from runners.environments import environments
+from runners.environments.environments import Environment
+from runners.plan import program_plan
+from runners.plan.fitting_data import package_problems
 
 SERVER = Path(__file__).with_name("script_server.py")
 LIMIT_S = 200
@@ -195,13 +197,13 @@ def test_what_a_program_does_by_itself_is_possible(name: str) -> None:
     problems = [
         problem
         for count in {program.default_devices, program.min_devices}
-        for problem in plan_program.plan_program(name, stand_ins=count, python=sys.executable).problems
+        for problem in program_plan.plan_program(name, stand_ins=count, python=sys.executable).problems
     ]
     assert problems == []
 
 
 def test_one_repeat_is_possible_and_told_to_give_no_verdict(tf_python: Path) -> None:
-    made = plan_program.plan_program("tf-host-sync", stand_ins=1, options={"repeats": 1}, python=tf_python)
+    made = program_plan.plan_program("tf-host-sync", stand_ins=1, options={"repeats": 1}, python=tf_python)
     assert made.problems == []
     assert "repeats=1 gives no spread, so this run will say no verdict" in made.notes
 
@@ -224,7 +226,7 @@ def test_one_repeat_is_possible_and_told_to_give_no_verdict(tf_python: Path) -> 
 def test_a_keras_that_is_not_installed(
     monkeypatch: pytest.MonkeyPatch, keras: str, installed: dict[str, str], reason: str | None
 ) -> None:
-    monkeypatch.setattr("runners.fitting_data.package_versions", lambda python: installed)
+    monkeypatch.setattr("runners.plan.fitting_data.package_versions", lambda python: installed)
     problems = package_problems({"keras": keras}, Path("/e/python"))
     assert len(problems) == (reason is not None)
     assert all(str(reason) in problem for problem in problems)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from runners.plan import ROOT
+from runners.plan.plan import ROOT
 
 TRAIN = "import net\nprint(net.total())\n"
 NET = """

@@ -8,7 +8,7 @@ import pytest
 
 from app.cli import main
 from app.reports.run_report import run_report
-from runners import registry
+from runners.runs import registry
 
 _MAIN = """
 import sys

@@ -14,12 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from runners import launcher, registry
-from runners.members import Member, Stage
-from runners.plan import ROOT
-from runners.processes import PROC, command_line, is_alive, read_stat, send
-from runners.run import Run
-from runners.sample_rows import SAMPLES_NAME
+from runners.plan import launcher
+from runners.plan.plan import ROOT
+from runners.runs import registry
+from runners.runs.processes import PROC, command_line, is_alive, read_stat, send
+from runners.runs.run import Run
+from runners.supervise.members import Member, Stage
+from runners.supervise.sample_rows import SAMPLES_NAME
 from tests.integration.sampled import companion_of, rows, sampler_of, until_row
 from tests.integration.waiting import ended, until
 
@@ -246,7 +247,7 @@ def test_a_launcher_that_inherits_it_reaps_it(tmp_path: Path) -> None:
     code = """
         import ctypes, os, sys, time
         from runners import launcher, registry
-        from runners.processes import PROC, read_stat
+        from runners.runs.processes import PROC, read_stat
         ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)      # as a container's process 1: orphans become its own
         def launch():
             plan = launcher.plan_script([sys.argv[1]], python=sys.executable, record=False)

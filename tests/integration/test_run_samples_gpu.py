@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
-from runners import gpus, launcher, registry
-from runners.plan import ROOT
-from runners.processes import is_alive
-from runners.run import Run
+from runners.machine import gpus
+from runners.plan import launcher
+from runners.plan.plan import ROOT
+from runners.runs import registry
+from runners.runs.processes import is_alive
+from runners.runs.run import Run
 from tests.integration.sampled import companion_of, sampler_of, until_row
 from tests.integration.waiting import until
 from tests.nvml import NvmlDouble, why_not

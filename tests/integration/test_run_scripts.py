@@ -18,9 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from runners import registry
-from runners.plan import ROOT
-from runners.run import Run
+from runners.plan.plan import ROOT
+from runners.runs import registry
+from runners.runs.run import Run
 
 LONG_S = 120.0
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from runners import sampler_child
-from runners.processes import Identity, identify, is_alive
-from runners.sampler_child import SamplerChild
+from runners.runs.processes import Identity, identify, is_alive
+from runners.supervise import sampler_child
+from runners.supervise.sampler_child import SamplerChild
 from tests.integration.waiting import LONG_S, until
 
 TALK = """

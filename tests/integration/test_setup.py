@@ -46,9 +46,12 @@ def bare_clone(tmp_path: Path) -> Path:
         (clone / "app").mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / "app" / name, clone / "app" / name)
     (clone / "app" / "cli.py").write_text(COMMAND)
-    (clone / "runners").mkdir()
-    for name in ("__init__.py", "errors.py", "following.py", "install.py", "pip_output.py", "virtualenv.py"):
-        shutil.copy(ROOT / "runners" / name, clone / "runners" / name)
+    (clone / "runners" / "environments").mkdir(parents=True)
+    for name in ("__init__", "errors"):
+        shutil.copy(ROOT / "runners" / f"{name}.py", clone / "runners" / f"{name}.py")
+    for name in ("__init__", "install", "logged_command", "pip_output", "virtualenv"):
+        file = Path("runners", "environments", f"{name}.py")
+        shutil.copy(ROOT / file, clone / file)
     (clone / "requirements.txt").write_text("left>=1,<2\nright>=1,<2\n")
     return clone
 

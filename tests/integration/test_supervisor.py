@@ -13,12 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from runners import launcher, registry
 from runners.errors import HopscopeError, UsageError
-from runners.plan import ROOT
-from runners.processes import Identity, command_line, identify, is_alive, read_stat
-from runners.run import Run
-from runners.run_samples import MODULE as SAMPLES_MODULE
+from runners.plan import launcher
+from runners.plan.plan import ROOT
+from runners.runs import registry
+from runners.runs.processes import Identity, command_line, identify, is_alive, read_stat
+from runners.runs.run import Run
+from runners.supervise.run_sampler import MODULE as SAMPLES_MODULE
 from tests.integration.waiting import ended, until
 
 pytestmark = pytest.mark.usefixtures("hopscope_home")
@@ -448,7 +449,7 @@ def test_a_launcher_that_inherits_orphans_reaps_them(tmp_path: Path) -> None:
     code = """
         import ctypes, os, sys, time
         from runners import launcher, registry
-        from runners.processes import read_stat
+        from runners.runs.processes import read_stat
         ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)      # as a container's process 1: orphans become its own
         def launch():
             plan = launcher.plan_script([sys.argv[1]], python=sys.executable, record=False)

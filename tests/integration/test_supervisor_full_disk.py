@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
-from runners import launcher, registry
 from runners.errors import HopscopeError
-from runners.plan import Plan
-from runners.run import Run
-from runners.sample_rows import SAMPLES_NAME
+from runners.plan import launcher
+from runners.plan.plan import Plan
+from runners.runs import registry
+from runners.runs.run import Run
+from runners.supervise.sample_rows import SAMPLES_NAME
 from tests.integration.waiting import LONG_S, until
 
 FILL = """

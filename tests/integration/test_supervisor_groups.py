@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from app.store.progress import last_progress
-from runners import launcher, registry
-from runners.leftovers import left_running
-from runners.members import Member, Stage
-from runners.processes import Identity, identify, is_alive, read_stat
-from runners.run import Run
+from runners.plan import launcher
+from runners.runs import registry
+from runners.runs.leftovers import left_running
+from runners.runs.processes import Identity, identify, is_alive, read_stat
+from runners.runs.run import Run
+from runners.supervise.members import Member, Stage
 from tests.integration.waiting import ended, until
 
 pytestmark = pytest.mark.usefixtures("hopscope_home")

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from runners import launcher, leases, plan_script, registry
 from runners.errors import UsageError
-from runners.gpus import Gpu, Gpus
-from runners.plan import Plan
-from runners.run import Run
+from runners.machine.gpus import Gpu, Gpus
+from runners.plan import launcher, script_plan
+from runners.plan.plan import Plan
+from runners.runs import leases, registry
+from runners.runs.run import Run
 from tests.conftest import stop_runs
 from tests.integration.sampled import companion_of
 from tests.integration.waiting import until
@@ -28,7 +29,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A machine with two cards, which only their numbers and names are needed of."""
     home = tmp_path / "home"
     monkeypatch.setenv("HOPSCOPE_HOME", str(home))
-    monkeypatch.setattr(plan_script, "known_gpus", lambda: Gpus((CARD, OTHER)))
+    monkeypatch.setattr(script_plan, "known_gpus", lambda: Gpus((CARD, OTHER)))
     yield home
     stop_runs()
 

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from app.reports.run_report import run_report
-from runners import launcher, registry
 from runners.errors import UsageError
-from runners.plan_script import plan_script
-from runners.run import Run
-from runners.trials import plan_trial
+from runners.plan import launcher
+from runners.plan.script_plan import plan_script
+from runners.plan.trials import plan_trial
+from runners.runs import registry
+from runners.runs.run import Run
 from tests.integration.waiting import ended
 
 SCRIPT = """\

@@ -9,7 +9,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-from runners.plan import ROOT
+from runners.plan.plan import ROOT
 
 _PYTEST = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
 

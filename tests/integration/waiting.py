@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from runners import registry
-from runners.run import Run
+from runners.runs import registry
+from runners.runs.run import Run
 
 T = TypeVar("T")
 

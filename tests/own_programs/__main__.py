@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
-from runners import environments
+from runners.environments import environments
 from tests.own_programs.cases import FRAMEWORKS, Case, read_cases
 from tests.own_programs.runs import EQUAL, Result, compare
 

@@ -7,7 +7,7 @@ import os
 import shutil
 from pathlib import Path
 
-from runners.plan import INJECT
+from runners.plan.plan import INJECT
 from tests.own_programs.cases import SCRIPTS, Case
 from tests.own_programs.observed import Observed, observe
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from runners import run_files
+from runners.runs import run_files
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from probes.nvml.snapshot import Message, Snapshot, merge
-from runners.history import History
+from runners.machine.sample_history import History
 
 UNSUPPORTED = {"state": "unsupported", "reason": "NVML_ERROR_NOT_SUPPORTED"}
 

@@ -9,9 +9,9 @@ import pytest
 
 from app import bootstrap
 from app.console_progress import ConsoleProgress
+from runners.environments.install import Step
+from runners.environments.virtualenv import Recipe
 from runners.errors import HopscopeError, UsageError
-from runners.install import Step
-from runners.virtualenv import Recipe
 
 ROOT = Path(__file__).resolve().parents[2]
 

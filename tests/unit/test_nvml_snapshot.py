@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 from probes.nvml.snapshot import change, merge
-from runners.history import History
+from runners.machine.sample_history import History
 from tests.unit.machine_snapshots import LOST, T, gpu, lost_gpu, machine
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from probes import private_files
-from runners import registry
 from runners.errors import HopscopeError
 from runners.private_files import read_private
+from runners.runs import registry
 
 
 @pytest.fixture(params=[0o000, 0o022, 0o777])

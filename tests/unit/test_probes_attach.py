@@ -14,8 +14,8 @@ import pytest
 from probes.attach import attached, dashboards, run_folder
 from probes.attach.members import End, enter, leave
 from probes.attach.places import boot_id
-from runners import registry
-from runners.run import Run, read_run
+from runners.runs import registry
+from runners.runs.run import Run, read_run
 
 
 @pytest.fixture(autouse=True)

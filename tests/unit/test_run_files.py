@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from runners import run_files
+from runners.runs import run_files
 
 ROOT = Path(__file__).resolve().parents[2]
 _READS = {"open", "read_bytes", "read_text", "glob", "rglob", "iterdir", "listdir", "scandir", "ParquetFile"}
+RUNNERS = ("environments", "export", "machine", "plan", "recordings", "runs", "supervise")
 ELSEWHERE = {
     "app/facts/kernels/mxnet_table.py": "a table of the project",
     "app/bootstrap.py": "requirements of the project",
@@ -28,31 +29,31 @@ ELSEWHERE = {
     "app/cli/dispatch.py": "the null device",
     "app/store/sealing.py": "the tables that it writes",
     "runners/private_files.py": "tokens and keys",
-    "runners/registry.py": "the names of the registry's folders",
-    "runners/removal.py": "names of what is deleted",
-    "runners/leases.py": "the leases",
-    "runners/supervisor.py": "the log of its own run",
-    "runners/recordings.py": "names of the recordings' folder",
-    "runners/recording_file.py": "a recording that is written",
-    "runners/one_file.py": "programs of the project",
-    "runners/program_parts.py": "programs of the project",
-    "runners/plan_script.py": "the folder of a user's script",
-    "runners/script_folders.py": "folders of users' scripts",
-    "runners/imports.py": "a user's script",
-    "runners/own_script.py": "what the page launched last",
-    "runners/copy_costs.py": "the machine's own measurements",
-    "runners/fitness.py": "an environment",
-    "runners/pythons.py": "interpreters",
+    "runners/runs/registry.py": "the names of the registry's folders",
+    "runners/runs/removal.py": "names of what is deleted",
+    "runners/runs/leases.py": "the leases",
+    "runners/supervise/supervisor.py": "the log of its own run",
+    "runners/recordings/recordings.py": "names of the recordings' folder",
+    "runners/recordings/recording_file.py": "a recording that is written",
+    "runners/export/one_file.py": "programs of the project",
+    "runners/export/program_parts.py": "programs of the project",
+    "runners/plan/script_plan.py": "the folder of a user's script",
+    "runners/plan/script_folders.py": "folders of users' scripts",
+    "runners/plan/imports.py": "a user's script",
+    "runners/plan/own_script.py": "what the page launched last",
+    "runners/machine/copy_costs.py": "the machine's own measurements",
+    "runners/environments/fitness.py": "an environment",
+    "runners/environments/pythons.py": "interpreters",
     "app/store/database.py": "what databases spilled",
-    "runners/install.py": "an environment",
-    "runners/cuda_libraries.py": "an environment",
-    "runners/interpreters.py": "interpreters",
-    "runners/environments.py": "an environment",
-    "runners/virtualenv.py": "an environment",
-    "runners/following.py": "the log of an install",
-    "runners/frameworks.py": "the project's code",
-    "runners/processes.py": "/proc",
-    "runners/run_usage.py": "/proc",
+    "runners/environments/install.py": "an environment",
+    "runners/environments/cuda_libraries.py": "an environment",
+    "runners/environments/interpreters.py": "interpreters",
+    "runners/environments/environments.py": "an environment",
+    "runners/environments/virtualenv.py": "an environment",
+    "runners/environments/logged_command.py": "the log of an install",
+    "runners/environments/frameworks.py": "the project's code",
+    "runners/runs/processes.py": "/proc",
+    "runners/supervise/run_usage.py": "/proc",
 }
 """What else these modules read; a new one reads run folders by run_files, or belongs here."""
 
@@ -73,10 +74,11 @@ def reads(source: str) -> list[int]:
 
 def test_no_reader_of_run_folders_opens_files_itself() -> None:
     files = [*(ROOT / "app").rglob("*.py"), *(ROOT / "runners").glob("*.py")]
+    files += [file for room in RUNNERS for file in (ROOT / "runners" / room).rglob("*.py")]
     strays = {}
     for file in files:
         name = str(file.relative_to(ROOT))
-        if name in ELSEWHERE or name == "runners/run_files.py":
+        if name in ELSEWHERE or name == "runners/runs/run_files.py":
             continue
         lines = file.read_text().splitlines()
         own = [line for line in reads(file.read_text()) if "run_files." not in lines[line - 1]]

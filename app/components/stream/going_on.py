@@ -8,13 +8,13 @@ import time
 from typing import Any
 
 from probes.attach.members import alive
-from runners import registry
 from runners.catalogue import PROGRAMS
+from runners.environments.frameworks import FRAMEWORKS
 from runners.errors import HopscopeError
-from runners.frameworks import FRAMEWORKS
-from runners.processes import PROC, Stat, command_line, descendants, read_stat
-from runners.run import Run
-from runners.status import ENDED_STATES
+from runners.runs import registry
+from runners.runs.processes import PROC, Stat, command_line, descendants, read_stat
+from runners.runs.run import Run
+from runners.runs.status import ENDED_STATES
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")

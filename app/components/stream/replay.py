@@ -17,8 +17,8 @@ from app.components.stream.connection import number_in, receive_wish, send_text,
 from app.components.stream.past import past_text, recent_text
 from app.components.stream.stream import Message, Snapshot, Watch
 from probes.nvml.snapshot import merge
-from runners import recordings
-from runners.history import SAMPLES, History
+from runners.machine.sample_history import SAMPLES, History
+from runners.recordings import recordings
 
 SPEEDS = (1.0, 4.0, 16.0)
 """How many seconds of the recording pass in one."""

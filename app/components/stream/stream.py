@@ -39,7 +39,7 @@ _CALM_AFTER_S = 60.0
 
 
 class Source(Protocol):
-    """Where samples come from: `runners.monitor.Monitor`."""
+    """Where samples come from: `runners.machine.monitor.Monitor`."""
 
     @property
     def snapshot(self) -> Snapshot | None:

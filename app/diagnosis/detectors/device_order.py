@@ -13,7 +13,7 @@ from app.facts.devices import is_gpu, parse
 from app.facts.tables import Tables
 from app.views.naming import some_of
 from probes.trace.rows import Process
-from runners.machine_map import VARIABLES, MachineMap
+from runners.machine.machine_map import VARIABLES, MachineMap
 
 CODE = "device-order"
 _FIX_VARIABLES = (

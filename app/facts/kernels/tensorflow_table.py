@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from probes.tf.kernel_table import KernelTable, OpKernels, of_the_host, unpacked
-from runners import run_files
 from runners.errors import HopscopeError
+from runners.runs import run_files
 
 _MOST_BYTES = 256 << 20
 FILE = Path(__file__).with_name("tensorflow.json.gz")

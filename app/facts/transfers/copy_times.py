@@ -10,7 +10,7 @@ from typing import Any
 from app.facts.devices import is_gpu
 from app.facts.transfers.hops import Hop
 from app.views import units
-from runners.copy_costs import Costs, estimate
+from runners.machine.copy_costs import Costs, estimate
 
 
 def with_times(

@@ -21,7 +21,7 @@ from app.facts.transfers.random_draws import drawn
 from app.facts.transfers.transfer import Context, Reduction, Sent, sent
 from app.store.totals import is_sampled
 from probes.trace.rows import Key
-from runners.copy_costs import BASIS
+from runners.machine.copy_costs import BASIS
 
 _NEARLY_ALL = 0.9
 

@@ -12,7 +12,7 @@ from app.components.table.table import Column, table
 from app.views import units
 from app.views.text import escape_markdown
 from probes.nvml.missing import is_missing
-from runners import monitor
+from runners.machine import monitor
 
 COLUMNS = (
     Column("card", "GPU", "label", help="As nvidia-smi numbers them"),

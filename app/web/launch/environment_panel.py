@@ -10,10 +10,10 @@ import streamlit as st
 from app import access
 from app.views.text import escape_markdown
 from app.web.shared.launch_words import environment_words, title_of
-from runners import background, environments
-from runners.environments import Environment
-from runners.frameworks import FRAMEWORKS
-from runners.versions import package_versions
+from runners.environments import background_install, environments
+from runners.environments.environments import Environment
+from runners.environments.frameworks import FRAMEWORKS
+from runners.environments.installed_versions import package_versions
 
 _POLL_S = 1.0
 _LOG_LINES = 30
@@ -74,7 +74,7 @@ def _offer_install(found: Environment) -> None:
         return
     label = f"Install {title_of(found.name)}{' again' if found.state == 'failed' else ''}"
     if st.button(label, icon=":material/download:", key=f"install-{found.name}"):
-        background.start([found.name])
+        background_install.start([found.name])
         st.rerun(scope="fragment")
 
 

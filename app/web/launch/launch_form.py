@@ -12,12 +12,12 @@ import streamlit as st
 from app.views.text import escape_markdown
 from app.web.launch.card_loads import card_loads, least_busy
 from app.web.shared.launch_words import option_help, option_label, title_of
-from runners import monitor
 from runners.catalogue import PROGRAMS, Option, Program, Value
-from runners.devices import MOST_STAND_INS
+from runners.environments.frameworks import FRAMEWORKS
 from runners.errors import UsageError
-from runners.frameworks import FRAMEWORKS
-from runners.gpus import Gpu
+from runners.machine import monitor
+from runners.machine.gpus import Gpu
+from runners.plan.device_choice import MOST_STAND_INS
 
 MOST_STEPS = 10_000_000
 PROGRAM, OWN_SCRIPT = "Program", "Own script"

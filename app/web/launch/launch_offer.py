@@ -13,7 +13,7 @@ from app.web.shared import places
 from app.web.shared.launch_words import blocking, plan_remarks, plan_text, waiting
 from app.web.shared.launching import launch_once
 from runners.errors import HopscopeError
-from runners.plan import Plan
+from runners.plan.plan import Plan
 
 
 def offer(

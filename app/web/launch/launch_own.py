@@ -18,12 +18,13 @@ from app.web.launch.launch_form import choose_exact
 from app.web.launch.launch_offer import offer
 from app.web.launch.launch_preflight import preflight_offer
 from app.web.shared.launch_words import title_of
-from runners import interpreters, own_script, script_folders
+from runners.environments import interpreters
+from runners.environments.frameworks import FRAMEWORKS
 from runners.errors import HopscopeError
-from runners.frameworks import FRAMEWORKS
-from runners.gpus import known_gpus
-from runners.own_script import OwnScript
-from runners.plan import INJECT
+from runners.machine.gpus import known_gpus
+from runners.plan import own_script, script_folders
+from runners.plan.own_script import OwnScript
+from runners.plan.plan import INJECT
 
 AS_IT_IS, GPUS, HOST = "as-it-is", "gpus", "host"
 _DEVICE_WORDS = {AS_IT_IS: "As the environment shows", GPUS: "GPUs in order", HOST: "No GPU"}

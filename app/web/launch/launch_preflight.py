@@ -11,11 +11,11 @@ from app.facts.kernels.tensorflow_table import shipped_table
 from app.views.text import escape_markdown
 from app.web.shared import places
 from app.web.shared.launching import launch_once
-from runners import own_script
 from runners.errors import HopscopeError
-from runners.own_script import OwnScript
-from runners.plan import Plan
-from runners.plan_preflight import STEPS, as_preflight
+from runners.plan import own_script
+from runners.plan.own_script import OwnScript
+from runners.plan.plan import Plan
+from runners.plan.preflight_plan import STEPS, as_preflight
 
 _MOST_GPUS = 64
 _NUMBER_PX = 430

@@ -11,11 +11,11 @@ from app.web.launch.card_loads import loads_panel
 from app.web.launch.environment_panel import environment_panel
 from app.web.launch.launch_offer import offer
 from app.web.shared.launch_words import changed_options
-from runners.builds import usable_cards
-from runners.environments import environment
-from runners.frameworks import FRAMEWORKS
-from runners.gpus import known_gpus
-from runners.launcher import plan_program
+from runners.environments.builds import usable_cards
+from runners.environments.environments import environment
+from runners.environments.frameworks import FRAMEWORKS
+from runners.machine.gpus import known_gpus
+from runners.plan.launcher import plan_program
 
 
 def program_panel(left: DeltaGenerator, right: DeltaGenerator) -> None:

@@ -22,12 +22,12 @@ from app.web.shared.launch_words import title_of
 from app.web.shared.open_runs import Snapshot, opened
 from app.web.shared.rows import RunRows
 from app.web.shared.source_section import Place, source_section
-from runners import registry
 from runners.catalogue import PROGRAMS
 from runners.errors import HopscopeError
-from runners.one_file import packed
+from runners.export.one_file import packed
 from runners.python_source import parse
-from runners.run import Run
+from runners.runs import registry
+from runners.runs.run import Run
 
 _SOURCE_PX = 560
 _LOADED = "lesson-run-loaded"

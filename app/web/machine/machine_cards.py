@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from probes.nvml.missing import is_missing
-from runners.gpus import Gpu, gpus_of
-from runners.visible_devices import listed
+from runners.machine.gpus import Gpu, gpus_of
+from runners.machine.visible_devices import listed
 
 
 def card_name(card: Gpu | Mapping[str, Any]) -> str:

@@ -12,9 +12,10 @@ from app.components.table.table import Column, table
 from app.views import units
 from app.views.text import escape_markdown
 from app.web.machine.machine_cards import card_name, no_cards, unread_lines
-from runners import copy_measuring, registry
-from runners.copy_costs import HOST, PAGEABLE, PINNED, Costs, Pair, load
-from runners.gpus import Gpu, gpus_of
+from runners.machine import copy_measuring
+from runners.machine.copy_costs import HOST, PAGEABLE, PINNED, Costs, Pair, load
+from runners.machine.gpus import Gpu, gpus_of
+from runners.runs import registry
 
 _POLL_S = 0.5
 _WARNING = (

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app.components.table.table import Column, table
-from runners.fitness import Fit, Part, fitness
+from runners.environments.fitness import Fit, Part, fitness
 
 COLUMNS = (
     Column("framework", "Framework", "label"),

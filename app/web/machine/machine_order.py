@@ -12,7 +12,7 @@ from app.components.table.table import Column, table
 from app.views.text import escape_markdown
 from app.web.machine.machine_cards import card_name, no_cards, question_lines, unread_lines, unread_reason
 from probes.nvml.missing import is_missing
-from runners.cuda_order import (
+from runners.machine.cuda_order import (
     FASTEST_FIRST,
     PCI_BUS_ID,
     Order,
@@ -23,7 +23,7 @@ from runners.cuda_order import (
     visible,
     with_ordinals,
 )
-from runners.gpus import Gpu, Gpus, gpus_of
+from runners.machine.gpus import Gpu, Gpus, gpus_of
 
 COLUMNS = (
     Column("index", "nvidia-smi", "number", help="GPU 0 on this page; --devices takes it as gpu:0"),

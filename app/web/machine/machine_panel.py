@@ -19,8 +19,8 @@ from app.web.machine.machine_matrices import matrices_section
 from app.web.machine.machine_order import order_section
 from app.web.machine.machine_recordings import recordings_section, told_date
 from app.web.shared import places
-from runners import monitor
 from runners.errors import HopscopeError
+from runners.machine import monitor
 
 TEXT_ADDRESS = "/hopscope/devices.txt"
 

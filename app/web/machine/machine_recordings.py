@@ -12,8 +12,8 @@ from app.components.stream.replay import told_of
 from app.components.table.table import Column, table
 from app.views import units
 from app.views.text import escape_markdown
-from runners import recordings
 from runners.errors import HopscopeError
+from runners.recordings import recordings
 
 RECORD_COMMAND = "python3 -m app devices --record machine.jsonl.gz"
 _COLUMNS = (

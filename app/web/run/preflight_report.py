@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app.reports.prediction_report import preflight_report
-from runners.run import Run
+from runners.runs.run import Run
 
 
 def foreseen(run: Run) -> dict[str, Any]:

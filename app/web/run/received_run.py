@@ -7,9 +7,9 @@ import streamlit as st
 from app.opening import owner
 from app.views.text import escape_markdown
 from app.web.run.run_header import command_text
-from runners import ownership
-from runners.run import Run
-from runners.trials import edited_texts
+from runners.plan.trials import edited_texts
+from runners.runs import ownership
+from runners.runs.run import Run
 
 
 def confirmation(run: Run) -> str:

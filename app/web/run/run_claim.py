@@ -9,8 +9,8 @@ from app.lessons.of_run import claim_of
 from app.store.verdicts import FAILS, HOLDS, UNTESTABLE, Verdict
 from runners.catalogue import PROGRAMS
 from runners.program import Program
-from runners.run import Run
-from runners.status import LIVE_STATES
+from runners.runs.run import Run
+from runners.runs.status import LIVE_STATES
 
 _TONES = {HOLDS: "good", FAILS: "odd", UNTESTABLE: "quiet"}
 _MEASURING = {"text": "measuring", "tone": "busy", "measured": ""}

@@ -37,13 +37,13 @@ from app.web.shared.run_rows import (
     state_cell,
 )
 from runners.catalogue import PROGRAMS
+from runners.environments.frameworks import FRAMEWORKS
 from runners.errors import HopscopeError
-from runners.frameworks import FRAMEWORKS
-from runners.members import Stage, read_stages
-from runners.purpose import purpose
-from runners.resuming import resumable, saves_itself
-from runners.run import Run
-from runners.status import LIVE_STATES
+from runners.plan.resuming import resumable, saves_itself
+from runners.runs.purpose import purpose
+from runners.runs.run import Run
+from runners.runs.status import LIVE_STATES
+from runners.supervise.members import Stage, read_stages
 
 STILL_RUNNING = ", still running"
 """Beside a full bar: after its last step a program may evaluate or save, which it does not count."""

@@ -11,7 +11,7 @@ from app.web.run.stage import Stage, stage_of
 from app.web.shared import rows
 from app.web.shared.address import RunAddress
 from app.web.shared.open_runs import OpenRun, Snapshot
-from runners.run import Run
+from runners.runs.run import Run
 
 
 @dataclasses.dataclass(frozen=True)

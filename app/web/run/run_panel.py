@@ -28,11 +28,11 @@ from app.web.shared import places, rows
 from app.web.shared.address import RunAddress
 from app.web.shared.launching import launch_once
 from app.web.shared.open_runs import OpenRun, Snapshot, opened
-from runners import ownership, registry
 from runners.errors import HopscopeError, UsageError
-from runners.launcher import plan_program
-from runners.purpose import is_preflight
-from runners.run import Run
+from runners.plan.launcher import plan_program
+from runners.runs import ownership, registry
+from runners.runs.purpose import is_preflight
+from runners.runs.run import Run
 
 _POLL_S = 1.5
 _TRIES_S = 5.0

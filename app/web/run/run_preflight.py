@@ -30,8 +30,8 @@ from app.web.run.finding_rows import change_lines, fold_title
 from app.web.run.preflight_report import foreseen
 from app.web.run.verify_form import Subject
 from runners.errors import HopscopeError
-from runners.purpose import is_preflight
-from runners.run import Run
+from runners.runs.purpose import is_preflight
+from runners.runs.run import Run
 
 TextOf = Callable[[str], str | None]
 """Gives the text of a file by its name in sites."""

@@ -18,7 +18,7 @@ from app.views import units
 from app.views.sample_words import Moments, harmful
 from app.views.samples_data import MEMORY, POWER, THROTTLED, UTILIZATION, Samples
 from app.web.shared.open_runs import Snapshot
-from runners.run import Run
+from runners.runs.run import Run
 
 OLD = "Utilisation, memory and power were not sampled in this run: it was made before runs were sampled."
 NO_FILE = "Utilisation, memory and power were not sampled in this run: the file for it could not be made."

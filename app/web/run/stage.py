@@ -7,9 +7,9 @@ import dataclasses
 from app.facts.tables import Tables
 from app.web.shared.launch_words import title_of
 from probes.trace.rows import EVERYTHING
-from runners.purpose import is_preflight
-from runners.run import Run
-from runners.status import LIVE_STATES
+from runners.runs.purpose import is_preflight
+from runners.runs.run import Run
+from runners.runs.status import LIVE_STATES
 
 
 @dataclasses.dataclass(frozen=True)

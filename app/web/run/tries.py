@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from app.web.shared.places import run_link
-from runners.purpose import tried
-from runners.run import Run
+from runners.runs.purpose import tried
+from runners.runs.run import Run
 
 MOST_SHOWN = 3
 

@@ -17,12 +17,12 @@ from app.web.shared import places
 from app.web.shared.launch_words import concerning, option_help, option_label
 from app.web.shared.launching import launch_once
 from app.web.shared.open_runs import Snapshot
-from runners import ownership
 from runners.catalogue import PROGRAMS, Option, Value
 from runners.errors import HopscopeError, UsageError
-from runners.purpose import is_preflight
-from runners.run import Run
-from runners.trials import plan_trial, unrepeatable
+from runners.plan.trials import plan_trial, unrepeatable
+from runners.runs import ownership
+from runners.runs.purpose import is_preflight
+from runners.runs.run import Run
 
 COPY, OPTION = "Edit a copy", "Switch an option"
 _RUN = (

@@ -21,11 +21,11 @@ from app.web.shared import places
 from app.web.shared.address import RunAddress
 from app.web.shared.open_runs import Snapshot, opened
 from app.web.shared.rows import RunRows
-from runners import registry
 from runners.errors import HopscopeError
-from runners.purpose import is_preflight, tried
-from runners.run import Run
-from runners.trials import edited_texts
+from runners.plan.trials import edited_texts
+from runners.runs import registry
+from runners.runs.purpose import is_preflight, tried
+from runners.runs.run import Run
 
 _TONES: Mapping[str, Callable[..., object]] = {
     "gone": st.success,

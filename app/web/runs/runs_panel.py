@@ -12,8 +12,8 @@ from app.components.runs.runs import runs_list
 from app.components.shared.event import Event
 from app.views.text import escape_markdown
 from app.web.shared import places, run_rows
-from runners import registry
 from runners.errors import HopscopeError
+from runners.runs import registry
 
 _HEIGHT = 720
 _LONGEST = 200

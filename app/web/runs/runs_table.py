@@ -14,9 +14,9 @@ from app.components.runs.listing import View, Wish
 from app.store.progress import last_progress
 from app.web.shared import run_rows
 from runners.errors import HopscopeError
-from runners.purpose import tried
-from runners.run import Run
-from runners.status import ENDED_STATES, LIVE_STATES
+from runners.runs.purpose import tried
+from runners.runs.run import Run
+from runners.runs.status import ENDED_STATES, LIVE_STATES
 
 MOST_BROKEN = 200
 _PARTS = re.compile(r"(\d+)")

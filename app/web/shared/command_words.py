@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 
-from runners.members import Member, Stage
 from runners.printable import printable
+from runners.supervise.members import Member, Stage
 
 Variables = Mapping[str, str | None]
 """Changes of an environment; None removes a variable."""

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from app.web.shared.command_words import command_text
-from runners import background
 from runners.catalogue import Option, Program, Value
-from runners.environments import Environment
-from runners.frameworks import FRAMEWORKS
-from runners.plan import Plan
+from runners.environments import background_install
+from runners.environments.environments import Environment
+from runners.environments.frameworks import FRAMEWORKS
+from runners.plan.plan import Plan
 
 Tone = Literal["good", "busy", "alert", "quiet"]
 
@@ -50,7 +50,7 @@ def environment_words(found: Environment, versions: Mapping[str, str]) -> Enviro
         return EnvironmentWords("busy", f"{title} is being installed", found.step or "starting")
     if found.state == "failed":
         return EnvironmentWords("alert", f"{title} could not be installed", found.reason or "")
-    words = _joined(background.room_words(found.name), found.reason)
+    words = _joined(background_install.room_words(found.name), found.reason)
     return EnvironmentWords("quiet", f"{title} is not installed", f"{words[:1].upper()}{words[1:]}")
 
 

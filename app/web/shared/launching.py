@@ -8,8 +8,8 @@ from typing import Any
 
 from app import access
 from runners.errors import UsageError
-from runners.launcher import launch
-from runners.plan import Plan
+from runners.plan.launcher import launch
+from runners.plan.plan import Plan
 
 _SAME_S = 3.0
 _LAST = "last-launch"

@@ -17,8 +17,8 @@ from app.store.run import RunStore, open_run
 from app.store.verdicts import Verdict, VerdictReader
 from app.views.placement_data import Diagram
 from app.views.progress_data import Progress
-from runners.copy_costs import costs_of_run
-from runners.run import Run, read_run
+from runners.machine.copy_costs import costs_of_run
+from runners.runs.run import Run, read_run
 
 _LEAST_PAUSE_S = 0.5
 _SHARE_OF_TIME = 4.0

@@ -15,12 +15,12 @@ from app.web.shared.address import RunAddress
 from app.web.shared.devices import devices_cell
 from app.web.shared.launch_words import title_of
 from app.web.shared.places import run_link
+from runners.plan.resuming import last_checkpoint, resumable, saves_itself
 from runners.printable import printable
-from runners.processes import describe_signal
-from runners.purpose import purpose, tried
-from runners.resuming import last_checkpoint, resumable, saves_itself
-from runners.run import Run
-from runners.status import LIVE_STATES
+from runners.runs.processes import describe_signal
+from runners.runs.purpose import purpose, tried
+from runners.runs.run import Run
+from runners.runs.status import LIVE_STATES
 
 SPEED_HELP = f"Over the last {RECENT_LINES} progress lines that the program printed"
 COLUMNS = (

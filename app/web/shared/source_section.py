@@ -18,7 +18,7 @@ from app.web.shared import rows
 from app.web.shared.open_runs import Snapshot
 from app.web.shared.rows import RunRows
 from app.web.shared.source_rows import OPS_COLUMNS, byte_bases, line_facts, ops_rows
-from runners.run import Run
+from runners.runs.run import Run
 
 _FEW_FILES = 5
 _SOURCE_PX = 560

@@ -15,7 +15,7 @@ from app.cli.dispatch import main
 from app.reports.run_report import run_report
 from app.store.progress import last_progress
 from app.web.shared.run_rows import broken_row, run_row
-from runners import registry
+from runners.runs import registry
 from tests.hostile import ground as checks
 from tests.hostile import material
 from tests.hostile.entrances.output import captured, printed

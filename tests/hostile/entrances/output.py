@@ -19,7 +19,7 @@ from app.store.progress import ProgressReader, last_progress
 from app.store.verdicts import VerdictReader
 from app.views.progress import progress_figure
 from app.web.shared.run_rows import run_row
-from runners.run import read_run
+from runners.runs.run import read_run
 from tests.hostile import ground as checks
 from tests.hostile import material
 from tests.hostile.folders import put_folder, wiped

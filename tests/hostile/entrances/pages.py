@@ -12,7 +12,7 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from app import access
-from runners import monitor
+from runners.machine import monitor
 from tests.hostile import ground as checks
 from tests.hostile import material
 from tests.hostile.entrances.folders import _sealed, hostile_folder

@@ -21,10 +21,12 @@ from app.views.metrics import metrics_text
 from app.views.smi_text import machine_text
 from app.web.machine.machine_recordings import recording_row
 from app.web.shared.address import RunAddress
-from runners import copy_costs, monitor, own_script, recordings, script_folders
-from runners.environments import environments
+from runners.environments.environments import environments
 from runners.errors import HopscopeError
-from runners.history import History
+from runners.machine import copy_costs, monitor
+from runners.machine.sample_history import History
+from runners.plan import own_script, script_folders
+from runners.recordings import recordings
 from tests.hostile import ground as checks
 from tests.hostile import material
 from tests.hostile.folders import put_odd, wiped

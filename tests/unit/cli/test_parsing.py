@@ -13,9 +13,9 @@ from app import cli
 from app.cli import attend, dispatch, preflight, rm, run, serve
 from app.cli.output import duration
 from app.cli.parser import Parser, add_json, device_list, option_value
-from runners import registry
 from runners.catalogue import PROGRAMS
-from runners.processes import identify
+from runners.runs import registry
+from runners.runs.processes import identify
 
 
 @pytest.fixture(autouse=True)

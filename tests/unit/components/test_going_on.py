@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from app.components.stream.going_on import GoingOn
-from runners.processes import boot_id, read_stat
-from runners.registry import runs_folder
+from runners.runs.processes import boot_id, read_stat
+from runners.runs.registry import runs_folder
 
 BUSY = "print(1, flush=True); input(); print(sum(i for i in range(10**7)), flush=True); input()"
 

@@ -10,7 +10,7 @@ pytest.importorskip("streamlit")
 
 from app.components.machine.machine import shape_of
 from app.web.machine.machine_recordings import recording_row
-from runners import recordings
+from runners.recordings import recordings
 from tests.unit.machine_samples import UNSUPPORTED, ByHand, full_message, gpu
 
 

@@ -14,8 +14,8 @@ import pytest
 pytest.importorskip("starlette")
 
 from app.components.stream.replay import Replay, recording_of
-from runners import recordings
 from runners.errors import HopscopeError
+from runners.recordings import recordings
 from tests.unit.components.test_stream import state_of
 from tests.unit.machine_samples import ByHand, change, full_message
 from tests.unit.viewers import Socket, in_loop

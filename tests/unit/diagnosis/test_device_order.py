@@ -11,8 +11,8 @@ from app.diagnosis.findings import run_findings
 from app.facts.device_map import device_map
 from app.facts.tables import Tables
 from probes.trace.rows import Process
-from runners.gpus import Gpu, Gpus
-from runners.machine_map import MachineMap, machine_map
+from runners.machine.gpus import Gpu, Gpus
+from runners.machine.machine_map import MachineMap, machine_map
 
 A = Gpu(0, "GPU-aaaa", "00000000:41:00.0", "Card X", (9, 0))
 B = Gpu(1, "GPU-bbbb", "00000000:81:00.0", "Card X", (9, 0))

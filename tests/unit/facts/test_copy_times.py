@@ -19,7 +19,7 @@ from app.reports.text import render_text
 from app.views.matrix import matrix_figure
 from app.web.shared.rows import HOP_COLUMNS, RunRows, hop_columns
 from probes.trace.rows import Graph, Key, Process
-from runners.copy_costs import Costs, Pair, costs_of_run, keep_with_run, save
+from runners.machine.copy_costs import Costs, Pair, costs_of_run, keep_with_run, save
 from tests.unit.traces import Trace, hop_fields, write_status
 
 A, B = "GPU-aaaa", "GPU-bbbb"

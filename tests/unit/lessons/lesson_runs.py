@@ -9,9 +9,9 @@ from typing import Any
 
 from app.lessons.catalogue import LESSONS
 from app.lessons.lesson import Variant
-from runners import registry
 from runners.catalogue import PROGRAMS
-from runners.processes import identify
+from runners.runs import registry
+from runners.runs.processes import identify
 
 STATUS: dict[str, Any] = {"exit_code": 0, "signal": None, "reason": None, "started": 100.0, "ended": 110.0}
 

@@ -17,11 +17,11 @@ from app.lessons import batch, driver
 from app.lessons.batch import Batch, Busy, Item
 from app.lessons.driver import run_lessons
 from app.lessons.lesson import Lesson, Variant, plan_variant
-from runners import registry
 from runners.errors import HopscopeError, UsageError
-from runners.plan import Plan
-from runners.processes import boot_id
-from runners.registry import Run
+from runners.plan.plan import Plan
+from runners.runs import registry
+from runners.runs.processes import boot_id
+from runners.runs.registry import Run
 from tests.unit.lessons.lesson_runs import spec_of, write_run
 
 ONE, TWO, TIMED = "mx-contexts", "mx-module-data-parallel", "mx-matmul-size"

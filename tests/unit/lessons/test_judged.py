@@ -15,9 +15,9 @@ from app.lessons.claims.lesson_runs import Shown
 from app.lessons.judged import Judged, lessons
 from app.lessons.lesson import Lesson, Variant
 from app.store.verdicts import Verdict
-from runners import registry
 from runners.errors import UsageError
-from runners.plan import Plan
+from runners.plan.plan import Plan
+from runners.runs import registry
 from tests.unit.lessons.lesson_runs import spec_of, write_run
 
 ONE, TWO = "mx-contexts", "mx-module-data-parallel"

@@ -13,7 +13,7 @@ from app.lessons.claims import checks
 from app.lessons.claims.lesson_runs import Shown
 from app.lessons.of_run import NONE, RunClaim, claim_of
 from app.store.verdicts import Verdict
-from runners.run import Run, read_run
+from runners.runs.run import Run, read_run
 from tests.unit.lessons.lesson_runs import spec_of, write_run
 
 ALONE, SEVERAL = "tf-central-storage", "tf-multiworker"

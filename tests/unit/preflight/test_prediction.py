@@ -25,11 +25,11 @@ from app.preflight.provenance import command_again, machine_told, stand_ins_told
 from app.reports.prediction_report import preflight_report, render_preflight
 from app.store.totals import KeyTotals
 from probes.trace.rows import Key, Location, Process
-from runners import ownership
 from runners.errors import HopscopeError
-from runners.plan_preflight import plan_preflight
-from runners.run import read_run
-from runners.trials import plan_trial
+from runners.plan.preflight_plan import plan_preflight
+from runners.plan.trials import plan_trial
+from runners.runs import ownership
+from runners.runs.run import read_run
 
 FLOAT = ["float32", [64, 16]]
 MATMUL = {"T": "float32"}

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from app.views.costs_text import costs_text
-from runners.copy_costs import Costs, Pair
+from runners.machine.copy_costs import Costs, Pair
 
 
 @pytest.fixture(autouse=True)

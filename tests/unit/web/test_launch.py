@@ -19,11 +19,11 @@ from app.web.shared.launch_words import (
     waiting,
 )
 from runners.catalogue import PROGRAMS
-from runners.environments import Environment
+from runners.environments.environments import Environment
 from runners.errors import UsageError
-from runners.launcher import plan_program
-from runners.plan import Plan
-from runners.run import Run
+from runners.plan.launcher import plan_program
+from runners.plan.plan import Plan
+from runners.runs.run import Run
 from tests.unit.machine_snapshots import gpu, machine
 from tests.unit.web.app_pages import page_of
 
@@ -120,7 +120,7 @@ def test_gpus_are_given_in_the_order_in_which_they_are_picked() -> None:
 
         from app.web.launch.launch_form import choose_devices
         from runners.catalogue import PROGRAMS
-        from runners.gpus import Gpu
+        from runners.machine.gpus import Gpu
 
         cards = tuple(Gpu(index, f"GPU-{index}", f"0:{index}", "H200", None) for index in range(3))
         chosen = choose_devices(PROGRAMS["tf-mirrored"], cards, usable=cards)
@@ -139,7 +139,7 @@ def test_idle_cards_are_preset_before_busy_ones_and_stay_so(monkeypatch: pytest.
 
         from app.web.launch.launch_form import choose_devices
         from runners.catalogue import PROGRAMS
-        from runners.gpus import Gpu
+        from runners.machine.gpus import Gpu
 
         cards = tuple(Gpu(index, f"GPU-{index}", f"0:{index}", "H200", None) for index in range(3))
         st.text(",".join(choose_devices(PROGRAMS["tf-mirrored"], cards, usable=cards).shown()))
@@ -169,7 +169,7 @@ def test_cards_that_the_framework_cannot_use_are_not_taken_unasked(usable: int, 
 
         from app.web.launch.launch_form import choose_devices
         from runners.catalogue import PROGRAMS
-        from runners.gpus import Gpu
+        from runners.machine.gpus import Gpu
 
         cards = [Gpu(index, f"GPU-{index}", f"0:{index}", "H200", None) for index in range(2)]
         st.text(",".join(choose_devices(PROGRAMS["mx-module"], cards, cards[2 - usable :]).shown()))

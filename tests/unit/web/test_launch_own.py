@@ -11,9 +11,11 @@ from streamlit.testing.v1 import AppTest
 
 from app import access
 from app.web.launch import launch_own
-from runners import interpreters, monitor, own_script, plan_script, script_folders
-from runners.gpus import Gpu, Gpus
-from runners.own_script import OwnScript
+from runners.environments import interpreters
+from runners.machine import monitor
+from runners.machine.gpus import Gpu, Gpus
+from runners.plan import own_script, script_folders, script_plan
+from runners.plan.own_script import OwnScript
 from tests.unit.machine_snapshots import gpu, machine
 from tests.unit.web.app_pages import page_of
 
@@ -49,7 +51,7 @@ def three_cards(monkeypatch: pytest.MonkeyPatch) -> None:
         snapshot = machine(*(gpu(index) for index in range(3)))
         state = "replayed"
 
-    for module in (launch_own, plan_script):
+    for module in (launch_own, script_plan):
         monkeypatch.setattr(module, "known_gpus", lambda: Gpus(cards, None))
     monkeypatch.setattr(monitor, "shared", Watching)
 

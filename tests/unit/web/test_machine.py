@@ -10,11 +10,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.web.machine import machine_costs, machine_fitness, machine_matrices, machine_order
-from runners import cuda_order
-from runners.copy_costs import Costs, Pair, save
-from runners.cuda_order import visible, with_ordinals
-from runners.fitness import Fit, Part
-from runners.gpus import gpus_of
+from runners.environments.fitness import Fit, Part
+from runners.machine import cuda_order
+from runners.machine.copy_costs import Costs, Pair, save
+from runners.machine.cuda_order import visible, with_ordinals
+from runners.machine.gpus import gpus_of
 from tests.unit.machine_snapshots import LOST, gpu, lost_gpu, machine, silent_gpu, without_gpus
 from tests.unit.web.app_pages import page_of
 

@@ -13,7 +13,7 @@ import pytest
 from app.store.run import RunStore, open_run
 from app.web.shared import open_runs
 from runners.errors import HopscopeError
-from runners.run import read_run
+from runners.runs.run import read_run
 from tests.unit.traces import Trace, hop_fields, write_status
 
 

@@ -19,8 +19,8 @@ from app.web.run.run_preflight import (
     unforeseen_rows,
 )
 from app.web.run.stage import Stage
-from runners import script_folders
-from runners.own_script import OwnScript
+from runners.plan import script_folders
+from runners.plan.own_script import OwnScript
 
 REPORT: dict[str, Any] = {
     "framework": "tensorflow",

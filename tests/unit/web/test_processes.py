@@ -11,10 +11,10 @@ from app.web.run.run_header import command_text as spec_text
 from app.web.shared.command_words import command_text, shared_variables
 from app.web.shared.launch_words import plan_remarks, plan_text
 from app.web.shared.run_rows import members_title, run_row
-from runners.launcher import plan_program
-from runners.members import Member, Stage
-from runners.processes import identify
-from runners.run import Run
+from runners.plan.launcher import plan_program
+from runners.runs.processes import identify
+from runners.runs.run import Run
+from runners.supervise.members import Member, Stage
 
 
 def pair() -> tuple[Member, Member]:

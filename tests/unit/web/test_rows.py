@@ -41,7 +41,7 @@ from app.web.shared.launch_words import concerning
 from app.web.shared.rows import RunRows, sync_columns
 from probes.trace.rows import Process
 from runners.catalogue import PROGRAMS
-from runners.run import Run
+from runners.runs.run import Run
 from tests.unit.facts.test_hops import hop, tables
 from tests.unit.reports.test_run_report import process
 from tests.unit.traces import Trace

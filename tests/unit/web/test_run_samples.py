@@ -14,7 +14,7 @@ from app.store.samples import positions
 from app.views.samples_data import UTILIZATION
 from app.web.run.run_samples import NO_FILE, NONE_YET, OLD, TOO_SHORT, RunSamples, run_samples, words_without
 from app.web.shared.open_runs import OpenRun
-from runners.run import read_run
+from runners.runs.run import read_run
 from tests.unit.samples import LOST, MEMORY, POWER, UNSUPPORTED, UTIL, full, gpu, parsed, row, write
 from tests.unit.traces import SECOND, Trace, write_status
 

@@ -15,7 +15,7 @@ import pytest
 
 from app.components.runs.listing import MOST_ROWS, ListingHub, View, Wish
 from app.web.runs.runs_table import RunsTable
-from runners import registry
+from runners.runs import registry
 from tests.unit.viewers import Socket, in_loop
 
 RUNS = 250

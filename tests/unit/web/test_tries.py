@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from app.web.run import run_panel
-from runners import registry
-from runners.run import Run
+from runners.runs import registry
+from runners.runs.run import Run
 
 
 def test_what_was_launched_a_moment_ago_stands_there_at_once(

@@ -45,6 +45,19 @@ def test_output_and_samples_without_room_are_said_first_with_how_much(tmp_path: 
     store.close()
 
 
+def test_files_that_are_links_are_named(tmp_path: Path) -> None:
+    folder = recorded(tmp_path / "run")
+    (tmp_path / "secret").write_text("key")
+    for name in ("out.log", "samples.jsonl"):
+        (folder / name).symlink_to(tmp_path / "secret")
+    unseen = run_report(folder, seal=False)["unseen"]
+    why = "is not read: it is a link, which is not followed"
+    assert [(row["what"], row["why"]) for row in unseen[:2]] == [
+        ("the program's output", f"out.log {why}"),
+        ("samples of the devices", f"samples.jsonl {why}"),
+    ]
+
+
 @pytest.mark.parametrize("damaged", ["many", -1, True, None, [], {}])
 def test_a_damaged_count_is_none(tmp_path: Path, damaged: object) -> None:
     folder = recorded(tmp_path, output_lost=damaged)

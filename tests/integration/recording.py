@@ -11,6 +11,7 @@ from probes.trace.guard import FAILED
 from runners import launcher, registry
 from runners.plan_script import plan_script
 from runners.run import Run
+from tests.declared import undeclared
 
 SCRIPTS = Path(__file__).with_name("scripts")
 LIMIT_S = 120
@@ -44,6 +45,7 @@ def record(
     assert run.ended, f"still {run.state} after {LIMIT_S} s"
     report = run_report(run.path)
     assert may_fail or not [row for row in report["unseen"] if FAILED in row["why"]], report["unseen"]
+    assert may_fail or not (wrong := undeclared(run.path)), wrong
     return Recorded(run, report, run.log.read_text(errors="replace"))
 
 

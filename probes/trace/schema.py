@@ -412,10 +412,7 @@ class AbsentFields(TypedDict):
     """measured."""
 
 
-class _DriftAlways(TypedDict):
-    what: str
-    """Figure: differing (parameters that differ), largest_ppb (largest difference, in parts per billion of
-    the largest value), updates (applied by each replica) or assigned (the replicas are none after all)."""
+class _ReplicasAlways(TypedDict):
     devices: list[Device]
     """Devices of the replicas."""
     exchange: Optional[str]
@@ -424,6 +421,21 @@ class _DriftAlways(TypedDict):
     """Line that updates the replicas."""
     made_loc: LocationId
     """Line that created the trainer."""
+
+
+class ReplicaFields(_ReplicasAlways, total=False):
+    """Which replicas of a model a comparison is of."""
+
+    variables_locs: list[LocationId]
+    """Lines that created the variables, that of the largest difference first."""
+    variables_loc: LocationId
+    """The first of them, in traces of earlier recorders."""
+
+
+class _DriftAlways(ReplicaFields):
+    what: str
+    """Figure: differing (parameters that differ), largest_ppb (largest difference, in parts per billion of
+    the largest value), updates (applied by each replica) or assigned (the replicas are none after all)."""
     basis: Basis
     """measured."""
 
@@ -431,10 +443,6 @@ class _DriftAlways(TypedDict):
 class DriftFields(_DriftAlways, total=False):
     """A comparison of a model's replicas; an event's value is the figure."""
 
-    variables_locs: list[LocationId]
-    """Lines that created the variables, that of the largest difference first."""
-    variables_loc: LocationId
-    """The first of them, in traces of earlier recorders."""
     parameters: Count
     """Parameters that were compared."""
     parameter: Optional[str]

@@ -27,7 +27,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Optional
 
 from .. import private_files
@@ -71,7 +71,7 @@ class Written(NamedTuple):
 class TraceWriter:
     """Appends records to a process's trace; without room it counts what it drops, and tries again later."""
 
-    def __init__(self, folder: str, names: Iterable[str], header: dict[str, Any]) -> None:
+    def __init__(self, folder: str, names: Iterable[str], header: Mapping[str, Any]) -> None:
         """Make .jsonl and .counts in `folder`, under the first of `names` that is free; write the header.
 
         Raises OSError where the folder can't be written; later failures never reach the program.

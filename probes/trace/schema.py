@@ -258,7 +258,7 @@ class HopFields(_HopAlways, total=False):
     pulled_loc: LocationId
     """Line of the host read that the tensor was created from."""
     from_nothing: str
-    """Why an array made of sizes and numbers need not be created on the host: how the code uses it."""
+    """Use of an array that the code could create on dst: to be sent, in a model or only copied."""
     from_nothing_ops: list[str]
     """Ops that created the array."""
     from_nothing_locs: list[LocationId]
@@ -736,8 +736,7 @@ class LaterFacts(TypedDict, total=False):
     """The process said goodbye."""
 
 
-ProcessFacts = Union[HeaderFacts, LaterFacts]
-FACTS: Mapping[str, type] = {"format": FormatFacts, "header": HeaderFacts, "later": LaterFacts}
+FACTS: Mapping[str, type] = {"H": HeaderFacts, "I": LaterFacts}
 
 
 # -- records --------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from probes.trace.guard import FAILED
 from runners import launcher, registry
 from runners.plan_script import plan_script
 from runners.run import Run
-from tests.declared import undeclared
+from tests.trace_schema import undeclared
 
 SCRIPTS = Path(__file__).with_name("scripts")
 LIMIT_S = 120

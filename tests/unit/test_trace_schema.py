@@ -13,7 +13,7 @@ from app.store.schemas import EDGES, GRAPHS, KEYS, NODES
 from app.store.totals import KeyTotals
 from benchmarks import trace_format
 from probes.trace import schema
-from tests.declared import of_record, undeclared
+from tests.trace_schema import of_record, undeclared
 from tests.unit.traces import Trace, hop_fields
 
 PAGE = Path(__file__).parents[2] / "docs" / "trace-format.md"

@@ -2,74 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, get_args, get_origin, is_typeddict
 
+from app.store.columns import fields_by_name
 from app.store.ids import LOW
+from probes.trace.schema import IDENTIFYING, KINDS
 from runners.printable import encodable
 from runners.runs.run_fields import MOST_WHOLE
 
-_INTEGERS = frozenset(
-    {
-        "loc",
-        "forward_loc",
-        "producer_loc",
-        "scope_loc",
-        "producer_scope_loc",
-        "scope_apart_loc",
-        "producer_scope_apart_loc",
-        "copy_loc",
-        "made_loc",
-        "origin_loc",
-        "pulled_loc",
-        "variables_loc",
-        "variable_loc",
-        "variable_call_loc",
-        "variable_alone",
-        "without_context_loc",
-        "graph",
-        "node",
-        "bytes",
-        "per_call",
-        "payload_bytes",
-        "wire_bytes",
-        "parameters",
-        "members",
-    }
-)
-_TEXTS = frozenset(
-    {
-        "op",
-        "device",
-        "copied_from",
-        "requested",
-        "assigned",
-        "producer_requested",
-        "forward_requested",
-        "src",
-        "dst",
-        "src_memory",
-        "dst_memory",
-    }
-    | {
-        "tensor",
-        "producer",
-        "producer_op",
-        "dtype",
-        "shape",
-        "kind",
-        "basis",
-        "in",
-        "function",
-        "name",
-        "what",
-    }
-    | {"without_context_op", "why", "algorithm", "group", "outcome", "parameter", "exchange", "within"}
-    | {"from_nothing", "how"}
-)
-_LISTS_OF_TEXTS = frozenset({"consumers", "devices", "reads", "from_nothing_ops", "copied_from_too"})
-_LISTS_OF_INTEGERS = frozenset({"variables_locs", "from_nothing_locs"})
-_MAPPING = "facts"
-_NEEDED = {"node": ("graph", "node")}
+Check = Callable[[Any], object]
+"""Raises ValueError for a value of another type."""
 
 
 def integer(value: Any) -> int:
@@ -93,6 +36,13 @@ def text(value: Any) -> str:
     return encodable(value)
 
 
+def truth(value: Any) -> bool:
+    """The value; ValueError where it is neither true nor false."""
+    if not isinstance(value, bool):
+        raise ValueError(value)
+    return value
+
+
 def mapping(value: Any) -> dict[str, Any]:
     """The value; ValueError where it is no JSON object."""
     if not isinstance(value, dict):
@@ -105,24 +55,34 @@ def check_fields(kind: str, fields: dict[str, Any]) -> None:
 
     None is allowed for all but those without which a key of its kind means nothing.
     """
-    for needed in _NEEDED.get(kind, ()):
+    for needed in IDENTIFYING.get(kind, ()):
         integer(fields.get(needed))
     for name, value in fields.items():
-        if value is None:
-            continue
-        if name in _INTEGERS:
-            integer(value)
-        elif name in _TEXTS:
-            text(value)
-        elif name == _MAPPING:
-            mapping(value)
-        elif name in _LISTS_OF_TEXTS:
-            if not isinstance(value, list):
-                raise ValueError(value)
-            for part in value:
-                text(part)
-        elif name in _LISTS_OF_INTEGERS:
-            if not isinstance(value, list):
-                raise ValueError(value)
-            for part in value:
-                integer(part)
+        check = _CHECKS.get(name)
+        if check is not None and value is not None:
+            check(value)
+
+
+def _list_of(check: Check) -> Check:
+    def check_list(value: Any) -> None:
+        if not isinstance(value, list):
+            raise ValueError(value)
+        for part in value:
+            check(part)
+
+    return check_list
+
+
+def _check_of(hint: Any) -> Check:
+    """The check of a declared type; of an object only that it is one."""
+    if hint in _PLAIN:
+        return _PLAIN[hint]
+    if is_typeddict(hint):
+        return mapping
+    (inner,) = (part for part in get_args(hint) if part is not type(None))
+    return _list_of(_check_of(inner)) if get_origin(hint) is list else _check_of(inner)
+
+
+_PLAIN: dict[Any, Check] = {int: integer, str: text, bool: truth}
+_CHECKS = {name: _check_of(hint) for name, hint in fields_by_name(KINDS).items()}
+"""By the name of a field, whatever the kind of its key."""

@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 
+from app.store.columns import fields_by_name
+from probes.trace.schema import FACTS
 from runners.runs import run_fields
 from runners.runs.run_fields import Check, is_text, is_whole, list_of, mapping_of, record
-
-_FIELDS: Mapping[str, Check] = {
-    **dict.fromkeys(("framework", "framework_version", "role", "host", "python", "process", "root"), is_text),
-    **dict.fromkeys(("default_device", "serialised"), is_text),
-    **dict.fromkeys(("pid", "ppid", "rank", "wall_ns", "mono_ns"), is_whole),
-    "argv": list_of(is_text),
-    "devices": list_of(is_text),
-    "device_map": run_fields.DEVICES,
-    **dict.fromkeys(("source_notes", "played", "cuda_environment"), mapping_of(is_text)),
-    "asked_for_gpus": mapping_of(is_whole),
-    "host_copy": record(bytes=is_whole, ns=is_whole),
-    "preflight": record(ended_after=is_whole),
-}
 
 
 def header_fields(header: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -33,3 +22,26 @@ def header_fields(header: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]
         return {}, ["nested too deeply"]
     made, wrong = run_fields.typed(_FIELDS, made)
     return made, [*wrong, *([odd] if odd else [])]
+
+
+def _check_of(hint: Any) -> Check:
+    """The check of a declared type."""
+    if hint in _PLAIN:
+        return _PLAIN[hint]
+    if is_typeddict(hint):
+        return record(**{name: _check_of(part) for name, part in get_type_hints(hint).items()})
+    inner = _check_of(next(part for part in reversed(get_args(hint)) if part is not type(None)))
+    containers: dict[Any, Any] = {list: list_of, dict: mapping_of}
+    return containers[get_origin(hint)](inner) if get_origin(hint) in containers else inner
+
+
+def _is_truth(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+_PLAIN: dict[Any, Check] = {str: is_text, int: is_whole, bool: _is_truth}
+_FIELDS: Mapping[str, Check] = {
+    **{name: _check_of(hint) for name, hint in fields_by_name(FACTS).items()},
+    # As a run's spec has it.
+    "device_map": run_fields.DEVICES,
+}

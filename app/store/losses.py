@@ -28,7 +28,7 @@ def losses(folder: Path, samples_lost: int) -> list[Unseen]:
         found.append(Unseen(SAMPLES, samples_lost, "there was no room for them on the disk"))
     if why := status.get(SAMPLES_CUT):
         found.append(Unseen("the end of the samples of the devices", 1, str(why)))
-    return found + [lost for name, what in _FILES.items() if (lost := _unread(folder, name, what))]
+    return found + [row for name, what in _FILES.items() if (row := _unread(folder, name, what))]
 
 
 def _unread(folder: Path, name: str, what: str) -> Unseen | None:

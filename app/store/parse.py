@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import dataclasses
 import io
 import json
 from collections.abc import Callable
@@ -13,73 +12,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
+from app.store.columns import columns, limits, nullable
 from app.store.field_types import check_fields, identifier, integer, mapping, text
 from app.store.headers import header_fields
+from probes.trace import schema
 from probes.trace.rows import VERSION, Edge, Graph, Location, Node
 from runners.printable import printable
 from runners.runs.run_fields import plain
 
-EVENT_SCHEMA = pa.schema(
-    [
-        ("kind", pa.string()),
-        ("ts_ns", pa.int64()),
-        ("dur_ns", pa.int64()),
-        ("key", pa.int64()),
-        ("count", pa.int64()),
-        ("step", pa.int64()),
-        ("value", pa.int64()),
-        ("thread", pa.int64()),
-    ]
-)
+EVENT_SCHEMA = pa.schema(columns(schema.Event))
 EVENT_PREFIX = b'["e",'
-EVENT_KINDS = frozenset(
-    {
-        "op",
-        "call",
-        "hop",
-        "collective",
-        "sync",
-        "memory",
-        "mark",
-        "node",
-        "mixed",
-        "absent",
-        "drift",
-        "copies",
-        "again",
-        "pulled",
-        "together",
-        "kept",
-        "returned",
-        "opaque",
-    }
-)
-
-_LONGEST_NS = 1 << 60
-"""No process runs for 36 years; what is later would not fit where it is added to the run's start."""
-_LIMITS = {
-    "ts_ns": _LONGEST_NS,
-    "dur_ns": _LONGEST_NS,
-    "key": 1 << 32,
-    "count": 1 << 40,
-    "step": 1 << 40,
-    "value": 1 << 60,
-    "thread": 1 << 63,
-}
-"""What the numbers of an event stay below: sums over all events fit into 64 bits."""
+EVENT_KINDS = frozenset(schema.KINDS)
+_LIMITS = limits(schema.Event)
+_NULLABLE = nullable(schema.Event)
+_LENGTHS = {tag: schema.length(tag) for tag in schema.RECORDS}
 SOURCE_NOTES = "source_notes"
 UNREADABLE = ("trace lines", "not readable as a record")
-_LENGTHS = {"H": 3, "I": 3, "S": 3, "L": 7, "K": 4, "G": 3, "N": 9, "E": 9, "U": 4, "e": 9}
 Reasons = collections.Counter[tuple[str, str]]
-
-
-@dataclasses.dataclass
-class RawKey:
-    """A key as the trace has it: ids still the process's own."""
-
-    id: int
-    kind: str
-    fields: dict[str, Any]
 
 
 class ProcessTrace:
@@ -92,7 +41,7 @@ class ProcessTrace:
         self.graphs: dict[int, Graph] = {}
         self.nodes: dict[int, dict[int, Node]] = {}
         self.edges: dict[int, list[Edge]] = {}
-        self.keys: dict[int, RawKey] = {}
+        self.keys: dict[int, schema.Key] = {}
         self.unseen: Reasons = collections.Counter()
         self.definitions = 0
         """Grows with every record that is not an event."""
@@ -159,9 +108,8 @@ class ProcessTrace:
             )
         except pa.ArrowInvalid:
             return None
-        for name in ("ts_ns", "dur_ns", "key", "count", "thread"):
-            if table.column(name).null_count:
-                return None
+        if any(table.column(name).null_count for name in _LIMITS if name not in _NULLABLE):
+            return None
         if not set(table.column("kind").unique().to_pylist()) <= EVENT_KINDS:
             return None
         return table if all(_within(table.column(name), limit) for name, limit in _LIMITS.items()) else None
@@ -172,13 +120,13 @@ class ProcessTrace:
             try:
                 row = json.loads(line)
                 _, kind, *numbers = row
-                if len(numbers) < 7 or not isinstance(kind, str):
+                if len(numbers) < len(_LIMITS) or not isinstance(kind, str):
                     raise ValueError
-                if len(numbers) > 7:
-                    self._extra("e", len(numbers) - 7)
-                    numbers = numbers[:7]
+                if len(numbers) > len(_LIMITS):
+                    self._extra("e", len(numbers) - len(_LIMITS))
+                    numbers = numbers[: len(_LIMITS)]
                 for (name, limit), number in zip(_LIMITS.items(), numbers, strict=True):
-                    if number is None and name in ("step", "value"):
+                    if number is None and name in _NULLABLE:
                         continue
                     if type(number) is not int or not -limit <= number < limit:
                         raise ValueError
@@ -273,7 +221,7 @@ class ProcessTrace:
         if kind not in EVENT_KINDS:
             self.unseen[(f"keys of kind {_shown(kind)}", "written by a newer recorder")] += 1
             return
-        self.keys[key] = RawKey(key, kind, fields)
+        self.keys[key] = schema.Key(key, kind, fields)
 
     def _graph(self, row: list[Any]) -> None:
         graph, fields = identifier(row[1]), mapping(row[2])

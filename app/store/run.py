@@ -203,7 +203,7 @@ class RunStore:
 
     def events_of(self, kind: str) -> list[Event]:
         """The events of one kind by time; for kinds that have few of them."""
-        columns = "process, kind, ts_ns, dur_ns, key, count, step, value, thread"
+        columns = "kind, ts_ns, dur_ns, key, count, step, value, thread, process"
         sql = f"SELECT {columns} FROM events WHERE kind = ? ORDER BY ts_ns, key"
         return [Event(*row) for row in self._database.query(sql, (kind,))]
 

@@ -9,33 +9,32 @@ from typing import Any
 
 import pyarrow as pa
 
+from app.store.columns import arrow_type, columns, fields_by_name
 from app.store.field_types import check_fields, mapping
 from app.store.totals import KeyTotals
 from probes.trace.rows import Edge, Graph, Key, Location, Node, Process, Unseen
+from probes.trace.schema import KINDS
 
-
-def _schema(columns: str) -> pa.Schema:
-    """Columns by name; a name that ends in # holds integers, the others hold text."""
-    return pa.schema(
-        [(name.rstrip("#"), pa.int64() if name.endswith("#") else pa.string()) for name in columns.split()]
-    )
-
-
-NODES = _schema("graph# node# name op requested assigned loc# forward_loc#")
-EDGES = _schema("graph# src_node# src_slot# dst_node# dst_slot# bytes# dtype shape")
-GRAPHS = _schema("id# name function loc# step_marks# partial calls#")
-LOCATIONS = _schema("id# site via file line# function")
-UNSEEN = _schema("what count# why")
-PROCESSES = _schema("index# name json")
-KEYS = _schema(
-    "id# kind process# count# op device src dst bytes# graph# per_call# loc# fields"
-    " events# executions# dur_ns# timed# max_value# first_ns# end_ns# value_sum#"
+NODES, EDGES, GRAPHS, LOCATIONS, UNSEEN = (
+    pa.schema(columns(row)) for row in (Node, Edge, Graph, Location, Unseen)
+)
+PROCESSES = pa.schema([("index", pa.int64()), ("name", pa.string()), ("json", pa.string())])
+_PLAIN = ("op", "device", "src", "dst", "bytes", "graph", "per_call", "loc")
+"""Fields of keys that have columns of their own, for questions in SQL."""
+_TYPES = fields_by_name(KINDS)
+KEYS = pa.schema(
+    [
+        ("id", pa.int64()),
+        ("kind", pa.string()),
+        ("process", pa.int64()),
+        ("count", pa.int64()),
+        *((name, arrow_type(_TYPES[name])) for name in _PLAIN),
+        ("fields", pa.string()),
+        *columns(KeyTotals),
+    ]
 )
 """`count`: executions in the run, null when unknown; from `events` on: sums over the key's events."""
-LANES = _schema("key# lane#")
-
-
-_PLAIN = ("op", "device", "src", "dst", "bytes", "graph", "per_call", "loc")
+LANES = pa.schema([("key", pa.int64()), ("lane", pa.int64())])
 
 
 def rows_table(schema: pa.Schema, rows: Iterable[Any]) -> pa.Table:

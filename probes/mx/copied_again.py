@@ -11,10 +11,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..trace.recording import Recording
+from ..trace.schema import AgainFields, HopFields
 from .arrays import Arrays
 from .marks import Mark
-
-_FIELDS = ("graph", "tensor", "src", "dst", "loc", "producer_loc", "shape", "dtype")
 
 
 def writes_inputs(name: str) -> bool:
@@ -33,9 +32,18 @@ class CopiedAgain:
         """By the key of a transfer: the mark of the array that went last."""
         self._keys: dict[int, int] = {}
 
-    def define(self, hop: int, fields: dict[str, Any]) -> None:
+    def define(self, hop: int, fields: HopFields) -> None:
         """A transfer's key is new."""
-        same = {name: fields[name] for name in _FIELDS}
+        same = AgainFields(
+            graph=fields["graph"],
+            tensor=fields["tensor"],
+            src=fields["src"],
+            dst=fields["dst"],
+            loc=fields["loc"],
+            producer_loc=fields["producer_loc"],
+            shape=fields["shape"],
+            dtype=fields["dtype"],
+        )
         self._keys[hop] = self._recording.key(("again", hop), "again", same)
 
     def copied(self, handle: Any, hop: int, copies: Iterable[Mark]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from ..trace.hop import HOST, hop_fields
+from ..trace.hop import HOST, hop_key
 from ..trace.recording import Recording
 from .arrays import Arrays
 from .copied_again import CopiedAgain
@@ -55,7 +55,7 @@ class Copies:
         key = self._hops.get(identity)
         if key is None:
             sparse = self.arrays.sparse(source.handle)
-            fields = hop_fields(
+            fields = hop_key(
                 mark.device,
                 dst,
                 op=entry.name,
@@ -74,12 +74,13 @@ class Copies:
             if gradient:
                 fields["facts"]["gradient"] = True
             if variable is not None:
-                fields["facts"] |= {"variable": variable.name, "autograd_copies": True}
+                fields["facts"]["variable"] = variable.name
+                fields["facts"]["autograd_copies"] = True
                 fields["variable_loc"] = variable.loc
             if mark.origin is not None:
                 fields["origin_loc"] = mark.origin[1]
             if mark.device is not dst:
-                fields.update(self._from_nothing.sent(source))
+                self._from_nothing.sent(source, fields)
             if moved is not None:
                 fields["copied_from"], fields["copy_loc"] = moved
             key = self._hops[identity] = self.recording.key(("copy", *identity), "hop", fields)

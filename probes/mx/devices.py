@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 from ..trace.cards import DRIVER, card_facts, cuda_environment
 from ..trace.hop import HOST
 from ..trace.recording import Recording
+from ..trace.schema import DeviceFacts, LaterFacts
 from ..trace.ticking import TICK_S
 from .arrays import Arrays
 
@@ -16,12 +16,12 @@ _ASKED_FOR_S = 30.0
 
 def install(recording: Recording, arrays: Arrays) -> None:
     """Note the host at once, and every other device when the first array is on it."""
-    known: dict[str, dict[str, Any]] = {}
+    known: dict[str, DeviceFacts] = {}
     waiting: dict[str, int] = {}
     guard = threading.Lock()
 
     def tell() -> None:
-        facts: dict[str, Any] = {"devices": list(known), "device_map": dict(known)}
+        facts: LaterFacts = {"devices": list(known), "device_map": dict(known)}
         if any(_is_gpu(device) for device in known):
             facts["cuda_environment"] = cuda_environment()
         recording.fact(facts)
@@ -57,7 +57,7 @@ def _is_gpu(device: str) -> bool:
     return device.startswith("gpu:")
 
 
-def _facts(device: str) -> dict[str, Any]:
+def _facts(device: str) -> DeviceFacts:
     """A CPU context other than the host plays a GPU; gpu(i) is CUDA's device i."""
     if _is_gpu(device):
         return card_facts(int(device.partition(":")[2]))

@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Callable, Optional
 
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
+from ..trace.schema import CopiesFields, KeyFields, KindName, OpFields
 from . import room
 from .arrays import Arrays
 from .profiler import Profiler, Ran, thread_hash, wall
@@ -169,21 +170,23 @@ class ExactLines:
         elif copy and call.within:
             self._copied(call, ran)
         elif call.within == BACKWARD:
-            fields = {"op": ran.name, "device": ran.device, "requested": "", "loc": call.loc}
-            fields |= {"forward_loc": 0, "basis": "measured"}
+            fields = OpFields(
+                op=ran.name, device=ran.device, requested="", loc=call.loc, forward_loc=0, basis="measured"
+            )
             self._count("op", ("ran", call.loc, ran.device, ran.name), fields, call, ran)
 
     def _copied(self, call: _Call, ran: Ran) -> None:
         place = (call.loc, call.within, ran.device)
-        fields: dict[str, Any] = {"device": ran.device, "op": ran.name, "within": call.within}
-        fields |= {"loc": call.loc, "basis": "measured"}
+        fields = CopiesFields(
+            device=ran.device, op=ran.name, within=call.within, loc=call.loc, basis="measured"
+        )
         stays = self._stayed[place] < self._stays[place]
         if stays:
             self._stayed[place] += 1
             fields["stays"] = True
         self._count("copies", ("copies", *place, ran.name, stays), fields, call, ran)
 
-    def _count(self, kind: str, identity: Any, fields: dict[str, Any], call: _Call, ran: Ran) -> None:
+    def _count(self, kind: KindName, identity: Any, fields: KeyFields, call: _Call, ran: Ran) -> None:
         recording = self._recording
         key = recording.key(identity, kind, fields)
         count = recording.counts[key] + 1

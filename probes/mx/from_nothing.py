@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Optional
 
 from ..trace.hop import HOST
 from ..trace.recording import Recording
+from ..trace.schema import HopFields, KeptFields
 from .arrays import Arrays
 from .copy_calls import copied_directly
 from .marks import Mark
@@ -114,20 +115,20 @@ class FromNothing:
         if way is not None:
             self._has_reasons(way, "worked on")
 
-    def sent(self, source: Any) -> dict[str, Any]:
-        """Fields of a transfer that copies an array of this kind; none of others.
+    def sent(self, source: Any, fields: HopFields) -> None:
+        """Add to the fields of a transfer why an array of this kind that it copies is on the host.
 
         To be called when the code has it copied so for the first time.
         """
         mark = self._arrays.mark(source.handle)
         way = self._of(mark)
         if way is None or source.handle.value in self._arrays.wanted:
-            return {}
+            return
         if mark.sent:  # it goes to another device, or by another line, as well
             self._has_reasons(way, "sent")
         frame, caller = self._user()
         if frame is None or caller is None:
-            return {}
+            return
         if way.code is frame.f_code and _one_expression(frame.f_code, way.at, frame.f_lasti):
             why = TO_BE_SENT
         elif way.in_a_model and self._computes_a_model(frame):
@@ -135,12 +136,10 @@ class FromNothing:
         elif self._only_copied(way, mark, source, frame, caller):
             why = ONLY_COPIED
         else:
-            return {}
-        return {
-            "from_nothing": why,
-            "from_nothing_ops": [op for op, _ in way.makers],
-            "from_nothing_locs": [location for _, location in way.makers],
-        }
+            return
+        fields["from_nothing"] = why
+        fields["from_nothing_ops"] = [op for op, _ in way.makers]
+        fields["from_nothing_locs"] = [location for _, location in way.makers]
 
     def _of(self, mark: Mark) -> Optional[_Way]:
         if mark.device is not HOST or mark.op in _UNKNOWN or mark.origin is not None:
@@ -189,7 +188,7 @@ class FromNothing:
 
     def _has_reasons(self, way: _Way, how: str) -> None:
         for op, location in way.makers:
-            fields = {"op": op, "loc": location, "how": how}
+            fields = KeptFields(op=op, loc=location, how=how)
             self._recording.key(("kept", op, location, how), "kept", fields, counted=False)
 
     def _computes_a_model(self, frame: FrameType) -> bool:

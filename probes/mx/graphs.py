@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
-from ..trace.hop import hop_fields
+from ..trace.hop import hop_key
 from ..trace.recording import Recording
+from ..trace.schema import CallFields, Edge, HopFacts, Node
 from .silent import inferring, silent
 
 Shape = Optional[tuple[int, ...]]
@@ -62,9 +63,7 @@ class PlacedGraph:
         self._recording = recording
         self._size = size
         self._dtype = dtype
-        self.id = recording.graph(
-            {"name": name, "function": function, "loc": loc, "step_marks": 0, "partial": None}
-        )
+        self.id = recording.graph(name=name, function=function, loc=loc)
         self.name = name
         self._function = function
         self._ops: dict[str, tuple[int, Op]] = {}
@@ -77,13 +76,13 @@ class PlacedGraph:
         What several ops of one device take of one output is one transfer; a later part takes what an
         earlier one has had sent.
         """
-        recording, text = self._recording, self._recording.string
         crossings: dict[tuple[str, int, str], list[Op]] = {}
         for op in ops:
             number = len(self._ops) + 1
             self._ops[op.name] = (number, op)
-            names = (text(op.name), text(op.op), text(op.requested), text(op.device))
-            recording.writer.append(["N", self.id, number, *names, op.loc, op.forward_loc])
+            self._recording.node(
+                Node(self.id, number, op.name, op.op, op.requested, op.device, op.loc, op.forward_loc)
+            )
             for slot, (producer, output) in enumerate(op.inputs):
                 if producer not in self._ops:
                     continue
@@ -99,7 +98,7 @@ class PlacedGraph:
         """One execution of the whole graph, asked for by the code at `loc`."""
         key = self._calls.get(loc)
         if key is None:
-            fields = {"graph": self.id, "function": self._function, "loc": loc}
+            fields = CallFields(graph=self.id, function=self._function, loc=loc)
             identity = ("call", self.id, loc)
             key = self._calls[loc] = self._recording.key(identity, "call", fields, counted=False)
         self._recording.counts[key] += 1
@@ -114,21 +113,19 @@ class PlacedGraph:
         return size
 
     def _edge(self, source: int, output: int, target: int, slot: int, shape: Shape) -> None:
-        text = self._recording.string
         extents = "x".join(map(str, shape)) if shape is not None else "?..."
-        self._recording.writer.append(
-            ["E", self.id, source, output, target, slot, self._bytes(shape), text(self._dtype), text(extents)]
-        )
+        size = self._bytes(shape)
+        self._recording.edge(Edge(self.id, source, output, target, slot, size, self._dtype, extents))
 
     def _hop(self, producer: str, output: int, device: str, consumers: list[Op]) -> int:
         source, first = self._ops[producer][1], consumers[0]
         shape = source.shape(output)
-        facts: dict[str, Any] = {}
+        facts: HopFacts = {}
         if first.beside and not first.requested:
             facts["colocated_with"] = first.beside
         if source.beside and not source.requested:
             facts["producer_colocated_with"] = source.beside
-        fields = hop_fields(
+        fields = hop_key(
             source.device,
             device,
             op=first.op,

@@ -11,17 +11,15 @@ from collections.abc import Callable
 from typing import Any, Optional
 
 from ..trace.frames import PASSING, stands_for
-from ..trace.hop import MAKE_ROOM, hop_fields
+from ..trace.hop import MAKE_ROOM, hop_key
 from ..trace.recording import Recording
+from ..trace.schema import CollectiveFields, HopFacts
 from . import steps
 from .arrays import Arrays
 from .exact import ExactLines
 from .exchange import Move, Store
 from .marks import GRADIENT, Mark
 from .mixed_inputs import MixedInputs
-
-_ON_THIS_MACHINE = frozenset({"summed_on", "within"})
-"""Facts that do not hold for what goes over the network."""
 
 
 @dataclasses.dataclass
@@ -73,7 +71,7 @@ class Kvstores:
             identity = ("init", key, source, loc, call)
             plan = store.plans.get(identity)
             if plan is None:
-                facts = {"copy_call": "kvstore init", "within": call}
+                facts = HopFacts(copy_call="kvstore init", within=call)
                 plan = self._plan(identity, group[0], loc, "kvstore init", moves, facts)
                 store.plans[identity] = plan
             self._count(plan)
@@ -95,8 +93,13 @@ class Kvstores:
                 algorithm = f"kvstore {store.kind}, summed on {home}"
                 if store.distributed:
                     algorithm += ", then by the servers"
-                facts = {"collective": algorithm, "summed_on": home, "exchange_devices": devices}
-                facts |= {"within": call, "exchanged": self._what(group[0])}
+                facts = HopFacts(
+                    collective=algorithm,
+                    summed_on=home,
+                    exchange_devices=devices,
+                    within=call,
+                    exchanged=self._what(group[0]),
+                )
                 plan = self._plan(identity, group[0], loc, "kvstore push", moves, facts)
                 if len(devices) > 1 or store.distributed:
                     plan.keys.append(self._collective(identity, devices, size, moves, algorithm, loc))
@@ -117,8 +120,12 @@ class Kvstores:
             if plan is None:
                 moves = store.pulled(key, devices, addresses, self._arrays.size(group[0].handle))
                 # Where it was summed does not make the way back a sum.
-                facts = {"collective": f"kvstore {store.kind}", "exchange_devices": devices, "within": call}
-                facts["exchanged"] = self._what(group[0])
+                facts = HopFacts(
+                    collective=f"kvstore {store.kind}",
+                    exchange_devices=devices,
+                    within=call,
+                    exchanged=self._what(group[0]),
+                )
                 plan = self._plan(identity, group[0], loc, "kvstore pull", moves, facts)
                 store.plans[identity] = plan
             self._count(plan)
@@ -163,7 +170,7 @@ class Kvstores:
     # -- what is written ---------------------------------------------------------------------------
 
     def _plan(
-        self, identity: Any, array: Any, loc: int, op: str, moves: list[Move], facts: dict[str, Any]
+        self, identity: Any, array: Any, loc: int, op: str, moves: list[Move], facts: HopFacts
     ) -> _Plan:
         mark = self._arrays.mark(array.handle)
         name = steps.parameter_name(identity[1])
@@ -172,10 +179,11 @@ class Kvstores:
             if src == dst:
                 continue
             served = "server:" in src + dst
-            known = {
-                name: value for name, value in facts.items() if not (served and name in _ON_THIS_MACHINE)
-            }
-            fields = hop_fields(
+            known = facts.copy()
+            if served:  # neither holds for what goes over the network
+                known.pop("summed_on", None)
+                known.pop("within", None)
+            fields = hop_key(
                 src,
                 dst,
                 op=op,
@@ -196,18 +204,18 @@ class Kvstores:
     def _collective(
         self, identity: Any, devices: list[str], size: int, moves: list[Move], algorithm: str, loc: int
     ) -> int:
-        fields = {
-            "op": "kvstore push",
-            "devices": devices,
-            "tensors": 1,
-            "payload_bytes": size,
-            "wire_bytes": sum(part for src, dst, part in moves if src != dst),
-            "algorithm": algorithm,
-            "loc": loc,
-            "basis": "inferred",
-            "graph": 0,
-            "per_call": None,
-        }
+        fields = CollectiveFields(
+            op="kvstore push",
+            devices=devices,
+            tensors=1,
+            payload_bytes=size,
+            wire_bytes=sum(part for src, dst, part in moves if src != dst),
+            algorithm=algorithm,
+            loc=loc,
+            basis="inferred",
+            graph=0,
+            per_call=None,
+        )
         return -self._recording.key(("collective", *identity), "collective", fields)
 
     def _count(self, plan: _Plan) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any, Callable, NamedTuple, Optional
 
 from ..trace.recording import Recording, clock
+from ..trace.schema import MemoryFields
 from ..trace.ticking import TICK_S
 from .arrays import Arrays
 from .exact import ExactLines
@@ -75,7 +76,7 @@ class Memory:
     def _write(self, device: str, reading: _Reading) -> None:
         recording = self._recording
         for what, value in (("in_use", reading.in_use), ("peak", reading.peak)):
-            fields = {"device": device, "what": what, "basis": reading.basis, "why": reading.why}
+            fields = MemoryFields(device=device, what=what, basis=reading.basis, why=reading.why)
             key = recording.key(("memory", device, what, reading.basis), "memory", fields, counted=False)
             if self._written.get(key) != value or recording.ending:
                 self._written[key] = value

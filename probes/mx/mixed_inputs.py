@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..trace.recording import Recording
+from ..trace.schema import MixedFields
 from .arrays import Arrays
 from .without_context import WithoutContext
 
@@ -46,18 +47,18 @@ class MixedInputs:
         identity = (name, location, device, tuple(reads), made.op, made.loc, at_home, outcome)
         key = self._known.get(identity)
         if key is None:
-            fields = {
-                "op": name,
-                "device": device,
-                "reads": reads,
-                "bytes": sum(self.arrays.size(a.handle) for a in others),
-                "loc": location,
-                "producer_op": made.op,
-                "producer_loc": made.loc,
-                "outcome": outcome,
-                "elsewhere": _ELSEWHERE,
-                "basis": "measured",
-            }
+            fields = MixedFields(
+                op=name,
+                device=device,
+                reads=reads,
+                bytes=sum(self.arrays.size(a.handle) for a in others),
+                loc=location,
+                producer_op=made.op,
+                producer_loc=made.loc,
+                outcome=outcome,
+                elsewhere=_ELSEWHERE,
+                basis="measured",
+            )
             if at_home is not None:
                 fields["without_context_op"], fields["without_context_loc"] = at_home
             key = self._known[identity] = self.recording.key(("mixed", *identity), "mixed", fields)

@@ -12,6 +12,7 @@ from typing import Any, Optional
 
 from ..trace.hop import HOST
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
+from ..trace.schema import OpFields, TogetherFields
 from .arrays import Arrays
 from .copied_again import CopiedAgain
 from .copies import Copies
@@ -202,14 +203,14 @@ class Ops:
         text = self.names.get(name, name) if isinstance(name, int) else name
         scope = scope_device()
         requested = device if not inputs and (scope == device or device != HOST) else ""
-        fields = {
-            "op": text,
-            "device": device,
-            "requested": requested,
-            "loc": location,
-            "forward_loc": 0,
-            "scope_loc": scope_line() if requested else 0,
-        }
+        fields = OpFields(
+            op=str(text),
+            device=device,
+            requested=requested,
+            loc=location,
+            forward_loc=0,
+            scope_loc=scope_line() if requested else 0,
+        )
         key = self.recording.key(("op", text, device, location), "op", fields)
         return Entry(
             str(text), key, Mark(str(text), location, device, requested, 0, self.arrays.totals[device])
@@ -226,7 +227,7 @@ class Ops:
             if any(array.handle.value in wanted for array in inputs):
                 return origins[0]
             for source, copied, _ in origins:
-                fields = {"loc": copied, "device": source, "made_loc": location}
+                fields = TogetherFields(loc=copied, device=source, made_loc=location)
                 self.recording.key(("together", copied, source, location), "together", fields, counted=False)
         if len(origins) < 2:
             return origins[0] if origins else None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Optional
 
 from ..trace.recording import Recording
+from ..trace.schema import AbsentFields
 
 _GPU = 2
 """Type of a context that is a GPU."""
@@ -42,14 +43,14 @@ class RefusedDevices:
             return
         location = self._recording.sites.current(2)
         identity = ("absent", what, number, location)
-        fields = {
-            "op": what,
-            "missing": f"gpu:{number}",
-            "loc": location,
-            "gpus": gpus,
-            "built_for_gpus": _built_for_gpus(),
-            "basis": "measured",
-        }
+        fields = AbsentFields(
+            op=what,
+            missing=f"gpu:{number}",
+            loc=location,
+            gpus=gpus,
+            built_for_gpus=_built_for_gpus(),
+            basis="measured",
+        )
         self._recording.happened(self._recording.key(identity, "absent", fields), "absent")
 
     def install(self) -> None:

@@ -16,6 +16,7 @@ from ..imports import after_import
 from ..trace.drift import MOST_ELEMENTS, compare, write
 from ..trace.frames import PASSING, stands_for
 from ..trace.recording import Recording, clock
+from ..trace.schema import ReplicaFields
 from . import replicas_apart
 from .arrays import Arrays
 
@@ -70,12 +71,12 @@ class Drift:
     def _compare(self, replicas: Replicas, exchange: Optional[str], loc: int, made: int) -> None:
         start = clock()
         found = compare((name, [self._values(copy) for copy in copies]) for name, copies in replicas)
-        fields = {
-            "devices": [self._arrays.device(copy.handle) for copy in replicas[0][1]],
-            "exchange": exchange,
-            "loc": loc,
-            "made_loc": made,
-        }
+        fields = ReplicaFields(
+            devices=[self._arrays.device(copy.handle) for copy in replicas[0][1]],
+            exchange=exchange,
+            loc=loc,
+            made_loc=made,
+        )
         write(self._recording, found, start, fields)
 
     def _values(self, array: Any) -> Any:

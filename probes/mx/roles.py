@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from ..trace.recording import Recording
+from ..trace.schema import LaterFacts
 
 
 def install(recording: Recording) -> None:
@@ -17,7 +17,7 @@ def install(recording: Recording) -> None:
     role = os.environ.get("DMLC_ROLE")
     if not role or os.environ.get("HOPSCOPE_ROLE"):
         return
-    facts: dict[str, Any] = {"role": role}
+    facts: LaterFacts = {"role": role}
     rank = os.environ.get("DMLC_WORKER_ID" if role == "worker" else "DMLC_SERVER_ID", "")
     if rank.isdigit():
         facts["rank"] = int(rank)

@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
 from ..trace.frames import PASSING, drop_frame, stands_for
-from ..trace.hop import HOST, hop_fields
+from ..trace.hop import HOST, hop_key
 from ..trace.recording import Recording, clock
+from ..trace.schema import SyncFields
 from .arrays import Arrays
 from .marks import Origin
 from .uploads import Uploads
@@ -75,14 +76,7 @@ class Syncs:
         self._recording.happened(key, "sync", wait + copy, copy)
 
     def _key(self, device: str, kind: str, location: int, size: int, origin: Optional[Origin]) -> int:
-        fields: dict[str, Any] = {
-            "device": device,
-            "kind": kind,
-            "loc": location,
-            "bytes": size,
-            "basis": "measured",
-            "split": True,
-        }
+        fields = SyncFields(device=device, kind=kind, loc=location, bytes=size, basis="measured", split=True)
         if origin is not None:
             fields["copied_from"], fields["copy_loc"] = origin.device, origin.loc
             if origin.others:
@@ -96,7 +90,7 @@ class Syncs:
         identity = (device, kind, location, shape, mark.op, mark.loc)
         key = self._pulls.get(identity)
         if key is None:
-            fields = hop_fields(
+            fields = hop_key(
                 device,
                 HOST,
                 op="Python",

@@ -16,8 +16,9 @@ import threading
 from collections.abc import Sequence
 from typing import Any, Callable, Optional
 
-from ..trace.hop import COPIED_BACK, hop_fields
+from ..trace.hop import COPIED_BACK, hop_key
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
+from ..trace.schema import MarkFields, OpFields
 from .arrays import Arrays
 from .exact import BACKWARD, ExactLines
 from .variables import marked
@@ -78,7 +79,7 @@ class Tape(threading.local):
         """Autograd records from now on: what a loop without an optimizer object does once a round."""
         key = self._scopes.get(location)
         if key is None:
-            fields = {"name": "record", "loc": location}
+            fields = MarkFields(name="record", loc=location)
             key = self._scopes[location] = self._recording.key(
                 ("record", location), "mark", fields, counted=False
             )
@@ -189,14 +190,14 @@ class Tape(threading.local):
                 self._arrays.apart.together(frozenset(devices))
 
     def _op_key(self, forward: Forward, copy: Optional[Copy], location: int) -> int:
-        fields = {
-            "op": f"{forward.name} (backward)",
-            "device": copy[0] if copy else forward.device,
-            "requested": "",
-            "loc": location,
-            "forward_loc": forward.loc,
-            "basis": "inferred",
-        }
+        fields = OpFields(
+            op=f"{forward.name} (backward)",
+            device=copy[0] if copy else forward.device,
+            requested="",
+            loc=location,
+            forward_loc=forward.loc,
+            basis="inferred",
+        )
         return self._recording.key(
             ("backward", forward.name, forward.loc, forward.device, location), "op", fields
         )
@@ -209,7 +210,7 @@ class Tape(threading.local):
             size = dtype[1]
             for extent in shape:
                 size *= extent
-            fields = hop_fields(
+            fields = hop_key(
                 dst,
                 src,
                 op=f"{producer} (backward)",

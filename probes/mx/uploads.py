@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from ..trace.hop import HOST, hop_fields
+from ..trace.hop import HOST, hop_key
 from ..trace.pulled import PulledArrays
 from ..trace.recording import Recording
 from .arrays import Arrays
@@ -39,7 +39,7 @@ class Uploads:
             mark = Mark("Python", location, device, "", size, self.arrays.totals[device])
             key = 0
             if device is not HOST:
-                fields = hop_fields(
+                fields = hop_key(
                     HOST,
                     device,
                     op="Python",

@@ -34,9 +34,13 @@ class Awaited:
         self._calls[name] += 1
         if name not in self._numbers:
             note = self._notes[name]
-            fields = {"name": note.label, "function": name, "loc": location, "step_marks": note.steps}
-            partial = self._failed.get(name, _NO_GRAPH)
-            self._numbers[name] = self.recording.graph({**fields, "partial": partial})
+            self._numbers[name] = self.recording.graph(
+                name=note.label,
+                function=name,
+                loc=location,
+                step_marks=note.steps,
+                partial=self._failed.get(name, _NO_GRAPH),
+            )
         return self._numbers[name]
 
     def number(self, name: str) -> Optional[int]:

@@ -11,6 +11,7 @@ from typing import Any, Optional
 
 from ..trace.frames import PASSING, stands_for
 from ..trace.recording import Recording
+from ..trace.schema import CollectiveFields
 from .collective_kinds import algorithm_of, kind_of, wire_bytes
 from .names import short_device, tensor_bytes
 from .steps import applying
@@ -98,20 +99,20 @@ def _happened(recording: Recording, op: str, given: dict[str, Any], result: Any)
     key = recording.key(
         ("collective", op, device, location, payload, group, members, hint),
         "collective",
-        {
-            "op": kind_of(op),
-            "devices": [device],
-            "tensors": 1,
-            "payload_bytes": payload,
-            "wire_bytes": wire_bytes(op, payload, members),
-            "algorithm": algorithm_of(op, hint),
-            "loc": location,
-            "basis": "estimated",
-            "graph": 0,
-            "per_call": None,
-            "members": members,
-            "group": group,
-        },
+        CollectiveFields(
+            op=kind_of(op),
+            devices=[device],
+            tensors=1,
+            payload_bytes=payload,
+            wire_bytes=wire_bytes(op, payload, members),
+            algorithm=algorithm_of(op, hint),
+            loc=location,
+            basis="estimated",
+            graph=0,
+            per_call=None,
+            members=members,
+            group=group,
+        ),
     )
     recording.happened(key, "collective")
 
@@ -126,35 +127,42 @@ def _note(recording: Recording, algorithm: str, values: list[Any]) -> None:
     first = replicas[0][0]
     graph = getattr(first, "graph", None) if not hasattr(first, "_numpy") else None
     location = recording.sites.current(3)
-    row: dict[str, Any] = {
-        "op": "AllReduce",
-        "devices": devices,
-        "tensors": len(replicas),
-        "payload_bytes": payload,
-        "wire_bytes": _wire(algorithm, payload, len(devices)),
-        "algorithm": algorithm,
-        "loc": location,
-        "gradients": applying(),
-    }
+    row = CollectiveFields(
+        op="AllReduce",
+        devices=devices,
+        tensors=len(replicas),
+        payload_bytes=payload,
+        wire_bytes=_wire(algorithm, payload, len(devices)),
+        algorithm=algorithm,
+        loc=location,
+        gradients=applying(),
+        basis="estimated",
+        graph=0,
+        per_call=None,
+    )
     if graph is None:
-        key = recording.key(
-            ("reduction", algorithm, location, tuple(devices), payload, row["gradients"]),
-            "collective",
-            {**row, "basis": "estimated", "graph": 0, "per_call": None},
-        )
-        recording.happened(key, "collective")
+        identity = ("reduction", algorithm, location, tuple(devices), payload, row["gradients"])
+        recording.happened(recording.key(identity, "collective", row), "collective")
         return
-    rows = getattr(graph, "_hopscope_collectives", None)
+    rows: Optional[list[CollectiveFields]] = getattr(graph, "_hopscope_collectives", None)
     if rows is None:
         rows = graph._hopscope_collectives = []
     for known in rows:
-        same = ("op", "devices", "algorithm", "loc", "gradients")
-        if all(known[name] == row[name] for name in same):
+        if _what(known) == _what(row):
             known["tensors"] += row["tensors"]
-            for name in ("payload_bytes", "wire_bytes"):
-                known[name] = None if None in (known[name], row[name]) else known[name] + row[name]
+            known["payload_bytes"] = _sum(known["payload_bytes"], row["payload_bytes"])
+            known["wire_bytes"] = _sum(known["wire_bytes"], row["wire_bytes"])
             return
     rows.append(row)
+
+
+def _what(row: CollectiveFields) -> tuple[Any, ...]:
+    """What a line's reductions of several tensors have in common."""
+    return row["op"], row["devices"], row["algorithm"], row["loc"], row["gradients"]
+
+
+def _sum(first: Optional[int], second: Optional[int]) -> Optional[int]:
+    return None if first is None or second is None else first + second
 
 
 def _bytes(tensor: Any) -> Optional[int]:

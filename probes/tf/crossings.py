@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..trace.hop import hop_fields, is_host, memory_of
+from ..trace.hop import hop_key, is_host, memory_of
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
+from ..trace.schema import HopFields
 from .gradients import current as gradient
 from .hosts import on_host as reads_on_host
 from .kernels import default_gpu, kernel_facts, types_of_input, types_of_output
 from .marks import HANDING_ON, KEPT_ON_HOST, Mark, noted, of_calls, openers, scopes_apart
 from .names import short_device, tensor_bytes
 from .scopes import current as current_scope
-from .variables import creation, handle_of, kept_by
+from .variables import handle_of, kept_by, note_creation
 
 _RESOURCE = 20
 _HANDLE_TYPES = (_RESOURCE, 21)
@@ -106,7 +107,9 @@ class Crossings:
         fields = crossing_fields(source, device, tensor, op_type, location, mark)
         # The op's mark only has the scope of its first call.
         requested = short_device(scope)
-        fields.update(dst_memory=memory_of(device, on_host), forward_loc=forward, requested=requested)
+        fields["dst_memory"] = memory_of(device, on_host)
+        fields["forward_loc"] = forward
+        fields["requested"] = requested
         if requested:
             made = current_scope()
             fields["scope_loc"] = made.line
@@ -127,12 +130,15 @@ class Crossings:
             fields["facts"] |= pulled.facts
         if mark in of_calls:
             kept = tensor.dtype.name in KEPT_ON_HOST and is_host(source)
-            fields["facts"]["result_of_function" if kept else "made_by_function"] = True
+            if kept:
+                fields["facts"]["result_of_function"] = True
+            else:
+                fields["facts"]["made_by_function"] = True
         if forward:
             fields["facts"]["forward_requested"] = short_device(gradient.forward_requested)
             fields["facts"]["forward_op"] = gradient.forward_op
         handle = handle_of(mark)
-        fields |= creation(handle)
+        note_creation(fields, handle)
         if mark[0] == "ReadVariableOp" and mark[2]:
             fields["facts"]["variable"] = mark[2]
             if strategy := kept_by(mark[2]):
@@ -166,9 +172,9 @@ def resource_among(inputs: Any, full_device: str) -> str:
 
 def crossing_fields(
     source: str, device: str, tensor: Any, op_type: str, location: int, mark: Mark
-) -> dict[str, Any]:
+) -> HopFields:
     """What a hop's key holds of a tensor with this mark that goes to an op of the code."""
-    return hop_fields(
+    return hop_key(
         source,
         device,
         op=op_type,

@@ -9,6 +9,7 @@ from ..trace.cards import card_facts, cuda_environment
 from ..trace.frames import PASSING, stands_for
 from ..trace.hop import is_host
 from ..trace.recording import Recording
+from ..trace.schema import DeviceFacts, LaterFacts
 from .names import short_device
 
 
@@ -41,10 +42,10 @@ def install(recording: Recording) -> None:
         began(here)
 
 
-def facts_of(ctx: Any) -> dict[str, Any]:
+def facts_of(ctx: Any) -> LaterFacts:
     """The devices of an initialised context of eager execution, and what they are."""
     names = [short_device(device.name) for device in ctx._logical_devices or []]
-    facts: dict[str, Any] = {
+    facts: LaterFacts = {
         "devices": names,
         "device_map": _device_map(ctx, names),
         "devices_complete": True,
@@ -56,11 +57,11 @@ def facts_of(ctx: Any) -> dict[str, Any]:
     return facts
 
 
-def _device_map(ctx: Any, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _device_map(ctx: Any, names: Sequence[str]) -> dict[str, DeviceFacts]:
     """For each device: whether it is a stand-in, and for a GPU which card it is or is cut from."""
     own = _own_gpus(ctx, names)
     cards = cards_of(ctx)
-    result: dict[str, dict[str, Any]] = {}
+    result: dict[str, DeviceFacts] = {}
     for name in names:
         if is_host(name):
             result[name] = {"stand_in": False}

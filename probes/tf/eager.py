@@ -12,6 +12,7 @@ from typing import Any, Callable, Optional
 from ..trace.hop import is_host, memory_of
 from ..trace.pulled import Pulled, PulledArrays
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
+from ..trace.schema import OpFields
 from .crossings import Crossings, crossing_fields, resource_among
 from .direct_reads import mark_direct_reads
 from .functions import Functions
@@ -142,14 +143,14 @@ class EagerOps:
         scope = self._context().device_name or ""
         requested = short_device(scope)
         made = current_scope()
-        fields = {
-            "op": op_type,
-            "device": device,
-            "requested": requested,
-            "loc": location,
-            "forward_loc": forward,
-            "scope_loc": made.line,
-        }
+        fields = OpFields(
+            op=op_type,
+            device=device,
+            requested=requested,
+            loc=location,
+            forward_loc=forward,
+            scope_loc=made.line,
+        )
         wanted = short_device(gradient.forward_requested) if forward else ""
         if wanted:
             fields["forward_requested"] = wanted
@@ -271,7 +272,8 @@ class EagerOps:
             fields = crossing_fields(
                 "cpu:0", device, tensor, op_type, location, ("Python", location, "", "", "")
             )
-            fields.update(kind="upload", dst_memory=memory_of(device, on_host))
+            fields["kind"] = "upload"
+            fields["dst_memory"] = memory_of(device, on_host)
             if pulled is not None:
                 fields["producer_loc"] = pulled.loc
                 fields["facts"].update(pulled.facts)

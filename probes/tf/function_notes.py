@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Optional
 
+from ..trace.schema import CollectiveFields
 from .definitions import made_at
 from .op_notes import called_by, op_notes
 from .origins import OpNote
@@ -22,7 +23,7 @@ class FunctionNote(NamedTuple):
     steps: int
     compiled: bool
     """jit_compile=True: XLA takes it whole."""
-    collectives: list[dict[str, Any]]
+    collectives: list[CollectiveFields]
     control_flow: bool
     """It, or a function that it calls, has a loop or a branch."""
     callees: set[str]

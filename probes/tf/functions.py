@@ -13,6 +13,7 @@ from typing import Any, Optional
 from ..trace.pulled import Pulled
 from ..trace.recording import Recording
 from ..trace.rows import BY_XLA
+from ..trace.schema import AgainFields, CallFields, PulledFields
 from .first_calls import FirstCalls
 from .function_graphs import FunctionGraphs, export
 from .function_notes import FunctionNote, note_of
@@ -132,7 +133,7 @@ class Functions:
     def _new_call(self, name: str, graph: int, location: int) -> tuple[int, Mark]:
         note = self.notes.get(name)
         label = note.label if note else name
-        fields = {"graph": graph, "function": label, "runtime_name": name, "loc": location}
+        fields = CallFields(graph=graph, function=label, runtime_name=name, loc=location)
         key = self.recording.key(("call", name, graph, location), "call", fields)
         self.recording.uncount(key)
         mark = mark_of(label, location, "", "")
@@ -165,12 +166,19 @@ class Functions:
             else:
                 sent.add(again)
 
-    def _sent_on(self, number: int, way: dict[str, Any], pulled: Pulled) -> None:
+    def _sent_on(self, number: int, way: AgainFields, pulled: Pulled) -> None:
         """Count a transfer, which has this number, of an argument made of an array that Python had taken."""
         recording, identity = self.recording, ("pulled", number, pulled)
         key = recording.known_key(identity)
         if key is None:
-            fields = {**way, "pulled_loc": pulled.loc, "facts": pulled.facts}
+            fields = PulledFields(
+                graph=way["graph"],
+                tensor=way["tensor"],
+                src=way["src"],
+                dst=way["dst"],
+                pulled_loc=pulled.loc,
+                facts=pulled.facts,
+            )
             key = recording.key(identity, "pulled", fields, counted=False)
         recording.counts[key] += 1
 

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Literal, Optional
 
+from ..trace.schema import HopFacts
 from .kernel_registry import own_table, type_name
 from .kernel_table import Types, of_the_host
 from .names import short_device
 
 _NO_TYPES: dict[str, str] = {}
+Role = Literal["", "producer_"]
+"""Which of a hop's two ops: the consumer or the producer."""
 
 
 def kernel_facts(
-    prefix: str, op_type: str, requested: str, assigned: str, types: Types, default: str = ""
-) -> dict[str, str]:
-    """The evidence that an op ran elsewhere for want of a kernel, {} where it did not; `prefix` is its role.
+    role: Role,
+    op_type: str,
+    requested: str,
+    assigned: str,
+    types: Types,
+    default: str = "",
+) -> HopFacts:
+    """The evidence that an op ran elsewhere for want of a kernel, {} where it did not.
 
     `default` is the GPU that ops go to for which nobody asked for a device; '' where they go to the host.
     """
     if not requested and not of_the_host(op_type):
         requested = default
     missing = missing_kernel(op_type, requested, assigned, types)
-    return {f"{prefix}no_kernel": missing, f"{prefix}kernel_from": own_table().source} if missing else {}
+    if not missing:
+        return {}
+    source = own_table().source
+    if role:
+        return {"producer_no_kernel": missing, "producer_kernel_from": source}
+    return {"no_kernel": missing, "kernel_from": source}
 
 
 def default_gpu() -> str:

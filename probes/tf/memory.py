@@ -6,6 +6,7 @@ from typing import Any
 
 from ..trace.hop import is_host
 from ..trace.recording import Recording, clock
+from ..trace.schema import MemoryFields
 from ..trace.ticking import TICK_S
 from .live import LiveBytes
 from .names import short_device
@@ -55,9 +56,8 @@ def _sample(
         basis, why = ("estimated", _WHY) if peak else ("unsupported", _NOTHING)
     for what, value in values.items():
         identity = ("memory", device, what, basis)
-        key = recording.key(
-            identity, "memory", {"device": device, "what": what, "basis": basis, "why": why}, counted=False
-        )
+        fields = MemoryFields(device=device, what=what, basis=basis, why=why)
+        key = recording.key(identity, "memory", fields, counted=False)
         if last.get(identity) != value or recording.ending:
             last[identity] = value
             recording.counts[key] += 1

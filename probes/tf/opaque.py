@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Any, Optional
 
 from ..trace.recording import Recording
+from ..trace.schema import OpaqueFields
 from .names import short_device
 
 CLUSTERS = frozenset({"_XlaRun", "XlaLaunch", "XlaLaunchV2"})
@@ -45,14 +46,14 @@ def _count(
     identity = ("opaque", label, tuple(ran_on), how, loc, called)
     key = recording.known_key(identity)
     if key is None:
-        fields = {
-            "function": label,
-            "ops": None if ops is None else len(ops),
-            "asked": sorted({note.requested for note in ops or () if note.requested}),
-            "devices": ran_on,
-            "how": how,
-            "loc": loc,
-            "called_loc": called,
-        }
+        fields = OpaqueFields(
+            function=label,
+            ops=None if ops is None else len(ops),
+            asked=sorted({note.requested for note in ops or () if note.requested}),
+            devices=ran_on,
+            how=how,
+            loc=loc,
+            called_loc=called,
+        )
         key = recording.key(identity, "opaque", fields)
     recording.happened(key, "opaque", times=times)

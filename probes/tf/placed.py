@@ -15,6 +15,8 @@ from typing import Any, NamedTuple, Optional
 
 from ..trace.recording import Recording
 from ..trace.rows import BY_XLA
+from ..trace.schema import AgainFields, CollectiveFields, Edge
+from ..trace.schema import Node as NodeRecord
 from .control_flow import ControlFlow
 from .host_waits import Awaited, AwaitedResults
 from .names import short_device
@@ -66,7 +68,7 @@ class SentArgument(NamedTuple):
     """The key that counts how often the same tensor does."""
     given: int
     """How many arguments the caller gives beside those that the function captured; 0 for a captured one."""
-    way: dict[str, Any]
+    way: AgainFields
     """The fields that tell the transfer from others: graph, tensor, src and dst."""
 
 
@@ -170,17 +172,14 @@ class _Reader:
         recording, note = self.recording, self.notes[self.owner]
         inner = [node.proto for node in self.nodes.values() if node.proto.op in _FUNCTIONAL]
         partial = f"the inside of {len(inner)} of its ops is not placed apart" if inner else None
-        fields = {
-            "name": note.label,
-            "function": self.owner,
-            "loc": location,
-            "step_marks": note.steps,
-            "partial": partial,
-        }
-        if number is None:
-            number = recording.graph(fields)
-        else:
-            recording.writer.append(["G", number, fields])
+        number = recording.graph(
+            name=note.label,
+            function=self.owner,
+            loc=location,
+            step_marks=note.steps,
+            partial=partial,
+            number=number,
+        )
         for proto in inner:
             callee = self.notes.get(proto.attr["f"].func.name)
             what = f"ops inside {callee.label if callee else proto.op}, called in {note.label}"
@@ -195,12 +194,10 @@ class _Reader:
         for device, found in clusters.items():
             cluster(recording, note.label, device, note.made or location, found)
         self._locate_the_rest(location)
-        string = recording.string
         for name, node in self.nodes.items():
-            recording.writer.append(
-                ["N", number, node.number, string(name), string(op_type(node)), string(node.note.requested),
-                 string(node.device), node.note.loc, node.note.forward_loc]
-            )  # fmt: skip
+            op, requested = op_type(node), node.note.requested
+            lines = node.note.loc, node.note.forward_loc
+            recording.node(NodeRecord(number, node.number, name, op, requested, node.device, *lines))
         observe, exact = self._edges(number)
         self._collectives(number, location)
         names = {name: (node.number, node.device) for name, node in self.nodes.items()}
@@ -263,10 +260,8 @@ class _Reader:
 
     def _edge(self, number: int, producer: Node, output: int, consumer: Node, slot: int) -> None:
         size, dtype, shape = self._tensor(producer, output)
-        string = self.recording.string
-        self.recording.writer.append(
-            ["E", number, producer.number, output, consumer.number, slot, size, string(dtype), string(shape)]
-        )
+        ends = producer.number, output, consumer.number, slot
+        self.recording.edge(Edge(number, *ends, size, dtype, shape))
 
     def _tensor(self, producer: Node, output: int) -> tuple[Optional[int], str, str]:
         return self.sizes.of(producer.proto.name, output)
@@ -289,7 +284,9 @@ class _Reader:
         # What is observed writes its own events.
         key = self.recording.key(("hop", number, *pair_of(send)), "hop", fields, counted=where is None)
         if fields["kind"] == "arg" and where is None and self.arguments is not None:
-            same = {name: fields[name] for name in ("graph", "tensor", "src", "dst")}
+            same = AgainFields(
+                graph=fields["graph"], tensor=fields["tensor"], src=fields["src"], dst=fields["dst"]
+            )
             again = self.recording.key(("again", key), "again", same, counted=False)
             index, given = producer.proto.attr["index"].i, len(self.arguments) - self._captures
             given = given if index < given else 0
@@ -309,13 +306,11 @@ class _Reader:
             (whole.get(name, node.proto), node.device, node.note.loc) for name, node in self.nodes.items()
         )
         write_collectives(self.recording, number, location, members, whole, self.arguments, self._moved)
-        for position, reduction in enumerate(self.notes[self.owner].collectives):
+        reductions: list[CollectiveFields] = self.notes[self.owner].collectives
+        for position, reduction in enumerate(reductions):
             devices = [on_process(self.process, device) for device in reduction["devices"]]
-            self.recording.key(
-                ("collective", number, position),
-                "collective",
-                {**reduction, "devices": devices, "basis": "estimated", "graph": number, "per_call": 1},
-            )
+            fields: CollectiveFields = {**reduction, "devices": devices, "graph": number, "per_call": 1}
+            self.recording.key(("collective", number, position), "collective", fields)
 
     def _moved(self, node: Any) -> Optional[int]:
         return self.sizes.of(*moved_tensor(node))[0]

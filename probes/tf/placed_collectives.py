@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Callable, Optional
 
 from ..trace.recording import Recording
+from ..trace.schema import CollectiveFields
 from .collective_kinds import COLLECTIVES, Collective, of_node, receives, wire_bytes
 
 Size = Callable[[Any], Optional[int]]
@@ -45,20 +46,20 @@ def write_collectives(
         recording.key(
             ("collective", number, op, algorithm, group, members, loc),
             "collective",
-            {
-                "op": op,
-                "devices": devices,
-                "tensors": len(first),
-                "payload_bytes": payload,
-                "wire_bytes": wire_bytes(op, payload, members or len(devices)),
-                "algorithm": algorithm,
-                "loc": loc or location,
-                "basis": "estimated",
-                "graph": number,
-                "per_call": 1,
-                "members": members or len(devices),
-                "group": f"{group}:{','.join(instances)}" if all(instances) else "",
-            },
+            CollectiveFields(
+                op=op,
+                devices=devices,
+                tensors=len(first),
+                payload_bytes=payload,
+                wire_bytes=wire_bytes(op, payload, members or len(devices)),
+                algorithm=algorithm,
+                loc=loc or location,
+                basis="estimated",
+                graph=number,
+                per_call=1,
+                members=members or len(devices),
+                group=f"{group}:{','.join(instances)}" if all(instances) else "",
+            ),
         )
 
 

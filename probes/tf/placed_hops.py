@@ -8,13 +8,14 @@ from collections.abc import Collection, Mapping
 from typing import Any, Callable, Optional
 
 from ..trace.hop import is_host, memory_of
-from .kernels import kernel_facts, types_of_node
+from ..trace.schema import HopFacts, HopFields
+from .kernels import Role, kernel_facts, types_of_node
 from .marks import KEPT_ON_HOST, noted, of_calls, openers
 from .names import dtype_name, short_device
 from .origins import PLUMBING, Calling, OpNote, split_input
 from .placed_nodes import ARGUMENTS, RESULTS, Node, op_type
 from .scopes import NO_SCOPE, Scope
-from .variables import creation, kept_by
+from .variables import kept_by, note_creation
 
 _DEEP = 100
 """Switches and such that a handle passes on its way into branches and loops, at most."""
@@ -59,7 +60,7 @@ class PlacedHops:
         output: int,
         receivers: list[tuple[Node, int]],
         where: Optional[str],
-    ) -> Optional[dict[str, Any]]:
+    ) -> Optional[HopFields]:
         """The fields of a transfer's key, None where only a handle crosses.
 
         `where` is "loop" or "branch" where it happens in one.
@@ -84,7 +85,7 @@ class PlacedHops:
             short_device(send.attr["send_device"].s.decode()),
             short_device(recv.attr["recv_device"].s.decode()),
         )
-        facts = {**_of_gradient("", note), **_of_gradient("producer_", source)}
+        facts: HopFacts = {**_of_gradient("", note), **_of_gradient("producer_", source)}
         line = note.loc if note.forward_loc else source.loc if source.forward_loc else 0
         if len(several := self._gradients_of.get(line, ())) > 1:
             facts["gradients_of"] = sorted(several)
@@ -120,22 +121,21 @@ class PlacedHops:
         producer_scope = (
             Scope(0, argument_opener) if kind == "arg" else self._scope(producer, producer_requested)
         )
-        for name, made in ("scope_opener", scope), ("producer_scope_opener", producer_scope):
-            if made.opener:
-                facts[name] = made.opener
-        for name, node in ("called_on", consumer), ("producer_called_on", producer):
-            if node.note.called_on and not (node is producer and kind == "arg"):
-                facts[name] = node.note.called_on
+        if scope.opener:
+            facts["scope_opener"] = scope.opener
+        if producer_scope.opener:
+            facts["producer_scope_opener"] = producer_scope.opener
+        if note.called_on:
+            facts["called_on"] = note.called_on
+        if source.called_on and kind != "arg":
+            facts["producer_called_on"] = source.called_on
         if all(op_type(taker) == op_type(consumer) for taker, _ in receivers):
             facts["input_slots"] = sorted({slot for _, slot in receivers})
         if kind == "arg":
             facts |= self._kept_on_host(producer.proto, dtype)
-        for name, node in ("", consumer), ("producer_", producer):
-            types = types_of_node(node.proto)
-            facts |= kernel_facts(
-                name, op_type(node), node.note.requested, node.device, types, self._default_gpu
-            )
-        return {
+        facts |= self._kernel_facts("", consumer)
+        facts |= self._kernel_facts("producer_", producer)
+        fields: HopFields = {
             "src": src,
             "dst": dst,
             "src_memory": memory_of(src, send.op == "_HostSend"),
@@ -162,15 +162,21 @@ class PlacedHops:
             "scope_loc": scope.line,
             "producer_scope_loc": producer_scope.line,
             "facts": facts,
-            **(creation(self._handle_mark(producer.proto)) if variable else {}),
         }
+        if variable:
+            note_creation(fields, self._handle_mark(producer.proto))
+        return fields
+
+    def _kernel_facts(self, role: Role, node: Node) -> HopFacts:
+        types = types_of_node(node.proto)
+        return kernel_facts(role, op_type(node), node.note.requested, node.device, types, self._default_gpu)
 
     def _scope(self, node: Node, requested: str) -> Scope:
         """Who opened the scope that decided for an op's device: its own, else that of the function's call."""
         decided = requested or (node.note.called_on == node.device and node.device)
         return node.note.scope if decided else NO_SCOPE
 
-    def _kept_on_host(self, argument: Any, dtype: str) -> dict[str, Any]:
+    def _kept_on_host(self, argument: Any, dtype: str) -> HopFacts:
         """Where an argument lay that the runtime takes over in host memory, and if a function returned it.
 
         So it is with all of these types (MTypeFromDType in memory_types.cc), wherever the op runs that
@@ -298,8 +304,15 @@ def _first_taker(takers: list[Node]) -> Node:
     return next((taker for taker in placed if not taker.note.forward_loc), (placed or takers)[0])
 
 
-def _of_gradient(role: str, note: OpNote) -> dict[str, Any]:
+def _of_gradient(role: Role, note: OpNote) -> HopFacts:
     if not note.forward_loc:
         return {}
-    op = {f"{role}forward_op": note.forward_op} if note.forward_op else {}
-    return {f"{role}forward_requested": note.forward_requested, **op}
+    if role:
+        facts: HopFacts = {"producer_forward_requested": note.forward_requested}
+        if note.forward_op:
+            facts["producer_forward_op"] = note.forward_op
+    else:
+        facts = {"forward_requested": note.forward_requested}
+        if note.forward_op:
+            facts["forward_op"] = note.forward_op
+    return facts

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..trace.frames import PASSING, stands_for
-from ..trace.hop import HOST, IN_GRAPH, hop_fields, is_host
+from ..trace.hop import HOST, IN_GRAPH, hop_key, is_host
 from ..trace.recording import Recording
+from ..trace.schema import SyncFields
 from .functions import Functions
 from .names import short_device
 from .origins import NO_NOTE, OpNote, Origins, split_input
@@ -87,12 +88,12 @@ class PythonOps:
             return
         identity = ("python op", device, location, taken)
         size = sum(part[2] for part in taken)
-        fields = {"device": device, "kind": IN_GRAPH, "loc": location, "bytes": size, "basis": "measured"}
+        fields = SyncFields(device=device, kind=IN_GRAPH, loc=location, bytes=size, basis="measured")
         self.recording.happened(self.recording.key(identity, "sync", fields), "sync", times=times)
         for position, (dtype, shape, part) in enumerate(taken):
             known = position < len(home.makers)
             maker, note = home.makers[position] if known else ("", NO_NOTE)
-            hop = hop_fields(
+            hop = hop_key(
                 device,
                 HOST,
                 op="Python",

@@ -11,7 +11,7 @@ import threading
 from typing import Any, NamedTuple, Optional
 
 from ..trace.guard import is_own
-from ..trace.hop import hop_fields
+from ..trace.hop import hop_key
 from ..trace.left_graphs import ENDING, remove_graphs
 from ..trace.recording import Recording, clock
 from .dumped import Dumps
@@ -78,10 +78,13 @@ class Remote:
         number = self._numbers.get((name, task))
         if number is None:  # a worker's calls all come from one thread
             note = self.notes.get(name)
-            fields = {"name": note.label if note else name, "function": name, "loc": location}
-            fields["step_marks"] = note.steps if note else 0
-            fields["partial"] = _NO_GRAPH
-            number = self._numbers[(name, task)] = self.recording.graph(fields)
+            number = self._numbers[(name, task)] = self.recording.graph(
+                name=note.label if note else name,
+                function=name,
+                loc=location,
+                step_marks=note.steps if note else 0,
+                partial=_NO_GRAPH,
+            )
             if note is not None:
                 arguments = [Argument(tensor) for tensor in inputs]
                 self._waiting.append(_Waiting(number, name, task, arguments, location, clock()))
@@ -152,7 +155,7 @@ class Remote:
         key: Optional[int] = self.recording.known_key(identity)
         if key is None:
             note = self.notes.get(name)
-            fields = hop_fields(
+            fields = hop_key(
                 src,
                 dst,
                 op=note.label if note else name,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..trace.recording import Recording
+from ..trace.schema import ReturnedFields
 from .names import short_device
 
 _PASSED_ON = ("Identity", "EnsureShape")
@@ -37,7 +38,7 @@ class ReturnedGradients:
         for device in {
             short_device(outputs[index].backing_device) for index in indices if index < len(outputs)
         }:
-            fields = {"op": label, "loc": loc, "device": device}
+            fields = ReturnedFields(op=label, loc=loc, device=device)
             self._recording.key(("returned", label, loc, device), "returned", fields, counted=False)
 
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Optional
 
 from ..trace.guard import is_own
 from ..trace.recording import Recording
+from ..trace.schema import CallFields
 from .function_notes import FunctionNote
 from .functions import Functions
 from .names import short_device
@@ -150,7 +151,7 @@ class SessionGraphs:
         identity = graph.placed.id, location
         key = self._keys.get(identity)
         if key is None:
-            fields = {"graph": graph.placed.id, "function": "session.run", "loc": location}
+            fields = CallFields(graph=graph.placed.id, function="session.run", loc=location)
             key = self._keys[identity] = self.recording.key(("session", *identity), "call", fields)
             self.recording.uncount(key)
         self.recording.counts[key] += 1

@@ -15,9 +15,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Optional
 
 from ..trace.frames import PASSING, stands_for
-from ..trace.hop import HOST, hop_fields, is_host
+from ..trace.hop import HOST, hop_key, is_host
 from ..trace.pulled import PulledArrays
 from ..trace.recording import Recording, clock
+from ..trace.schema import DeviceFacts, SyncFields
 from .devices import facts_of
 from .functions import Functions
 from .names import short_device
@@ -113,7 +114,8 @@ class Sessions:
             # The context of eager execution has no more than one CPU, if there is one at all.
             here = context.context_safe()
             eager = facts_of(here) if here is not None and here._initialized else {}
-            mapped = {name: {"stand_in": not is_host(name)} for name in names} | eager.get("device_map", {})
+            mapped: dict[str, DeviceFacts] = {name: {"stand_in": not is_host(name)} for name in names}
+            mapped |= eager.get("device_map", {})
             both = dict.fromkeys([*eager.get("devices", ()), *names])
             self.recording.fact({"devices": list(both), "device_map": mapped, "devices_complete": True})
         return _Session(frozenset(names), HOST if on_host_only else "")
@@ -129,11 +131,11 @@ class Sessions:
             return
         kind = purpose or "session.run"
         identity = ("fetched", device, tensor.name, location, kind, dtype, shape)
-        fields = {"device": device, "kind": kind, "loc": location, "bytes": size, "basis": "measured"}
+        fields = SyncFields(device=device, kind=kind, loc=location, bytes=size, basis="measured")
         self.recording.happened(self.recording.key(identity, "sync", fields), "sync", dur)
         if is_host(device):
             return
-        hop = hop_fields(
+        hop = hop_key(
             device,
             HOST,
             op="Python",
@@ -168,7 +170,7 @@ class Sessions:
         dtype, shape, size = tensor.dtype.base_dtype.name, _shape(value), value.nbytes
         pulled = self._pulled.origin(value)
         identity = ("fed", device, tensor.name, location, dtype, shape, pulled)
-        fields = hop_fields(
+        fields = hop_key(
             HOST,
             device,
             op=tensor.op.type,

@@ -19,11 +19,12 @@ from ..trace.hop import (
     LOGS,
     ON_BATCH,
     OWN_THREAD,
-    hop_fields,
+    hop_key,
     is_host,
 )
 from ..trace.pulled import PulledArrays
 from ..trace.recording import Recording, clock
+from ..trace.schema import SyncFields
 from . import buffers
 from .handed import Likeness
 from .host_waits import Awaited, awaited_by
@@ -97,7 +98,7 @@ def install(recording: Recording) -> None:
         key = known.get(identity)
         if key is None:
             size = tensor_bytes(tensor)
-            fields = {"device": device, "kind": kind, "loc": location, "bytes": size, "basis": "measured"}
+            fields = SyncFields(device=device, kind=kind, loc=location, bytes=size, basis="measured")
             if awaited is not None:
                 fields["copied_from"], fields["copy_loc"] = awaited
             key = known[identity] = recording.key(identity, "sync", fields)
@@ -217,7 +218,7 @@ def _pull(recording: Recording, tensor: Any, device: str, kind: str, location: i
     identity = ("pull", device, kind, location, mark[0], mark[1], tensor.dtype, shape)
     key = recording.known_key(identity)
     if key is None:
-        fields = hop_fields(
+        fields = hop_key(
             device,
             HOST,
             op="Python",

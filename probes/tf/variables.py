@@ -13,6 +13,7 @@ from typing import Any, Optional
 
 from ..trace.frames import PASSING, stands_for
 from ..trace.recording import Recording
+from ..trace.schema import HopFields
 from ..trace.sites import COMPREHENSIONS, Sites
 from .marks import Mark, noted
 from .marks import mark as mark_of
@@ -53,18 +54,17 @@ def handle_of(value: Mark) -> Optional[Mark]:
     return _handles.get(id(value))
 
 
-def creation(handle: Optional[Mark]) -> dict[str, int]:
-    """The fields that tell at which line the variable of a handle was made, and by a call at which.
-
-    `variable_alone` is 1 where that line has made no other one so far.
-    """
+def note_creation(fields: HopFields, handle: Optional[Mark]) -> None:
+    """Add to a hop's fields at which line the variable of a handle was made, and by a call at which."""
     calls = _made.get(handle) if handle is not None else None
     if handle is None or calls is None:
-        return {}
+        return
     # Of a mark that only equals one of several it is not known which call it is of.
     call = _calls.get(id(handle), next(iter(calls)) if len(calls) == 1 else 0)
-    alone = {} if handle in _several else {"variable_alone": 1}
-    return {"variable_loc": handle[1], "variable_call_loc": call} | alone
+    fields["variable_loc"] = handle[1]
+    fields["variable_call_loc"] = call
+    if handle not in _several:
+        fields["variable_alone"] = 1
 
 
 def _by_call(facts: Mark, call: int) -> Mark:

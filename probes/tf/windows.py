@@ -14,6 +14,7 @@ from collections import Counter
 from typing import Any, Optional
 
 from ..trace.recording import Recording, clock
+from ..trace.schema import NodeFields
 from .functions import Functions
 from .placed import PlacedGraph
 from .runtime_events import MARK, Event, Ops, RuntimeEvents, ThreadEvents
@@ -246,7 +247,7 @@ class Windows:
         identity = (graph, node[1])
         key = self._known.get(identity)
         if key is None:
-            fields = {"graph": graph, "node": node[0], "device": node[1], "basis": "sampled"}
+            fields = NodeFields(graph=graph, node=node[0], device=node[1], basis="sampled")
             key = self._known[identity] = self.recording.key(("node", graph, node[0]), "node", fields)
             self.recording.uncount(key)
         return key

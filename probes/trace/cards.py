@@ -7,9 +7,10 @@ it, there is what the environment says.
 from __future__ import annotations
 
 import os
-from typing import Any, Optional
+from typing import Optional, cast
 
 from ..cuda.driver import CudaError, Driver
+from .schema import DeviceFacts
 
 DRIVER, ENVIRONMENT = "the CUDA driver", "CUDA_VISIBLE_DEVICES"
 """Who told which card it is."""
@@ -21,12 +22,12 @@ def cuda_environment() -> dict[str, Optional[str]]:
     return {name: os.environ.get(name) for name in VARIABLES}
 
 
-def card_facts(ordinal: Optional[int], sliced: bool = False) -> dict[str, Any]:
+def card_facts(ordinal: Optional[int], sliced: bool = False) -> DeviceFacts:
     """What is known of the GPU that CUDA counts as `ordinal` in this process: None where that is not known.
 
     With `sliced` it is a part of that card, which then is its parent.
     """
-    facts: dict[str, Any] = {"stand_in": sliced}
+    facts: DeviceFacts = {"stand_in": sliced}
     if ordinal is None:
         return facts
     facts["cuda_ordinal"] = ordinal
@@ -42,17 +43,17 @@ def card_facts(ordinal: Optional[int], sliced: bool = False) -> dict[str, Any]:
     return {**facts, **identity}
 
 
-def _asked(ordinal: int) -> dict[str, str]:
+def _asked(ordinal: int) -> DeviceFacts:
     driver = Driver.of_this_process()
     if driver is None:
         return {}
     try:
-        return driver.identity(ordinal)
+        return cast(DeviceFacts, driver.identity(ordinal))
     except CudaError:
         return {}  # not started yet, or no such device
 
 
-def _named(ordinal: int) -> dict[str, str]:
+def _named(ordinal: int) -> DeviceFacts:
     """By the place in the list, where that is made of UUIDs, as the launcher's are."""
     entries = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
     named = entries[ordinal].strip() if ordinal < len(entries) else ""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Optional
+from collections.abc import Iterable, Sequence
+from typing import Any, Optional, cast
 
 from .recording import Recording, clock
+from .schema import DriftFields, ReplicaFields
 
 MOST_ELEMENTS = 4096
 """Of a parameter, the first ones: replicas that drift do so in all of them."""
@@ -61,29 +62,38 @@ def compare(parameters: Iterable[tuple[str, Sequence[Any]]]) -> Compared:
 
 
 def write(
-    recording: Recording, found: Compared, start: int, fields: Mapping[str, Any], updates: int = 0
+    recording: Recording, found: Compared, start: int, replicas: ReplicaFields, updates: int = 0
 ) -> None:
-    """Write a comparison that began at `start`; `fields` say of which replicas, and at which line.
+    """Write a comparison that began at `start`; `replicas` says of which, and at which line.
 
     `updates` is how many each replica had applied, where steps don't tell.
     """
     parts = min(round(found.relative * _PARTS), 1 << 62)
     figures = [("differing", found.differing), ("largest_ppb", parts)]
     for what, value in [*figures, ("updates", updates)] if updates else figures:
-        event(
-            recording,
-            what,
-            value,
-            start,
-            {**fields, "parameters": found.parameters, "parameter": found.which},
-        )
+        event(recording, what, value, start, replicas, found)
 
 
-def event(recording: Recording, what: str, value: int, start: int, fields: Mapping[str, Any]) -> None:
+def event(
+    recording: Recording,
+    what: str,
+    value: int,
+    start: int,
+    replicas: ReplicaFields,
+    found: Optional[Compared] = None,
+) -> None:
     """Write one figure of a comparison, or another thing that is known of the same replicas."""
-    names = ("loc", "devices", "parameter", "parameters", "exchange", "made_loc", "variables_locs")
-    identity = ("drift", what, *(str(fields.get(name)) for name in names))
-    key = recording.key(identity, "drift", {"what": what, **fields, "basis": "measured"}, counted=False)
+    if found is None:
+        fields = cast(DriftFields, {"what": what, **replicas, "basis": "measured"})
+    else:
+        fields = {
+            "what": what,
+            **replicas,
+            "parameters": found.parameters,
+            "parameter": found.which,
+            "basis": "measured",
+        }
+    key = recording.key(("drift", str(fields)), "drift", fields, counted=False)
     recording.counts[key] += 1
     recording.event("drift", start, clock() - start, key, 1, value)
 

@@ -8,13 +8,15 @@ import socket
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Optional
+
+from .schema import HeaderFacts
 
 MOST_TRACES = 1000
 """Of one process: one that runs exec without end fills no disk."""
 
 
-def header(folder: str, pid: int, process: str, framework: str, root: str, mono: int) -> dict[str, Any]:
+def header(folder: str, pid: int, process: str, framework: str, root: str, mono: int) -> HeaderFacts:
     """The facts of a process whose trace begins in `folder`, and whose times count from `mono`.
 
     `process` says what it is of its program: ``main``, ``fork``, or a ``block`` that was recorded alone.

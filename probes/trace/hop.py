@@ -1,9 +1,11 @@
-"""The fields of a transfer's key, the same for every framework's recorder."""
+"""Creates the fields of a hop's key, the same for every framework's recorder."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Optional
+
+from .schema import HopFacts, HopFields
 
 HOST = "cpu:0"
 """Python's and numpy's memory."""
@@ -36,7 +38,7 @@ LIBRARYS_OWN = frozenset({END_OF_DATA, DISPATCH, OWN_THREAD, LOGS, GRADIENTS})
 """Syncs that nobody who calls the library can leave out."""
 
 
-def hop_fields(
+def hop_key(
     src: str,
     dst: str,
     *,
@@ -55,11 +57,11 @@ def hop_fields(
     graph: int = 0,
     requested: str = "",
     producer_requested: str = "",
-    facts: Optional[dict[str, Any]] = None,
+    facts: Optional[HopFacts] = None,
     src_memory: str = "",
     dst_memory: str = "",
-) -> dict[str, Any]:
-    """All of them; `kind` is copy, upload, pull or arg, sizes are bytes of one transfer.
+) -> HopFields:
+    """Return all required fields; `kind` is copy, upload, pull or arg, sizes are bytes of one transfer.
 
     An endpoint's memory is its own unless it is the host or said otherwise.
     """
@@ -89,6 +91,11 @@ def hop_fields(
         "producer_requested": producer_requested,
         "facts": facts or {},
     }
+
+
+def hop_fields(src: str, dst: str, **given: Any) -> dict[str, Any]:
+    """Return the same as a plain dict, for readers, whose fields are open."""
+    return {**hop_key(src, dst, **given)}
 
 
 def is_host(device: str) -> bool:

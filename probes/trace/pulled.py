@@ -6,6 +6,7 @@ import weakref
 from typing import Any, ClassVar, NamedTuple, Optional
 
 from .fingerprints import fingerprint
+from .schema import HopFacts
 
 _SCALARS_BYTES = 64
 """Up to there arrays are scalars, which programs take to print and compare."""
@@ -22,9 +23,9 @@ class Pulled(NamedTuple):
     """Python's code changed them since, in place."""
 
     @property
-    def facts(self) -> dict[str, str]:
+    def facts(self) -> HopFacts:
         """What a transfer's key says of it."""
-        return {"changed_from" if self.changed else "pulled_from": self.device}
+        return {"changed_from": self.device} if self.changed else {"pulled_from": self.device}
 
 
 class PulledArrays:

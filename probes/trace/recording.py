@@ -11,13 +11,14 @@ import os
 import threading
 import time
 from collections.abc import Hashable, Sequence
-from typing import Any, Callable, Optional
+from typing import Callable, Optional
 
 from .guard import Guard, failed
 from .header import header, trace_names
 from .idle import DeferredWriter, IdleWriter
 from .refusals import note
 from .root import script_folder
+from .schema import Edge, KeyFields, KindName, LaterFacts, MarkFields, Node
 from .sites import Sites
 from .sources import Sources
 from .ticking import Ticking
@@ -52,14 +53,14 @@ class Recording:
         self._lock = threading.RLock()
         self._strings: dict[str, int] = {}
         self._keys: dict[Hashable, int] = {}
-        self._counted: list[tuple[int, str]] = []
+        self._counted: list[tuple[int, KindName]] = []
         self._written_counts: list[int] = []
         self._next = {"L": 1, "K": 1, "G": 1}
         self.ending = False
         """The process is saying goodbye: the last tick runs."""
         self._ticker_guard = self.guard("what is looked at four times a second")
         self._ended = False
-        self._facts: dict[str, Any] = {}
+        self._facts: LaterFacts = {}
         self._ticking: Optional[Ticking] = None
         self.pid = os.getpid()
         self.mono = clock()
@@ -104,7 +105,7 @@ class Recording:
         self._facts.setdefault("source_notes", {}).update(notes)
         self.writer.append(["I", clock() - self.mono, {"source_notes": notes}])
 
-    def key(self, identity: Hashable, kind: str, fields: dict[str, Any], counted: bool = True) -> int:
+    def key(self, identity: Hashable, kind: KindName, fields: KeyFields, counted: bool = True) -> int:
         """The id of what `identity` stands for, defined by `fields` when it is new."""
         known = self._keys.get(identity)
         if known is None:
@@ -131,12 +132,39 @@ class Recording:
         """The id of `identity` if it was defined before."""
         return self._keys.get(identity)
 
-    def graph(self, fields: dict[str, Any]) -> int:
-        """Define a placed graph; its nodes and edges follow as records of their own."""
+    def graph(
+        self,
+        *,
+        name: str,
+        function: str,
+        loc: int,
+        step_marks: int = 0,
+        partial: Optional[str] = None,
+        number: Optional[int] = None,
+    ) -> int:
+        """Define a placed graph, or define the one with this number anew; its nodes and edges follow."""
+        fields = {
+            "name": name,
+            "function": function,
+            "loc": loc,
+            "step_marks": step_marks,
+            "partial": partial,
+        }
         with self._lock:
-            number = self._number("G")
+            number = self._number("G") if number is None else number
             self.writer.append(["G", number, fields])
         return number
+
+    def node(self, node: Node) -> None:
+        """Write an op of a placed graph."""
+        texts = [self.string(text) for text in (node.name, node.op, node.requested, node.assigned)]
+        self.writer.append(["N", node.graph, node.node, *texts, node.loc, node.forward_loc])
+
+    def edge(self, edge: Edge) -> None:
+        """Write what one op of a placed graph hands to another."""
+        ends = edge.src_node, edge.src_slot, edge.dst_node, edge.dst_slot
+        texts = self.string(edge.dtype), self.string(edge.shape)
+        self.writer.append(["E", edge.graph, *ends, edge.bytes, *texts])
 
     def _number(self, tag: str) -> int:
         number = self._next[tag]
@@ -146,7 +174,7 @@ class Recording:
     # -- what happens ------------------------------------------------------------------------------
 
     def happened(
-        self, key: int, kind: str, dur: int = 0, value: Optional[int] = None, times: int = 1
+        self, key: int, kind: KindName, dur: int = 0, value: Optional[int] = None, times: int = 1
     ) -> None:
         """Count an execution of a key; among its first ones, write it as an event too."""
         counts = self.counts
@@ -156,7 +184,7 @@ class Recording:
             self.event(kind, clock() - dur, dur, key, times, value)
 
     def event(
-        self, kind: str, start: int, dur: int, key: int, count: int = 1, value: Optional[int] = None
+        self, kind: KindName, start: int, dur: int, key: int, count: int = 1, value: Optional[int] = None
     ) -> None:
         """Write one event; `start` is of the monotonic clock."""
         step = "null" if self.step is None else self.step
@@ -166,7 +194,9 @@ class Recording:
         )
         self.writer.append_bytes(line.encode("ascii"))
 
-    def past_event(self, kind: str, start: int, dur: int, key: int, step: Optional[int], thread: int) -> None:
+    def past_event(
+        self, kind: KindName, start: int, dur: int, key: int, step: Optional[int], thread: int
+    ) -> None:
         """Write one event that became known later: of another step, and of another thread, than now."""
         record = ["e", kind, start - self.mono, dur, key, 1, step, None, thread]
         self.writer.append(record)
@@ -179,13 +209,13 @@ class Recording:
         """
         key = self._keys.get(("step", loc, by))
         if key is None:
-            fields = {"name": "step", "loc": loc} if loc else {"name": "step"}
+            fields = MarkFields(name="step", loc=loc) if loc else MarkFields(name="step")
             key = self.key(("step", loc, by), "mark", fields, counted=False)
         self.counts[key] += times
         self.step = (self.step or 0) + times
         self.event("mark", clock(), 0, key, times)
 
-    def fact(self, facts: dict[str, Any]) -> None:
+    def fact(self, facts: LaterFacts) -> None:
         """Something about the process that became known now."""
         self._facts.update(facts)
         self.writer.append(["I", clock() - self.mono, facts])
@@ -278,7 +308,7 @@ class Recording:
             self._facts.pop("ended", None)
             self._facts.pop("source_notes", None)
             self._use(writer)
-            self.fact(dict(self._facts))
+            self.fact({**self._facts})
             for file in self._files:
                 self._sources.keep(file)
         self.start_ticking()
@@ -333,7 +363,7 @@ class Recording:
                 writer = NoWriter(len(self.counts))
             writer.counts[1 : len(deferred.counts)] = deferred.counts[1:]
             self._use(writer)
-            self.fact(dict(self._facts))
+            self.fact({**self._facts})
         if not writer.idle:
             self.start_ticking()
         return writer

@@ -13,6 +13,7 @@ from typing import Any
 from . import drift
 from .recording import Recording, clock
 from .replica_sets import Copy, Parameter, ReplicaSet, due
+from .schema import ReplicaFields
 
 _MOST_WAITING = 512
 
@@ -113,7 +114,7 @@ class Towers:
         )
 
 
-def _fields(group: ReplicaSet, made: Sequence[int] = ()) -> dict[str, Any]:
+def _fields(group: ReplicaSet, made: Sequence[int] = ()) -> ReplicaFields:
     """`made`: the lines that made what was compared, the worst one's first."""
     first = next(iter(group.parameters.values()))
     return {

@@ -4,23 +4,9 @@ Two files a process, both memory-mapped (mapped.py), so that a record is in the 
 it is made: nothing waits in a buffer for a flush that a long call holding the interpreter, or a kill -9,
 would prevent.
 
-``NAME.jsonl``: one JSON array a line; the first item is its tag. The file is extended ahead of use,
-so its tail is NUL bytes; a reader stops at the first NUL or at a line without its newline.
-
-====  ==============================================================================================
-tag   items after it
-====  ==============================================================================================
-H     version, facts of the process (see header.py)
-I     ts, facts that became known later, merged over the header
-S     id, text: an interned string
-L     id, site, via, file, line, function: a source location (strings by id)
-K     id, kind, fields: all that is constant over repeated events of one thing
-G     id, fields: a placed function graph
-N     graph, node, name, op, requested, assigned, location, forward location (strings by id)
-E     graph, source node, slot, destination node, slot, bytes, dtype, shape (strings by id)
-e     kind, ts, dur, key, count, step, value, thread: an event
-U     what, count, why: something that could not be seen (add up over records)
-====  ==============================================================================================
+``NAME.jsonl``: one JSON array a line; the first item is its tag, and schema.py declares what follows. The
+file is extended ahead of use, so its tail is NUL bytes; a reader stops at the first NUL or at a line without
+its newline.
 
 ``NAME.counts``: little-endian 64-bit integers; the one at a key's id is that key's exact number of
 executions so far. The one at 0, which is no key's, counts the records that found no room (`dropped_in`):
@@ -28,52 +14,6 @@ it has its place before there is anything to count.
 
 ``refused``: a file of the whole trace folder, for U records of processes that could not begin a trace
 (refusals.py).
-
-Kinds of keys, with their fields beside ``loc``, the line (device names as in the whole project):
-
-==========  ========================================================================================
-op          op, device, requested, forward_loc, basis (inferred where it was not seen to run)
-call        graph, function: one event a call of a placed graph, dur as Python saw it
-hop         a transfer: see `hop_fields` in hop.py; copied_from (device) and copy_loc, the line, where
-            what is copied is, unchanged, what another copy brought; pulled_loc where it was made of what
-            Python had taken at that line (see pulled); with a graph and per_call its count is calls x
-            per_call, with a graph and without it what its own events count; scope_apart_loc, of its
-            consumer, and producer_scope_apart_loc: where an op in no scope ran in a thread beside another
-            that had one open, the line of that one
-collective  op, devices, tensors, payload_bytes, wire_bytes, algorithm, basis, graph, per_call; of one
-            that other processes take part in too, members (devices in all) and group (the same in all
-            of them, ``key:instances`` in a graph, else the key alone); devices are this process's then
-sync        device ('' for all), kind, bytes, basis, split: with it an event's value is the part of
-            its dur, in ns, that was copying and not waiting; copied_from (device) and copy_loc, the line
-            of the copy, where the code had copied the value to the host before it waited for it there
-memory      device, what (in_use, peak), basis, why; an event's value is bytes
-mark        name; `step` is an optimizer application, `record` the start of what autograd records
-node        graph, node, device: an op of a graph seen to run, basis sampled
-mixed       op, device, reads (devices of inputs that lay elsewhere), bytes, outcome (read: in place;
-            raised: the framework refused), elsewhere (what happens on other devices, in words), basis
-drift       what (differing: parameters that differ between replicas; largest_ppb: the largest
-            difference in parts per billion of the largest value), devices, parameters (compared),
-            parameter (the largest's name), exchange (how gradients are exchanged, null for not at
-            all), made_loc (where the trainer was made, 0 where there is none), variables_locs (where the
-            code made them itself, the largest's line first); one event a comparison, its value the figure
-copies      device, op, within, stays: copies that the framework's own profiler saw while the call at
-            that line was underway; with stays, from an array of the device to another one there
-again       graph, tensor, src, dst: of a transfer of a captured tensor, those of one that a call before
-            had sent already; without a graph also loc, producer_loc and shape: of the copies that code
-            called, those of an array that they had copied before and that had not changed since
-pulled      graph, tensor, src, dst, pulled_loc, facts: of a transfer of an argument, those of a tensor
-            that was made, on the host, of an array which Python had taken from a device at pulled_loc;
-            facts as a hop's: pulled_from, the device, or changed_from where it was changed in place since
-opaque      function, ops (null where not known), asked (devices that its ops were requested on), devices
-            (where it ran), how (jit_compile, auto-clustering), called_loc: calls of what XLA compiled; loc is
-            the line that made it a function
-==========  ========================================================================================
-
-Facts (I) that the analysis knows: framework_version, devices, devices_complete (there are no others),
-device_map (see card_facts in cards.py), cuda_environment (the variables that CUDA counted by), role, rank,
-default_device (where ops go that nobody placed), source_notes (see sources.py; what is
-added comes alone), serialised (why times are not
-those of a normal run), ended.
 
 Times are nanoseconds of the monotonic clock since the header's ``mono_ns``. Ids are dense from 1;
 0 is none. Standard library only: this runs inside any program's interpreter.
@@ -87,12 +27,12 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Optional
 
 from .. import private_files
 from .mapped import PAGE, MappedFile, Window
-from .rows import FORMAT, VERSION
+from .schema import DEFINING, FORMAT, VERSION
 
 _FIRST = 1 << 16
 _CHUNK = 1 << 20
@@ -102,12 +42,13 @@ _AGAIN_S = 1.0
 _MOST_KEPT = 4 << 20
 """Bytes of definitions that wait in memory for room."""
 _REASON_AT = 48
+_DEFINING = DEFINING.encode()
 _dumps = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, check_circular=False).encode
 
 
 def is_definition(line: bytes) -> bool:
     """Return True if a line of a trace defines what others refer to by number."""
-    return line[2:3] in b"SLKGNE"
+    return line[2:3] in _DEFINING
 
 
 def dropped_in(cell: int) -> tuple[int, int]:
@@ -130,7 +71,7 @@ class Written(NamedTuple):
 class TraceWriter:
     """Appends records to a process's trace; without room it counts what it drops, and tries again later."""
 
-    def __init__(self, folder: str, names: Iterable[str], header: dict[str, Any]) -> None:
+    def __init__(self, folder: str, names: Iterable[str], header: Mapping[str, Any]) -> None:
         """Make .jsonl and .counts in `folder`, under the first of `names` that is free; write the header.
 
         Raises OSError where the folder can't be written; later failures never reach the program.

@@ -12,6 +12,7 @@ from runners.plan import launcher
 from runners.plan.script_plan import plan_script
 from runners.runs import registry
 from runners.runs.run import Run
+from tests.trace_schema import undeclared
 
 SCRIPTS = Path(__file__).with_name("scripts")
 LIMIT_S = 120
@@ -45,6 +46,7 @@ def record(
     assert run.ended, f"still {run.state} after {LIMIT_S} s"
     report = run_report(run.path)
     assert may_fail or not [row for row in report["unseen"] if FAILED in row["why"]], report["unseen"]
+    assert may_fail or not (wrong := undeclared(run.path)), wrong
     return Recorded(run, report, run.log.read_text(errors="replace"))
 
 

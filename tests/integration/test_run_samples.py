@@ -225,7 +225,7 @@ def test_a_dead_server_leaves_no_gap(tmp_path: Path, hopscope_home: Path) -> Non
     # In the place of the server, which is killed together with all of its group.
     launcher_text = f"""
 import os, signal, sys
-from runners import launcher
+from runners.plan import launcher
 plan = launcher.plan_script([{str(tmp_path / "script.py")!r}], python=sys.executable, record=False)
 launcher.launch(plan)
 print("launched", flush=True)
@@ -246,7 +246,8 @@ signal.pause()
 def test_a_launcher_that_inherits_it_reaps_it(tmp_path: Path) -> None:
     code = """
         import ctypes, os, sys, time
-        from runners import launcher, registry
+        from runners.plan import launcher
+        from runners.runs import registry
         from runners.runs.processes import PROC, read_stat
         ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)      # as a container's process 1: orphans become its own
         def launch():

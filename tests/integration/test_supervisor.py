@@ -423,7 +423,7 @@ def test_the_run_outlives_the_process_that_launched_it(tmp_path: Path) -> None:
     script.write_text("import signal; signal.pause()")
     code = """
         import os, sys
-        from runners import launcher
+        from runners.plan import launcher
         plan = launcher.plan_script([sys.argv[1]], python=sys.executable, record=False)
         print(launcher.launch(plan).id, flush=True)
         os.kill(os.getpid(), 9)
@@ -448,7 +448,8 @@ def test_the_run_outlives_the_process_that_launched_it(tmp_path: Path) -> None:
 def test_a_launcher_that_inherits_orphans_reaps_them(tmp_path: Path) -> None:
     code = """
         import ctypes, os, sys, time
-        from runners import launcher, registry
+        from runners.plan import launcher
+        from runners.runs import registry
         from runners.runs.processes import read_stat
         ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)      # as a container's process 1: orphans become its own
         def launch():

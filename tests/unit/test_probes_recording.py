@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from probes.trace.recording import Recording
+from tests.unit.traces import op_fields
 
 
 def rows(folder: Path) -> list[list[Any]]:
@@ -24,7 +25,7 @@ def counts(folder: Path, recording: Recording) -> list[int]:
 def test_two_frameworks_in_one_process_have_a_trace_each(tmp_path: Path) -> None:
     recordings = [Recording(str(tmp_path), framework) for framework in ("tensorflow", "mxnet")]
     for recording in recordings:
-        recording.key("k", "op", {"op": recording.framework})
+        recording.key("k", "op", op_fields(recording.framework))
         recording.end()
     found = {}
     for trace in tmp_path.glob("*.jsonl"):
@@ -36,18 +37,18 @@ def test_two_frameworks_in_one_process_have_a_trace_each(tmp_path: Path) -> None
 def test_a_block_has_earlier_definitions_and_counts_of_its_own(tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     recording = Recording(None, "mxnet", str(tmp_path))
-    before = recording.key("before", "op", {"op": "before"})
+    before = recording.key("before", "op", op_fields("before"))
     recording.happened(before, "op")
     opened: list[str] = []
     recording.on_open.append(lambda: opened.append(recording.folder))
 
     recording.open(str(first))
-    inside = recording.key("inside", "op", {"op": "inside"})
+    inside = recording.key("inside", "op", op_fields("inside"))
     for _ in range(300):
         recording.happened(inside, "op")
     recording.stepped()
     recording.close()
-    between = recording.key("between", "op", {"op": "between"})
+    between = recording.key("between", "op", op_fields("between"))
     recording.happened(between, "op", times=7)
     recording.happened(inside, "op", times=7)
 
@@ -79,7 +80,7 @@ def test_a_fork_between_blocks_writes_nothing(tmp_path: Path) -> None:
     recording.open(str(tmp_path / "one"))
     recording.close()
     if (child := os.fork()) == 0:
-        recording.happened(recording.key("k", "op", {"op": "k"}), "op")
+        recording.happened(recording.key("k", "op", op_fields("k")), "op")
         recording.end()
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
@@ -90,7 +91,7 @@ def test_a_fork_between_blocks_writes_nothing(tmp_path: Path) -> None:
 def test_an_end_without_memory_raises_nothing(tmp_path: Path) -> None:
     """Its traceback stood in the output of a program whose address space was limited."""
     recording = Recording(str(tmp_path), "tensorflow")
-    recording.happened(recording.key("k", "op", {"op": "MatMul"}), "op")
+    recording.happened(recording.key("k", "op", op_fields("MatMul")), "op")
 
     def tick() -> None:
         raise MemoryError

@@ -17,7 +17,7 @@ class Recorder:
         self.graphs: list[dict[str, Any]] = []
         self.told: list[tuple[str, str, int]] = []
 
-    def graph(self, fields: dict[str, Any]) -> int:
+    def graph(self, **fields: Any) -> int:
         self.graphs.append(fields)
         return len(self.graphs)
 

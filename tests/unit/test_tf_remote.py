@@ -22,7 +22,7 @@ class Recorder:
         self.tickers: list[Any] = []
         self.untold: list[str] = []
 
-    def graph(self, fields: dict[str, Any]) -> int:
+    def graph(self, **fields: Any) -> int:
         return 7
 
     def unseen(self, what: str, why: str, count: int = 1) -> None:

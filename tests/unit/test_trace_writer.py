@@ -21,6 +21,7 @@ from probes.trace.recording import Recording
 from probes.trace.rows import DROPPED
 from probes.trace.ticking import Ticking
 from probes.trace.writer import TraceWriter, dropped_in
+from tests.unit.traces import op_fields
 
 HEADER = {"mono_ns": 0, "wall_ns": 0, "pid": 1, "framework": "mxnet", "host": "here"}
 MIB = 1 << 20
@@ -201,7 +202,7 @@ def test_a_fork_that_does_nothing_leaves_no_trace(tmp_path: Path, recording: Rec
 def test_a_fork_that_does_something_has_a_small_trace_with_its_parents_definitions(
     tmp_path: Path, recording: Recording
 ) -> None:
-    key = recording.key("a", "op", {"op": "Add", "device": "cpu:0"})
+    key = recording.key("a", "op", op_fields("Add"))
     recording.happened(key, "op")
     in_a_fork(lambda: recording.happened(key, "op", times=3))
     in_a_fork(lambda: in_a_fork(lambda: recording.happened(key, "op", times=5)))
@@ -214,7 +215,7 @@ def test_a_fork_that_does_something_has_a_small_trace_with_its_parents_definitio
 
 
 def test_a_fork_that_may_not_begin_a_trace_leaves_word(tmp_path: Path, recording: Recording) -> None:
-    key = recording.key("a", "op", {"op": "Add", "device": "cpu:0"})
+    key = recording.key("a", "op", op_fields("Add"))
     from probes.trace import refusals
 
     refusals.reserve(str(tmp_path / "trace"))

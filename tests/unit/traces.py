@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from probes.trace.schema import OpFields
 from probes.trace.writer import TraceWriter
 
 SECOND = 1_000_000_000
@@ -106,6 +107,11 @@ class Trace:
         """The process ends properly."""
         self.facts(ended=True)
         self.writer.close()
+
+
+def op_fields(op: str, device: str = "cpu:0") -> OpFields:
+    """An op key's fields."""
+    return OpFields(op=op, device=device, requested="", loc=0, forward_loc=0)
 
 
 def hop_fields(src: str, dst: str, **fields: Any) -> dict[str, Any]:

@@ -20,7 +20,7 @@ def drift(number: int, what: str, parameter: str | None = None, **fields: Any) -
 
 
 def event(ts: int, key: int, step: int | None, value: int | None) -> Event:
-    return Event(key >> 32, "drift", ts, 0, key, 1, step, value, 1)
+    return Event("drift", ts, 0, key, 1, step, value, 1, key >> 32)
 
 
 def run(keys: list[Key], events: list[Event]) -> Tables:

@@ -143,8 +143,8 @@ def test_sizes_that_are_not_known_are_not_compared() -> None:
 def stepping(*took: int) -> Judged:
     """A run whose steps took so long, ns, after the first one's mark."""
     ends = [1000, *itertools.accumulate(took, initial=1000)][1:]
-    events = [Event(0, "mark", ts, 0, 90, 1, None, None, 1) for ts in ends]
-    other = Event(0, "mark", 5000, 0, 91, 1, None, None, 1)
+    events = [Event("mark", ts, 0, 90, 1, None, None, 1, 0) for ts in ends]
+    other = Event("mark", 5000, 0, 91, 1, None, None, 1, 0)
     judged = run()
     tables = dataclasses.replace(judged.tables, events_of={"mark": [*events, other]}.__getitem__)
     return dataclasses.replace(judged, tables=tables)

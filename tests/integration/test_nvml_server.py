@@ -12,7 +12,7 @@ from tests.nvml import NvmlDouble
 ROOT = Path(__file__).resolve().parents[2]
 ASK = """
 import json, sys, time
-from runners import gpus, monitor
+from runners.machine import gpus, monitor
 found = gpus.list_gpus()
 watching = monitor.shared()
 watching.start()

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from app.diagnosis.detectors import scope_neighbors
-from app.diagnosis.finding import Finding
 from app.diagnosis.fix_choice import advised, repair
 from app.diagnosis.proof import Proof, proof
 from app.diagnosis.wording.evidence import because
@@ -19,6 +18,7 @@ from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
 from app.fixes.code.edits import Repair
 from app.fixes.executed_ops import Ran
+from app.judgments.finding import Finding
 from app.store.sources import shown_lines
 
 

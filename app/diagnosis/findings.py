@@ -21,8 +21,6 @@ from app.diagnosis.detectors.unseen_work import of_runtime, of_unseen
 from app.diagnosis.detectors.variable_groups import made_alike, made_together, read_by_several, read_together
 from app.diagnosis.detectors.wait_findings import of_syncs, told_at
 from app.diagnosis.detectors.xla_clusters import by_xla, inside, opaque_findings
-from app.diagnosis.finding import Finding
-from app.diagnosis.severity import RANK
 from app.diagnosis.wording.transfer_costs import Telling
 from app.facts.devices import is_host
 from app.facts.lines import split_site
@@ -30,6 +28,8 @@ from app.facts.placement import changing, op_table
 from app.facts.syncs import Sync
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
+from app.judgments.finding import Finding
+from app.judgments.severity import RANK
 from probes.trace.rows import RUNTIMES_GRAPHS, Unseen
 
 _BY_LINE = frozenset(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from app.diagnosis.finding import Finding
 from app.diagnosis.wording.source_advice import in_words
 from app.facts.lines import split_site
 from app.facts.transfers.hops import Hop
@@ -20,6 +19,7 @@ from app.fixes.replicas import gradient_exchange
 from app.fixes.scopes import device_scopes, host_moves, nearest_device
 from app.fixes.situation import Draft, Situation
 from app.fixes.syncs import host_syncs
+from app.judgments.finding import Finding
 
 _BY_CODE: Mapping[str, Callable[[Situation], Draft | None]] = {
     "explicit": made_there,

@@ -24,5 +24,3 @@ SEVERITY = {
     "unbalanced": "warning",
     "unknown": "info",
 }
-RANK = {"error": 0, "warning": 1, "info": 2}
-"""Severities in the order in which they are told."""

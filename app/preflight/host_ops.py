@@ -9,8 +9,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 
-from app.diagnosis.finding import Finding
 from app.diagnosis.wording import advice
+from app.judgments.finding import Finding
 from app.preflight.missing_kernels import Fallen, fallen, rounds_of
 from app.preflight.op_flow import HANDLES
 from app.preflight.op_places import Placing

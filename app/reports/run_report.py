@@ -10,6 +10,7 @@ from typing import Any
 from app.diagnosis.detectors.unseen_functions import hidden
 from app.diagnosis.explanation import explained
 from app.diagnosis.findings import run_findings
+from app.diagnosis.judged_hops import hop_table
 from app.facts.collectives import collective_table
 from app.facts.device_map import device_map
 from app.facts.devices import in_order
@@ -20,7 +21,6 @@ from app.facts.run_notes import run_notes
 from app.facts.syncs import sync_table
 from app.facts.tables import Tables, tables_of
 from app.facts.transfers.copy_times import cards_in, times_note, with_times
-from app.facts.transfers.hops import hop_table
 from app.facts.wait_costs import with_stalls
 from app.store.failure import last_exception
 from app.store.progress import last_progress

@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from app.diagnosis.finding import Finding
 from app.diagnosis.severity import SEVERITY
 from app.facts.device_map import card_key
 from app.facts.devices import is_gpu, parse
 from app.facts.tables import Tables
+from app.judgments.finding import Finding
 from app.views.naming import some_of
 from probes.trace.rows import Process
 from runners.machine_map import VARIABLES, MachineMap

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.diagnosis.finding import Finding
 from app.diagnosis.severity import SEVERITY
 from app.diagnosis.wording import advice
 from app.facts.devices import in_order, is_gpu, is_host
 from app.facts.memory import Memory, memory_table
 from app.facts.placement import placement
 from app.facts.tables import Tables
+from app.judgments.finding import Finding
 from app.views import units
 from app.views.naming import some_of
 

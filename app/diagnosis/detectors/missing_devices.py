@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from app.diagnosis.finding import Finding
 from app.diagnosis.severity import SEVERITY
 from app.diagnosis.wording import advice
 from app.facts.devices import in_order, parse
 from app.facts.placement import BOUNDARY
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
+from app.judgments.finding import Finding
 from app.views import units
 from app.views.naming import some_of
 from probes.trace.rows import Key

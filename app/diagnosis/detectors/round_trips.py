@@ -7,7 +7,6 @@ from typing import Any
 
 from app.diagnosis.detectors.row_shares import abreast, share
 from app.diagnosis.detectors.tensor_paths import Chain
-from app.diagnosis.finding import Finding
 from app.diagnosis.severity import SEVERITY
 from app.diagnosis.wording import advice
 from app.diagnosis.wording.transfer_costs import Telling, cost_ns, standstill, waited
@@ -16,6 +15,7 @@ from app.facts.syncs import Sync
 from app.facts.transfers.device_matrix import total
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import TINY, happened_often
+from app.judgments.finding import Finding
 from app.views import units
 from app.views.naming import some_of
 

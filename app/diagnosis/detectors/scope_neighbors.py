@@ -9,11 +9,11 @@ import ast
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from app.diagnosis.finding import Finding
 from app.facts.lines import split_site
 from app.facts.transfers.hops import Hop
 from app.fixes.code.names import bindings
 from app.fixes.code.parsed_source import BROKEN, Function, Scope, Source, is_compound
+from app.judgments.finding import Finding
 from app.views.naming import some_of
 
 CODE = "default-device"

@@ -8,9 +8,7 @@ from typing import Any
 from app.diagnosis.detectors.consequences import put_back
 from app.diagnosis.detectors.remote_variables import changed_at, of_changes
 from app.diagnosis.detectors.wait_findings import told_at
-from app.diagnosis.finding import Finding
 from app.diagnosis.rules.upload_threads import BY_ANOTHER_THREAD, by_another_thread
-from app.diagnosis.severity import RANK
 from app.diagnosis.wording import advice, library_functions, sentences
 from app.diagnosis.wording.transfer_costs import Telling, cost_ns, standstill, waited
 from app.facts.devices import in_order
@@ -19,6 +17,8 @@ from app.facts.syncs import Sync
 from app.facts.transfers.device_matrix import total
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import TINY
+from app.judgments.finding import Finding
+from app.judgments.severity import RANK
 from app.views.naming import alone, some_of
 from probes.trace.hop import HANDED_TO_FUNCTION, HANDED_TO_OPERATOR, LIBRARYS_OWN, MAKE_ROOM
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from app.diagnosis.detectors.xla_clusters import by_xla, inside
-from app.diagnosis.finding import Finding
 from app.diagnosis.severity import SEVERITY
 from app.diagnosis.wording import advice
+from app.judgments.finding import Finding
 from app.store.losses import OUTPUT, SAMPLES
 from app.views import units
 from probes.trace.rows import Unseen

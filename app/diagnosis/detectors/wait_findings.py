@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from app.diagnosis.finding import Finding
 from app.diagnosis.severity import SEVERITY
 from app.diagnosis.wording import advice, library_functions
 from app.diagnosis.wording.transfer_costs import Telling, cost_ns, standstill, waited
 from app.facts.devices import in_order
 from app.facts.syncs import ALL_DEVICES, Sync
+from app.judgments.finding import Finding
 from app.views import units
 from app.views.naming import alone, some_of
 from probes.trace.hop import LIBRARYS_OWN

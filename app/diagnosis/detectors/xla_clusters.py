@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.diagnosis.finding import Finding
 from app.diagnosis.severity import SEVERITY
 from app.diagnosis.wording import advice
 from app.facts.devices import in_order
 from app.facts.tables import Tables
+from app.judgments.finding import Finding
 from app.views import units
 from app.views.naming import some_of
 from probes.trace.rows import BY_XLA, Key, Unseen

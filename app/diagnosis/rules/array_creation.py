@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from app.diagnosis.rules.causes import Cause
 from app.facts.tables import Tables
+from app.judgments.judgment import Judgment
 
 
-def with_makers(cause: Cause, fields: Mapping[str, Any], tables: Tables) -> Cause:
+def with_makers(cause: Judgment, fields: Mapping[str, Any], tables: Tables) -> Judgment:
     """The cause of such an array's copy, at the line that makes it, or the first of what it is made of."""
     if "made_without_context" not in cause.evidence:
         return cause

@@ -6,7 +6,6 @@ where the facts don't decide. The first rule that decides wins, so what is more 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,6 +13,7 @@ from app.diagnosis.rules import backward_ops, contextless_copies, op_placement, 
 from app.diagnosis.severity import SEVERITY
 from app.facts.devices import is_gpu, is_host
 from app.facts.transfers.transfer import Context, Transfer
+from app.judgments.judgment import Judgment
 from probes.trace.hop import LIBRARYS_OWN
 
 Evidence = dict[str, Any]
@@ -60,26 +60,13 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
 """(code, whose line is to be changed, rule), the particular before the general."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Cause:
-    """Why something happened, how bad that is, and what it was judged by."""
-
-    code: str
-    severity: str
-    evidence: Evidence
-    blames: str = "consumer"
-    """Whose line is to be changed: consumer or producer."""
-    at: str | None = None
-    """That line, where it is neither the consumer's nor the producer's own."""
-
-
 def judge(
     fields: Mapping[str, Any],
     context: Context,
     count: int | None = None,
     each: float | None = None,
     again: bool = False,
-) -> Cause:
+) -> Judgment:
     """The cause of one transfer, from its hop key's fields; `count` is its executions in the run.
 
     `each` is how often it happens in every step, 0 for less; None where only the count tells. `again` says
@@ -91,8 +78,8 @@ def judge(
         if evidence is not None:
             noted = evidence.get("result_of_a_call") or evidence.get("on_host_as_asked")
             severity = "info" if noted else severity_of(code, transfer)
-            return Cause(code, severity, _placed(transfer) | evidence, blames)
-    return Cause("unknown", SEVERITY["unknown"], _placed(transfer) | _what_is_known(transfer))
+            return Judgment(code, severity, _placed(transfer) | evidence, blames)
+    return Judgment("unknown", SEVERITY["unknown"], _placed(transfer) | _what_is_known(transfer))
 
 
 def severity_of(code: str, transfer: Transfer) -> str:

@@ -10,14 +10,14 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from app.diagnosis.rules.causes import Cause
 from app.facts.tables import Tables
+from app.judgments.judgment import Judgment
 
 _HANDS_ON = frozenset({"Identity", "IdentityN"})
 _CUSTOM_GRADIENTS = "tensorflow/python/ops/custom_gradient.py"
 
 
-def with_own_op(cause: Cause, fields: Mapping[str, Any], tables: Tables) -> Cause:
+def with_own_op(cause: Judgment, fields: Mapping[str, Any], tables: Tables) -> Judgment:
     """The cause of an op that nobody placed; of TensorFlow's own it says so."""
     role = "producer_" if cause.blames == "producer" else ""
     if cause.code != "default-device" or fields.get(f"{role}op") not in _HANDS_ON:

@@ -6,25 +6,26 @@ import dataclasses
 from typing import Any
 
 from app.diagnosis.rules.array_creation import with_makers
-from app.diagnosis.rules.causes import Cause, judge
+from app.diagnosis.rules.causes import judge
 from app.diagnosis.rules.custom_gradients import with_own_op
 from app.diagnosis.rules.upload_threads import with_thread
 from app.diagnosis.rules.variable_creation import with_creation
 from app.facts.tables import Tables
 from app.facts.transfers.transfer import Context
+from app.judgments.judgment import Judgment
 from probes.trace.rows import Key
 
 
 def judged(
     fields: dict[str, Any], context: Context, count: int | None, each: float | None, key: Key, tables: Tables
-) -> Cause:
+) -> Judgment:
     """The cause, with the lines that belong to it."""
     cause = with_own_op(judge(fields, context, count, each, tables.comes_again(key)), key.fields, tables)
     cause = with_thread(with_makers(cause, key.fields, tables), key, tables)
     return with_creation(_with_scopes(cause, key, tables), key.fields, tables)
 
 
-def _with_scopes(cause: Cause, key: Key, tables: Tables) -> Cause:
+def _with_scopes(cause: Judgment, key: Key, tables: Tables) -> Judgment:
     """The cause with the lines that opened the device scopes of both ends, where they are known."""
     fields = key.fields
     consumer = tuple(fields.get(name) for name in ("op", "loc", "dst", "requested"))

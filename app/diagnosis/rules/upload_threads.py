@@ -6,14 +6,14 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from app.diagnosis.rules.causes import Cause
 from app.facts.tables import Tables
+from app.judgments.judgment import Judgment
 from probes.trace.rows import Key
 
 BY_ANOTHER_THREAD = "by_another_thread"
 
 
-def with_thread(cause: Cause, key: Key, tables: Tables) -> Cause:
+def with_thread(cause: Judgment, key: Key, tables: Tables) -> Judgment:
     """The cause of an upload, with a note where the thread that sends it makes no steps."""
     if cause.code != "host-upload" or key.fields.get("graph"):
         return cause

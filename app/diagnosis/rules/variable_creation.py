@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from app.diagnosis.rules.causes import Cause
 from app.facts.tables import Tables
+from app.judgments.judgment import Judgment
 from probes.trace.sites import COMPREHENSIONS
 
 _UNNAMED = re.compile(r"Variable(_\d+)?")
@@ -16,7 +16,7 @@ _UNNAMED = re.compile(r"Variable(_\d+)?")
 _SETS_UP = "__init__"
 
 
-def with_creation(cause: Cause, fields: Mapping[str, Any], tables: Tables) -> Cause:
+def with_creation(cause: Judgment, fields: Mapping[str, Any], tables: Tables) -> Judgment:
     """The cause of a read with the line that created the variable, and the one that made its object."""
     made = tables.locations.get(fields.get("variable_loc") or 0)
     if cause.code != "variable-home" or made is None:

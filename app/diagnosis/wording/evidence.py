@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from app.diagnosis.finding import Finding
 from app.diagnosis.wording import evidence_moved as moved
 from app.diagnosis.wording import evidence_placed as placed
 from app.diagnosis.wording.evidence_facts import Facts
+from app.judgments.finding import Finding
 
 
 def because(finding: Finding) -> str:

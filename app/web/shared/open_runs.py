@@ -12,8 +12,8 @@ from typing import Any
 from app.diagnosis.attribution import told_hops
 from app.diagnosis.detectors.unseen_functions import hidden
 from app.diagnosis.explanation import Explained, explained
-from app.diagnosis.finding import Finding
 from app.diagnosis.findings import run_findings
+from app.diagnosis.judged_hops import hop_table
 from app.diagram.grouping import placement_diagram
 from app.facts.collectives import Collective, collective_table
 from app.facts.device_map import device_map
@@ -24,8 +24,9 @@ from app.facts.syncs import Sync, sync_table
 from app.facts.tables import Tables, tables_of
 from app.facts.transfers.copy_times import cards_in, with_times
 from app.facts.transfers.device_matrix import device_matrix
-from app.facts.transfers.hops import Hop, hop_table
+from app.facts.transfers.hops import Hop
 from app.facts.wait_costs import with_stalls
+from app.judgments.finding import Finding
 from app.store.progress import ProgressReader
 from app.store.run import RunStore, open_run
 from app.store.verdicts import Verdict, VerdictReader

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from app.diagnosis.findings import findings
+from app.diagnosis.judged_hops import hop_table
 from app.diagnosis.wording import advice, sentences
 from app.facts.tables import Tables
-from app.facts.transfers.hops import hop_table
 from probes.trace.rows import Key, Location
 from tests.unit.fixes.fix_cases import hop
 from tests.unit.traces import hop_fields

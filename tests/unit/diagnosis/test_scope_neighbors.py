@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from app.diagnosis.detectors.scope_neighbors import advised, together
-from app.diagnosis.finding import Finding
+from app.judgments.finding import Finding
 from tests.unit.fixes.fix_cases import hop
 
 TEXT = """def clip(grads, limit):

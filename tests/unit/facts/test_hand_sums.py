@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.diagnosis.finding import Finding
 from app.diagnosis.fix_choice import repair
 from app.diagnosis.rules.reductions import reduce_on_host
 from app.diagnosis.wording.advice import fix
@@ -13,6 +12,7 @@ from app.facts.tables import Tables
 from app.facts.transfers.hand_sums import hand_sums
 from app.facts.transfers.transfer import Context, HandSum, Transfer
 from app.fixes.code.edits import applied
+from app.judgments.finding import Finding
 from probes.trace.rows import Key, Location
 
 SITES = {line: Location(line, f"train.py:{line}", None, "/train.py", line, "main") for line in range(1, 30)}

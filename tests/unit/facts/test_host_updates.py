@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.diagnosis.finding import Finding
 from app.diagnosis.fix_choice import repair
 from app.diagnosis.rules.reductions import reduce_on_host
 from app.diagnosis.wording.advice import fix
@@ -12,6 +11,7 @@ from app.diagnosis.wording.evidence import because
 from app.facts.tables import Tables
 from app.facts.transfers.hand_sums import hand_sums
 from app.facts.transfers.transfer import Context, HandSum, Transfer
+from app.judgments.finding import Finding
 from probes.trace.rows import Edge, Key, Location, Node
 
 HOST = "cpu:0"

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from app.diagnosis.severity import SEVERITY
+from app.diagnosis.registry import SEVERITY
 from app.judgments.severity import RANK
 
 CASES = Path(__file__).resolve().parents[2] / "tests" / "labelled"

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from app.diagnosis.severity import SEVERITY
+from app.diagnosis.registry import SEVERITY
 from app.facts.device_map import card_key
 from app.facts.devices import is_gpu, parse
 from app.facts.tables import Tables

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.diagnosis.severity import SEVERITY
+from app.diagnosis.registry import SEVERITY
 from app.diagnosis.wording import advice
 from app.facts.devices import in_order, is_gpu, is_host
 from app.facts.memory import Memory, memory_table

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from app.diagnosis.severity import SEVERITY
+from app.diagnosis.registry import SEVERITY
 from app.diagnosis.wording import advice
 from app.facts.devices import in_order, parse
 from app.facts.placement import BOUNDARY

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.diagnosis.detectors.row_shares import abreast, share
 from app.diagnosis.detectors.tensor_paths import Chain
-from app.diagnosis.severity import SEVERITY
+from app.diagnosis.registry import SEVERITY
 from app.diagnosis.wording import advice
 from app.diagnosis.wording.transfer_costs import Telling, cost_ns, standstill, waited
 from app.facts.devices import is_host

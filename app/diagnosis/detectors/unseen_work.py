@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.diagnosis.detectors.xla_clusters import by_xla, inside
-from app.diagnosis.severity import SEVERITY
+from app.diagnosis.registry import SEVERITY
 from app.diagnosis.wording import advice
 from app.judgments.finding import Finding
 from app.store.losses import OUTPUT, SAMPLES

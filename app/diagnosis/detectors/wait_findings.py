@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from app.diagnosis.severity import SEVERITY
+from app.diagnosis.registry import SEVERITY
 from app.diagnosis.wording import advice, library_functions
 from app.diagnosis.wording.transfer_costs import Telling, cost_ns, standstill, waited
 from app.facts.devices import in_order

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from app.diagnosis.registry import SEVERITY
 from app.diagnosis.rules import backward_ops, contextless_copies, op_placement, reductions, requested_copies
-from app.diagnosis.severity import SEVERITY
 from app.facts.devices import is_gpu, is_host
 from app.facts.transfers.transfer import Context, Transfer
 from app.judgments.judgment import Judgment

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from app.diagnosis.registry import SEVERITY
 from app.diagnosis.rules.causes import RULES, judge
-from app.diagnosis.severity import SEVERITY
 from app.diagnosis.wording.advice import fix
 from app.facts.transfers.transfer import Context, Reduction, sent
 from app.store.paces import Pace

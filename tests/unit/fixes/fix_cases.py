@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from app.diagnosis.fix_choice import advised, repair
-from app.diagnosis.severity import SEVERITY
+from app.diagnosis.registry import SEVERITY
 from app.diagnosis.wording.advice import fix
 from app.facts.placement import Op
 from app.facts.transfers.hops import Hop

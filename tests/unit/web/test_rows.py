@@ -12,7 +12,7 @@ from app.diagnosis.explanation import Explained
 from app.diagnosis.judged_hops import hop_table
 from app.diagnosis.proof import Proof, Stop, Way
 from app.diagnosis.proof_facts import Fact, Place
-from app.diagnosis.severity import SEVERITY
+from app.diagnosis.registry import SEVERITY
 from app.diagnosis.verification import Side, StepTime, Verified
 from app.facts.collectives import Collective
 from app.facts.excerpt import Excerpt

@@ -1,0 +1,16 @@
+"""One tensor makes a round trip, or crosses the host to a third device."""
+
+from __future__ import annotations
+
+from app.diagnosis.cause import Cause
+from app.judgments.severity import WARNING
+
+CAUSE = Cause(
+    code="bounce",
+    severity=WARNING,
+    meaning=(
+        "One tensor makes a round trip, or crosses the host to a third device, through ops that only move"
+        " or reshape it, or through numpy where a checksum shows that nothing changed it. It is reported"
+        " once, in place of its hops."
+    ),
+)

@@ -1,0 +1,12 @@
+"""Devices exchange or sum their tensors."""
+
+from __future__ import annotations
+
+from app.diagnosis.cause import Cause
+from app.judgments.severity import INFO
+
+CAUSE = Cause(
+    code="collective",
+    severity=INFO,
+    meaning="Devices exchange or sum their tensors.",
+)

@@ -1,0 +1,12 @@
+"""It was kept beside a variable, a table or an iterator."""
+
+from __future__ import annotations
+
+from app.diagnosis.cause import Cause
+from app.judgments.severity import INFO
+
+CAUSE = Cause(
+    code="colocation",
+    severity=INFO,
+    meaning="It was kept beside a variable, a table or an iterator.",
+)

@@ -1,0 +1,12 @@
+"""The code named both devices."""
+
+from __future__ import annotations
+
+from app.diagnosis.cause import Cause
+from app.judgments.severity import INFO
+
+CAUSE = Cause(
+    code="explicit",
+    severity=INFO,
+    meaning="The code named both devices.",
+)

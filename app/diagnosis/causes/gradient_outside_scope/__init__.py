@@ -1,0 +1,12 @@
+"""Backward ops ran outside the device scope of their forward ops."""
+
+from __future__ import annotations
+
+from app.diagnosis.cause import Cause
+from app.judgments.severity import WARNING
+
+CAUSE = Cause(
+    code="gradient-outside-scope",
+    severity=WARNING,
+    meaning="Backward ops ran outside the device scope of their forward ops.",
+)

@@ -1,0 +1,12 @@
+"""A kernel, or the call of a function, keeps it in host memory."""
+
+from __future__ import annotations
+
+from app.diagnosis.cause import Cause
+from app.judgments.severity import INFO
+
+CAUSE = Cause(
+    code="host-memory",
+    severity=INFO,
+    meaning="A kernel, or the call of a function, keeps it in host memory.",
+)

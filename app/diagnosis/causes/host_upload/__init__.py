@@ -1,0 +1,13 @@
+"""Python or numpy data was sent to a device."""
+
+from __future__ import annotations
+
+from app.diagnosis.cause import Cause
+from app.judgments.severity import INFO
+
+CAUSE = Cause(
+    code="host-upload",
+    severity=INFO,
+    meaning="Python or numpy data was sent to a device.",
+    sometimes="note; warning where measured uploads take a quarter of the run",
+)

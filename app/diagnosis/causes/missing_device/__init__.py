@@ -1,0 +1,13 @@
+"""The requested device does not exist."""
+
+from __future__ import annotations
+
+from app.diagnosis.cause import Cause
+from app.judgments.severity import WARNING
+
+CAUSE = Cause(
+    code="missing-device",
+    severity=WARNING,
+    meaning="The requested device does not exist. TensorFlow takes another one silently, MXNet raises.",
+    sometimes="warning; error where it raised",
+)

@@ -1,0 +1,15 @@
+"""The inputs of an MXNet op lie on several contexts."""
+
+from __future__ import annotations
+
+from app.diagnosis.cause import Cause
+from app.judgments.severity import ERROR
+
+CAUSE = Cause(
+    code="mixed-context",
+    severity=ERROR,
+    meaning=(
+        "The inputs of an MXNet op lie on several contexts. CPU contexts read them in place silently; a"
+        " CPU and a GPU together raise, by MXNet's source."
+    ),
+)

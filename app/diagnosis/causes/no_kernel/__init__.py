@@ -1,0 +1,13 @@
+"""The requested or default device has no kernel for the op and its type."""
+
+from __future__ import annotations
+
+from app.diagnosis.cause import Cause
+from app.judgments.severity import WARNING
+
+CAUSE = Cause(
+    code="no-kernel",
+    severity=WARNING,
+    meaning="The requested or default device has no kernel for the op and its type.",
+    sometimes="warning; note where the code asks for the host because of that",
+)

@@ -10,7 +10,7 @@ from typing import Any
 from app.diagnosis.detectors import scope_neighbors
 from app.diagnosis.fix_choice import advised, repair
 from app.diagnosis.proof import Proof, proof
-from app.diagnosis.wording.evidence import because
+from app.diagnosis.registry import because
 from app.facts.excerpt import Excerpt, excerpt
 from app.facts.lines import split_site
 from app.facts.placement import op_table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from app.diagnosis.wording.source_advice import in_words
+from app.diagnosis.registry import BY_CODE
 from app.facts.lines import split_site
 from app.facts.transfers.hops import Hop
 from app.fixes.code.change import Overlap
@@ -93,7 +93,9 @@ def advised(
         situation = _situation(finding, hops, text_of, framework, devices, ran, files)
         if situation is not None and (said := of_copy(situation)) is not None:
             return said
-        return in_words(situation, finding.fix) if situation is not None and finding.fix else finding.fix
+        if situation is None or not finding.fix:
+            return finding.fix
+        return BY_CODE[finding.code].line_advice(situation, finding.fix)
     except BROKEN:
         return finding.fix
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from app.diagnosis.detectors.row_shares import part_of
 from app.diagnosis.proof_facts import Fact, Place, facts_of
-from app.diagnosis.rules.scope_openers import purpose
+from app.diagnosis.wording.scope_openers import purpose
 from app.facts.basis import weakest
 from app.facts.devices import is_host
 from app.facts.transfers.device_matrix import total

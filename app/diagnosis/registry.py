@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from app.diagnosis.causes import (
     bounce,
     collective,
@@ -24,6 +27,8 @@ from app.diagnosis.causes import (
     variable_home,
     xla_opaque,
 )
+from app.diagnosis.wording.evidence_facts import Facts
+from app.judgments.finding import Finding
 
 CAUSES = (
     explicit.CAUSE,
@@ -50,3 +55,13 @@ CAUSES = (
 BY_CODE = {cause.code: cause for cause in CAUSES}
 SEVERITY = {cause.code: cause.severity for cause in CAUSES}
 """How bad a cause is where the facts say nothing else."""
+
+
+def because(finding: Finding) -> str:
+    """Why the finding has its code, as a sentence; '' where its summary says all of it."""
+    return BY_CODE[finding.code].because(Facts(finding.evidence))
+
+
+def advice(code: str, evidence: Mapping[str, Any]) -> str | None:
+    """What to change, for this cause; None where nothing is wrong or nothing is known."""
+    return BY_CODE[code].advice(evidence)

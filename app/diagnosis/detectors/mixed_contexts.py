@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from app.diagnosis.registry import SEVERITY
-from app.diagnosis.wording import advice
+from app.diagnosis.registry import SEVERITY, advice
 from app.facts.devices import in_order
 from app.facts.tables import Tables
 from app.judgments.finding import Finding
@@ -65,7 +64,7 @@ def _finding(
         evidence["also_at"] = [line for line in also if line]
     told = " ".join(part for part in (_read(site, read), _refused(site, raised), _also(evidence)) if part)
     often = tables.rounds > 1 and _times(read) >= tables.rounds
-    return Finding(CODE, SEVERITY[CODE], site, told, evidence, advice.fix(CODE, evidence), (), often)
+    return Finding(CODE, SEVERITY[CODE], site, told, evidence, advice(CODE, evidence), (), often)
 
 
 def _made(keys: Sequence[Key], tables: Tables) -> dict[str, list[str]]:

@@ -6,8 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from app.diagnosis.registry import SEVERITY
-from app.diagnosis.wording import advice
+from app.diagnosis.registry import SEVERITY, advice
 from app.facts.devices import in_order
 from app.facts.tables import Tables
 from app.judgments.finding import Finding
@@ -159,7 +158,7 @@ def _finding(tables: Tables, replicas: _Replicas, checks: list[Check], fields: M
         f"{_at(last)}, {grew} {before}{_at(first)}; no gradients are"
         f" exchanged between them at {site or 'an unknown line'}{by}."
     )
-    fix = advice.fix(CODE, evidence)
+    fix = advice(CODE, evidence)
     if variables:
         mxnet = any(process.framework == "mxnet" for process in tables.processes)
         fix = _FIX_OF_COPIES if mxnet else _FIX_OF_TOWERS

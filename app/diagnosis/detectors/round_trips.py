@@ -7,8 +7,7 @@ from typing import Any
 
 from app.diagnosis.detectors.row_shares import abreast, share
 from app.diagnosis.detectors.tensor_paths import Chain
-from app.diagnosis.registry import SEVERITY
-from app.diagnosis.wording import advice
+from app.diagnosis.registry import SEVERITY, advice
 from app.diagnosis.wording.transfer_costs import Telling, cost_ns, standstill, waited
 from app.facts.devices import is_host
 from app.facts.syncs import Sync
@@ -139,7 +138,7 @@ def _finding(
         first.site,
         summary,
         evidence,
-        advice.fix(CODE, evidence) if severity != "info" or (recurs and not petty) else None,
+        advice(CODE, evidence) if severity != "info" or (recurs and not petty) else None,
         rows,
         recurs,
         sum(hop.bytes_total or 0 for hop in part),

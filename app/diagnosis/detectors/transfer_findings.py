@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from app.diagnosis.causes.host_upload.threads import BY_ANOTHER_THREAD, by_another_thread
 from app.diagnosis.detectors.consequences import put_back
 from app.diagnosis.detectors.remote_variables import changed_at, of_changes
 from app.diagnosis.detectors.wait_findings import told_at
-from app.diagnosis.rules.upload_threads import BY_ANOTHER_THREAD, by_another_thread
-from app.diagnosis.wording import advice, library_functions, sentences
+from app.diagnosis.registry import BY_CODE, advice
+from app.diagnosis.wording import library_functions
 from app.diagnosis.wording.transfer_costs import Telling, cost_ns, standstill, waited
+from app.diagnosis.wording.transfer_words import Crossing
 from app.facts.devices import in_order
 from app.facts.lines import split_site
 from app.facts.syncs import Sync
@@ -96,7 +98,7 @@ def of_hops(
         first.blamed_site,
         f"{summary}: {telling.cost(whole)}{along}{telling.copying(whole)}{standstill(waits)}{share}.",
         evidence,
-        advice.fix(code, evidence) if wrong else None,
+        advice(code, evidence) if wrong else None,
         tuple(rows),
         recurs,
         sum(hop.bytes_total or 0 for hop in whole),
@@ -112,7 +114,7 @@ def _summary(code: str, part: Sequence[Hop], evidence: Mapping[str, Any]) -> str
     both = code == "default-device" and 0 < len(taking) < len(part)
     told = taking if both else part
     pairs = list(dict.fromkeys((hop.src, hop.dst) for hop in told))
-    summary = sentences.summary(code, told[0], _named(part), pairs, evidence)
+    summary = BY_CODE[code].summary(Crossing(told[0], _named(part), pairs, evidence))
     if not both:
         return summary
     users = in_order(hop.dst for hop in part if hop.cause.blames == "producer")

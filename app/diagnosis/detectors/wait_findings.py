@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from app.diagnosis.registry import SEVERITY
-from app.diagnosis.wording import advice, library_functions
+from app.diagnosis.registry import SEVERITY, advice
+from app.diagnosis.wording import library_functions
 from app.diagnosis.wording.transfer_costs import Telling, cost_ns, standstill, waited
 from app.facts.devices import in_order
 from app.facts.syncs import ALL_DEVICES, Sync
@@ -39,7 +39,7 @@ def of_syncs(syncs: Sequence[Sync], telling: Telling) -> Finding:
     )
     severity = SEVERITY["host-sync"] if often else "info"
     text = f"{summary}: {units.times(count)}{standstill(syncs)}{share}."
-    change = advice.fix("host-sync", evidence | {"takes": first.takes}) if often else None
+    change = advice("host-sync", evidence | {"takes": first.takes}) if often else None
     return Finding(
         "host-sync", severity, first.site, text, evidence, change, (), often, 0, cost_ns((), syncs)
     )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.diagnosis.registry import SEVERITY
-from app.diagnosis.wording import advice
+from app.diagnosis.registry import SEVERITY, advice
 from app.facts.devices import in_order
 from app.facts.tables import Tables
 from app.judgments.finding import Finding
@@ -84,7 +83,7 @@ def _finding(
         site,
         f"{summary}.",
         evidence,
-        advice.fix(CODE, evidence),
+        advice(CODE, evidence),
         (),
         rounds > 1 and count >= rounds,
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from app.diagnosis.causes.host_upload.threads import with_thread
 from app.diagnosis.rules.array_creation import with_makers
 from app.diagnosis.rules.causes import judge
 from app.diagnosis.rules.custom_gradients import with_own_op
-from app.diagnosis.rules.upload_threads import with_thread
 from app.diagnosis.rules.variable_creation import with_creation
 from app.facts.tables import Tables
 from app.facts.transfers.transfer import Context

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.diagnosis.rules.scope_openers import library
+from app.diagnosis.wording.scope_openers import library
 from app.facts.devices import is_gpu, is_host, parse
 from app.facts.kernels.host_results import takes_on_host
 from app.facts.kernels.tensorflow_table import without_gpu_kernel

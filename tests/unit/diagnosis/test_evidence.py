@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.wording.evidence import because
+from app.diagnosis.registry import because
 from app.judgments.finding import Finding
 
 

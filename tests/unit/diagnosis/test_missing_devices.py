@@ -6,7 +6,7 @@ from typing import Any
 
 from app.diagnosis.detectors.missing_devices import absent_findings
 from app.diagnosis.findings import run_findings
-from app.diagnosis.wording.evidence import because
+from app.diagnosis.registry import because
 from app.facts.tables import Tables
 from probes.trace.rows import Graph, Key, Location, Node, Process
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from app.diagnosis.detectors.mixed_contexts import mixed_findings
 from app.diagnosis.findings import run_findings
-from app.diagnosis.wording.evidence import because
+from app.diagnosis.registry import because
 from app.facts.syncs import Sync
 from app.facts.tables import Tables
 from probes.trace.rows import Key, Location

@@ -6,7 +6,7 @@ import pytest
 
 from app.diagnosis.findings import run_findings
 from app.diagnosis.judged_hops import hop_table
-from app.diagnosis.wording.evidence import because
+from app.diagnosis.registry import because
 from app.judgments.finding import Finding
 from app.store.paces import Pace, Paces
 from app.store.totals import KeyTotals

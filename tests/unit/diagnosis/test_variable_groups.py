@@ -8,7 +8,7 @@ import pytest
 
 from app.diagnosis.findings import run_findings
 from app.diagnosis.judged_hops import hop_table
-from app.diagnosis.wording.evidence import because
+from app.diagnosis.registry import because
 from app.facts.tables import Tables
 from probes.trace.rows import Key, Location
 from tests.unit.traces import hop_fields

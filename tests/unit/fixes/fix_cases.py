@@ -7,8 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from app.diagnosis.fix_choice import advised, repair
-from app.diagnosis.registry import SEVERITY
-from app.diagnosis.wording.advice import fix
+from app.diagnosis.registry import SEVERITY, advice
 from app.facts.placement import Op
 from app.facts.transfers.hops import Hop
 from app.fixes.code.edits import Repair, applied
@@ -82,9 +81,9 @@ def _marked(
 ) -> tuple[str, Finding]:
     line = next(number for number, text in enumerate(marked.splitlines(), 1) if text.endswith(MARK))
     text = marked.replace(f"  {MARK}", "").replace(MARK, "")
-    site, advice = f"train.py:{line}", fix(code, evidence)
+    site, words = f"train.py:{line}", advice(code, evidence)
     rows = tuple(range(hops))
-    return text, Finding(code, severity or SEVERITY[code], site, "", evidence, advice, rows, recurs)
+    return text, Finding(code, severity or SEVERITY[code], site, "", evidence, words, rows, recurs)
 
 
 def said(

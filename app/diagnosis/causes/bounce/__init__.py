@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.bounce import words
+from app.diagnosis.wording import function_scopes
 from app.judgments.severity import WARNING
 
 CAUSE = Cause(
@@ -13,4 +15,7 @@ CAUSE = Cause(
         " or reshape it, or through numpy where a checksum shows that nothing changed it. It is reported"
         " once, in place of its hops."
     ),
+    because=words.because,
+    advice=words.advice,
+    line_advice=function_scopes.line_advice,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.default_device import line_advice, words
 from app.judgments.severity import WARNING
 
 CAUSE = Cause(
@@ -12,4 +13,8 @@ CAUSE = Cause(
         "Nobody named a device, so it ran on the default one, away from its inputs. In MXNet: each step"
         " creates an array there only to copy it to a GPU."
     ),
+    summary=words.summary,
+    because=words.because,
+    advice=words.advice,
+    line_advice=line_advice.line_advice,
 )

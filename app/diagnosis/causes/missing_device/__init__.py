@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.missing_device import words
+from app.fixes.scopes.nearest_device import named_at
 from app.judgments.severity import WARNING
 
 CAUSE = Cause(
@@ -10,4 +12,8 @@ CAUSE = Cause(
     severity=WARNING,
     meaning="The requested device does not exist. TensorFlow takes another one silently, MXNet raises.",
     sometimes="warning; error where it raised",
+    summary=words.summary,
+    because=words.because,
+    advice=words.advice,
+    line_advice=named_at,
 )

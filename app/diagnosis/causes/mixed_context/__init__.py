@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.mixed_context import words
+from app.fixes.contexts.array_creators import of_mixed
 from app.judgments.severity import ERROR
 
 CAUSE = Cause(
@@ -12,4 +14,7 @@ CAUSE = Cause(
         "The inputs of an MXNet op lie on several contexts. CPU contexts read them in place silently; a"
         " CPU and a GPU together raise, by MXNet's source."
     ),
+    because=words.because,
+    advice=words.advice,
+    line_advice=of_mixed,
 )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.unbalanced import words
 from app.judgments.severity import WARNING
 
 CAUSE = Cause(
     code="unbalanced",
     severity=WARNING,
     meaning="Memory differs much between devices, or a GPU was given and ran nothing.",
+    advice=words.advice,
 )

@@ -1,0 +1,61 @@
+"""What is said of gradients outside their forward ops' scope."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.diagnosis.wording.evidence_facts import Facts
+from app.diagnosis.wording.transfer_words import Crossing
+from app.fixes.scopes.gradient_stages import forward_devices
+from app.fixes.situation import Situation
+from app.views.naming import flat
+
+_WANTED = ("forward_requested", "producer_forward_requested", "gradients_of")
+
+
+def summary(crossing: Crossing) -> str:
+    """The line of the gradients, and where they are computed."""
+    return crossing.say(
+        "The gradients at {at} are computed outside their forward ops' device scope, on {default}, so tensors"
+        " cross {way}"
+    )
+
+
+def because(facts: Facts) -> str:
+    """Gradients that run away from their forward ops."""
+    wanted = facts.told("forward_requested", "devices") or facts.told("producer_forward_requested", "devices")
+    at = facts.told("forward_at", "lines")
+    ops = facts.told("forward_op", "ops")
+    forward = f"The forward ops{f' {ops}' if ops else ''}{f' at {at}' if at else ''}"
+    default = facts.told("default_device")
+    got = f"their gradients were requested nowhere and got the default, {default}"
+    if "called_on" in facts:
+        got = f"their gradients were requested nowhere and run {facts.called}"
+    elif default and set(facts.each("default_device")) <= set(facts.each("requested")):
+        got = f"their gradients were requested on {default}{facts.scope('scope')}"
+    here = set(facts.each("default_device")) & set(facts.each("gradients_of"))
+    if here:
+        got += ", where other gradients of the line belong"
+    return f"{forward} were requested on {wanted}; {got}."
+
+
+def advice(evidence: Mapping[str, Any]) -> str:
+    """The scope of the forward ops."""
+    wanted = dict.fromkeys(device for name in _WANTED for device in flat(evidence.get(name)))
+    return (
+        f"Compute the gradients in the device scope of {' and '.join(wanted) or 'the forward ops'}, like the"
+        " forward ops."
+    )
+
+
+def line_advice(situation: Situation, said: str) -> str | None:
+    """A tape for each device, where one call computes the gradients of several."""
+    if len(forward_devices(situation)) < 2:
+        return said
+    return (
+        "One call computes all its gradients in one scope: record each device's part by a tape of its own,"
+        " one after the other, each in that device's scope and watching the tensor that comes from the part"
+        " before. Take the last part's gradients first, in its scope, that tensor's among them, and hand this"
+        " one to the part before as output_gradients."
+    )

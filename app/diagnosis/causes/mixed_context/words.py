@@ -1,0 +1,32 @@
+"""What is said of inputs on several contexts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.diagnosis.wording.evidence_facts import Facts
+
+
+def because(facts: Facts) -> str:
+    """Where the inputs of an op on several contexts were made."""
+    if "made_on_default_at" in facts:
+        makers = facts.told("made_on_default", "ops").replace("Python", "Python data")
+        at = facts.told("made_on_default_at", "lines")
+        return (
+            f"The input on cpu:0 was made by {makers} at {at}, or comes from that. An array that is made"
+            " without a context lies on the current one, cpu(0) by default."
+        )
+    if "inputs_made_by" not in facts:
+        return ""
+    makers = facts.told("inputs_made_by", "ops").replace("Python", "Python data")
+    at = facts.told("inputs_made_at", "lines")
+    made = f"Inputs on {facts.told('inputs_also_on', 'devices')} were made by {makers}{at and f' at {at}'}."
+    if "cpu:0" not in facts.each("inputs_also_on"):
+        return made
+    return f"{made} An array that is made without a context lies on the current one, cpu(0) by default."
+
+
+def advice(evidence: Mapping[str, Any]) -> str:
+    """To bring them together."""
+    return "Bring the inputs to one device before the op: x.as_in_context(y.context)."

@@ -1,0 +1,53 @@
+"""What is said of copies that bring nothing new."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.diagnosis.wording.ends import destination
+from app.diagnosis.wording.evidence_facts import Facts
+from app.diagnosis.wording.transfer_words import Crossing
+from app.views.naming import each
+
+
+def summary(crossing: Crossing) -> str:
+    """What is copied, and whether that was there already or is sent again."""
+    if crossing.evidence.get("copied_before"):
+        return crossing.say(
+            "The code copies the same, unchanged array again and again at {at}{by_call}, {way}"
+        )
+    if crossing.evidence.get("call"):
+        return crossing.say("The code copies a tensor at {at} by {call} to where it is already, {way}")
+    if crossing.evidence.get("sent_again"):
+        return crossing.say("Each call sends the same tensor again for {consumers} at {at}, {way}")
+    return crossing.say("The copy at {at} moves nothing to where it is not already, {way}")
+
+
+def because(facts: Facts) -> str:
+    """What is copied again, and why it is."""
+    if "same_device" in facts:
+        here = facts.told("same_device", "devices")
+        return f"The array is on {here} already, and {facts.told('call') or 'the copy'} makes another there."
+    if "sent_again" in facts:
+        lies, taken = facts.told("src", "devices"), facts.told("dst", "devices")
+        runs = "was requested on" if "requested" in facts else "runs on"
+        return (
+            f"The tensor, the same in each call, lies on {lies}{facts.scope('producer_scope')}; what takes it"
+            f" {runs} {taken}{facts.scope('scope')}, and a copy lasts for one call only."
+        )
+    return ""
+
+
+def advice(evidence: Mapping[str, Any]) -> str:
+    """To copy once, or not at all."""
+    if evidence.get("copied_before"):
+        return f"Copy it to {destination(evidence)} once, before the loop, and keep the copy."
+    if evidence.get("sent_again"):
+        made = each(evidence.get("sent_from"))
+        there = f"; or make it there, at {' and '.join(made)}" if made else ""
+        there_once = f"Copy the tensor to {destination(evidence)} once, outside of the function, and use the"
+        return f"{there_once} copy{there}."
+    if evidence.get("call"):
+        return "Drop the copy, or call as_in_context, which returns the same array where it is there already."
+    return "Drop the copy: the tensor is there already."

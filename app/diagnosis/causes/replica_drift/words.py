@@ -1,0 +1,44 @@
+"""What is said of replicas that drift apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.diagnosis.wording.evidence_facts import Facts
+from app.fixes.replicas.trainers import of_drift
+from app.fixes.situation import Situation
+
+
+def because(facts: Facts) -> str:
+    """How it was seen that replicas differ."""
+    trainer = facts.told("trainer_made_at", "lines")
+    made = f" The trainer was made at {trainer}." if trainer else ""
+    checks = f"The replicas' parameters were compared {facts.told('checks')} times,"
+    updates = facts.told("first_check_updates"), facts.told("last_check_updates")
+    if all(updates):  # of each replica: steps count those of several optimizers together
+        when = f"after {updates[0]} to {updates[1]} updates of each"
+    else:
+        first, last = facts.told("first_check_step"), facts.told("last_check_step")
+        if not first or not last:
+            return ""
+        when = f"from step {first} to step {last}"
+    if "variables_made_at" in facts:
+        return (
+            f"The variables made at {facts.told('variables_made_at', 'lines')} were equal before the first"
+            f" update. {checks} {when}, and nothing but gradients of their own was seen to change them."
+        )
+    return f"{checks} {when}, and nothing was seen to exchange gradients between them.{made}"
+
+
+def advice(evidence: Mapping[str, Any]) -> str:
+    """To let a Trainer exchange the gradients."""
+    return (
+        "Give the Trainer a kvstore if it has none, and call its allreduce_grads() before update(), which"
+        " alone exchanges nothing: then all replicas apply the same gradients."
+    )
+
+
+def line_advice(situation: Situation, said: str) -> str | None:
+    """The advice by what the program's Trainer is handed, of MXNet."""
+    return of_drift(situation, said) if situation.framework == "mxnet" else said

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from app.diagnosis.wording.evidence_facts import Facts
-from app.diagnosis.wording.transfer_words import Crossing, undecided
+from app.diagnosis.wording.transfer_words import UNDECIDED, Crossing
 from app.fixes.situation import Situation
 
 
@@ -22,11 +22,11 @@ class Cause:
     """What it is reported for, in one or two sentences of docs/causes.md."""
     sometimes: str = ""
     """The severity in words, in docs/causes.md, where facts change it."""
-    summary: Callable[[Crossing], str] = undecided
-    """Transfers of the cause in a sentence, without their cost and the full stop."""
+    summary: str | Callable[[Crossing], str] = UNDECIDED
+    """Transfers of the cause in a sentence, without their cost and the full stop; see `Crossing.say`."""
     because: Callable[[Facts], str] = lambda facts: ""
     """What a finding was judged by, in a sentence; '' where its summary says all of it."""
-    advice: Callable[[Mapping[str, Any]], str | None] = lambda evidence: None
+    advice: str | Callable[[Mapping[str, Any]], str | None] | None = None
     """What to change, by the evidence; None where nothing is wrong or nothing is known."""
     line_advice: Callable[[Situation, str], str | None] = lambda situation, said: said
     """The advice in place of that one, by what the finding's line does; None where nothing fits."""

@@ -9,7 +9,7 @@ from app.diagnosis.causes.host_upload.threads import BY_ANOTHER_THREAD, by_anoth
 from app.diagnosis.detectors.consequences import put_back
 from app.diagnosis.detectors.remote_variables import changed_at, of_changes
 from app.diagnosis.detectors.wait_findings import told_at
-from app.diagnosis.registry import BY_CODE, advice
+from app.diagnosis.registry import advice, summary
 from app.diagnosis.wording import library_functions
 from app.diagnosis.wording.transfer_costs import Telling, cost_ns, standstill, waited
 from app.diagnosis.wording.transfer_words import Crossing
@@ -70,11 +70,11 @@ def of_hops(
         sent = {(hop.dst, hop.site, True) for hop in part}
         waits = [sync for sync in syncs if told_at(sync) in sent]
         evidence |= waited(waits) if waits else {}
-    summary = _summary(code, part, evidence)
+    text = _summary(code, part, evidence)
     further = {hop.blamed_site for hop in part if hop.blamed_site and hop.blamed_site != first.blamed_site}
     if further:
         evidence["also_at"] = _in_order(further)
-        summary += f", and at {some_of(evidence['also_at'], 'lines')}"
+        text += f", and at {some_of(evidence['also_at'], 'lines')}"
     recurs = bool(telling.recurring(part))
     changed = put_back(over[row] for row in more)
     along = f", with what goes back to variables on {some_of(changed, 'devices')}" if changed else ""
@@ -96,7 +96,7 @@ def of_hops(
         code,
         severity,
         first.blamed_site,
-        f"{summary}: {telling.cost(whole)}{along}{telling.copying(whole)}{standstill(waits)}{share}.",
+        f"{text}: {telling.cost(whole)}{along}{telling.copying(whole)}{standstill(waits)}{share}.",
         evidence,
         advice(code, evidence) if wrong else None,
         tuple(rows),
@@ -114,11 +114,11 @@ def _summary(code: str, part: Sequence[Hop], evidence: Mapping[str, Any]) -> str
     both = code == "default-device" and 0 < len(taking) < len(part)
     told = taking if both else part
     pairs = list(dict.fromkeys((hop.src, hop.dst) for hop in told))
-    summary = BY_CODE[code].summary(Crossing(told[0], _named(part), pairs, evidence))
+    text = summary(code, Crossing(told[0], _named(part), pairs, evidence))
     if not both:
-        return summary
+        return text
     users = in_order(hop.dst for hop in part if hop.cause.blames == "producer")
-    return f"{summary}, and used on {some_of(users, 'devices')}"
+    return f"{text}, and used on {some_of(users, 'devices')}"
 
 
 def _in_order(sites: Iterable[str]) -> list[str]:

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from app.diagnosis.wording import library_functions
 from app.facts.transfers.hops import Hop
 from app.views.naming import each, one, some_of
 
@@ -31,7 +32,7 @@ class Crossing:
         return self.first.cause.blames == "producer"
 
     def say(self, template: str, **more: str) -> str:
-        """The template with its words; `more` are the cause's own."""
+        """The template with its words: `more` are the cause's own, others the evidence of that name."""
         several = "," in self.consumers or " and " in self.consumers
         forms = _OF_SEVERAL if several else _OF_ONE
         sources = dict.fromkeys(src for src, _ in self.pairs)
@@ -50,8 +51,9 @@ class Crossing:
             "producer": self.first.producer_op,
             "call": call,
             "by_call": f" by {call}" if call else "",
+            "taken_by": library_functions.by(self.evidence),
         }
-        return template.format(**forms, **words, **more)
+        return template.format_map(_Words(self.evidence, forms | words | more))
 
 
 _OF_ONE = {"has": "has", "is": "is", "runs": "runs", "takes": "takes", "kernels": "kernel", "its": "its"}
@@ -60,6 +62,10 @@ _OF_SEVERAL = {"has": "have", "is": "are", "runs": "run", "takes": "take", "kern
 _OF_SEVERAL |= {"its": "their", "it": "them"}
 
 
-def undecided(crossing: Crossing) -> str:
-    """What crosses, and that nothing tells why."""
-    return crossing.say(UNDECIDED)
+class _Words(dict[str, str]):
+    def __init__(self, evidence: Mapping[str, Any], words: Mapping[str, str]) -> None:
+        super().__init__(words)
+        self._evidence = evidence
+
+    def __missing__(self, name: str) -> str:
+        return one(self._evidence.get(name))

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.causes.default_device.words import PUT_BESIDE_INPUTS
-from app.diagnosis.causes.host_sync.words import EITHER, LOOKED_AT
+from app.diagnosis.causes.default_device.line_advice import PUT_BESIDE_INPUTS
+from app.diagnosis.causes.host_sync.line_advice import EITHER, LOOKED_AT
 from tests.unit.fixes.fix_cases import hop, op, said
 
 TF = "import tensorflow as tf\n"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.causes.host_sync.words import EITHER
+from app.diagnosis.causes.host_sync.line_advice import EITHER
 from tests.unit.fixes.fix_cases import fixed, hop, said
 
 TF = "import tensorflow as tf\n"

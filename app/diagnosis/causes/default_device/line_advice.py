@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from app.diagnosis.causes.default_device.words import PUT_BESIDE_INPUTS
 from app.diagnosis.wording import function_scopes
 from app.facts.devices import default_device, in_order
 from app.fixes.code.device_notation import alone
@@ -14,6 +13,7 @@ from app.fixes.scopes.distribution_strategies import has_strategy
 from app.fixes.situation import Situation
 from app.views.naming import some_of
 
+PUT_BESIDE_INPUTS = "Put the op into the device scope of its inputs."
 _APPLIES = frozenset({"apply_gradients", "apply", "minimize"})
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from app.diagnosis.causes.host_sync.words import EITHER, LOOKED_AT
 from app.fixes.clocks.measurements import for_timing
 from app.fixes.code.device_notation import arrays, tensorflow
 from app.fixes.code.names import called, dotted
@@ -20,6 +19,12 @@ from app.fixes.syncs.blocking_options import of_clipping
 from app.fixes.syncs.library_calls import of_library
 from app.fixes.syncs.library_loops import of_fit
 
+EITHER = (
+    "Take the value every so many steps, or once at the end, if it is only looked at; where the program goes"
+    " on with it, compute with it on the device, or take all that a step needs in one fetch."
+)
+"""For values of which it is not known what they are taken for."""
+LOOKED_AT = "Take the value every so many steps, or keep it on the device and take it once at the end."
 _PLAIN = frozenset({"min", "max", "float", "int", "round", "abs", "len", "pow"})
 _SENTENCES = {
     Role.ENDS_LOOP: "It decides at {site} whether the loop goes on: test every so many rounds only if further"

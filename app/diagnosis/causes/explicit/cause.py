@@ -1,9 +1,11 @@
-"""What is said of transfers that the code asks for."""
+"""The code named both devices."""
 
 from __future__ import annotations
 
+from app.diagnosis.cause import Cause
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import Crossing
+from app.judgments.severity import INFO
 from app.views.naming import one
 
 
@@ -18,7 +20,6 @@ def summary(crossing: Crossing) -> str:
     libraries = one(crossing.evidence["placed_by"])
     return crossing.say(
         "{placed_by} {put} producer and consumer ({consumers} at {at}) on different devices, {way}",
-        placed_by=libraries,
         put="put" if " and " in libraries else "puts",
     )
 
@@ -47,3 +48,12 @@ def _placed_by_call(facts: Facts) -> str:
         ends.append(f"for the {role} {how} {device}{facts.scope(scope)}")
     told = ", ".join(ends)
     return f"{told[0].upper()}{told[1:]}."
+
+
+CAUSE = Cause(
+    code="explicit",
+    severity=INFO,
+    meaning="The code named both devices.",
+    summary=summary,
+    because=because,
+)

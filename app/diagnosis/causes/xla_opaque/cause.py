@@ -1,11 +1,10 @@
-"""What is said of what XLA compiled."""
+"""XLA compiled a function, so nothing inside has a placement of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from app.diagnosis.cause import Cause
 from app.diagnosis.wording.evidence_facts import Facts
+from app.judgments.severity import WARNING
 
 
 def because(facts: Facts) -> str:
@@ -17,9 +16,14 @@ def because(facts: Facts) -> str:
     return f"Requested inside: {asked}; XLA makes one kernel of it all, which runs on {ran}."
 
 
-def advice(evidence: Mapping[str, Any]) -> str:
-    """How to look inside."""
-    return (
+CAUSE = Cause(
+    code="xla-opaque",
+    severity=WARNING,
+    meaning="XLA compiled a function, so nothing inside has a placement of its own. It is reported first.",
+    sometimes="warning where device scopes inside were ignored",
+    because=because,
+    advice=(
         "To look inside, run it with jit_compile=False: device scopes count then, and each op runs by itself"
         " where it is placed, slower and with more memory than what XLA fused."
-    )
+    ),
+)

@@ -1,12 +1,14 @@
-"""What is said of tensors that come back, or go over the host."""
+"""One tensor makes a round trip, or crosses the host to a third device."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from app.diagnosis.cause import Cause
 from app.diagnosis.wording import function_scopes
 from app.diagnosis.wording.evidence_facts import Facts
+from app.judgments.severity import WARNING
 from app.views.naming import each, some_of
 
 _COPIES = frozenset({"Identity", "_copyto", "_copy"})
@@ -45,3 +47,17 @@ def _at_one_statement(evidence: Mapping[str, Any]) -> bool:
     """Whether a statement that runs once for each stop moves a tensor there and on, without Python."""
     lines = each(evidence.get("lines"))
     return len(lines) > 1 and len(set(lines)) == 1 and {*each(evidence.get("by"))} <= _COPIES
+
+
+CAUSE = Cause(
+    code="bounce",
+    severity=WARNING,
+    meaning=(
+        "One tensor makes a round trip, or crosses the host to a third device, through ops that only move"
+        " or reshape it, or through numpy where a checksum shows that nothing changed it. It is reported"
+        " once, in place of its hops."
+    ),
+    because=because,
+    advice=advice,
+    line_advice=function_scopes.line_advice,
+)

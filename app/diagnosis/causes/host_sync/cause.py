@@ -1,13 +1,14 @@
-"""What is said of values that Python takes, and waits for."""
+"""Python waited for a value or took it, also one that the host computes from what a GPU sends."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from app.diagnosis.wording import library_functions
+from app.diagnosis.cause import Cause
+from app.diagnosis.causes.host_sync.line_advice import EITHER, line_advice
 from app.diagnosis.wording.evidence_facts import Facts
-from app.diagnosis.wording.transfer_words import Crossing
+from app.judgments.severity import WARNING
 from app.views.naming import each, some_of
 from probes.trace.hop import ASSERTION, DISPATCH, HANDED_TO_FUNCTION, HANDED_TO_OPERATOR, IN_GRAPH, ON_BATCH
 
@@ -16,18 +17,6 @@ _IN_MXNETS_THREAD = (
     "A thread of MXNet's own runs the operator, once its inputs are computed: that thread waits for the"
     " values, and with it all that needs the operator's result, while the program's own code goes on."
 )
-EITHER = (
-    "Take the value every so many steps, or once at the end, if it is only looked at; where the program goes"
-    " on with it, compute with it on the device, or take all that a step needs in one fetch."
-)
-"""For values of which it is not known what they are taken for."""
-LOOKED_AT = "Take the value every so many steps, or keep it on the device and take it once at the end."
-
-
-def summary(crossing: Crossing) -> str:
-    """Where Python takes a value, and by what."""
-    by = library_functions.by(crossing.evidence)
-    return crossing.say("Python takes a value from {srcs} by {taken_by} at {at}", taken_by=by)
 
 
 def because(facts: Facts) -> str:
@@ -106,3 +95,15 @@ def _in_python(evidence: Mapping[str, Any]) -> str:
             "Write the operator with MXNet's own ops, in an autograd.Function: they run where its inputs are."
         )
     return ""
+
+
+CAUSE = Cause(
+    code="host-sync",
+    severity=WARNING,
+    meaning="Python waited for a value or took it, also one that the host computes from what a GPU sends.",
+    sometimes="warning if it recurs",
+    summary="Python takes a value from {srcs} by {taken_by} at {at}",
+    because=because,
+    advice=advice,
+    line_advice=line_advice,
+)

@@ -1,22 +1,15 @@
-"""What is said of devices that do not exist."""
+"""The requested device does not exist."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from app.diagnosis.cause import Cause
 from app.diagnosis.wording.evidence_facts import Facts
-from app.diagnosis.wording.transfer_words import Crossing
+from app.fixes.scopes.nearest_device import named_at
+from app.judgments.severity import WARNING
 from app.views.naming import one
-
-
-def summary(crossing: Crossing) -> str:
-    """What was asked for, and where it ran."""
-    return crossing.say(
-        "The code at {at} asks for {missing}, which does not exist here; it ran on {ran_on}",
-        missing=one(crossing.evidence.get("missing")),
-        ran_on=one(crossing.evidence.get("ran_on")),
-    )
 
 
 def because(facts: Facts) -> str:
@@ -45,3 +38,15 @@ def advice(evidence: Mapping[str, Any]) -> str:
             " SCRIPT."
         )
     return "Name a device that exists here, or let the framework refuse one that does not."
+
+
+CAUSE = Cause(
+    code="missing-device",
+    severity=WARNING,
+    meaning="The requested device does not exist. TensorFlow takes another one silently, MXNet raises.",
+    sometimes="warning; error where it raised",
+    summary="The code at {at} asks for {missing}, which does not exist here; it ran on {ran_on}",
+    because=because,
+    advice=advice,
+    line_advice=named_at,
+)

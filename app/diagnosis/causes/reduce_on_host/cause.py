@@ -1,13 +1,15 @@
-"""What is said of gradients that are summed on the host."""
+"""Gradients are summed in host memory."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from app.diagnosis.cause import Cause
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.exchanges import among, exchange, exchanged
 from app.diagnosis.wording.transfer_words import Crossing
+from app.judgments.severity import WARNING
 from app.views.naming import each
 
 
@@ -49,3 +51,13 @@ def advice(evidence: Mapping[str, Any]) -> str:
     if any(name.startswith("kvstore") for name in each(evidence.get("algorithm"))):
         return "Choose the kvstore 'device' ('dist_device_sync' for several workers): it sums on the devices."
     return "Choose a reduction that sums on the devices."
+
+
+CAUSE = Cause(
+    code="reduce-on-host",
+    severity=WARNING,
+    meaning="Gradients are summed in host memory.",
+    summary=summary,
+    because=because,
+    advice=advice,
+)

@@ -1,10 +1,11 @@
-"""What is said of devices that exchange their tensors."""
+"""Devices exchange or sum their tensors."""
 
 from __future__ import annotations
 
-from app.diagnosis.wording.evidence_facts import Facts
+from app.diagnosis.cause import Cause
 from app.diagnosis.wording.exchanges import exchange, exchanged
 from app.diagnosis.wording.transfer_words import Crossing
+from app.judgments.severity import INFO
 
 
 def summary(crossing: Crossing) -> str:
@@ -14,6 +15,10 @@ def summary(crossing: Crossing) -> str:
     return exchanged(crossing, "Devices reduce their tensors at {at} by {algorithm}{summed}, {way}")
 
 
-def because(facts: Facts) -> str:
-    """Among which devices something is exchanged, and how."""
-    return exchange(facts)
+CAUSE = Cause(
+    code="collective",
+    severity=INFO,
+    meaning="Devices exchange or sum their tensors.",
+    summary=summary,
+    because=exchange,
+)

@@ -1,13 +1,12 @@
-"""What is said of replicas that drift apart."""
+"""Parameters of replicas grow apart because nothing exchanges their gradients."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from app.diagnosis.cause import Cause
 from app.diagnosis.wording.evidence_facts import Facts
 from app.fixes.replicas.trainers import of_drift
 from app.fixes.situation import Situation
+from app.judgments.severity import ERROR
 
 
 def because(facts: Facts) -> str:
@@ -31,14 +30,19 @@ def because(facts: Facts) -> str:
     return f"{checks} {when}, and nothing was seen to exchange gradients between them.{made}"
 
 
-def advice(evidence: Mapping[str, Any]) -> str:
-    """To let a Trainer exchange the gradients."""
-    return (
-        "Give the Trainer a kvstore if it has none, and call its allreduce_grads() before update(), which"
-        " alone exchanges nothing: then all replicas apply the same gradients."
-    )
-
-
 def line_advice(situation: Situation, said: str) -> str | None:
     """The advice by what the program's Trainer is handed, of MXNet."""
     return of_drift(situation, said) if situation.framework == "mxnet" else said
+
+
+CAUSE = Cause(
+    code="replica-drift",
+    severity=ERROR,
+    meaning="Parameters of replicas grow apart because nothing exchanges their gradients.",
+    because=because,
+    advice=(
+        "Give the Trainer a kvstore if it has none, and call its allreduce_grads() before update(), which"
+        " alone exchanges nothing: then all replicas apply the same gradients."
+    ),
+    line_advice=line_advice,
+)

@@ -1,12 +1,14 @@
-"""What is said of what is kept beside something else."""
+"""It was kept beside a variable, a table or an iterator."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from app.diagnosis.cause import Cause
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import Crossing
+from app.judgments.severity import INFO
 from app.views.naming import each, some_of
 
 _BESIDE = ("colocated_with", "producer_colocated_with", "producer_placed_beside")
@@ -45,3 +47,13 @@ def advice(evidence: Mapping[str, Any]) -> str | None:
     if "producer_colocated_with" not in evidence:
         return None
     return "Let the input pipeline deliver to the device that uses its elements."
+
+
+CAUSE = Cause(
+    code="colocation",
+    severity=INFO,
+    meaning="It was kept beside a variable, a table or an iterator.",
+    summary=summary,
+    because=because,
+    advice=advice,
+)

@@ -1,18 +1,20 @@
-"""What is said of ops that nobody placed."""
+"""Nobody named a device, so it ran on the default one, away from its inputs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from app.diagnosis.cause import Cause
+from app.diagnosis.causes.default_device.line_advice import PUT_BESIDE_INPUTS, line_advice
 from app.diagnosis.wording import function_scopes
 from app.diagnosis.wording.ends import destination, source
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import Crossing
 from app.facts.devices import is_gpu, is_host
+from app.judgments.severity import WARNING
 from app.views.naming import each, flat, one, some_of
 
-PUT_BESIDE_INPUTS = "Put the op into the device scope of its inputs."
 _DRAWS = ("uniform", "normal", "random", "gamma", "poisson", "exponential", "randint", "binomial")
 _FOR_A_MODEL = (
     "{maker} at {at} names no context, so it runs on {srcs} in the middle of each step, and what comes of it"
@@ -140,3 +142,17 @@ def _scope(evidence: Mapping[str, Any]) -> str:
             " there."
         )
     return PUT_BESIDE_INPUTS
+
+
+CAUSE = Cause(
+    code="default-device",
+    severity=WARNING,
+    meaning=(
+        "Nobody named a device, so it ran on the default one, away from its inputs. In MXNet: each step"
+        " creates an array there only to copy it to a GPU."
+    ),
+    summary=summary,
+    because=because,
+    advice=advice,
+    line_advice=line_advice,
+)

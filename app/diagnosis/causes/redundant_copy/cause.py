@@ -1,13 +1,15 @@
-"""What is said of copies that bring nothing new."""
+"""A copy to the device where the tensor already is, or of the same tensor again and again."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from app.diagnosis.cause import Cause
 from app.diagnosis.wording.ends import destination
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import Crossing
+from app.judgments.severity import WARNING
 from app.views.naming import each
 
 
@@ -51,3 +53,13 @@ def advice(evidence: Mapping[str, Any]) -> str:
     if evidence.get("call"):
         return "Drop the copy, or call as_in_context, which returns the same array where it is there already."
     return "Drop the copy: the tensor is there already."
+
+
+CAUSE = Cause(
+    code="redundant-copy",
+    severity=WARNING,
+    meaning="A copy to the device where the tensor already is, or of the same tensor again and again.",
+    summary=summary,
+    because=because,
+    advice=advice,
+)

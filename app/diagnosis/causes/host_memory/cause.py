@@ -1,17 +1,19 @@
-"""What is said of what kernels and calls keep in host memory."""
+"""A kernel, or the call of a function, keeps it in host memory."""
 
 from __future__ import annotations
 
+from app.diagnosis.cause import Cause
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import Crossing
 from app.facts.devices import is_gpu
-from app.views.naming import each, one, some_of
+from app.judgments.severity import INFO
+from app.views.naming import each, some_of
 
 _HANDED = {
-    "argument": "An argument of type {dtype}, made by {made_by}, is handed over in host memory for"
+    "argument": "An argument of type {dtype}, made by {argument_made_by}, is handed over in host memory for"
     " {consumers} at {at}, {way}",
-    "result": "A result of type {dtype} of {made_by} is handed out in host memory and used on {dsts} by"
-    " {consumers} at {at}",
+    "result": "A result of type {dtype} of {argument_made_by} is handed out in host memory and used on {dsts}"
+    " by {consumers} at {at}",
 }
 _TAKEN = (
     "{consumers} at {at} {is} sent an argument, {way}, that a GPU's kernel would take from host memory as it"
@@ -29,11 +31,7 @@ def summary(crossing: Crossing) -> str:
             f"TensorFlow runs {{{op}}} at {{at}} on the host though GPUs have a kernel of {of_it}, {{way}}"
         )
     if evidence.get("handed_over") or evidence.get("on_a_gpu"):
-        return crossing.say(
-            _HANDED.get(", ".join(kept), _TAKEN) if evidence.get("handed_over") else _TAKEN,
-            dtype=one(evidence.get("dtype")),
-            made_by=one(evidence.get("argument_made_by")),
-        )
+        return crossing.say(_HANDED.get(", ".join(kept), _TAKEN) if evidence.get("handed_over") else _TAKEN)
     if evidence.get("kept_in_host_memory") == "result":
         return crossing.say(
             "{consumers} at {at} {takes} on {dsts} what the kernel of {makers} leaves in the host's memory",
@@ -45,8 +43,7 @@ def summary(crossing: Crossing) -> str:
             " results"
         )
     return crossing.say(
-        "The {kernels} of {consumers} at {at} {takes} this {role} in host memory, {to_host}",
-        role=", ".join(kept),
+        "The {kernels} of {consumers} at {at} {takes} this {kept_in_host_memory} in host memory, {to_host}",
         to_host=some_of((f"{src} to the memory of the host" for src, _ in crossing.pairs), "ways", ", "),
     )
 
@@ -86,3 +83,12 @@ def _handed_over(facts: Facts) -> str:
         f"{rule} This one lay on {lay}: there, if that is a GPU, it is copied to the host for the call,"
         " and back for an op that takes it in the device's memory; of stand-ins only the way back shows."
     )
+
+
+CAUSE = Cause(
+    code="host-memory",
+    severity=INFO,
+    meaning="A kernel, or the call of a function, keeps it in host memory.",
+    summary=summary,
+    because=because,
+)

@@ -1,11 +1,11 @@
-"""What is said of inputs on several contexts."""
+"""The inputs of an MXNet op lie on several contexts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from app.diagnosis.cause import Cause
 from app.diagnosis.wording.evidence_facts import Facts
+from app.fixes.contexts.array_creators import of_mixed
+from app.judgments.severity import ERROR
 
 
 def because(facts: Facts) -> str:
@@ -27,6 +27,14 @@ def because(facts: Facts) -> str:
     return f"{made} An array that is made without a context lies on the current one, cpu(0) by default."
 
 
-def advice(evidence: Mapping[str, Any]) -> str:
-    """To bring them together."""
-    return "Bring the inputs to one device before the op: x.as_in_context(y.context)."
+CAUSE = Cause(
+    code="mixed-context",
+    severity=ERROR,
+    meaning=(
+        "The inputs of an MXNet op lie on several contexts. CPU contexts read them in place silently; a"
+        " CPU and a GPU together raise, by MXNet's source."
+    ),
+    because=because,
+    advice="Bring the inputs to one device before the op: x.as_in_context(y.context).",
+    line_advice=of_mixed,
+)

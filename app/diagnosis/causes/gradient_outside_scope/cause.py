@@ -1,25 +1,18 @@
-"""What is said of gradients outside their forward ops' scope."""
+"""Backward ops ran outside the device scope of their forward ops."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from app.diagnosis.cause import Cause
 from app.diagnosis.wording.evidence_facts import Facts
-from app.diagnosis.wording.transfer_words import Crossing
 from app.fixes.scopes.gradient_stages import forward_devices
 from app.fixes.situation import Situation
+from app.judgments.severity import WARNING
 from app.views.naming import flat
 
 _WANTED = ("forward_requested", "producer_forward_requested", "gradients_of")
-
-
-def summary(crossing: Crossing) -> str:
-    """The line of the gradients, and where they are computed."""
-    return crossing.say(
-        "The gradients at {at} are computed outside their forward ops' device scope, on {default}, so tensors"
-        " cross {way}"
-    )
 
 
 def because(facts: Facts) -> str:
@@ -59,3 +52,17 @@ def line_advice(situation: Situation, said: str) -> str | None:
         " before. Take the last part's gradients first, in its scope, that tensor's among them, and hand this"
         " one to the part before as output_gradients."
     )
+
+
+CAUSE = Cause(
+    code="gradient-outside-scope",
+    severity=WARNING,
+    meaning="Backward ops ran outside the device scope of their forward ops.",
+    summary=(
+        "The gradients at {at} are computed outside their forward ops' device scope, on {default},"
+        " so tensors cross {way}"
+    ),
+    because=because,
+    advice=advice,
+    line_advice=line_advice,
+)

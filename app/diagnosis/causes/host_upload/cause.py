@@ -1,21 +1,17 @@
-"""What is said of data that Python sends."""
+"""Python or numpy data was sent to a device."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from app.diagnosis.cause import Cause
 from app.diagnosis.causes.host_upload.threads import BY_ANOTHER_THREAD, by_another_thread
 from app.diagnosis.wording.ends import destination
 from app.diagnosis.wording.evidence_facts import Facts
-from app.diagnosis.wording.transfer_words import Crossing
 from app.fixes.flow.returned_data import taken_before
 from app.fixes.situation import Situation
-
-
-def summary(crossing: Crossing) -> str:
-    """Where it is sent from, and where to."""
-    return crossing.say("Python or numpy data is sent to {dsts} at {at}")
+from app.judgments.severity import INFO
 
 
 def because(facts: Facts) -> str:
@@ -48,3 +44,15 @@ def line_advice(situation: Situation, said: str) -> str | None:
         f"Its data was taken from {taken[0]} at {taken[1]}: hand the tensor itself on, and make what is made"
         " of it in between on the device, with the framework's ops; then nothing is sent."
     )
+
+
+CAUSE = Cause(
+    code="host-upload",
+    severity=INFO,
+    meaning="Python or numpy data was sent to a device.",
+    sometimes="note; warning where measured uploads take a quarter of the run",
+    summary="Python or numpy data is sent to {dsts} at {at}",
+    because=because,
+    advice=advice,
+    line_advice=line_advice,
+)

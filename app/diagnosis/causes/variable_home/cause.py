@@ -1,15 +1,17 @@
-"""What is said of variables that are read away from where they live."""
+"""A variable is read away from where it lives."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from app.diagnosis.cause import Cause
 from app.diagnosis.wording.ends import destination, source
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import Crossing
 from app.facts.devices import is_host
-from app.fixes.scopes.created_variables import PUT_WHERE_READ
+from app.fixes.scopes.created_variables import PUT_WHERE_READ, of_home
+from app.judgments.severity import WARNING
 from app.views.naming import each, some_of
 
 _COPIED = (
@@ -130,3 +132,17 @@ def _runs_by_default(evidence: Mapping[str, Any]) -> bool:
     asked = [*each(evidence.get("requested")), *each(evidence.get("called_on"))]
     ends = each(evidence.get("src")), each(evidence.get("dst"))
     return not asked and all(len(devices) == 1 for devices in ends) and not is_host(ends[0][0])
+
+
+CAUSE = Cause(
+    code="variable-home",
+    severity=WARNING,
+    meaning=(
+        "A variable is read away from where it lives. In MXNet: a variable of the host is copied to a GPU"
+        " while autograd records."
+    ),
+    summary=summary,
+    because=because,
+    advice=advice,
+    line_advice=of_home,
+)

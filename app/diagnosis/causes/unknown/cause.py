@@ -1,20 +1,17 @@
-"""What is said of what the evidence does not decide."""
+"""The evidence does not decide."""
 
 from __future__ import annotations
 
+from app.diagnosis.cause import Cause
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import UNDECIDED, Crossing
-from app.views.naming import one
+from app.judgments.severity import INFO
 
 
 def summary(crossing: Crossing) -> str:
     """What crosses, and that nothing tells why."""
-    if crossing.first.kind != "arg":
-        return crossing.say(UNDECIDED)
-    return crossing.say(
-        "An argument made on {src} by {made_by} is used on {dst} by {consumers} at {at}",
-        made_by=one(crossing.evidence.get("argument_made_by")),
-    )
+    argument = "An argument made on {src} by {argument_made_by} is used on {dst} by {consumers} at {at}"
+    return crossing.say(argument if crossing.first.kind == "arg" else UNDECIDED)
 
 
 def because(facts: Facts) -> str:
@@ -26,3 +23,12 @@ def because(facts: Facts) -> str:
         if device
     )
     return f"Known: requested {told}." if told else ""
+
+
+CAUSE = Cause(
+    code="unknown",
+    severity=INFO,
+    meaning="The evidence does not decide.",
+    summary=summary,
+    because=because,
+)

@@ -3,12 +3,41 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import UNDECIDED, Crossing
-from app.fixes.situation import Situation
+from app.facts.tables import Tables
+from app.facts.transfers.hops import Hop
+from app.fixes.situation import Draft, Situation
+from app.judgments.finding import Finding
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """What a detector sees of a run."""
+
+    tables: Tables
+    hops: Sequence[Hop]
+    spec: Mapping[str, Any] | None = None
+    """What it was launched by; None for a recording without."""
+
+    @property
+    def launched(self) -> bool:
+        """Whether it ran on devices that are there: a pre-flight makes them up."""
+        return self.spec is not None and not self.spec.get("preflight")
+
+
+def of_line(hop: Hop) -> tuple[str, ...]:
+    """One line is the mistake, or the one act, whichever devices it sends between."""
+    return ()
+
+
+def of_way(hop: Hop) -> tuple[str, ...]:
+    """One call is it, or what one line sends between two devices."""
+    call = hop.cause.evidence.get("call")
+    return (str(call),) if call else (hop.src, hop.dst)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,3 +59,9 @@ class Cause:
     """What to change, by the evidence; None where nothing is wrong or nothing is known."""
     line_advice: Callable[[Situation, str], str | None] = lambda situation, said: said
     """The advice in place of that one, by what the finding's line does; None where nothing fits."""
+    detect: Callable[[Run], Iterable[Finding]] = lambda run: ()
+    """Findings that no transfer tells; those without a fix get the cause's advice."""
+    fix: Callable[[Situation], Draft | None] | None = None
+    """The change of the code that mends it; None where the text decides for none."""
+    act: Callable[[Hop], tuple[str, ...]] = of_way
+    """What makes several transfers of one line one finding: those for which it is the same."""

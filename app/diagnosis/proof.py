@@ -7,8 +7,8 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from app.diagnosis.detectors.row_shares import part_of
 from app.diagnosis.proof_facts import Fact, Place, facts_of
+from app.diagnosis.row_shares import part_of
 from app.diagnosis.wording.scope_openers import purpose
 from app.facts.basis import weakest
 from app.facts.devices import is_host

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from app.diagnosis.cause import Run
 from app.diagnosis.causes.bounce.cause import CAUSE as BOUNCE
 from app.diagnosis.causes.collective.cause import CAUSE as COLLECTIVE
 from app.diagnosis.causes.colocation.cause import CAUSE as COLOCATION
@@ -71,3 +73,11 @@ def summary(code: str, crossing: Crossing) -> str:
     """Transfers of this cause in a sentence, without their cost and the full stop."""
     said = BY_CODE[code].summary
     return said(crossing) if callable(said) else crossing.say(said)
+
+
+def detected(run: Run) -> Iterator[Finding]:
+    """What the causes' own detectors find."""
+    for cause in CAUSES:
+        for found in cause.detect(run):
+            fix = advice(cause.code, found.evidence) if found.fix is None else found.fix
+            yield dataclasses.replace(found, fix=fix)

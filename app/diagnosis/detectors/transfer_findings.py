@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from app.diagnosis.causes.host_sync.waits import told_at
 from app.diagnosis.causes.host_upload.threads import BY_ANOTHER_THREAD, by_another_thread
+from app.diagnosis.causes.variable_home.changes import changed_at, of_changes
 from app.diagnosis.detectors.consequences import put_back
-from app.diagnosis.detectors.remote_variables import changed_at, of_changes
-from app.diagnosis.detectors.wait_findings import told_at
 from app.diagnosis.registry import advice, summary
 from app.diagnosis.wording import library_functions
 from app.diagnosis.wording.transfer_costs import Telling, cost_ns, standstill, waited

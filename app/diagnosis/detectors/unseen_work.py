@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.diagnosis.detectors.xla_clusters import by_xla, inside
 from app.diagnosis.registry import SEVERITY, advice
+from app.facts.unseen_rows import by_xla, inside
 from app.judgments.finding import Finding
 from app.store.losses import OUTPUT, SAMPLES
 from app.views import units

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.detectors.tensor_paths import chains
+from app.diagnosis.causes.bounce.paths import chains
 from app.diagnosis.findings import findings, run_findings
 from app.diagnosis.judged_hops import hop_table
 from app.diagnosis.proof import proof

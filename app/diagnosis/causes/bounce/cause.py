@@ -8,7 +8,9 @@ from typing import Any
 from app.diagnosis.cause import Cause
 from app.diagnosis.wording import function_scopes
 from app.diagnosis.wording.evidence_facts import Facts
-from app.judgments.severity import WARNING
+from app.fixes.paths import direct_paths
+from app.fixes.situation import Draft, Situation
+from app.judgments.severity import INFO, WARNING
 from app.views.naming import each, some_of
 
 _COPIES = frozenset({"Identity", "_copyto", "_copy"})
@@ -49,6 +51,12 @@ def _at_one_statement(evidence: Mapping[str, Any]) -> bool:
     return len(lines) > 1 and len(set(lines)) == 1 and {*each(evidence.get("by"))} <= _COPIES
 
 
+def fix(situation: Situation) -> Draft | None:
+    """The straight way; None for a note that needs no change."""
+    noted = situation.finding.severity == INFO and situation.finding.fix is None
+    return None if noted else direct_paths.bounce(situation)
+
+
 CAUSE = Cause(
     code="bounce",
     severity=WARNING,
@@ -60,4 +68,5 @@ CAUSE = Cause(
     because=because,
     advice=advice,
     line_advice=function_scopes.line_advice,
+    fix=fix,
 )

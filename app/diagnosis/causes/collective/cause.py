@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.diagnosis.cause import Cause
+from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.wording.exchanges import exchange, exchanged
 from app.diagnosis.wording.transfer_words import Crossing
 from app.judgments.severity import INFO
@@ -21,4 +21,5 @@ CAUSE = Cause(
     meaning="Devices exchange or sum their tensors.",
     summary=summary,
     because=exchange,
+    act=of_line,
 )

@@ -8,6 +8,7 @@ from typing import Any
 from app.diagnosis.cause import Cause
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import Crossing
+from app.fixes.paths.repeated_uploads import colocation
 from app.judgments.severity import INFO
 from app.views.naming import each, some_of
 
@@ -56,4 +57,6 @@ CAUSE = Cause(
     summary=summary,
     because=because,
     advice=advice,
+    act=lambda hop: (hop.src, hop.dst, hop.cause.blames),
+    fix=colocation,
 )

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.diagnosis.cause import Cause
+from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.causes.default_device.line_advice import PUT_BESIDE_INPUTS, line_advice
 from app.diagnosis.wording import function_scopes
 from app.diagnosis.wording.ends import destination, source
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import Crossing
 from app.facts.devices import is_gpu, is_host
+from app.fixes.contexts import array_contexts
+from app.fixes.scopes import device_scopes
+from app.fixes.situation import Draft, Situation
 from app.judgments.severity import WARNING
 from app.views.naming import each, flat, one, some_of
 
@@ -144,6 +147,15 @@ def _scope(evidence: Mapping[str, Any]) -> str:
     return PUT_BESIDE_INPUTS
 
 
+def fix(situation: Situation) -> Draft | None:
+    """The scope, or in MXNet the context; None for a batch that is cut on the host, where it comes from."""
+    if situation.evidence("cut_on_host"):
+        return None
+    if situation.framework == "mxnet":
+        return array_contexts.default_context(situation)
+    return device_scopes.default_device(situation)
+
+
 CAUSE = Cause(
     code="default-device",
     severity=WARNING,
@@ -155,4 +167,6 @@ CAUSE = Cause(
     because=because,
     advice=advice,
     line_advice=line_advice,
+    act=of_line,
+    fix=fix,
 )

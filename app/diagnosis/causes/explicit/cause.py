@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.diagnosis.cause import Cause
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import Crossing
+from app.fixes.contexts.repeated_copies import made_there
 from app.judgments.severity import INFO
 from app.views.naming import one
 
@@ -56,4 +57,5 @@ CAUSE = Cause(
     meaning="The code named both devices.",
     summary=summary,
     because=because,
+    fix=made_there,
 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.diagnosis.cause import Cause
+from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.wording.evidence_facts import Facts
+from app.fixes.scopes.device_scopes import gradient_scope
 from app.fixes.scopes.gradient_stages import forward_devices
 from app.fixes.situation import Situation
 from app.judgments.severity import WARNING
@@ -65,4 +66,6 @@ CAUSE = Cause(
     because=because,
     advice=advice,
     line_advice=line_advice,
+    act=of_line,
+    fix=gradient_scope,
 )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.diagnosis.cause import Cause
+from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.causes.host_sync.line_advice import EITHER, line_advice
 from app.diagnosis.wording.evidence_facts import Facts
+from app.fixes.syncs.host_syncs import host_sync
 from app.judgments.severity import WARNING
 from app.views.naming import each, some_of
 from probes.trace.hop import ASSERTION, DISPATCH, HANDED_TO_FUNCTION, HANDED_TO_OPERATOR, IN_GRAPH, ON_BATCH
@@ -106,4 +107,6 @@ CAUSE = Cause(
     because=because,
     advice=advice,
     line_advice=line_advice,
+    act=of_line,
+    fix=host_sync,
 )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.diagnosis.cause import Cause
+from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.causes.host_upload.threads import BY_ANOTHER_THREAD, by_another_thread
 from app.diagnosis.wording.ends import destination
 from app.diagnosis.wording.evidence_facts import Facts
 from app.fixes.flow.returned_data import taken_before
+from app.fixes.paths.repeated_uploads import host_upload
 from app.fixes.situation import Situation
 from app.judgments.severity import INFO
 
@@ -55,4 +56,6 @@ CAUSE = Cause(
     because=because,
     advice=advice,
     line_advice=line_advice,
+    act=of_line,
+    fix=host_upload,
 )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.diagnosis.cause import Cause
+from app.diagnosis.cause import Cause, of_line
+from app.diagnosis.causes.missing_device.detection import CODE, absent_findings
 from app.diagnosis.wording.evidence_facts import Facts
-from app.fixes.scopes.nearest_device import named_at
+from app.fixes.scopes.nearest_device import missing_device, named_at
 from app.judgments.severity import WARNING
 from app.views.naming import one
 
@@ -41,7 +42,7 @@ def advice(evidence: Mapping[str, Any]) -> str:
 
 
 CAUSE = Cause(
-    code="missing-device",
+    code=CODE,
     severity=WARNING,
     meaning="The requested device does not exist. TensorFlow takes another one silently, MXNet raises.",
     sometimes="warning; error where it raised",
@@ -49,4 +50,7 @@ CAUSE = Cause(
     because=because,
     advice=advice,
     line_advice=named_at,
+    detect=lambda run: absent_findings(run.tables, run.hops) if run.launched else [],
+    act=of_line,
+    fix=missing_device,
 )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.mixed_context.detection import CODE, mixed_findings
 from app.diagnosis.wording.evidence_facts import Facts
+from app.fixes.contexts.array_contexts import mixed_context
 from app.fixes.contexts.array_creators import of_mixed
 from app.judgments.severity import ERROR
 
@@ -28,7 +30,7 @@ def because(facts: Facts) -> str:
 
 
 CAUSE = Cause(
-    code="mixed-context",
+    code=CODE,
     severity=ERROR,
     meaning=(
         "The inputs of an MXNet op lie on several contexts. CPU contexts read them in place silently; a"
@@ -37,4 +39,6 @@ CAUSE = Cause(
     because=because,
     advice="Bring the inputs to one device before the op: x.as_in_context(y.context).",
     line_advice=of_mixed,
+    detect=lambda run: mixed_findings(run.tables),
+    fix=mixed_context,
 )

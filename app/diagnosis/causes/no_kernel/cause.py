@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.diagnosis.cause import Cause
+from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import Crossing
 from app.fixes.kernels.equivalents import instead, lacking
+from app.fixes.kernels.integer_products import no_kernel
 from app.judgments.severity import WARNING
 from app.views.naming import each, some_of
 
@@ -56,4 +57,6 @@ CAUSE = Cause(
     summary=summary,
     because=because,
     advice=advice,
+    act=of_line,
+    fix=no_kernel,
 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.diagnosis.cause import Cause
+from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.exchanges import among, exchange, exchanged
 from app.diagnosis.wording.transfer_words import Crossing
+from app.fixes.replicas.gradient_exchange import reduce_on_host
 from app.judgments.severity import WARNING
 from app.views.naming import each
 
@@ -60,4 +61,6 @@ CAUSE = Cause(
     summary=summary,
     because=because,
     advice=advice,
+    act=of_line,
+    fix=reduce_on_host,
 )

@@ -9,6 +9,7 @@ from app.diagnosis.cause import Cause
 from app.diagnosis.wording.ends import destination
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import Crossing
+from app.fixes.paths.needless_copies import redundant_copy
 from app.judgments.severity import WARNING
 from app.views.naming import each
 
@@ -62,4 +63,5 @@ CAUSE = Cause(
     summary=summary,
     because=because,
     advice=advice,
+    fix=redundant_copy,
 )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.replica_drift.detection import CODE, drift_findings
 from app.diagnosis.wording.evidence_facts import Facts
+from app.fixes.replicas.gradient_exchange import replica_drift
 from app.fixes.replicas.trainers import of_drift
 from app.fixes.situation import Situation
 from app.judgments.severity import ERROR
@@ -36,7 +38,7 @@ def line_advice(situation: Situation, said: str) -> str | None:
 
 
 CAUSE = Cause(
-    code="replica-drift",
+    code=CODE,
     severity=ERROR,
     meaning="Parameters of replicas grow apart because nothing exchanges their gradients.",
     because=because,
@@ -45,4 +47,6 @@ CAUSE = Cause(
         " alone exchanges nothing: then all replicas apply the same gradients."
     ),
     line_advice=line_advice,
+    detect=lambda run: drift_findings(run.tables),
+    fix=replica_drift,
 )

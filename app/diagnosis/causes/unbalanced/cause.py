@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.unbalanced.detection import CODE, balance_findings
 from app.judgments.severity import WARNING
 
 CAUSE = Cause(
-    code="unbalanced",
+    code=CODE,
     severity=WARNING,
     meaning="Memory differs much between devices, or a GPU was given and ran nothing.",
     advice="Share the work out anew: the same part of the batch or of the layers to each device.",
+    detect=lambda run: balance_findings(run.spec or {}, run.tables),
 )

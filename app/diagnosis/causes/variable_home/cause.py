@@ -10,6 +10,7 @@ from app.diagnosis.wording.ends import destination, source
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import Crossing
 from app.facts.devices import is_host
+from app.fixes.kernels.integer_variables import variable_home
 from app.fixes.scopes.created_variables import PUT_WHERE_READ, of_home
 from app.judgments.severity import WARNING
 from app.views.naming import each, some_of
@@ -144,5 +145,8 @@ CAUSE = Cause(
     summary=summary,
     because=because,
     advice=advice,
+    # Rows of one variable and the whole of another are mended apart.
+    act=lambda hop: ("rows",) if hop.producer_op == "ResourceGather" else (),
     line_advice=of_home,
+    fix=variable_home,
 )

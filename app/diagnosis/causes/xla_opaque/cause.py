@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.xla_opaque.detection import CODE, opaque_findings
 from app.diagnosis.wording.evidence_facts import Facts
+from app.fixes.kernels.compiled_functions import without_xla
 from app.judgments.severity import WARNING
 
 
@@ -17,7 +19,7 @@ def because(facts: Facts) -> str:
 
 
 CAUSE = Cause(
-    code="xla-opaque",
+    code=CODE,
     severity=WARNING,
     meaning="XLA compiled a function, so nothing inside has a placement of its own. It is reported first.",
     sometimes="warning where device scopes inside were ignored",
@@ -26,4 +28,6 @@ CAUSE = Cause(
         "To look inside, run it with jit_compile=False: device scopes count then, and each op runs by itself"
         " where it is placed, slower and with more memory than what XLA fused."
     ),
+    detect=lambda run: opaque_findings(run.tables),
+    fix=without_xla,
 )

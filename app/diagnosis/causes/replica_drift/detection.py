@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from app.diagnosis.registry import SEVERITY, advice
 from app.facts.devices import in_order
 from app.facts.tables import Tables
 from app.judgments.finding import Finding
+from app.judgments.severity import ERROR
 from app.views import units
 from app.views.naming import some_of
 from probes.trace.rows import Event, Key
@@ -158,11 +158,11 @@ def _finding(tables: Tables, replicas: _Replicas, checks: list[Check], fields: M
         f"{_at(last)}, {grew} {before}{_at(first)}; no gradients are"
         f" exchanged between them at {site or 'an unknown line'}{by}."
     )
-    fix = advice(CODE, evidence)
+    fix = None
     if variables:
         mxnet = any(process.framework == "mxnet" for process in tables.processes)
         fix = _FIX_OF_COPIES if mxnet else _FIX_OF_TOWERS
-    return Finding(CODE, SEVERITY[CODE], site, summary, evidence, fix, (), recurs=True)
+    return Finding(CODE, ERROR, site, summary, evidence, fix, (), recurs=True)
 
 
 def _at(check: Check) -> str:

@@ -4,28 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.diagnosis.registry import SEVERITY, advice
 from app.facts.devices import in_order
 from app.facts.tables import Tables
+from app.facts.unseen_rows import by_xla, inside
 from app.judgments.finding import Finding
+from app.judgments.severity import WARNING
 from app.views import units
 from app.views.naming import some_of
-from probes.trace.rows import BY_XLA, Key, Unseen
+from probes.trace.rows import Key
 
 CODE = "xla-opaque"
-_BY_XLA = BY_XLA.partition(" (")[0]
-"""Of all that XLA compiled. Other reasons quote messages and attributes of ops, which may name XLA too."""
-
-
-def inside(row: Unseen) -> str:
-    """The function whose ops went unseen, ``step``; '' for what is about no function."""
-    mark = "ops inside "
-    return row.what.removeprefix(mark).partition(", ")[0] if row.what.startswith(mark) else ""
-
-
-def by_xla(row: Unseen) -> bool:
-    """Whether it went unseen because XLA compiled it."""
-    return row.why.startswith(_BY_XLA)
 
 
 def opaque_findings(tables: Tables) -> list[Finding]:
@@ -79,11 +67,11 @@ def _finding(
     rounds = tables.rounds
     return Finding(
         CODE,
-        SEVERITY[CODE] if ignored else "info",
+        WARNING if ignored else "info",
         site,
         f"{summary}.",
         evidence,
-        advice(CODE, evidence),
+        None,
         (),
         rounds > 1 and count >= rounds,
     )

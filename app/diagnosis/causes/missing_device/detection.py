@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from app.diagnosis.registry import SEVERITY, advice
 from app.facts.devices import in_order, parse
 from app.facts.placement import BOUNDARY
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
 from app.judgments.finding import Finding
+from app.judgments.severity import WARNING
 from app.views import units
 from app.views.naming import some_of
 from probes.trace.rows import Key
@@ -79,7 +79,7 @@ def _of_refused(missing: str, keys: Sequence[Key], tables: Tables) -> Finding:
         f"The code at {site or 'an unknown line'}{also} asks for {missing}, which does not exist here:"
         f" MXNet raised for {some_of(ops, 'ops')}."
     )
-    return Finding(CODE, "error", site, summary, evidence, advice(CODE, evidence), (), True)
+    return Finding(CODE, "error", site, summary, evidence, None, (), True)
 
 
 def _finding(asked: list[_Asked]) -> Finding:
@@ -94,4 +94,4 @@ def _finding(asked: list[_Asked]) -> Finding:
         f"{asking} {asked[0].missing}, which does not exist here:"
         f" {units.plural(len(asked), 'op')} ran on {some_of(ran_on, 'devices')} instead."
     )
-    return Finding(CODE, SEVERITY[CODE], first, summary, evidence, advice(CODE, evidence), (), True)
+    return Finding(CODE, WARNING, first, summary, evidence, None, (), True)

@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from app.diagnosis.registry import SEVERITY
 from app.facts.device_map import card_key
 from app.facts.devices import is_gpu, parse
 from app.facts.tables import Tables
 from app.judgments.finding import Finding
+from app.judgments.severity import WARNING
 from app.views.naming import some_of
 from probes.trace.rows import Process
 from runners.machine_map import VARIABLES, MachineMap
@@ -136,7 +136,7 @@ def _differs(asked: _Asked, different: Sequence[_Got], machine: MachineMap) -> F
         "in_the_process": _set_to(inside, VARIABLES),
     }
     fix = _FIX_VARIABLES if changed else _FIX_PROGRAM
-    return Finding(CODE, SEVERITY[CODE], None, summary, evidence, fix, ())
+    return Finding(CODE, WARNING, None, summary, evidence, fix, ())
 
 
 def _lacks(asked: _Asked, lacking: Sequence[str], tables: Tables) -> Finding:
@@ -152,9 +152,7 @@ def _lacks(asked: _Asked, lacking: Sequence[str], tables: Tables) -> Finding:
         "launched_with": _set_to(asked.launched_with, VARIABLES),
         "in_the_process": _set_to(inside, VARIABLES),
     }
-    return Finding(
-        CODE, SEVERITY[CODE], None, summary, evidence, _FIX_VARIABLES if changed else _FIX_NONE, ()
-    )
+    return Finding(CODE, WARNING, None, summary, evidence, _FIX_VARIABLES if changed else _FIX_NONE, ())
 
 
 def _counted_otherwise(got: Sequence[_Got], machine: MachineMap) -> list[Finding]:

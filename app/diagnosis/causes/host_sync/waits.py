@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from app.diagnosis.registry import SEVERITY, advice
+from app.diagnosis.causes.host_sync.cause import CAUSE, advice
 from app.diagnosis.wording import library_functions
 from app.diagnosis.wording.transfer_costs import Telling, cost_ns, standstill, waited
 from app.facts.devices import in_order
@@ -37,12 +37,10 @@ def of_syncs(syncs: Sequence[Sync], telling: Telling) -> Finding:
     summary = (
         f"Python {does} {named} by {library_functions.by(evidence)} at {first.site or 'an unknown line'}"
     )
-    severity = SEVERITY["host-sync"] if often else "info"
+    severity = CAUSE.severity if often else "info"
     text = f"{summary}: {units.times(count)}{standstill(syncs)}{share}."
-    change = advice("host-sync", evidence | {"takes": first.takes}) if often else None
-    return Finding(
-        "host-sync", severity, first.site, text, evidence, change, (), often, 0, cost_ns((), syncs)
-    )
+    change = advice(evidence | {"takes": first.takes}) if often else None
+    return Finding(CAUSE.code, severity, first.site, text, evidence, change, (), often, 0, cost_ns((), syncs))
 
 
 def _lying(syncs: Sequence[Sync], evidence: dict[str, Any]) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.diagnosis.registry import SEVERITY, advice
 from app.facts.devices import in_order, is_gpu, is_host
 from app.facts.memory import Memory, memory_table
 from app.facts.placement import placement
 from app.facts.tables import Tables
 from app.judgments.finding import Finding
+from app.judgments.severity import WARNING
 from app.views import units
 from app.views.naming import some_of
 
@@ -43,7 +43,7 @@ def _idle_cards(spec: Mapping[str, Any], ops: Mapping[str, int]) -> list[Finding
         f"{named} {'were' if len(idle) > 1 else 'was'} given to the script and ran nothing; all its ops ran"
         f" on {some_of(busy, 'devices')}."
     )
-    return [Finding(CODE, SEVERITY[CODE], None, summary, evidence, advice(CODE, evidence), ())]
+    return [Finding(CODE, WARNING, None, summary, evidence, None, ())]
 
 
 def _memory(rows: Sequence[Memory], ops: Mapping[str, int], tables: Tables) -> list[Finding]:
@@ -65,4 +65,4 @@ def _memory(rows: Sequence[Memory], ops: Mapping[str, int], tables: Tables) -> l
         f"{fullest} held up to {units.size(most)} and {emptiest} no more than {units.size(least)} ({basis}):"
         " the fuller one limits how large the run can be."
     )
-    return [Finding(CODE, SEVERITY[CODE], None, summary, evidence, advice(CODE, evidence), ())]
+    return [Finding(CODE, WARNING, None, summary, evidence, None, ())]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from app.diagnosis.detectors.row_shares import abreast, share
-from app.diagnosis.detectors.tensor_paths import Chain
-from app.diagnosis.registry import SEVERITY, advice
+from app.diagnosis.causes.bounce.cause import CAUSE, advice
+from app.diagnosis.causes.bounce.paths import Chain
+from app.diagnosis.row_shares import abreast, share
 from app.diagnosis.wording.transfer_costs import Telling, cost_ns, standstill, waited
 from app.facts.devices import is_host
 from app.facts.syncs import Sync
@@ -18,7 +18,6 @@ from app.judgments.finding import Finding
 from app.views import units
 from app.views.naming import some_of
 
-CODE = "bounce"
 _EXPLAINED = frozenset(
     {"explicit", "default-device", "host-sync", "host-upload", "redundant-copy", "unknown"}
 )
@@ -126,19 +125,19 @@ def _finding(
     seldom = telling.rounds > 1 and not recurs and not often
     # A scalar or two, for which Python does not wait, needs no change.
     petty = not waits and all(hop.bytes is not None and hop.bytes <= TINY for hop in part)
-    severity = "info" if tiny or seldom else SEVERITY[CODE]
+    severity = "info" if tiny or seldom else CAUSE.severity
     along = ", its gradients the same way back among them" if back else ""
     uneven = _uneven(chains, shares)
     moved = _in_all(part, telling) if uneven else telling.cost(part)
     cost = f"{moved}{along}{telling.copying(part)}{standstill(waits)}"
     summary = f"{_told(ways, first, last, further.values(), evidence['tensors'], uneven)}: {cost}."
     return Finding(
-        CODE,
+        CAUSE.code,
         severity,
         first.site,
         summary,
         evidence,
-        advice(CODE, evidence) if severity != "info" or (recurs and not petty) else None,
+        advice(evidence) if severity != "info" or (recurs and not petty) else None,
         rows,
         recurs,
         sum(hop.bytes_total or 0 for hop in part),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from app.diagnosis.registry import SEVERITY, advice
 from app.facts.devices import in_order
 from app.facts.tables import Tables
 from app.judgments.finding import Finding
+from app.judgments.severity import ERROR
 from app.views import units
 from app.views.naming import some_of
 from probes.trace.hop import HANDED_TO_OPERATOR
@@ -64,7 +64,7 @@ def _finding(
         evidence["also_at"] = [line for line in also if line]
     told = " ".join(part for part in (_read(site, read), _refused(site, raised), _also(evidence)) if part)
     often = tables.rounds > 1 and _times(read) >= tables.rounds
-    return Finding(CODE, SEVERITY[CODE], site, told, evidence, advice(CODE, evidence), (), often)
+    return Finding(CODE, ERROR, site, told, evidence, None, (), often)
 
 
 def _made(keys: Sequence[Key], tables: Tables) -> dict[str, list[str]]:

@@ -10,8 +10,11 @@ from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import UNDECIDED, Crossing
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
+from app.facts.transfers.transfer import Transfer
 from app.fixes.situation import Draft, Situation
 from app.judgments.finding import Finding
+from app.judgments.judgment import Judgment
+from probes.trace.rows import Key
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,3 +68,7 @@ class Cause:
     """The change of the code that mends it; None where the text decides for none."""
     act: Callable[[Hop], tuple[str, ...]] = of_way
     """What makes several transfers of one line one finding: those for which it is the same."""
+    severity_of: Callable[[Transfer, Mapping[str, Any]], str] = lambda transfer, evidence: ""
+    """How bad a transfer is that a rule of `app.diagnosis.judge` gave this evidence; '' for `severity`."""
+    with_lines: Callable[[Judgment, Key, Tables], Judgment] = lambda judgment, key, tables: judgment
+    """What was judged of a transfer, with further lines that belong to it."""

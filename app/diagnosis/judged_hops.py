@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from app.diagnosis.rules.judgment import judged
+from app.diagnosis.judge import judged
 from app.facts.tables import Tables
 from app.facts.transfers import hops
 from app.facts.transfers.hops import Hop

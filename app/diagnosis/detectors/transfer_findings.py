@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.causes.host_sync.waits import told_at
-from app.diagnosis.causes.host_upload.threads import BY_ANOTHER_THREAD, by_another_thread
+from app.diagnosis.causes.host_upload.rules import BY_ANOTHER_THREAD, by_another_thread
 from app.diagnosis.causes.variable_home.changes import changed_at, of_changes
 from app.diagnosis.detectors.consequences import put_back
 from app.diagnosis.registry import advice, summary

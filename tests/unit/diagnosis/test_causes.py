@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from app.diagnosis.judge import RULES, judge
 from app.diagnosis.registry import SEVERITY, advice
-from app.diagnosis.rules.causes import RULES, judge
 from app.facts.transfers.transfer import Context, Reduction, sent
 from app.store.paces import Pace
 from app.views.naming import some_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.diagnosis.causes.reduce_on_host.rules import reduce_on_host
 from app.diagnosis.fix_choice import repair
 from app.diagnosis.registry import advice, because
-from app.diagnosis.rules.reductions import reduce_on_host
 from app.facts.tables import Tables
 from app.facts.transfers.hand_sums import hand_sums
 from app.facts.transfers.transfer import Context, HandSum, Transfer

@@ -7,6 +7,7 @@ from typing import Any
 
 from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.causes.default_device.line_advice import PUT_BESIDE_INPUTS, line_advice
+from app.diagnosis.causes.default_device.rules import severity_of, with_origin
 from app.diagnosis.wording import function_scopes
 from app.diagnosis.wording.ends import destination, source
 from app.diagnosis.wording.evidence_facts import Facts
@@ -169,4 +170,6 @@ CAUSE = Cause(
     line_advice=line_advice,
     act=of_line,
     fix=fix,
+    severity_of=severity_of,
+    with_lines=with_origin,
 )

@@ -7,6 +7,7 @@ from typing import Any
 
 from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.causes.host_sync.line_advice import EITHER, line_advice
+from app.diagnosis.causes.host_sync.rules import severity_of
 from app.diagnosis.wording.evidence_facts import Facts
 from app.fixes.syncs.host_syncs import host_sync
 from app.judgments.severity import WARNING
@@ -109,4 +110,5 @@ CAUSE = Cause(
     line_advice=line_advice,
     act=of_line,
     fix=host_sync,
+    severity_of=severity_of,
 )

@@ -6,7 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.diagnosis.cause import Cause, of_line
-from app.diagnosis.causes.host_upload.threads import BY_ANOTHER_THREAD, by_another_thread
+from app.diagnosis.causes.host_upload.rules import (
+    BY_ANOTHER_THREAD,
+    by_another_thread,
+    severity_of,
+    with_thread,
+)
 from app.diagnosis.wording.ends import destination
 from app.diagnosis.wording.evidence_facts import Facts
 from app.fixes.flow.returned_data import taken_before
@@ -58,4 +63,6 @@ CAUSE = Cause(
     line_advice=line_advice,
     act=of_line,
     fix=host_upload,
+    severity_of=severity_of,
+    with_lines=with_thread,
 )

@@ -7,6 +7,7 @@ from typing import Any
 
 from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.causes.missing_device.detection import CODE, absent_findings
+from app.diagnosis.causes.missing_device.rules import with_scope
 from app.diagnosis.wording.evidence_facts import Facts
 from app.fixes.scopes.nearest_device import missing_device, named_at
 from app.judgments.severity import WARNING
@@ -53,4 +54,5 @@ CAUSE = Cause(
     detect=lambda run: absent_findings(run.tables, run.hops) if run.launched else [],
     act=of_line,
     fix=missing_device,
+    with_lines=with_scope,
 )

@@ -117,10 +117,7 @@ def _refused(site: str | None, keys: Sequence[Key]) -> str:
 def _where(keys: Sequence[Key]) -> tuple[str, str]:
     ran_on = _devices(key.fields.get("device") for key in keys)
     reads = _devices(device for key in keys for device in key.fields.get("reads") or ())
-    return (
-        some_of(ran_on, "devices") or "an unknown device",
-        some_of(reads, "devices") or "another device",
-    )
+    return (some_of(ran_on, "devices") or "an unknown device", some_of(reads, "devices") or "another device")
 
 
 def _devices(names: Iterable[str | None]) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.diagnosis.cause import Cause, of_line
+from app.diagnosis.causes.no_kernel.rules import severity_of
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import Crossing
 from app.fixes.kernels.equivalents import instead, lacking
@@ -59,4 +60,5 @@ CAUSE = Cause(
     advice=advice,
     act=of_line,
     fix=no_kernel,
+    severity_of=severity_of,
 )

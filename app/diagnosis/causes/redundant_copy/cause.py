@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.redundant_copy.rules import severity_of
 from app.diagnosis.wording.ends import destination
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import Crossing
@@ -64,4 +65,5 @@ CAUSE = Cause(
     because=because,
     advice=advice,
     fix=redundant_copy,
+    severity_of=severity_of,
 )

@@ -26,9 +26,5 @@ def because(facts: Facts) -> str:
 
 
 CAUSE = Cause(
-    code="unknown",
-    severity=INFO,
-    meaning="The evidence does not decide.",
-    summary=summary,
-    because=because,
+    code="unknown", severity=INFO, meaning="The evidence does not decide.", summary=summary, because=because
 )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.variable_home.rules import severity_of, with_creation
 from app.diagnosis.wording.ends import destination, source
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import Crossing
@@ -149,4 +150,6 @@ CAUSE = Cause(
     act=lambda hop: ("rows",) if hop.producer_op == "ResourceGather" else (),
     line_advice=of_home,
     fix=variable_home,
+    severity_of=severity_of,
+    with_lines=with_creation,
 )

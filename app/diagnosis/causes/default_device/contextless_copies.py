@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from app.facts.devices import is_host
+from app.facts.tables import Tables
 from app.facts.transfers.transfer import MadeOnHost, Transfer
+from app.judgments.judgment import Judgment
+from probes.trace.rows import Key
 
 _COPIED_BY = frozenset({"as_in_context", "as_in_ctx", "copyto", "slice assignment"})
 """Calls of the code's own that copy one array; what cuts a batch for several devices is none."""
@@ -37,3 +41,11 @@ def made_without_context(transfer: Transfer) -> dict[str, Any] | None:
     if min(one.times for one in made) < max(ran.times, transfer.count or 0):
         return None
     return {"from_nothing": why, "made_without_context": list(dict.fromkeys(ops)), "call": str(call)}
+
+
+def with_makers(judgment: Judgment, key: Key, tables: Tables) -> Judgment:
+    """The judgment of such an array's copy, at the line that makes it, or the first of what it is made of."""
+    fields = key.fields
+    sites = [site for loc in fields.get("from_nothing_locs") or () if (site := tables.site(loc))]
+    told = {"made_at": list(dict.fromkeys(sites)), "copied_at": tables.site(fields.get("loc"))}
+    return dataclasses.replace(judgment, evidence=judgment.evidence | told, at=sites[0] if sites else None)

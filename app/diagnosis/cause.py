@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.wording.evidence_facts import Facts
+from app.diagnosis.wording.evidence_labels import Label
+from app.diagnosis.wording.transfer_costs import Telling
 from app.diagnosis.wording.transfer_words import UNDECIDED, Crossing
+from app.facts.syncs import Sync
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import Transfer
@@ -15,6 +18,9 @@ from app.fixes.situation import Draft, Situation
 from app.judgments.finding import Finding
 from app.judgments.judgment import Judgment
 from probes.trace.rows import Key
+
+EvidenceOf = Callable[[dict[str, Any], Sequence[Hop], Sequence[Sync]], dict[str, Any]]
+Share = Callable[[Sequence[Hop], Sequence[Sync], Mapping[str, Any], Telling], str]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,3 +78,11 @@ class Cause:
     """How bad a transfer is that a rule of `app.diagnosis.judge` gave this evidence; '' for `severity`."""
     with_lines: Callable[[Judgment, Key, Tables], Judgment] = lambda judgment, key, tables: judgment
     """What was judged of a transfer, with further lines that belong to it."""
+    waits: Callable[[Sequence[Hop], Sequence[Sync]], list[Sync]] = lambda part, syncs: []
+    """Those of the run's waits that its transfers tell."""
+    evidence_of: EvidenceOf = lambda evidence, part, waits: evidence
+    """The evidence of transfers that are one finding: what they have in common, and what all of them show."""
+    share: Share = lambda part, waits, evidence, telling: telling.costly(waits)
+    """``, 38 % of the run``, where they are a good part of it and so a warning; '' else."""
+    labels: Mapping[str, Label] = dataclasses.field(default_factory=dict)
+    """How the proof of a finding labels evidence of the cause's own; others are in `evidence_labels`."""

@@ -9,7 +9,7 @@ from typing import Any
 from app.diagnosis.cause import Run
 from app.diagnosis.causes.bounce.detection import bounces
 from app.diagnosis.causes.bounce.paths import Chain, chains
-from app.diagnosis.causes.host_sync.waits import of_syncs, told_at
+from app.diagnosis.causes.host_sync.waits import of_syncs
 from app.diagnosis.causes.variable_home.changes import Changed, nothing_changed, with_changes
 from app.diagnosis.causes.variable_home.groups import (
     made_alike,
@@ -22,7 +22,7 @@ from app.diagnosis.detectors.transfer_findings import of_hops
 from app.diagnosis.detectors.unseen_work import of_runtime, of_unseen
 from app.diagnosis.registry import BY_CODE, detected
 from app.diagnosis.row_shares import untold
-from app.diagnosis.wording.transfer_costs import Telling
+from app.diagnosis.wording.transfer_costs import Telling, told_at
 from app.facts.devices import is_host
 from app.facts.lines import split_site
 from app.facts.placement import changing, op_table

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.wording.evidence_facts import Facts
+from app.facts.syncs import Sync
+from app.facts.transfers.hops import Hop
 from app.fixes.scopes.device_scopes import gradient_scope
 from app.fixes.scopes.gradient_stages import forward_devices
 from app.fixes.situation import Situation
@@ -55,6 +57,12 @@ def line_advice(situation: Situation, said: str) -> str | None:
     )
 
 
+def evidence_of(evidence: dict[str, Any], part: Sequence[Hop], waits: Sequence[Sync]) -> dict[str, Any]:
+    """With the lines of the forward ops."""
+    lines = list(dict.fromkeys(hop.forward_site for hop in part if hop.forward_site))
+    return evidence | {"forward_at": lines}
+
+
 CAUSE = Cause(
     code="gradient-outside-scope",
     severity=WARNING,
@@ -68,4 +76,5 @@ CAUSE = Cause(
     line_advice=line_advice,
     act=of_line,
     fix=gradient_scope,
+    evidence_of=evidence_of,
 )

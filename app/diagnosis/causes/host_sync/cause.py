@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.causes.host_sync.line_advice import EITHER, line_advice
 from app.diagnosis.causes.host_sync.rules import severity_of
+from app.diagnosis.wording import library_functions
 from app.diagnosis.wording.evidence_facts import Facts
+from app.diagnosis.wording.transfer_costs import told_at, waited
+from app.facts.syncs import Sync
+from app.facts.transfers.hops import Hop
 from app.fixes.syncs.host_syncs import host_sync
 from app.judgments.severity import WARNING
 from app.views.naming import each, some_of
-from probes.trace.hop import ASSERTION, DISPATCH, HANDED_TO_FUNCTION, HANDED_TO_OPERATOR, IN_GRAPH, ON_BATCH
+from probes.trace.hop import (
+    ASSERTION,
+    DISPATCH,
+    HANDED_TO_FUNCTION,
+    HANDED_TO_OPERATOR,
+    IN_GRAPH,
+    MAKE_ROOM,
+    ON_BATCH,
+)
 
 _HANDED_TO = {HANDED_TO_FUNCTION: "Python function called", HANDED_TO_OPERATOR: "operator called"}
 _IN_MXNETS_THREAD = (
     "A thread of MXNet's own runs the operator, once its inputs are computed: that thread waits for the"
     " values, and with it all that needs the operator's result, while the program's own code goes on."
 )
+
+_HANDED = frozenset({HANDED_TO_FUNCTION, HANDED_TO_OPERATOR})
+_NOT_MAKERS = MAKE_ROOM | {"", "?"}
+"""Producers that say nothing of a value."""
 
 
 def because(facts: Facts) -> str:
@@ -99,6 +115,39 @@ def _in_python(evidence: Mapping[str, Any]) -> str:
     return ""
 
 
+def waits_of(part: Sequence[Hop], syncs: Sequence[Sync]) -> list[Sync]:
+    """Waits for the values; what was read to the host first is taken there, and waited for on its device."""
+    taken = {(hop.src, hop.site, False) for hop in part}
+    taken |= {(hop.dst, hop.site, False) for hop in part if hop.kind != "pull"}
+    return [sync for sync in syncs if told_at(sync) in taken]
+
+
+def evidence_of(evidence: dict[str, Any], part: Sequence[Hop], waits: Sequence[Sync]) -> dict[str, Any]:
+    """With the waits, what made the values, and who takes them."""
+    return evidence | waited(waits) | _made_by(part) | _taking(part, waits)
+
+
+def _made_by(hops: Sequence[Hop]) -> dict[str, Any]:
+    """Which ops made what Python took, where they are known, and what was but handed to Python by whom."""
+    known: dict[str, list[str]] = {}
+    for hop in hops:
+        if hop.producer_op not in _NOT_MAKERS:
+            name = "handed_by" if hop.producer_op in _HANDED else "made_by"
+            text = f"{hop.producer_op} at {hop.producer_site or 'an unknown line'}"
+            known.setdefault(name, []).append(text)
+    return {name: list(dict.fromkeys(texts)) for name, texts in known.items()}
+
+
+def _taking(hops: Sequence[Hop], waits: Sequence[Sync]) -> dict[str, Any]:
+    """The library's function that takes the values, if the code does not, and waits that take nothing."""
+    taken = [str(hop.cause.evidence.get("taken_by")) for hop in hops]
+    told: dict[str, Any] = {}
+    if all(hop.kind == "pull" for hop in hops) and library_functions.named(taken):
+        told["inside"] = library_functions.functions(hop.via for hop in hops)
+    told["waits_by"] = list(dict.fromkeys(sync.kind for sync in waits if not sync.takes))
+    return {name: found for name, found in told.items() if found}
+
+
 CAUSE = Cause(
     code="host-sync",
     severity=WARNING,
@@ -111,4 +160,6 @@ CAUSE = Cause(
     act=of_line,
     fix=host_sync,
     severity_of=severity_of,
+    evidence_of=evidence_of,
+    waits=waits_of,
 )

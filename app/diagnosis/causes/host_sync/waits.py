@@ -16,11 +16,6 @@ from app.views.naming import alone, some_of
 from probes.trace.hop import LIBRARYS_OWN
 
 
-def told_at(sync: Sync) -> tuple[str, str | None, bool]:
-    """What a wait stands by that is told with a transfer: a value taken, or one sent to an array in use."""
-    return sync.waited_for, sync.site, sync.kind == "upload"
-
-
 def of_syncs(syncs: Sequence[Sync], telling: Telling) -> Finding:
     """Waits of one kind at one line, for one device or several."""
     first, count = syncs[0], sum(sync.count for sync in syncs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.cause import Cause, of_line
@@ -14,6 +14,9 @@ from app.diagnosis.causes.host_upload.rules import (
 )
 from app.diagnosis.wording.ends import destination
 from app.diagnosis.wording.evidence_facts import Facts
+from app.diagnosis.wording.transfer_costs import Telling, told_at, waited
+from app.facts.syncs import Sync
+from app.facts.transfers.hops import Hop
 from app.fixes.flow.returned_data import taken_before
 from app.fixes.paths.repeated_uploads import host_upload
 from app.fixes.situation import Situation
@@ -52,6 +55,24 @@ def line_advice(situation: Situation, said: str) -> str | None:
     )
 
 
+def waits_of(part: Sequence[Hop], syncs: Sequence[Sync]) -> list[Sync]:
+    """Waits to send to an array in use."""
+    sent = {(hop.dst, hop.site, True) for hop in part}
+    return [sync for sync in syncs if told_at(sync) in sent]
+
+
+def evidence_of(evidence: dict[str, Any], part: Sequence[Hop], waits: Sequence[Sync]) -> dict[str, Any]:
+    """With the waits, and that another thread sends it only if that sends all of it."""
+    if not by_another_thread(evidence):
+        evidence.pop(BY_ANOTHER_THREAD, None)
+    return evidence | (waited(waits) if waits else {})
+
+
+def share(part: Sequence[Hop], waits: Sequence[Sync], evidence: Mapping[str, Any], telling: Telling) -> str:
+    """The part of the run that it holds up; '' for another thread's, which the steps need not wait for."""
+    return "" if by_another_thread(evidence) else telling.costly(waits) or telling.stalling(part)
+
+
 CAUSE = Cause(
     code="host-upload",
     severity=INFO,
@@ -65,4 +86,7 @@ CAUSE = Cause(
     fix=host_upload,
     severity_of=severity_of,
     with_lines=with_thread,
+    evidence_of=evidence_of,
+    waits=waits_of,
+    share=share,
 )

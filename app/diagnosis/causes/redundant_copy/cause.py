@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.cause import Cause
@@ -10,6 +10,8 @@ from app.diagnosis.causes.redundant_copy.rules import severity_of
 from app.diagnosis.wording.ends import destination
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import Crossing
+from app.facts.syncs import Sync
+from app.facts.transfers.hops import Hop
 from app.fixes.paths.needless_copies import redundant_copy
 from app.judgments.severity import WARNING
 from app.views.naming import each
@@ -57,6 +59,14 @@ def advice(evidence: Mapping[str, Any]) -> str:
     return "Drop the copy: the tensor is there already."
 
 
+def evidence_of(evidence: dict[str, Any], part: Sequence[Hop], waits: Sequence[Sync]) -> dict[str, Any]:
+    """With the lines that make what is sent again."""
+    if not evidence.get("sent_again"):
+        return evidence
+    made = dict.fromkeys(hop.producer_site for hop in part if hop.producer_site)
+    return evidence | {"sent_from": list(made)}
+
+
 CAUSE = Cause(
     code="redundant-copy",
     severity=WARNING,
@@ -66,4 +76,5 @@ CAUSE = Cause(
     advice=advice,
     fix=redundant_copy,
     severity_of=severity_of,
+    evidence_of=evidence_of,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.cause import Cause
@@ -11,6 +11,9 @@ from app.diagnosis.wording.ends import destination, source
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import Crossing
 from app.facts.devices import is_host
+from app.facts.lines import split_site
+from app.facts.syncs import Sync
+from app.facts.transfers.hops import Hop
 from app.fixes.kernels.integer_variables import variable_home
 from app.fixes.scopes.created_variables import PUT_WHERE_READ, of_home
 from app.judgments.severity import WARNING
@@ -136,6 +139,20 @@ def _runs_by_default(evidence: Mapping[str, Any]) -> bool:
     return not asked and all(len(devices) == 1 for devices in ends) and not is_host(ends[0][0])
 
 
+def evidence_of(evidence: dict[str, Any], part: Sequence[Hop], waits: Sequence[Sync]) -> dict[str, Any]:
+    """With the objects' lines in order, and whether each variable is read on one device only."""
+    if isinstance(made := evidence.get("object_made_at"), list):
+        evidence["object_made_at"] = sorted(
+            filter(None, made), key=lambda site: split_site(site) or (site, 0)
+        )
+    readers: dict[str, set[str]] = {}
+    for hop in part:
+        readers.setdefault(str(hop.cause.evidence.get("variable") or hop.tensor), set()).add(hop.dst)
+    if len({hop.dst for hop in part}) > 1 and all(len(devices) == 1 for devices in readers.values()):
+        evidence["one_reader_each"] = True
+    return evidence
+
+
 CAUSE = Cause(
     code="variable-home",
     severity=WARNING,
@@ -152,4 +169,5 @@ CAUSE = Cause(
     fix=variable_home,
     severity_of=severity_of,
     with_lines=with_creation,
+    evidence_of=evidence_of,
 )

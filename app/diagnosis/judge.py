@@ -10,19 +10,19 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from app.diagnosis.causes.collective import rules as collective
-from app.diagnosis.causes.colocation import rules as colocation
+from app.diagnosis.causes.collective import cause as collective
+from app.diagnosis.causes.colocation import cause as colocation
 from app.diagnosis.causes.default_device import contextless_copies
 from app.diagnosis.causes.default_device import rules as default_device
-from app.diagnosis.causes.explicit import rules as explicit
-from app.diagnosis.causes.gradient_outside_scope import rules as gradient_outside_scope
+from app.diagnosis.causes.explicit import cause as explicit
+from app.diagnosis.causes.gradient_outside_scope import cause as gradient_outside_scope
 from app.diagnosis.causes.host_memory import rules as host_memory
 from app.diagnosis.causes.host_sync import rules as host_sync
-from app.diagnosis.causes.host_upload import rules as host_upload
-from app.diagnosis.causes.missing_device import rules as missing_device
-from app.diagnosis.causes.no_kernel import rules as no_kernel
-from app.diagnosis.causes.reduce_on_host import rules as reduce_on_host
-from app.diagnosis.causes.redundant_copy import rules as redundant_copy
+from app.diagnosis.causes.host_upload import cause as host_upload
+from app.diagnosis.causes.missing_device import cause as missing_device
+from app.diagnosis.causes.no_kernel import cause as no_kernel
+from app.diagnosis.causes.reduce_on_host import cause as reduce_on_host
+from app.diagnosis.causes.redundant_copy import cause as redundant_copy
 from app.diagnosis.causes.variable_home import rules as variable_home
 from app.diagnosis.registry import BY_CODE
 from app.diagnosis.rules import backward_ops, placements

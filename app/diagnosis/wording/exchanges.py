@@ -11,7 +11,7 @@ _SUMMED_ON = ", summed on "
 """In an algorithm's name, which may say already where it sums."""
 
 
-def exchanged(crossing: Crossing, template: str) -> str:
+def exchange_summary(crossing: Crossing, template: str) -> str:
     """The template with the algorithms, each once, where they sum, and what is exchanged."""
     names = (name.partition(_SUMMED_ON)[0] for name in each(crossing.evidence.get("algorithm")))
     devices = in_order(each(crossing.evidence.get("summed_on")))

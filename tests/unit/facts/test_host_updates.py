@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.diagnosis.causes.reduce_on_host.rules import reduce_on_host
+from app.diagnosis.causes.reduce_on_host.cause import reduce_on_host
 from app.diagnosis.fix_choice import repair
 from app.diagnosis.registry import advice, because
 from app.facts.tables import Tables

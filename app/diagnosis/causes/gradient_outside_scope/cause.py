@@ -6,9 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.cause import Cause, of_line
+from app.diagnosis.rules.backward_ops import all_of_line, forward_op
+from app.diagnosis.rules.placements import called_in_scope, variable_home
 from app.diagnosis.wording.evidence_facts import Facts
+from app.facts.devices import parse
 from app.facts.syncs import Sync
 from app.facts.transfers.hops import Hop
+from app.facts.transfers.transfer import Transfer
 from app.fixes.scopes.device_scopes import gradient_scope
 from app.fixes.scopes.gradient_stages import forward_devices
 from app.fixes.situation import Situation
@@ -16,6 +20,33 @@ from app.judgments.severity import WARNING
 from app.views.naming import flat
 
 _WANTED = ("forward_requested", "producer_forward_requested", "gradients_of")
+
+
+def asked_elsewhere(transfer: Transfer) -> dict[str, Any] | None:
+    """The consumer is a backward op that the code placed away from its forward op, which is at a variable.
+
+    Of other tensors the code wants both ends where it put them; the variable is where it is used already.
+    """
+    wanted = str(transfer.facts.get("forward_requested") or "")
+    if variable_home(transfer) is None or transfer.tiny or not (transfer.every_step or transfer.often):
+        return None
+    if transfer.requested != transfer.dst or wanted != transfer.src or not parse(wanted):
+        return None
+    found = {"forward_requested": wanted, "default_device": transfer.requested}
+    return found | forward_op(transfer, "forward_op") | all_of_line(transfer)
+
+
+def made_by_gradient(transfer: Transfer) -> dict[str, Any] | None:
+    """The producer is a backward op that nobody placed, whose forward op was placed elsewhere."""
+    wanted = str(transfer.facts.get("producer_forward_requested") or "")
+    if transfer.producer_requested or not parse(wanted) or transfer.facts.get("producer_rewritten"):
+        return None
+    default = transfer.producer_default
+    if transfer.src != default or transfer.src == wanted:
+        return None
+    found = {"producer_forward_requested": wanted, "default_device": default}
+    found |= forward_op(transfer, "producer_forward_op") | all_of_line(transfer)
+    return found | called_in_scope(transfer.producer_called_on)
 
 
 def because(facts: Facts) -> str:

@@ -2,16 +2,53 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
 from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.causes.missing_device.detection import CODE, absent_findings
-from app.diagnosis.causes.missing_device.rules import with_scope
 from app.diagnosis.wording.evidence_facts import Facts
-from app.fixes.scopes.nearest_device import missing_device, named_at
+from app.facts.devices import parse
+from app.facts.tables import Tables
+from app.facts.transfers.transfer import READS, Transfer
+from app.fixes.scopes import nearest_device
+from app.judgments.judgment import Judgment
 from app.judgments.severity import WARNING
 from app.views.naming import one
+from probes.trace.rows import Key
+
+
+def missing_device(transfer: Transfer) -> dict[str, Any] | None:
+    """The device that the code named for the consumer does not exist here, and it ran on another."""
+    return _missing(transfer, transfer.requested, transfer.dst)
+
+
+def made_on_missing_device(transfer: Transfer) -> dict[str, Any] | None:
+    """The device that the code named for the producer does not exist here, and it ran on another.
+
+    Not of a variable's value, which is read where that lives.
+    """
+    if transfer.text("producer_op") in READS:
+        return None
+    return _missing(transfer, transfer.producer_requested, transfer.src)
+
+
+def _missing(transfer: Transfer, name: str, ran_on: str) -> dict[str, Any] | None:
+    devices = transfer.context.devices
+    missing = bool(devices) and parse(name) is not None and name not in devices and ran_on != name
+    return {"missing": name, "ran_on": ran_on} if missing else None
+
+
+def with_scope(judgment: Judgment, key: Key, tables: Tables) -> Judgment:
+    """The judgment with the line of the scope that asked for it."""
+    end = "producer_scope" if judgment.blames == "producer" else "scope"
+    if end not in judgment.evidence:
+        return judgment
+    asked = {"asked_in": judgment.evidence[end]}
+    if opener := judgment.evidence.get(f"{end}_opener"):
+        asked["asked_in_opener"] = str(opener)
+    return dataclasses.replace(judgment, evidence=judgment.evidence | asked)
 
 
 def because(facts: Facts) -> str:
@@ -50,9 +87,9 @@ CAUSE = Cause(
     summary="The code at {at} asks for {missing}, which does not exist here; it ran on {ran_on}",
     because=because,
     advice=advice,
-    line_advice=named_at,
+    line_advice=nearest_device.named_at,
     detect=lambda run: absent_findings(run.tables, run.hops) if run.launched else [],
     act=of_line,
-    fix=missing_device,
+    fix=nearest_device.missing_device,
     with_lines=with_scope,
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 
-from app.diagnosis.finding import Finding
 from app.facts.transfers.hops import Hop
+from app.judgments.finding import Finding
 
 
 def told_hops(hops: Sequence[Hop], findings: Iterable[Finding]) -> list[Hop]:

@@ -7,11 +7,10 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from app.diagnosis.detectors import scope_neighbors
-from app.diagnosis.finding import Finding
+from app.diagnosis.causes.default_device import neighbors
 from app.diagnosis.fix_choice import advised, repair
 from app.diagnosis.proof import Proof, proof
-from app.diagnosis.wording.evidence import because
+from app.diagnosis.registry import because
 from app.facts.excerpt import Excerpt, excerpt
 from app.facts.lines import split_site
 from app.facts.placement import op_table
@@ -19,6 +18,7 @@ from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
 from app.fixes.code.edits import Repair
 from app.fixes.executed_ops import Ran
+from app.judgments.finding import Finding
 from app.store.sources import shown_lines
 
 
@@ -53,7 +53,7 @@ def explained(findings: Sequence[Finding], tables: Tables, hops: Sequence[Hop]) 
     ran = Ran(functools.cache(lambda: op_table(tables)))
     files = list(dict.fromkeys(one.site.rpartition(":")[0] for one in tables.locations.values()))
     texts = functools.cache(lambda path: _shown(tables, path))
-    told = scope_neighbors.together(findings, hops, tables.text_of)
+    told = neighbors.together(findings, hops, tables.text_of)
     return [_explained(finding, tables, hops, ran, files, texts) for finding in told]
 
 
@@ -85,6 +85,6 @@ def _explained(
     words = made.words if made else advised(finding, *known)
     finding = dataclasses.replace(finding, fix=words)
     if not made:
-        finding = dataclasses.replace(finding, fix=scope_neighbors.advised(finding))
+        finding = dataclasses.replace(finding, fix=neighbors.advised(finding))
     change = "\n".join(shown_lines(made.code(tables.text_of))) if made else ""
     return Explained(finding, because(finding), lines, made, change, proof(finding, hops, code_of))

@@ -6,56 +6,40 @@ import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from app.diagnosis.cause import Run
+from app.diagnosis.causes.bounce.detection import bounces
+from app.diagnosis.causes.bounce.paths import Chain, chains
+from app.diagnosis.causes.host_sync.waits import of_syncs
+from app.diagnosis.causes.variable_home.changes import Changed, nothing_changed, with_changes
+from app.diagnosis.causes.variable_home.groups import (
+    made_alike,
+    made_together,
+    read_by_several,
+    read_together,
+)
 from app.diagnosis.detectors.consequences import consequences
-from app.diagnosis.detectors.device_order import order_findings
-from app.diagnosis.detectors.imbalance import balance_findings
-from app.diagnosis.detectors.missing_devices import absent_findings
-from app.diagnosis.detectors.mixed_contexts import mixed_findings
-from app.diagnosis.detectors.remote_variables import Changed, nothing_changed, with_changes
-from app.diagnosis.detectors.replica_drift import drift_findings
-from app.diagnosis.detectors.round_trips import bounces
-from app.diagnosis.detectors.row_shares import untold
-from app.diagnosis.detectors.tensor_paths import Chain, chains
 from app.diagnosis.detectors.transfer_findings import of_hops
 from app.diagnosis.detectors.unseen_work import of_runtime, of_unseen
-from app.diagnosis.detectors.variable_groups import made_alike, made_together, read_by_several, read_together
-from app.diagnosis.detectors.wait_findings import of_syncs, told_at
-from app.diagnosis.detectors.xla_clusters import by_xla, inside, opaque_findings
-from app.diagnosis.finding import Finding
-from app.diagnosis.severity import RANK
-from app.diagnosis.wording.transfer_costs import Telling
+from app.diagnosis.registry import BY_CODE, detected
+from app.diagnosis.row_shares import untold
+from app.diagnosis.wording.transfer_costs import Telling, told_at
 from app.facts.devices import is_host
 from app.facts.lines import split_site
 from app.facts.placement import changing, op_table
 from app.facts.syncs import Sync
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
+from app.facts.unseen_rows import by_xla, inside
+from app.judgments.finding import Finding
+from app.judgments.severity import RANK
 from probes.trace.rows import RUNTIMES_GRAPHS, Unseen
-
-_BY_LINE = frozenset(
-    {
-        "gradient-outside-scope",
-        "default-device",
-        "collective",
-        "reduce-on-host",
-        "host-sync",
-        "host-upload",
-        "variable-home",
-        "missing-device",
-        "no-kernel",
-    }
-)
-"""One line is the mistake, or the one act, whichever devices it sends between."""
 
 
 def run_findings(
     tables: Tables, hops: Sequence[Hop], syncs: Sequence[Sync], spec: Mapping[str, Any] | None = None
 ) -> list[Finding]:
     """All findings of a run whose hops and syncs are these, and that was launched by this `spec`."""
-    more = [*mixed_findings(tables), *drift_findings(tables), *order_findings(spec or {}, tables)]
-    more += [*opaque_findings(tables), *balance_findings(spec or {}, tables)]
-    if spec is not None and not spec.get("preflight"):  # which makes devices up, and is told without a launch
-        more += absent_findings(tables, hops)
+    more = detected(Run(tables, hops, spec))
     found = chains(tables, hops)
     ops = functools.cache(lambda: op_table(tables))
     return findings(
@@ -96,7 +80,7 @@ def findings(
     for index, hop in enumerate(over):
         if hop.count != 0 and not _stays_on_host(hop):
             at = made_together(hop) or (hop.blamed_site,)
-            groups.setdefault((hop.cause.code, *at, *_act(hop)), []).append(index)
+            groups.setdefault((hop.cause.code, *at, *BY_CODE[hop.cause.code].act(hop)), []).append(index)
     made_alike(groups, over)
     read_by_several(groups, over)
     read_together(groups, over, telling)
@@ -141,18 +125,6 @@ def _line_first(rows: list[int], hops: Sequence[Hop]) -> list[int]:
         return rows
     first = min(moved, key=lambda site: (-moved[site], split_site(site) or ("", 0)))
     return sorted(rows, key=lambda row: hops[row].blamed_site != first)
-
-
-def _act(hop: Hop) -> tuple[str, ...]:
-    """What makes several transfers of one line one finding, beside their cause."""
-    if hop.cause.code in _BY_LINE:
-        # Rows of one variable and the whole of another are mended apart.
-        looked_up = hop.cause.code == "variable-home" and hop.producer_op == "ResourceGather"
-        return ("rows",) if looked_up else ()
-    if hop.cause.code == "colocation":
-        return hop.src, hop.dst, hop.cause.blames  # kept beside a variable, or made where something lives
-    call = hop.cause.evidence.get("call")
-    return (str(call),) if call else (hop.src, hop.dst)
 
 
 def _order(finding: Finding) -> tuple[int, bool, bool, int]:

@@ -2,41 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
-from app.diagnosis.finding import Finding
-from app.diagnosis.wording.source_advice import in_words
+from app.diagnosis.registry import BY_CODE
 from app.facts.lines import split_site
 from app.facts.transfers.hops import Hop
 from app.fixes.code.change import Overlap
 from app.fixes.code.edits import Edit, Repair, applied, edits_between
 from app.fixes.code.parsed_source import BROKEN, Source
-from app.fixes.contexts import array_contexts
-from app.fixes.contexts.repeated_copies import made_there, of_copy
+from app.fixes.contexts.repeated_copies import of_copy
 from app.fixes.executed_ops import Ran
-from app.fixes.kernels import compiled_functions, integer_products, integer_variables
-from app.fixes.paths import direct_paths, needless_copies, repeated_uploads
-from app.fixes.replicas import gradient_exchange
-from app.fixes.scopes import device_scopes, host_moves, nearest_device
+from app.fixes.scopes import host_moves
 from app.fixes.situation import Draft, Situation
-from app.fixes.syncs import host_syncs
+from app.judgments.finding import Finding
+from app.judgments.severity import INFO
 
-_BY_CODE: Mapping[str, Callable[[Situation], Draft | None]] = {
-    "explicit": made_there,
-    "host-sync": host_syncs.host_sync,
-    "gradient-outside-scope": device_scopes.gradient_scope,
-    "no-kernel": integer_products.no_kernel,
-    "missing-device": nearest_device.missing_device,
-    "mixed-context": array_contexts.mixed_context,
-    "variable-home": integer_variables.variable_home,
-    "host-upload": repeated_uploads.host_upload,
-    "colocation": repeated_uploads.colocation,
-    "redundant-copy": needless_copies.redundant_copy,
-    "bounce": direct_paths.bounce,
-    "reduce-on-host": gradient_exchange.reduce_on_host,
-    "replica-drift": gradient_exchange.replica_drift,
-    "xla-opaque": compiled_functions.without_xla,
-}
 _FRAMEWORKS = ("tensorflow", "mxnet")
 """Those whose code can be changed; a run may name none, or any."""
 
@@ -57,12 +37,8 @@ def repair(
     are those of the run, `ran` what ran at its lines, `files` the names of files that have any. The changed
     text always parses.
     """
-    petty = not finding.recurs or (finding.code == "bounce" and finding.fix is None)
-    if (finding.severity == "info" and petty) or finding.evidence.get("cut_on_host"):
-        return None
-    by_framework = array_contexts.default_context if framework == "mxnet" else device_scopes.default_device
-    make = by_framework if finding.code == "default-device" else _BY_CODE.get(finding.code)
-    if make is None:
+    make = BY_CODE[finding.code].fix
+    if make is None or (finding.severity == INFO and not finding.recurs):
         return None
     try:
         situation = _situation(finding, hops, text_of, framework, devices, ran, files)
@@ -93,7 +69,9 @@ def advised(
         situation = _situation(finding, hops, text_of, framework, devices, ran, files)
         if situation is not None and (said := of_copy(situation)) is not None:
             return said
-        return in_words(situation, finding.fix) if situation is not None and finding.fix else finding.fix
+        if situation is None or not finding.fix:
+            return finding.fix
+        return BY_CODE[finding.code].line_advice(situation, finding.fix)
     except BROKEN:
         return finding.fix
 

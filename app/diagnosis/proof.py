@@ -7,14 +7,14 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from app.diagnosis.detectors.row_shares import part_of
-from app.diagnosis.finding import Finding
 from app.diagnosis.proof_facts import Fact, Place, facts_of
-from app.diagnosis.rules.scope_openers import purpose
+from app.diagnosis.row_shares import part_of
+from app.diagnosis.wording.scope_openers import purpose
 from app.facts.basis import weakest
 from app.facts.devices import is_host
 from app.facts.transfers.device_matrix import total
 from app.facts.transfers.hops import Hop
+from app.judgments.finding import Finding
 from app.views import units
 from probes.trace.hop import HANDED_TO_FUNCTION, HANDED_TO_OPERATOR, MAKE_ROOM
 

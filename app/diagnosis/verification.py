@@ -10,15 +10,15 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from app.diagnosis.detectors.row_shares import all_of
 from app.diagnosis.detectors.unseen_functions import hidden
-from app.diagnosis.finding import Finding
-from app.diagnosis.severity import RANK
+from app.diagnosis.row_shares import all_of
 from app.facts.devices import is_gpu
 from app.facts.lines import split_site
 from app.facts.syncs import Sync
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
+from app.judgments.finding import Finding
+from app.judgments.severity import RANK
 
 State = Literal["gone", "eased", "still there"]
 """Eased: what was a warning is only a note any more."""

@@ -6,7 +6,6 @@ import dataclasses
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
-from app.diagnosis.severity import RANK
 from app.diagram.drawable_graph import Drawable, Reduction, Transfer
 from app.diagram.flat_names import BACKWARD
 from app.diagram.name_scopes import Cut, Item, Path, Series, choose_depth, find_series
@@ -14,6 +13,7 @@ from app.diagram.ranks import group_ranks, sequence_ranks
 from app.facts.basis import weakest
 from app.facts.transfers.device_matrix import total, worst
 from app.facts.transfers.hops import Hop
+from app.judgments.severity import RANK
 from app.views.placement_data import EAGER, Crossing, Group, Link
 
 TARGET = 48

@@ -7,12 +7,12 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from app.diagnosis.finding import Finding
 from app.facts.devices import default_device
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import TINY
 from app.fixes.code.parsed_source import BROKEN, Source
 from app.fixes.executed_ops import Ran
+from app.judgments.finding import Finding
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.diagnosis.finding import Finding
-from app.diagnosis.severity import RANK
 from app.diagnosis.verification import LineMap, Side, Verified, hold
 from app.facts.devices import is_gpu
+from app.judgments.finding import Finding
+from app.judgments.severity import RANK
 
 Row = Mapping[str, Any]
 HOST_MEMORY = "its host memory"

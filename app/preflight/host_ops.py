@@ -9,8 +9,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 
-from app.diagnosis.finding import Finding
-from app.diagnosis.wording import advice
+from app.diagnosis.registry import advice
+from app.judgments.finding import Finding
 from app.preflight.missing_kernels import Fallen, fallen, rounds_of
 from app.preflight.op_flow import HANDLES
 from app.preflight.op_places import Placing
@@ -75,6 +75,6 @@ def _finding(site: str, ops: list[Fallen], placing: Placing) -> FallenFinding:
         "kernel": kernels[0] if len(kernels) == 1 else kernels,
         "kernels_of": placing.machine.table.source,
     }
-    change = advice.fix("no-kernel", evidence)
+    change = advice("no-kernel", evidence)
     found = Finding("no-kernel", "warning", site, summary, evidence, change, (), recurs=True)
     return FallenFinding(found, tuple(one.place for one in ops))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from app.diagnosis.severity import RANK
 from app.facts.devices import in_order
+from app.judgments.severity import RANK
 from app.preflight.prediction import Foreseen
 from app.views import units
 

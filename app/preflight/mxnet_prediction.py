@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from app.diagnosis.explanation import explained
-from app.diagnosis.finding import Finding
 from app.diagnosis.findings import run_findings
+from app.diagnosis.judged_hops import hop_table
 from app.facts.kernels.mxnet_table import host_only
 from app.facts.placement import op_table, placement
 from app.facts.syncs import sync_table
 from app.facts.tables import Tables
-from app.facts.transfers.hops import Hop, hop_table
+from app.facts.transfers.hops import Hop
+from app.judgments.finding import Finding
 from app.preflight.amounts import ALL_THAT_RAN
 from app.preflight.placer import HOST
 from app.preflight.predicted_traffic import moved_rows

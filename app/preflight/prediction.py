@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.explanation import Explained, explained
-from app.diagnosis.finding import Finding
 from app.diagnosis.findings import run_findings
+from app.diagnosis.judged_hops import hop_table
 from app.facts.syncs import sync_table
 from app.facts.tables import Tables
-from app.facts.transfers.hops import Hop, hop_table
+from app.facts.transfers.hops import Hop
 from app.fixes.kernels.integer_products import ADVICE as OF_PRODUCTS
 from app.fixes.kernels.integer_products import of_integers
 from app.fixes.kernels.integer_variables import ADVICE, kept_on_host
+from app.judgments.finding import Finding
 from app.preflight.amounts import of_these_steps
 from app.preflight.host_ops import FallenFinding, fallen_findings
 from app.preflight.library_rules import predicted

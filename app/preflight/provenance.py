@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.diagnosis.severity import RANK
+from app.judgments.severity import RANK
 from app.views import units
 from app.views.naming import some_of
 from runners.plan.preflight_plan import STEPS

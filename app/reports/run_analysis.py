@@ -14,6 +14,7 @@ from app.diagnosis.detectors.unseen_functions import hidden
 from app.diagnosis.explanation import Explained, explained
 from app.diagnosis.finding import Finding
 from app.diagnosis.findings import run_findings
+from app.diagnosis.judged_hops import hop_table
 from app.facts.collectives import Collective, collective_table
 from app.facts.device_map import device_map
 from app.facts.lines import Line, SourceFile, source_files, split_site
@@ -23,7 +24,7 @@ from app.facts.syncs import Sync, sync_table
 from app.facts.tables import Tables
 from app.facts.transfers.copy_times import cards_in, with_times
 from app.facts.transfers.device_matrix import device_matrix
-from app.facts.transfers.hops import Hop, hop_table
+from app.facts.transfers.hops import Hop
 from app.facts.wait_costs import with_stalls
 from app.views.matrix_data import Matrix
 from runners.machine.copy_costs import Costs

@@ -21,7 +21,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from app.diagnosis.severity import RANK, SEVERITY
+from app.diagnosis.registry import SEVERITY
+from app.judgments.severity import RANK
 
 CASES = Path(__file__).resolve().parents[2] / "tests" / "labelled"
 FRAMEWORKS = ("tensorflow", "mxnet")

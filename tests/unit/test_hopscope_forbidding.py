@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import hopscope
-from app.diagnosis.severity import SEVERITY
+from app.diagnosis.registry import SEVERITY
 from hopscope.forbidding import CODES, beside, forbidden, name_of_test
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from app.diagnosis.detectors.xla_clusters import by_xla, inside
 from app.facts.placement import BOUNDARY
 from app.facts.tables import Tables
+from app.facts.unseen_rows import by_xla, inside
 from app.views.naming import some_of
 from probes.trace.rows import DROPPED, Unseen
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from app.diagnosis.detectors.xla_clusters import by_xla, inside
-from app.diagnosis.finding import Finding
-from app.diagnosis.severity import SEVERITY
-from app.diagnosis.wording import advice
+from app.diagnosis.registry import SEVERITY, advice
+from app.facts.unseen_rows import by_xla, inside
+from app.judgments.finding import Finding
 from app.store.losses import OUTPUT, SAMPLES
 from app.views import units
 from probes.trace.rows import Unseen
@@ -18,7 +17,7 @@ def of_unseen(row: Unseen, clusters: bool) -> Finding:
     summary = f"Not seen: {row.what}{often and f' ({often})'}: {row.why}."
     evidence = {"what": row.what, "count": row.count, "why": row.why}
     severity = "info" if clusters else SEVERITY[code]
-    return Finding(code, severity, None, summary, evidence, advice.fix(code, evidence), (), unseen=True)
+    return Finding(code, severity, None, summary, evidence, advice(code, evidence), (), unseen=True)
 
 
 def _often(row: Unseen) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.diagnosis.rules.scope_openers import purpose
+from app.diagnosis.wording.scope_openers import purpose
 from app.views.naming import some_of
 
 

@@ -220,6 +220,11 @@ def _may_be_copying(hop: Hop) -> bool:
     return (hop.took_ns or 0) <= (hop.count or 0) * (one + _SLOW_CALL_NS)
 
 
+def told_at(sync: Sync) -> tuple[str, str | None, bool]:
+    """What a wait stands by that is told with a transfer: a value taken, or one sent to an array in use."""
+    return sync.waited_for, sync.site, sync.kind == "upload"
+
+
 def waited(syncs: Sequence[Sync]) -> dict[str, Any]:
     """How long Python stood still, ns, the part of it that was copying, and who stood idle, where known."""
     waiting, copied = total(sync.wait_ns for sync in syncs), total(sync.copy_ns for sync in syncs)

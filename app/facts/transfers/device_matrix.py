@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from app.diagnosis.severity import RANK
 from app.facts.basis import weakest
 from app.facts.collectives import Collective
 from app.facts.devices import in_order, is_host
 from app.facts.transfers import wire
 from app.facts.transfers.hops import Hop
+from app.judgments.severity import RANK
 from app.views.matrix_data import Cell, CollectiveShare, Matrix
 
 

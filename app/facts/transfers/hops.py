@@ -1,14 +1,12 @@
-"""The hop table: every transfer of a run, eager and inside graphs, with its count, lines and cause."""
+"""The hop table: every transfer of a run, eager and inside graphs, with its count, lines and judgment."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from app.diagnosis.rules.causes import Cause
-from app.diagnosis.rules.judgment import judged
 from app.facts.basis import weakest
 from app.facts.devices import is_host
 from app.facts.frequency.recurrence import Own
@@ -19,11 +17,14 @@ from app.facts.transfers.hand_sums import hand_sums
 from app.facts.transfers.observed_copies import confirmed
 from app.facts.transfers.random_draws import drawn
 from app.facts.transfers.transfer import Context, Reduction, Sent, sent
+from app.judgments.judgment import Judgment
 from app.store.totals import is_sampled
 from probes.trace.rows import Key
 from runners.machine.copy_costs import BASIS
 
 _NEARLY_ALL = 0.9
+Judge = Callable[[dict[str, Any], Context, int | None, float | None, Key, Tables], Judgment]
+"""What judges a transfer by its fields, the run, its count, its times a step, its key and the tables."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Hop:
     producer_site: str | None
     forward_site: str | None
     via: str | None
-    cause: Cause
+    cause: Judgment
     basis: str
     """Of the bytes; ``unknown`` where bytes or count are, ``sampled`` where the count is."""
     kind: str
@@ -110,8 +111,10 @@ class Hop:
         return row
 
 
-def hop_table(tables: Tables, counts: Mapping[int, int] | None = None) -> list[Hop]:
+def hop_table(tables: Tables, judge: Judge, counts: Mapping[int, int] | None = None) -> list[Hop]:
     """All hops in the order in which the recorder met them; rows keep their place while the run grows.
+
+    Transfers that `judge` does not judge alike are rows of their own.
 
     With `counts`, executions by key id during some stretch (`RunStore.counts_in_steps`), the table is of
     that stretch: graphs' hops follow from the calls in it, and rows that did not happen count 0.
@@ -122,12 +125,12 @@ def hop_table(tables: Tables, counts: Mapping[int, int] | None = None) -> list[H
     rows: dict[str, Hop] = {}
     for key in tables.of_kind("hop"):
         count = key.count if counts is None else _count_in(key, counts, calls)
-        hop = _hop(tables, context, key, count)
+        hop = _hop(tables, judge, context, key, count)
         if key.id in seen and hop.basis == "inferred":
             hop = dataclasses.replace(hop, basis="measured")
         identity = _identity(hop)
         known = rows.get(identity)
-        rows[identity] = hop if known is None else _merged(tables, known, hop, context, key)
+        rows[identity] = hop if known is None else _merged(tables, judge, known, hop, context, key)
     return list(rows.values())
 
 
@@ -202,7 +205,7 @@ def _taken_on_host(tables: Tables) -> dict[tuple[int, str], str]:
     }
 
 
-def _hop(tables: Tables, context: Context, key: Key, count: int | None) -> Hop:
+def _hop(tables: Tables, judge: Judge, context: Context, key: Key, count: int | None) -> Hop:
     fields = _with_gradient(key.fields, tables)
 
     def text(name: str) -> str:
@@ -230,7 +233,7 @@ def _hop(tables: Tables, context: Context, key: Key, count: int | None) -> Hop:
         producer_site=tables.site(fields.get("producer_loc")),
         forward_site=tables.site(fields.get("forward_loc")),
         via=tables.via(loc),
-        cause=judged(fields, context, count, each, key, tables),
+        cause=judge(fields, context, count, each, key, tables),
         basis=basis,
         kind=text("kind") or "copy",
         producer_op=text("producer_op"),
@@ -280,7 +283,7 @@ def _identity(hop: Hop) -> str:
     )
 
 
-def _merged(tables: Tables, first: Hop, more: Hop, context: Context, key: Key) -> Hop:
+def _merged(tables: Tables, judge: Judge, first: Hop, more: Hop, context: Context, key: Key) -> Hop:
     count = None if first.count is None or more.count is None else first.count + more.count
     keys = first.keys + more.keys
     each = tables.each(keys, count)
@@ -289,7 +292,7 @@ def _merged(tables: Tables, first: Hop, more: Hop, context: Context, key: Key) -
     return dataclasses.replace(
         first,
         count=count,
-        cause=judged(_with_gradient(key.fields, tables), context, count, each, key, tables),
+        cause=judge(_with_gradient(key.fields, tables), context, count, each, key, tables),
         basis=weakest(bases),
         keys=keys,
         each=each,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from app.diagnosis.rules.upload_threads import by_another_thread
 from app.fixes.code.change import Change, unfolded
 from app.fixes.code.device_notation import alone, tensorflow, tf_device
 from app.fixes.code.names import (
@@ -77,7 +76,7 @@ def host_upload(situation: Situation) -> Draft | None:
             if (text := hoisted(situation.source, stmt, node, "tensor")) is not None:
                 words = "Sends the data once, before the loop; check that nothing changes it between rounds."
                 return situation.draft(words, text)
-    ahead = by_another_thread(situation.finding.evidence) or taken_before(situation) is not None
+    ahead = situation.finding.evidence.get("by_another_thread") is True or taken_before(situation) is not None
     return None if ahead else prefetched(situation)
 
 

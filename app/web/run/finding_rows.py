@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.explanation import Explained
-from app.diagnosis.finding import Finding
 from app.facts.excerpt import Excerpt
+from app.judgments.finding import Finding
 from app.reports.folded_notes import notes_told
 from app.reports.text import not_seen
 from app.views import units

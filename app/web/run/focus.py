@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from app.diagnosis.finding import Finding
 from app.facts.lines import Line
 from app.facts.transfers.hops import Hop
+from app.judgments.finding import Finding
 from app.views.placement_data import Diagram, Group
 from app.views.selection import Selection
 from app.views.timeline_data import Lane

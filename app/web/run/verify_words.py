@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from app.components.table.table import Column
-from app.diagnosis.detectors.xla_clusters import CODE as COMPILED
-from app.diagnosis.finding import Finding
+from app.diagnosis.causes.xla_opaque.detection import CODE as COMPILED
 from app.diagnosis.verification import StepTime, Verified
+from app.judgments.finding import Finding
 from app.store.failure import LastException
 from app.store.sources import shown_lines
 from app.views import units

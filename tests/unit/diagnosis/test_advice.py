@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from app.diagnosis.findings import findings
-from app.diagnosis.wording import advice, sentences
+from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.registry import advice, summary
+from app.diagnosis.wording.transfer_words import Crossing
 from app.facts.tables import Tables
-from app.facts.transfers.hops import hop_table
 from probes.trace.rows import Key, Location
 from tests.unit.fixes.fix_cases import hop
 from tests.unit.traces import hop_fields
@@ -39,23 +40,23 @@ READERS = ("cpu:1", "cpu:2")
 def test_a_wait_that_the_code_needs_in_each_step_has_a_fix_of_its_own(
     evidence: dict[str, Any], begins: str
 ) -> None:
-    assert (advice.fix("host-sync", evidence) or "").startswith(begins)
+    assert (advice("host-sync", evidence) or "").startswith(begins)
 
 
 def test_an_op_that_nobody_wrote_is_placed_by_the_scope_of_the_call() -> None:
     evidence = {"own_op": "a function of custom gradients", "producer_default_device": "cpu:0"}
     for ends in ({"src": "cpu:1", "dst": "cpu:0"}, {"src": "cpu:0", "dst": "cpu:1"}):
-        said = advice.fix("default-device", evidence | ends) or ""
+        said = advice("default-device", evidence | ends) or ""
         assert said.startswith("Call the function inside the device scope of cpu:1")
 
 
 def test_what_reads_a_cards_variable_without_a_scope_is_moved_and_not_the_variable() -> None:
     """Bug: the variable of a loaded model was to be created on the host, where a call without a scope ran."""
     evidence = {"src": "cpu:2", "dst": "cpu:0", "lives_on": "cpu:2", "requested": ""}
-    said = advice.fix("variable-home", evidence) or ""
+    said = advice("variable-home", evidence) or ""
     assert said.startswith("Run what reads it in the device scope of cpu:2, where the variable lives")
     for asked in ({"requested": "cpu:0"}, {"called_on": "cpu:0"}, {"src": "cpu:0", "dst": "cpu:2"}):
-        assert (advice.fix("variable-home", evidence | asked) or "").startswith("Create the variable on")
+        assert (advice("variable-home", evidence | asked) or "").startswith("Create the variable on")
 
 
 @pytest.mark.parametrize(
@@ -93,12 +94,12 @@ def test_several_ops_are_told_of_in_the_plural(code: str, one: str, several: str
     """Bug: "AssignAddVariableOp, AssignSubVariableOp is kept beside"."""
     first = hop(code, site="t.py:3")
     for consumers, begins in (("Sub", one), ("Sub, Mul", several)):
-        assert sentences.summary(code, first, consumers, [("gpu:0", "cpu:0")], {}).startswith(begins)
+        assert summary(code, Crossing(first, consumers, [("gpu:0", "cpu:0")], {})).startswith(begins)
 
 
 def test_a_line_that_takes_every_step_of_a_way_is_told_to_leave_the_stop_out() -> None:
     way = {"stations": ["gpu:0", "cpu:0", "gpu:1"], "lines": ["t.py:5", "t.py:5"]}
-    by_code = advice.fix("bounce", {**way, "by": ["Identity"]})
+    by_code = advice("bounce", {**way, "by": ["Identity"]})
     assert by_code is not None and by_code.endswith("leave the stop between out of what it is told to go by.")
-    by_python = advice.fix("bounce", {**way, "by": ["Python"]})
+    by_python = advice("bounce", {**way, "by": ["Python"]})
     assert by_python is not None and "every step" not in by_python

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.rules.causes import RULES, judge
-from app.diagnosis.severity import SEVERITY
-from app.diagnosis.wording.advice import fix
+from app.diagnosis.judge import RULES, judge
+from app.diagnosis.registry import SEVERITY, advice
 from app.facts.transfers.transfer import Context, Reduction, sent
 from app.store.paces import Pace
 from app.views.naming import some_of
@@ -511,7 +510,7 @@ def test_what_a_function_returns_passes_the_default_device() -> None:
     cause = judge(there, STAND_INS, 30)
     assert (cause.code, cause.severity, cause.blames) == ("default-device", "info", "consumer")
     assert cause.evidence["result_of_a_call"] is True
-    assert "inside the device scope of cpu:1" in (fix(cause.code, cause.evidence) or "")
+    assert "inside the device scope of cpu:1" in (advice(cause.code, cause.evidence) or "")
     back = hop_fields("cpu:0", "cpu:1", op="_Retval", graph=4, facts={"producer_result": True})
     cause = judge(back, STAND_INS, 30)
     assert (cause.code, cause.severity, cause.blames) == ("default-device", "info", "producer")
@@ -523,23 +522,23 @@ def test_a_functions_result_that_passes_another_device_is_not_by_default() -> No
 
 
 def test_a_variable_that_several_devices_read_has_no_home_for_all_of_them() -> None:
-    read = fix("variable-home", {"dst": ["gpu:0", "gpu:1"]}) or ""
+    read = advice("variable-home", {"dst": ["gpu:0", "gpu:1"]}) or ""
     assert read.startswith("Several devices read it: keep a copy on each")
-    apart = fix("variable-home", {"dst": ["gpu:0", "gpu:1"], "one_reader_each": True}) or ""
+    apart = advice("variable-home", {"dst": ["gpu:0", "gpu:1"], "one_reader_each": True}) or ""
     assert apart.startswith("Create each variable on the device that reads it")
-    rows = fix("variable-home", {"dst": "gpu:0", "rows": True}) or ""
+    rows = advice("variable-home", {"dst": "gpu:0", "rows": True}) or ""
     assert rows == "Create the table on gpu:0, where its rows are used, if it fits into that memory."
-    assert fix("default-device", {"result_of_a_call": True, "result_of": "a branch or loop"}) is None
+    assert advice("default-device", {"result_of_a_call": True, "result_of": "a branch or loop"}) is None
 
 
 def test_a_variable_that_a_strategy_keeps_for_its_replicas_is_the_strategys_to_change() -> None:
     facts = {"variable": "kernel", "kept_by": "CentralStorageStrategy"}
     cause = judge(hop_fields("cpu:0", "cpu:1", requested="cpu:1", facts=facts), STAND_INS, 30)
-    told = fix(cause.code, cause.evidence) or ""
+    told = advice(cause.code, cause.evidence) or ""
     assert cause.code == "variable-home"
     assert told.startswith("CentralStorageStrategy keeps its variables") and "MirroredStrategy" in told
     own = judge(hop_fields("cpu:0", "cpu:1", requested="cpu:1", facts={"variable": "kernel"}), STAND_INS, 30)
-    assert "Strategy" not in (fix(own.code, own.evidence) or "")
+    assert "Strategy" not in (advice(own.code, own.evidence) or "")
 
 
 def test_gradients_that_xla_hands_out_are_summed_on_the_host_too() -> None:

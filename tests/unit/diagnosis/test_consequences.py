@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from app.diagnosis.attribution import told_hops
-from app.diagnosis.detectors.row_shares import all_of
-from app.diagnosis.finding import Finding
 from app.diagnosis.findings import run_findings
-from app.diagnosis.wording.evidence import because
+from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.registry import because
+from app.diagnosis.row_shares import all_of
 from app.facts.tables import Tables
-from app.facts.transfers.hops import Hop, hop_table
+from app.facts.transfers.hops import Hop
+from app.judgments.finding import Finding
 from probes.trace.rows import Key, Location
 from tests.unit.traces import hop_fields
 

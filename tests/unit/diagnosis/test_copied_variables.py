@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.finding import Finding
 from app.diagnosis.findings import run_findings
-from app.diagnosis.wording.evidence import because
+from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.registry import because
 from app.facts.tables import Tables
-from app.facts.transfers.hops import hop_table
+from app.judgments.finding import Finding
 from probes.trace.rows import Key, Location
 from tests.unit.traces import hop_fields
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.finding import Finding
-from app.diagnosis.wording.evidence import because
+from app.diagnosis.registry import because
+from app.judgments.finding import Finding
 
 
 @pytest.mark.parametrize(

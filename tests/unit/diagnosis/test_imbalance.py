@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.detectors.imbalance import balance_findings
+from app.diagnosis.causes.unbalanced.detection import balance_findings
 from app.diagnosis.findings import run_findings
+from app.diagnosis.judged_hops import hop_table
 from app.facts.tables import Tables
-from app.facts.transfers.hops import hop_table
 from app.store.totals import KeyTotals
 from probes.trace.rows import Key, Location, Process
 from tests.unit.traces import hop_fields

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.diagnosis.detectors.missing_devices import absent_findings
+from app.diagnosis.causes.missing_device.detection import absent_findings
 from app.diagnosis.findings import run_findings
-from app.diagnosis.wording.evidence import because
+from app.diagnosis.registry import advice, because
 from app.facts.tables import Tables
 from probes.trace.rows import Graph, Key, Location, Node, Process
 
@@ -43,7 +43,7 @@ def test_the_line_of_the_scope_is_named_and_the_ops_counted() -> None:
         "ops": 2,
         "asked_at": ["train.py:3", "train.py:8"],
     }
-    assert found.fix is not None and "preflight" in found.fix
+    assert "preflight" in (advice(found.code, found.evidence) or "")
 
 
 def test_nothing_is_told_of_devices_that_exist_or_are_not_known() -> None:
@@ -70,7 +70,7 @@ def test_what_mxnet_refused_is_an_error_at_its_line() -> None:
         " _ones and _copyto."
     )
     assert because(found).startswith("This build of MXNet works without GPUs only")
-    assert found.fix is not None and "CUDA_VISIBLE_DEVICES" in found.fix
+    assert "CUDA_VISIBLE_DEVICES" in (advice(found.code, found.evidence) or "")
     one = {"missing": "gpu:3", "gpus": 1, "built_for_gpus": True}
     (further,) = absent_findings(tables(Key(1, "absent", fields | one, 1)))
     assert because(further) == "MXNet is shown 1 GPU here, counted from gpu:0."

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.diagnosis.detectors.mixed_contexts import mixed_findings
+from app.diagnosis.causes.mixed_context.detection import mixed_findings
 from app.diagnosis.findings import run_findings
-from app.diagnosis.wording.evidence import because
+from app.diagnosis.registry import advice, because
 from app.facts.syncs import Sync
 from app.facts.tables import Tables
 from probes.trace.rows import Key, Location
@@ -54,7 +54,8 @@ def test_inputs_that_were_read_in_place() -> None:
         "raised": 0,
         "bytes": 1280,
     }
-    assert first.fix == "Bring the inputs to one device before the op: x.as_in_context(y.context)."
+    words = "Bring the inputs to one device before the op: x.as_in_context(y.context)."
+    assert advice(first.code, first.evidence) == words
     assert (first.recurs, second.recurs) == (True, False)
     assert (second.site, second.evidence["read_in_place"]) == ("mix.py:9", 5)
 

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from app.diagnosis.attribution import told_hops
-from app.diagnosis.finding import Finding
 from app.diagnosis.findings import run_findings
+from app.diagnosis.judged_hops import hop_table
 from app.diagnosis.proof import MOST_WAYS, Proof, proof
 from app.diagnosis.proof_facts import Place
 from app.facts.tables import Tables
-from app.facts.transfers.hops import Hop, hop_table
+from app.facts.transfers.hops import Hop
+from app.judgments.finding import Finding
 from probes.trace.rows import Key
 from tests.unit.diagnosis.test_tensor_paths import STEPS, hop, tables
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.detectors.replica_drift import Check, checks_of, drift_findings, drifts
+from app.diagnosis.causes.replica_drift.detection import Check, checks_of, drift_findings, drifts
+from app.diagnosis.registry import advice
 from app.facts.tables import Tables
 from probes.trace.rows import Event, Key, Location, Process
 
@@ -77,7 +78,8 @@ def test_replicas_that_grow_apart() -> None:
         "last_check_largest_difference_ppb": 120_000_000,
         "checks": 3,
     }
-    assert found.fix and "kvstore" in found.fix and "allreduce_grads()" in found.fix
+    words = advice(found.code, found.evidence) or ""
+    assert "kvstore" in words and "allreduce_grads()" in words
 
 
 def test_the_line_that_made_the_trainer_is_told() -> None:

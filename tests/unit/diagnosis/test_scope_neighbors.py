@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from app.diagnosis.detectors.scope_neighbors import advised, together
-from app.diagnosis.finding import Finding
+from app.diagnosis.causes.default_device.neighbors import advised, together
+from app.judgments.finding import Finding
 from tests.unit.fixes.fix_cases import hop
 
 TEXT = """def clip(grads, limit):

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.wording import advice
+from app.diagnosis.causes.default_device.line_advice import PUT_BESIDE_INPUTS
+from app.diagnosis.causes.host_sync.line_advice import EITHER, LOOKED_AT
 from tests.unit.fixes.fix_cases import hop, op, said
 
 TF = "import tensorflow as tf\n"
@@ -33,7 +34,7 @@ def sync_said(text: str, framework: str = "tensorflow", kind: str = "float", **m
     ],
 )
 def test_a_value_that_is_only_looked_at_is_taken_seldom_or_once(text: str) -> None:
-    assert sync_said(text) == advice.LOOKED_AT
+    assert sync_said(text) == LOOKED_AT
 
 
 STEPS = """for x in data:
@@ -58,7 +59,7 @@ OF_EPOCHS = """for epoch in range(9):
 def test_what_a_loop_inside_of_a_step_adds_up_is_followed_to_what_the_step_does_with_it() -> None:
     """Bug: the norm that limits gradients was to be taken every so many steps."""
     assert "clip_global_norm" in sync_said("import math\n" + STEPS, "mxnet", "asscalar")
-    assert sync_said(OF_EPOCHS, "mxnet", "asscalar") == advice.LOOKED_AT
+    assert sync_said(OF_EPOCHS, "mxnet", "asscalar") == LOOKED_AT
 
 
 @pytest.mark.parametrize(
@@ -182,12 +183,12 @@ def test_a_norm_that_gradients_are_limited_by_is_applied_on_the_device(
 
 def test_what_the_run_sent_back_tells_of_calls_that_the_text_does_not_tell_of() -> None:
     text = "for x in data:\n    value = x.numpy()  #!\n    library(value)\n"
-    assert sync_said(text, kind="numpy") == advice.EITHER
+    assert sync_said(text, kind="numpy") == EITHER
     back = hop("host-upload", "cpu:0", "gpu:0", site="train.py:4", kind="upload")
     said = sync_said(text, kind="numpy", others=(back,))
     assert said.startswith("It is sent back to gpu:0 at train.py:4:")
     elsewhere = hop("host-upload", "cpu:0", "gpu:1", site="train.py:4", kind="upload")
-    assert sync_said(text, kind="numpy", others=(elsewhere,)) == advice.EITHER
+    assert sync_said(text, kind="numpy", others=(elsewhere,)) == EITHER
 
 
 REPLAY = """\
@@ -255,14 +256,14 @@ def test_values_that_python_chooses_by_are_reduced_to_the_choice_on_the_device()
     assert told.startswith("choice at train.py:6 chooses by it") and "nd.sample_multinomial" in told
     # A count of hits is only looked at, and what goes back to the device is not to be taken at all.
     hits = "hits = 0\nfor x, y in data:\n    hits += (f(x).numpy().argmax(1) == y).sum()  #!\nprint(hits)\n"
-    assert sync_said(hits, kind="numpy") == advice.LOOKED_AT
+    assert sync_said(hits, kind="numpy") == LOOKED_AT
     back = "for _ in range(9):\n    x = f(x).numpy().argmax(1)  #!\n    x = tf.constant(x)\n"
     assert "tf.constant at train.py:4" in sync_said(back, kind="numpy")
 
 
 def test_what_is_kept_in_an_object_is_looked_for_in_the_other_files_too() -> None:
     text = "for _ in range(9):\n    replay.priority[0] = step().numpy()  #!\nprint(replay.priority)\n"
-    assert sync_said(text, kind="numpy") == advice.LOOKED_AT
+    assert sync_said(text, kind="numpy") == LOOKED_AT
     reads = "class Replay:\n    def sample(self):\n        return draw(self.priority)\n"
     told = sync_said(text, kind="numpy", files={"replay.py": reads})
     assert told.startswith("It is kept in replay.priority at train.py:3, which other code reads")
@@ -280,12 +281,12 @@ def test_what_is_kept_in_an_object_is_looked_for_in_the_other_files_too() -> Non
     ],
 )
 def test_where_the_text_does_not_tell_both_cases_are_named(text: str) -> None:
-    assert sync_said(text) == advice.EITHER
+    assert sync_said(text) == EITHER
 
 
 def test_a_name_that_gets_another_value_is_followed_no_further() -> None:
     text = "for x in data:\n    value = float(x)  #!\n    print(value)\n    value = 3\n    tf.exp(value)\n"
-    assert sync_said(text) == advice.LOOKED_AT
+    assert sync_said(text) == LOOKED_AT
 
 
 def test_a_value_that_python_assigned_is_noted_there() -> None:
@@ -295,8 +296,8 @@ def test_a_value_that_python_assigned_is_noted_there() -> None:
     )
     sent = hop("host-upload", "cpu:0", "gpu:0", site="train.py:4")
     assert "where Python assigns it, at train.py:4" in sync_said(text, others=(sent,))
-    assert sync_said(text) == advice.LOOKED_AT
-    assert sync_said(text.replace("min(", "decay("), others=(sent,)) == advice.LOOKED_AT
+    assert sync_said(text) == LOOKED_AT
+    assert sync_said(text.replace("min(", "decay("), others=(sent,)) == LOOKED_AT
 
 
 METRIC = """\
@@ -316,7 +317,7 @@ def test_an_object_whose_variables_are_at_home_goes_into_the_scope_as_a_whole() 
     assert told.startswith(
         "auc keeps variables on cpu:0: make it in the device scope of cpu:1, at train.py:2"
     )
-    assert said("default-device", METRIC, **known) == advice.PUT_BESIDE_INPUTS
+    assert said("default-device", METRIC, **known) == PUT_BESIDE_INPUTS
     handed = METRIC.replace("auc = tf.keras.metrics.AUC()", "def f(auc):").replace("for x", "  for x")
     handed = handed.replace("    auc.", "      auc.")
     assert (said("default-device", handed, ran=OF_METRIC, **known) or "").startswith("It uses variables on")
@@ -366,7 +367,7 @@ def test_ops_of_several_devices_inputs_are_asked_into_no_one_scope() -> None:
     assert applied.startswith("Here the optimizer's own ops work on variables of gpu:0 and gpu:1: apply")
     assert (said("default-device", computing, **told) or "").startswith("Its inputs are on gpu:0 and gpu:1")
     one: Any = {"hops": both["hops"][:1]}
-    assert said("default-device", computing, **one) == advice.PUT_BESIDE_INPUTS
+    assert said("default-device", computing, **one) == PUT_BESIDE_INPUTS
 
 
 def test_of_a_variable_that_may_be_used_at_its_home_too_it_is_said_what_to_do_then() -> None:

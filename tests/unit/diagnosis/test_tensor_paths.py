@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.detectors.tensor_paths import chains
-from app.diagnosis.finding import Finding
+from app.diagnosis.causes.bounce.paths import chains
 from app.diagnosis.findings import findings, run_findings
+from app.diagnosis.judged_hops import hop_table
 from app.diagnosis.proof import proof
 from app.facts.syncs import sync_table
 from app.facts.tables import Tables
-from app.facts.transfers.hops import Hop, hop_table
+from app.facts.transfers.hops import Hop
+from app.judgments.finding import Finding
 from app.store.paces import Pace, Paces
 from app.views import units
 from probes.trace.rows import Edge, Graph, Key, Location, Node, Process

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from app.diagnosis.findings import run_findings
-from app.diagnosis.wording.evidence import because
-from app.facts.transfers.hops import hop_table
+from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.registry import because
 from tests.unit.diagnosis.test_tensor_paths import STEPS, hop, tables
 
 INSIDE = (

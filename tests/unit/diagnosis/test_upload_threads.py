@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from app.diagnosis.finding import Finding
 from app.diagnosis.findings import run_findings
-from app.diagnosis.wording.evidence import because
-from app.facts.transfers.hops import hop_table
+from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.registry import because
+from app.judgments.finding import Finding
 from app.store.paces import Pace, Paces
 from app.store.totals import KeyTotals
 from probes.trace.rows import Key

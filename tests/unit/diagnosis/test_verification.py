@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.finding import Finding
 from app.diagnosis.findings import run_findings
+from app.diagnosis.judged_hops import hop_table
 from app.diagnosis.verification import Judged, StepTime, changed_sites, line_map, verify
 from app.facts.syncs import sync_table
 from app.facts.tables import Tables
-from app.facts.transfers.hops import hop_table
+from app.judgments.finding import Finding
 from app.store.totals import KeyTotals
 from app.web.run import verify_words
 from probes.trace.rows import Event, Key, Location, Process, Unseen

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from app.diagnosis.judged_hops import hop_table
 from app.diagram.grouped_graph import MOST_CROSSINGS, MOST_GROUPS
 from app.diagram.grouping import MOST_COLUMNS, graph_choices, placement_diagram
 from app.diagram.name_scopes import Cut, Item, choose_depth, find_series
@@ -16,7 +17,6 @@ from app.facts.collectives import collective_table
 from app.facts.placement import placement
 from app.facts.tables import Tables
 from app.facts.transfers.device_matrix import device_matrix
-from app.facts.transfers.hops import hop_table
 from app.views.placement_data import Diagram, Group
 from probes.trace.rows import Edge, Graph, Key, Location, Node, Process
 from tests.unit.traces import hop_fields

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.diagnosis.judged_hops import hop_table
 from app.diagram.grouping import placement_diagram
 from app.facts.collectives import collective_table
 from app.facts.transfers import wire
 from app.facts.transfers.device_matrix import device_matrix
-from app.facts.transfers.hops import hop_table
 from app.views.matrix import cell_text
 from app.views.matrix_data import Cell, CollectiveShare
 from probes.trace.rows import Graph, Key, Node

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from app.diagnosis.judged_hops import hop_table
 from app.facts.tables import Tables
 from app.facts.transfers.copy_times import with_times
 from app.facts.transfers.device_matrix import device_matrix
-from app.facts.transfers.hops import hop_table
 from app.reports.html import render_html
 from app.reports.run_report import build_report, run_report
 from app.reports.text import render_text

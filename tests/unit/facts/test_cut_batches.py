@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.diagnosis.rules.causes import judge
+from app.diagnosis.judge import judge
 from app.facts.tables import Tables
 from app.facts.transfers.cut_batches import cut_batches
 from app.facts.transfers.transfer import Context

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.diagnosis.finding import Finding
+from app.diagnosis.causes.reduce_on_host.cause import reduce_on_host
 from app.diagnosis.fix_choice import repair
-from app.diagnosis.rules.reductions import reduce_on_host
-from app.diagnosis.wording.advice import fix
-from app.diagnosis.wording.evidence import because
+from app.diagnosis.registry import advice, because
 from app.facts.tables import Tables
 from app.facts.transfers.hand_sums import hand_sums
 from app.facts.transfers.transfer import Context, HandSum, Transfer
 from app.fixes.code.edits import applied
+from app.judgments.finding import Finding
 from probes.trace.rows import Key, Location
 
 SITES = {line: Location(line, f"train.py:{line}", None, "/train.py", line, "main") for line in range(1, 30)}
@@ -152,7 +151,7 @@ def test_why_and_what_to_do() -> None:
         "Gradients of gpu:0 and gpu:1 are copied to cpu:0 and put together there (the scope opened at"
         " train.py:4); the result goes back to them at train.py:9."
     )
-    assert "on gpu:0" in (fix("reduce-on-host", EVIDENCE) or "")
+    assert "on gpu:0" in (advice("reduce-on-host", EVIDENCE) or "")
 
 
 def test_the_scope_that_the_sum_stands_in_becomes_a_devices() -> None:

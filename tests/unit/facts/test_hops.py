@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.diagnosis.judged_hops import hop_table
 from app.facts.devices import in_order
 from app.facts.tables import Tables
 from app.facts.transfers.device_matrix import device_matrix
-from app.facts.transfers.hops import Hop, hop_table
+from app.facts.transfers.hops import Hop
 from probes.trace.rows import Graph, Key, Location, Process
 from tests.unit.traces import hop_fields
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.diagnosis.finding import Finding
+from app.diagnosis.causes.reduce_on_host.cause import reduce_on_host
 from app.diagnosis.fix_choice import repair
-from app.diagnosis.rules.reductions import reduce_on_host
-from app.diagnosis.wording.advice import fix
-from app.diagnosis.wording.evidence import because
+from app.diagnosis.registry import advice, because
 from app.facts.tables import Tables
 from app.facts.transfers.hand_sums import hand_sums
 from app.facts.transfers.transfer import Context, HandSum, Transfer
+from app.judgments.finding import Finding
 from probes.trace.rows import Edge, Key, Location, Node
 
 HOST = "cpu:0"
@@ -107,5 +106,5 @@ def test_how_it_is_told() -> None:
         "Gradients of gpu:0 and gpu:1 are copied to cpu:0 and put together there; the result changes"
         " variables there at train.py:13, which the devices read for the next step."
     )
-    assert "copy of the variables on each device" in (fix("reduce-on-host", evidence) or "")
+    assert "copy of the variables on each device" in (advice("reduce-on-host", evidence) or "")
     assert repair(finding, (), {"train.py": "a = b\n"}.get, "tensorflow", (HOST, "gpu:0", "gpu:1")) is None

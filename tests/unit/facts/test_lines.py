@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from app.diagnosis.judged_hops import hop_table
 from app.facts.collectives import collective_table
 from app.facts.lines import SourceFile, Way, source_files, split_site
 from app.facts.syncs import sync_table
 from app.facts.tables import Tables
-from app.facts.transfers.hops import hop_table
 from app.store.totals import KeyTotals
 from app.views.python_words import python_words
 from probes.trace.rows import Graph, Key, Location, Node, Process

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
+from app.diagnosis.judged_hops import hop_table
 from app.facts.frequency.iterations import Happened
 from app.facts.frequency.loops import loops
 from app.facts.tables import Tables, tables_of
-from app.facts.transfers.hops import Hop, hop_table
+from app.facts.transfers.hops import Hop
 from app.reports.run_report import run_report
 from app.store.run import open_run
 from probes.trace.rows import Key

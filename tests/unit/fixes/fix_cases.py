@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from app.diagnosis.finding import Finding
 from app.diagnosis.fix_choice import advised, repair
-from app.diagnosis.rules.causes import Cause
-from app.diagnosis.severity import SEVERITY
-from app.diagnosis.wording.advice import fix
+from app.diagnosis.registry import SEVERITY, advice
 from app.facts.placement import Op
 from app.facts.transfers.hops import Hop
 from app.fixes.code.edits import Repair, applied
 from app.fixes.executed_ops import Ran
+from app.judgments.finding import Finding
+from app.judgments.judgment import Judgment
 
 MARK = "#!"
 """Stands at the end of the finding's line, and is none of the text."""
@@ -44,7 +43,7 @@ def hop(code: str, src: str = "gpu:0", dst: str = "cpu:0", **fields: Any) -> Hop
         "graphs": (0,),
     }
     blames = fields.pop("blames", "consumer")
-    cause = Cause(code, SEVERITY[code], fields.pop("evidence", {}), blames)
+    cause = Judgment(code, SEVERITY[code], fields.pop("evidence", {}), blames)
     return Hop(src=src, dst=dst, cause=cause, **known | fields)
 
 
@@ -82,9 +81,9 @@ def _marked(
 ) -> tuple[str, Finding]:
     line = next(number for number, text in enumerate(marked.splitlines(), 1) if text.endswith(MARK))
     text = marked.replace(f"  {MARK}", "").replace(MARK, "")
-    site, advice = f"train.py:{line}", fix(code, evidence)
+    site, words = f"train.py:{line}", advice(code, evidence)
     rows = tuple(range(hops))
-    return text, Finding(code, severity or SEVERITY[code], site, "", evidence, advice, rows, recurs)
+    return text, Finding(code, severity or SEVERITY[code], site, "", evidence, words, rows, recurs)
 
 
 def said(

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.finding import Finding
 from app.diagnosis.fix_choice import repair
 from app.fixes.code.edits import applied
+from app.judgments.finding import Finding
 from tests.unit.fixes.fix_cases import fixed, hop, op, proposed
 
 MX = "import mxnet as mx\nfrom mxnet import gluon\n"

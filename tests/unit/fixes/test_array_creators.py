@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.wording import advice
+from app.diagnosis.registry import advice
 from app.fixes.code.edits import applied
 from tests.unit.fixes.fix_cases import op, proposed, said
 
@@ -94,7 +94,7 @@ def test_it_is_said_where_the_context_belongs() -> None:
         " nd.zeros(..); as_in_context before the op would copy it each time."
     )
     unknown = TOLD | {"made_on_default_at": ["gone.py:9"]}
-    assert said("mixed-context", MODEL, **unknown) == advice.fix("mixed-context", {})
+    assert said("mixed-context", MODEL, **unknown) == advice("mixed-context", {})
 
 
 def test_of_rows_that_are_brought_one_by_one_it_says_that_the_whole_can_be() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.finding import Finding
 from app.diagnosis.fix_choice import repair
+from app.judgments.finding import Finding
 from tests.unit.fixes.fix_cases import DEVICES, fixed, hop
 
 TF = "import tensorflow as tf\n"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.diagnosis.finding import Finding
 from app.diagnosis.fix_choice import repair
 from app.fixes.code.edits import Edit, Repair, applied, edits_between, line_after, plain_lines
+from app.judgments.finding import Finding
 from tests.unit.fixes.fix_cases import hop, proposed
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.wording import advice
+from app.diagnosis.causes.host_sync.line_advice import LOOKED_AT
 from tests.unit.fixes.fix_cases import fixed, hop, said
 
 TF = "import tensorflow as tf\n"
@@ -159,8 +159,8 @@ def test_a_list_in_a_dictionary_that_is_only_told_is_only_looked_at() -> None:
         '            history["loss"].append(float(f(x)))  #!\n        print(history["loss"][-1])\n'
         "    return history\n"
     )
-    assert row_said(TF + text, "tensorflow", "float") == advice.LOOKED_AT
+    assert row_said(TF + text, "tensorflow", "float") == LOOKED_AT
     by_step = "log = {}\nfor i, x in enumerate(data):\n    log[i] = float(f(x))  #!\nsave(log)\n"
-    assert row_said(TF + by_step, "tensorflow", "float") == advice.LOOKED_AT
+    assert row_said(TF + by_step, "tensorflow", "float") == LOOKED_AT
     read = "log = {}\nfor i, x in enumerate(data):\n    log[i] = float(f(x))  #!\n    use(log[0])\n"
     assert "kept in log" in row_said(TF + read, "tensorflow", "float")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.wording import advice
+from app.diagnosis.causes.host_sync.line_advice import EITHER
 from tests.unit.fixes.fix_cases import fixed, hop, said
 
 TF = "import tensorflow as tf\n"
@@ -111,7 +111,7 @@ def test_a_metric_of_mxnet_takes_what_it_is_handed_in_each_update() -> None:
     by = {"via": "mxnet/metric.py:update"}
     told = metric_said(MX + text, "mxnet", "asnumpy", **by)
     assert told.startswith("metric.update takes values to numpy in each call") and "several batches" in told
-    assert metric_said(MX + text, "mxnet", "asnumpy") == advice.EITHER
+    assert metric_said(MX + text, "mxnet", "asnumpy") == EITHER
     made = "metric = mx.metric.create('acc')\n"
     named = "for x, y in data:\n    p = f(x).asnumpy()  #!\n    metric.update(y, p)\n"
     assert metric_said(MX + made + named, "mxnet", "asnumpy").startswith(

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from app.diagnosis.findings import findings, run_findings
+from app.diagnosis.judged_hops import hop_table
 from app.diagnosis.wording.transfer_costs import standstill
 from app.facts.collectives import collective_table
 from app.facts.memory import memory_table
 from app.facts.placement import placement
 from app.facts.syncs import sync_table
 from app.facts.tables import Tables
-from app.facts.transfers.hops import hop_table
 from app.reports.html import render_html
 from app.reports.report_rows import memory_rows, sync_rows
 from app.reports.run_report import build_report, run_report

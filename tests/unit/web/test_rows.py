@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from app.diagnosis.explanation import Explained
-from app.diagnosis.finding import Finding
+from app.diagnosis.judged_hops import hop_table
 from app.diagnosis.proof import Proof, Stop, Way
 from app.diagnosis.proof_facts import Fact, Place
-from app.diagnosis.severity import SEVERITY
+from app.diagnosis.registry import SEVERITY
 from app.diagnosis.verification import Side, StepTime, Verified
 from app.facts.collectives import Collective
 from app.facts.excerpt import Excerpt
 from app.facts.memory import Memory
 from app.facts.syncs import Idle, Sync
-from app.facts.transfers.hops import hop_table
 from app.fixes.code.edits import Edit, Repair
+from app.judgments.finding import Finding
 from app.store.failure import LastException
 from app.store.verdicts import Verdict
 from app.views import units

@@ -1,0 +1,88 @@
+"""A cause: everything about one reason for which something is slow, wrong or worth a note."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from app.diagnosis.wording.evidence_facts import Facts
+from app.diagnosis.wording.evidence_labels import Label
+from app.diagnosis.wording.transfer_costs import Telling
+from app.diagnosis.wording.transfer_words import UNDECIDED, Crossing
+from app.facts.syncs import Sync
+from app.facts.tables import Tables
+from app.facts.transfers.hops import Hop
+from app.facts.transfers.transfer import Transfer
+from app.fixes.situation import Draft, Situation
+from app.judgments.finding import Finding
+from app.judgments.judgment import Judgment
+from probes.trace.rows import Key
+
+EvidenceOf = Callable[[dict[str, Any], Sequence[Hop], Sequence[Sync]], dict[str, Any]]
+Share = Callable[[Sequence[Hop], Sequence[Sync], Mapping[str, Any], Telling], str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """What a detector sees of a run."""
+
+    tables: Tables
+    hops: Sequence[Hop]
+    spec: Mapping[str, Any] | None = None
+    """What it was launched by; None for a recording without."""
+
+    @property
+    def launched(self) -> bool:
+        """Whether it ran on devices that are there: a pre-flight makes them up."""
+        return self.spec is not None and not self.spec.get("preflight")
+
+
+def of_line(hop: Hop) -> tuple[str, ...]:
+    """One line is the mistake, or the one act, whichever devices it sends between."""
+    return ()
+
+
+def of_way(hop: Hop) -> tuple[str, ...]:
+    """One call is it, or what one line sends between two devices."""
+    call = hop.cause.evidence.get("call")
+    return (str(call),) if call else (hop.src, hop.dst)
+
+
+@dataclasses.dataclass(frozen=True)
+class Cause:
+    """One entry of `app.diagnosis.registry.CAUSES`; whatever is left out, the cause does without."""
+
+    code: str
+    severity: str
+    """How bad it is where the facts say nothing else."""
+    meaning: str
+    """What it is reported for, in one or two sentences of docs/causes.md."""
+    sometimes: str = ""
+    """The severity in words, in docs/causes.md, where facts change it."""
+    summary: str | Callable[[Crossing], str] = UNDECIDED
+    """Transfers of the cause in a sentence, without their cost and the full stop; see `Crossing.say`."""
+    because: Callable[[Facts], str] = lambda facts: ""
+    """What a finding was judged by, in a sentence; '' where its summary says all of it."""
+    advice: str | Callable[[Mapping[str, Any]], str | None] | None = None
+    """What to change, by the evidence; None where nothing is wrong or nothing is known."""
+    line_advice: Callable[[Situation, str], str | None] = lambda situation, said: said
+    """The advice in place of that one, by what the finding's line does; None where nothing fits."""
+    detect: Callable[[Run], Iterable[Finding]] = lambda run: ()
+    """Findings that no transfer tells; those without a fix get the cause's advice."""
+    fix: Callable[[Situation], Draft | None] | None = None
+    """The change of the code that mends it; None where the text decides for none."""
+    act: Callable[[Hop], tuple[str, ...]] = of_way
+    """What makes several transfers of one line one finding: those for which it is the same."""
+    severity_of: Callable[[Transfer, Mapping[str, Any]], str] = lambda transfer, evidence: ""
+    """How bad a transfer is that a rule of `app.diagnosis.judge` gave this evidence; '' for `severity`."""
+    with_lines: Callable[[Judgment, Key, Tables], Judgment] = lambda judgment, key, tables: judgment
+    """What was judged of a transfer, with further lines that belong to it."""
+    waits: Callable[[Sequence[Hop], Sequence[Sync]], list[Sync]] = lambda part, syncs: []
+    """Those of the run's waits that its transfers tell."""
+    evidence_of: EvidenceOf = lambda evidence, part, waits: evidence
+    """The evidence of transfers that are one finding: what they have in common, and what all of them show."""
+    share: Share = lambda part, waits, evidence, telling: telling.costly(waits)
+    """``, 38 % of the run``, where they are a good part of it and so a warning; '' else."""
+    labels: Mapping[str, Label] = dataclasses.field(default_factory=dict)
+    """How the proof of a finding labels evidence of the cause's own; others are in `evidence_labels`."""

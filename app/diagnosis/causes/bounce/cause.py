@@ -1,0 +1,72 @@
+"""One tensor makes a round trip, or crosses the host to a third device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.diagnosis.cause import Cause
+from app.diagnosis.wording import function_scopes
+from app.diagnosis.wording.evidence_facts import Facts
+from app.fixes.paths import direct_paths
+from app.fixes.situation import Draft, Situation
+from app.judgments.severity import INFO, WARNING
+from app.views.naming import each, some_of
+
+_COPIES = frozenset({"Identity", "_copyto", "_copy"})
+"""Ops that code asks for only to have a tensor elsewhere."""
+
+
+def because(facts: Facts) -> str:
+    """That a tensor was not changed on its way."""
+    known = [code for code in facts.each("causes") if code != "unknown"]
+    causes = some_of(known, "causes") or "unknown"
+    scopes = facts.told("scopes", "lines")
+    opened = f" Device scopes were opened at {scopes}." if scopes else ""
+    if "result_of_a_call" in facts:
+        return f"{function_scopes.because(facts)}{opened}"
+    again = facts.told("tensor_again_at", "lines")
+    made = f" A tensor was made of Python's array again at {again}." if again else ""
+    return f"Nothing changed its values on the way; each hop by itself: {causes}.{made}{opened}"
+
+
+def advice(evidence: Mapping[str, Any]) -> str:
+    """To keep the tensor where it starts, or to place what it passes."""
+    start = next(iter(each(evidence.get("stations"))), "its device")
+    if evidence.get("ways"):  # of several cards in turn: a scope of one would be wrong for the others
+        start = "the card that it computes on" if evidence.get("result_of_a_call") else "its own device"
+    said = function_scopes.advice(evidence, start) or (
+        f"Keep the tensor on {start}, or copy it from there straight to where it is used."
+    )
+    if _at_one_statement(evidence):
+        said += (
+            " One line takes every step of the way: leave the stop between out of what it is told to go by."
+        )
+    return said
+
+
+def _at_one_statement(evidence: Mapping[str, Any]) -> bool:
+    """Whether a statement that runs once for each stop moves a tensor there and on, without Python."""
+    lines = each(evidence.get("lines"))
+    return len(lines) > 1 and len(set(lines)) == 1 and {*each(evidence.get("by"))} <= _COPIES
+
+
+def fix(situation: Situation) -> Draft | None:
+    """The straight way; None for a note that needs no change."""
+    noted = situation.finding.severity == INFO and situation.finding.fix is None
+    return None if noted else direct_paths.bounce(situation)
+
+
+CAUSE = Cause(
+    code="bounce",
+    severity=WARNING,
+    meaning=(
+        "One tensor makes a round trip, or crosses the host to a third device, through ops that only move"
+        " or reshape it, or through numpy where a checksum shows that nothing changed it. It is reported"
+        " once, in place of its hops."
+    ),
+    because=because,
+    advice=advice,
+    line_advice=function_scopes.line_advice,
+    fix=fix,
+)

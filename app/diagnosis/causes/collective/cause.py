@@ -1,0 +1,42 @@
+"""Devices exchange or sum their tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.diagnosis.cause import Cause, of_line
+from app.diagnosis.rules.reductions import built_from_ops, exchanged, exchanging, sums_gradients_on_host
+from app.diagnosis.wording.exchanges import exchange, exchange_summary
+from app.diagnosis.wording.transfer_words import Crossing
+from app.facts.transfers.transfer import Transfer
+from app.judgments.severity import INFO
+
+
+def collective(transfer: Transfer) -> dict[str, Any] | None:
+    """A part of a reduction: said by the recorder, or a sum at the line and between the devices of one."""
+    named = transfer.facts.get("collective")
+    if named:
+        told = {"summed_on": transfer.facts.get("summed_on"), "devices": sorted(exchanging(transfer))}
+        told |= exchanged(transfer)
+        return {"algorithm": str(named)} | {name: value for name, value in told.items() if value}
+    reduction = built_from_ops(transfer)
+    if reduction is None or sums_gradients_on_host(transfer, reduction):
+        return None
+    return {"algorithm": reduction.algorithm, "devices": sorted(reduction.devices)}
+
+
+def summary(crossing: Crossing) -> str:
+    """What is exchanged, and how; of a kvstore also that it hands it out."""
+    if crossing.first.op.endswith("pull") and crossing.consumers == crossing.first.op:
+        return exchange_summary(crossing, "At {at} {algorithm} copies {exchanged} to the devices, {way}")
+    return exchange_summary(crossing, "Devices reduce their tensors at {at} by {algorithm}{summed}, {way}")
+
+
+CAUSE = Cause(
+    code="collective",
+    severity=INFO,
+    meaning="Devices exchange or sum their tensors.",
+    summary=summary,
+    because=exchange,
+    act=of_line,
+)

@@ -1,0 +1,173 @@
+"""A variable is read away from where it lives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from app.diagnosis.cause import Cause
+from app.diagnosis.causes.variable_home.rules import severity_of, with_creation
+from app.diagnosis.wording.ends import destination, source
+from app.diagnosis.wording.evidence_facts import Facts
+from app.diagnosis.wording.transfer_words import Crossing
+from app.facts.devices import is_host
+from app.facts.lines import split_site
+from app.facts.syncs import Sync
+from app.facts.transfers.hops import Hop
+from app.fixes.kernels.integer_variables import variable_home
+from app.fixes.scopes.created_variables import PUT_WHERE_READ, of_home
+from app.judgments.severity import WARNING
+from app.views.naming import each, some_of
+
+_COPIED = (
+    "Keep it on {dst}, if it fits into that memory: name that context where it is initialized or made. Where"
+    " a step uses few of its rows, look these up on {src}, by Embedding or take, and copy them instead."
+)
+_COPIED_TO_SEVERAL = (
+    "Keep one on each of {dst}, as initialize(ctx=[..]) does, and let a Trainer sum their gradients: then the"
+    " devices exchange these, and no weights cross."
+)
+_SHARED = (
+    "Several devices read it: keep a copy on each, as tf.distribute.MirroredStrategy does, or read it once a"
+    " step for all of them."
+)
+_EACH = "Create each variable on the device that reads it: none of them has more than one."
+_CREATED = (
+    "Create it on {dst}, where it is read, if it fits into that memory: {created_at} creates it in a scope"
+    " of {created_in}. What reads it here takes the whole of it."
+)
+_ROWS = "Create the table on {dst}, where its rows are used, if it fits into that memory{creates}."
+_UNASKED = (
+    "Run what reads it in the device scope of {src}, where the variable lives: no scope asks for {dst} here."
+)
+_KEPT = (
+    "{kept_by} keeps its variables in one place for all replicas: MirroredStrategy keeps a copy of each on"
+    " every device, MultiWorkerMirroredStrategy on those of every worker."
+)
+
+
+def summary(crossing: Crossing) -> str:
+    """Which variables live where, and who reads them."""
+    variables = each(crossing.evidence.get("variable"))
+    named = some_of(variables, "variables")
+    if crossing.first.producer_op == "ResourceGather":
+        return crossing.say(
+            "Rows of {table} on {srcs} are looked up there and used on {dsts} at {at}",
+            table=named or "a variable",
+        )
+    live, are = ("live", "are") if len(variables) > 1 else ("lives", "is")
+    return crossing.say(
+        "{variable} {live} on {srcs} and {are} read on {dsts} at {at}",
+        variable=named or "A variable",
+        live=live,
+        are=are,
+    )
+
+
+def because(facts: Facts) -> str:
+    """A variable is read away from its home."""
+    if "rows" in facts:
+        used = facts.told("requested", "devices") or facts.told("dst", "devices")
+        home = facts.told("lives_on", "devices")
+        return f"The table lives on {home}, so its rows are looked up there; what uses them runs on {used}."
+    kept = f", where {facts.told('kept_by')} keeps it" if "kept_by" in facts else ""
+    if "created_at" in facts:
+        kept += f", created at {facts.told('created_at', 'lines')}"
+        if "created_in" in facts:
+            kept += f" in a scope of {facts.told('created_in', 'devices')}"
+        if "object_made_at" in facts:
+            several = len(facts.each("object_made_at")) > 1
+            what = "make the objects" if several else "makes the object"
+            kept += f", when {facts.told('object_made_at', 'lines')} {what}"
+    if "gradient_goes_back" in facts:
+        return _copied_variable(facts, kept)
+    asked, runs = facts.told("requested", "devices"), facts.told("dst", "devices")
+    reads = f"was requested on {asked}" if asked else f"was requested nowhere and runs on {runs}"
+    if not asked and not runs:
+        reads = "runs elsewhere"
+    home = facts.told("lives_on", "devices")
+    if len(facts.each("variable")) > 1:
+        return f"The variables live on {home}{kept}; what reads them {reads}{facts.scope('scope')}."
+    return f"The variable lives on {home}{kept}; what reads it {reads}{facts.scope('scope')}."
+
+
+def _copied_variable(facts: Facts, created: str) -> str:
+    several = len(facts.each("variable")) > 1
+    live = "variables live" if several else "variable lives"
+    again = ""
+    if "unchanged_again" in facts:
+        again = " Within a step the same, unchanged values are copied again: one copy a step would do."
+    return (
+        f"The {live} on {facts.told('lives_on', 'devices')}{created}; the code copies the whole by"
+        f" {facts.told('call')}, and each backward pass copies its gradient back.{again}"
+    )
+
+
+def advice(evidence: Mapping[str, Any]) -> str:
+    """Where to create it, or what to run where it lives."""
+    created = each(evidence.get("created_at"))
+    return _chosen(evidence).format(
+        src=source(evidence),
+        dst=destination(evidence),
+        kept_by=" and ".join(each(evidence.get("kept_by"))),
+        created_at=" and ".join(created),
+        creates=f": {created[0]} creates it" if len(created) == 1 else "",
+        created_in=" and ".join(each(evidence.get("created_in"))),
+    )
+
+
+def _chosen(evidence: Mapping[str, Any]) -> str:
+    several = len(each(evidence.get("dst"))) > 1
+    apart = bool(evidence.get("one_reader_each"))
+    if evidence.get("gradient_goes_back"):
+        return (_EACH if apart else _COPIED_TO_SEVERAL) if several else _COPIED
+    if evidence.get("rows"):
+        return _ROWS
+    if evidence.get("kept_by"):
+        return _KEPT
+    if several:
+        return _EACH if apart else _SHARED
+    if evidence.get("created_in") and evidence.get("created_at"):
+        return _CREATED
+    return _UNASKED if _runs_by_default(evidence) else PUT_WHERE_READ
+
+
+def _runs_by_default(evidence: Mapping[str, Any]) -> bool:
+    """Whether what reads a variable of one card runs on another device only because nothing asks for one."""
+    asked = [*each(evidence.get("requested")), *each(evidence.get("called_on"))]
+    ends = each(evidence.get("src")), each(evidence.get("dst"))
+    return not asked and all(len(devices) == 1 for devices in ends) and not is_host(ends[0][0])
+
+
+def evidence_of(evidence: dict[str, Any], part: Sequence[Hop], waits: Sequence[Sync]) -> dict[str, Any]:
+    """With the objects' lines in order, and whether each variable is read on one device only."""
+    if isinstance(made := evidence.get("object_made_at"), list):
+        evidence["object_made_at"] = sorted(
+            filter(None, made), key=lambda site: split_site(site) or (site, 0)
+        )
+    readers: dict[str, set[str]] = {}
+    for hop in part:
+        readers.setdefault(str(hop.cause.evidence.get("variable") or hop.tensor), set()).add(hop.dst)
+    if len({hop.dst for hop in part}) > 1 and all(len(devices) == 1 for devices in readers.values()):
+        evidence["one_reader_each"] = True
+    return evidence
+
+
+CAUSE = Cause(
+    code="variable-home",
+    severity=WARNING,
+    meaning=(
+        "A variable is read away from where it lives. In MXNet: a variable of the host is copied to a GPU"
+        " while autograd records."
+    ),
+    summary=summary,
+    because=because,
+    advice=advice,
+    # Rows of one variable and the whole of another are mended apart.
+    act=lambda hop: ("rows",) if hop.producer_op == "ResourceGather" else (),
+    line_advice=of_home,
+    fix=variable_home,
+    severity_of=severity_of,
+    with_lines=with_creation,
+    evidence_of=evidence_of,
+)

@@ -1,0 +1,61 @@
+"""Ops of TensorFlow's own that tensors pass on their way out of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.diagnosis.wording.evidence_facts import Facts
+from app.fixes.scopes.distribution_strategies import has_strategy
+from app.fixes.scopes.keras_fit import trains_a_model
+from app.fixes.situation import Situation
+from app.views.naming import each
+
+_OF_OWN_OP = (
+    "Call the function inside the device scope of {start}: TensorFlow hands on what a function of custom"
+    " gradients, such as tf.recompute_grad's, returns by an Identity of its own, on the device of the scope"
+    " around the call."
+)
+_OF_RESULT = (
+    "Call the function inside the device scope of {start}: what a function returns passes the device of the"
+    " scope that it is called in, the default one where it is called in none. Ops of it that no scope asks"
+    " for go there too."
+)
+
+
+def because(facts: Facts) -> str:
+    """What passes an Identity on its way out of a function."""
+    if "result_of" in facts:
+        of = facts.told("result_of")
+        return (
+            f"What {of} hands out passes an Identity of TensorFlow's own, on the device that it is in itself."
+        )
+    here = f" Here that is {facts.told('called_on', 'devices')}." if "called_on" in facts else ""
+    return (
+        "What a function returns passes an Identity of TensorFlow's own, on the device of the scope that the"
+        f" function is called in, the default one where it is called in none.{here}"
+    )
+
+
+def advice(evidence: Mapping[str, Any], start: str) -> str:
+    """To call it in the scope of `start`, or of the end that nobody chose by default; '' for other ops."""
+    own = evidence.get("own_op")
+    if own:
+        by_default = [*each(evidence.get("default_device")), *each(evidence.get("producer_default_device"))]
+        ends = [*each(evidence.get("src")), *each(evidence.get("dst"))]
+        start = next((device for device in ends if device not in by_default), start)
+    if evidence.get("result_of_a_call"):
+        return _OF_RESULT.format(start=start)
+    return _OF_OWN_OP.format(start=start) if own else ""
+
+
+def placed_by_strategy(situation: Situation) -> bool:
+    """Whether a strategy calls the function for each of its devices, or places what Keras trains."""
+    if not has_strategy(situation):
+        return False
+    return bool(situation.evidence("result_of_a_call")) or trains_a_model(situation)
+
+
+def line_advice(situation: Situation, said: str) -> str | None:
+    """The advice, but for what a strategy places: that is to stay where it is."""
+    return None if placed_by_strategy(situation) else said

@@ -12,7 +12,6 @@ from typing import Any
 from app.diagnosis.attribution import told_hops
 from app.diagnosis.detectors.unseen_functions import hidden
 from app.diagnosis.explanation import Explained, explained
-from app.diagnosis.finding import Finding
 from app.diagnosis.findings import run_findings
 from app.diagnosis.judged_hops import hop_table
 from app.facts.collectives import Collective, collective_table
@@ -26,6 +25,7 @@ from app.facts.transfers.copy_times import cards_in, with_times
 from app.facts.transfers.device_matrix import device_matrix
 from app.facts.transfers.hops import Hop
 from app.facts.wait_costs import with_stalls
+from app.judgments.finding import Finding
 from app.views.matrix_data import Matrix
 from runners.machine.copy_costs import Costs
 

@@ -39,3 +39,11 @@ def test_each_command_is_explained() -> None:
     text = (ROOT / "docs" / "cli.md").read_text()
     rows = "\n".join(line.partition("|")[2].partition(" | ")[0] for line in text.splitlines())
     assert [name for name in COMMANDS if not re.search(rf"`{name}\b", rows)] == []
+
+
+def test_the_architecture_names_files_that_exist() -> None:
+    named = re.findall(
+        r"`((?:app|runners|probes|hopscope)/[a-z_/]+(?:\.py)?)`", (ROOT / "ARCHITECTURE.md").read_text()
+    )
+    assert len(named) > 10
+    assert [path for path in named if not (ROOT / path).exists()] == []

@@ -9,16 +9,18 @@ from typing import Any
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.evidence_labels import Label
 from app.diagnosis.wording.transfer_costs import Telling
-from app.diagnosis.wording.transfer_words import UNDECIDED, Crossing
+from app.diagnosis.wording.transfer_words import UNDECIDED, TransferWords
 from app.facts.syncs import Sync
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
-from app.facts.transfers.transfer import Transfer
+from app.facts.transfers.transfer import CHANGES, Transfer
 from app.fixes.situation import Draft, Situation
 from app.judgments.finding import Finding
 from app.judgments.judgment import Judgment
+from app.views.naming import some_of
 from probes.trace.rows import Key
 
+Along = Callable[[Mapping[str, Any], Sequence[Hop]], tuple[str, dict[str, Any]]]
 EvidenceOf = Callable[[dict[str, Any], Sequence[Hop], Sequence[Sync]], dict[str, Any]]
 Share = Callable[[Sequence[Hop], Sequence[Sync], Mapping[str, Any], Telling], str]
 
@@ -43,6 +45,17 @@ def of_line(hop: Hop) -> tuple[str, ...]:
     return ()
 
 
+def blamed_op(hop: Hop) -> str:
+    """The op whose line is to be changed."""
+    return hop.producer_op if hop.cause.blames == "producer" else hop.op
+
+
+def put_back(evidence: Mapping[str, Any], consequences: Sequence[Hop]) -> tuple[str, dict[str, Any]]:
+    """That assignments take what the transfers' ops made back to variables."""
+    changed = dict.fromkeys(hop.dst for hop in consequences if hop.op.startswith(CHANGES))
+    return f", with what goes back to variables on {some_of(changed, 'devices')}" if changed else "", {}
+
+
 def of_way(hop: Hop) -> tuple[str, ...]:
     """One call is it, or what one line sends between two devices."""
     call = hop.cause.evidence.get("call")
@@ -60,8 +73,8 @@ class Cause:
     """What it is reported for, in one or two sentences of docs/causes.md."""
     sometimes: str = ""
     """The severity in words, in docs/causes.md, where facts change it."""
-    summary: str | Callable[[Crossing], str] = UNDECIDED
-    """Transfers of the cause in a sentence, without their cost and the full stop; see `Crossing.say`."""
+    summary: str | Callable[[TransferWords], str] = UNDECIDED
+    """Transfers of the cause in a sentence, without their cost and the full stop; see `TransferWords.say`."""
     because: Callable[[Facts], str] = lambda facts: ""
     """What a finding was judged by, in a sentence; '' where its summary says all of it."""
     advice: str | Callable[[Mapping[str, Any]], str | None] | None = None
@@ -86,3 +99,9 @@ class Cause:
     """``, 38 % of the run``, where they are a good part of it and so a warning; '' else."""
     labels: Mapping[str, Label] = dataclasses.field(default_factory=dict)
     """How the proof of a finding labels evidence of the cause's own; others are in `evidence_labels`."""
+    op_named: Callable[[Hop], str] = lambda hop: hop.op
+    """The op of a transfer that the summary names."""
+    along: Along = put_back
+    """What goes with transfers of the cause, in words, and the evidence of that."""
+    hides_others: bool = False
+    """Its findings stand before others as bad, of which it may hide some."""

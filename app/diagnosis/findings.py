@@ -104,7 +104,7 @@ def findings(
     found += [of_syncs(alike, telling) for alike in waits.values()]
     found += more
     found.sort(key=_order)
-    functions = {finding.evidence.get("function") for finding in found if finding.code == "xla-opaque"}
+    functions = {finding.evidence.get("function") for finding in found if BY_CODE[finding.code].hides_others}
     apart = [row for row in unseen if not (by_xla(row) and inside(row) in functions)]
     first = [of_unseen(row, bool(functions)) for row in apart if row.what != RUNTIMES_GRAPHS]
     return first + found + [of_runtime(row) for row in apart if row.what == RUNTIMES_GRAPHS]
@@ -129,5 +129,5 @@ def _line_first(rows: list[int], hops: Sequence[Hop]) -> list[int]:
 
 def _order(finding: Finding) -> tuple[int, bool, bool, int]:
     """What hides others stands before them."""
-    opaque = finding.code == "xla-opaque"
-    return RANK.get(finding.severity, 9), not opaque, not finding.recurs, -finding.cost_ns
+    hides = BY_CODE[finding.code].hides_others
+    return RANK.get(finding.severity, 9), not hides, not finding.recurs, -finding.cost_ns

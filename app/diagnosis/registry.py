@@ -28,7 +28,7 @@ from app.diagnosis.causes.unknown.cause import CAUSE as UNKNOWN
 from app.diagnosis.causes.variable_home.cause import CAUSE as VARIABLE_HOME
 from app.diagnosis.causes.xla_opaque.cause import CAUSE as XLA_OPAQUE
 from app.diagnosis.wording.evidence_facts import Facts
-from app.diagnosis.wording.transfer_words import Crossing
+from app.diagnosis.wording.transfer_words import TransferWords
 from app.judgments.finding import Finding
 
 CAUSES = (
@@ -69,10 +69,10 @@ def advice(code: str, evidence: Mapping[str, Any]) -> str | None:
     return said(evidence) if callable(said) else said
 
 
-def summary(code: str, crossing: Crossing) -> str:
+def summary(code: str, words: TransferWords) -> str:
     """Transfers of this cause in a sentence, without their cost and the full stop."""
     said = BY_CODE[code].summary
-    return said(crossing) if callable(said) else crossing.say(said)
+    return said(words) if callable(said) else words.say(said)
 
 
 def detected(run: Run) -> Iterator[Finding]:

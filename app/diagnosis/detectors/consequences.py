@@ -8,7 +8,7 @@ And the gradient of a variable that MXNet's code copies to use it goes back wher
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from app.diagnosis.wording.transfer_costs import Telling
@@ -59,11 +59,6 @@ def consequences(
         elif (forward := _copied_back(hop)) in variables:
             found.setdefault(variables[forward], []).append(row)
     return found
-
-
-def put_back(hops: Iterable[Hop]) -> list[str]:
-    """The devices whose variables consequences change."""
-    return list(dict.fromkeys(hop.dst for hop in hops if hop.op.startswith(CHANGES)))
 
 
 def _copied_back(hop: Hop) -> tuple[str | None, ...]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from app.diagnosis.causes.variable_home.changes import changed_at, of_changes
-from app.diagnosis.detectors.consequences import put_back
 from app.diagnosis.registry import BY_CODE, advice, summary
 from app.diagnosis.wording.transfer_costs import Telling, cost_ns, standstill
-from app.diagnosis.wording.transfer_words import Crossing
-from app.facts.devices import in_order
+from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.lines import split_site
 from app.facts.syncs import Sync
 from app.facts.transfers.device_matrix import total
@@ -39,14 +36,12 @@ def of_hops(
     first, cause = part[0], BY_CODE[part[0].cause.code]
     waits = cause.waits(part, syncs)
     evidence = cause.evidence_of(_measured(part, whole), part, waits)
-    text = _summary(cause.code, part, evidence)
+    along, more_evidence = cause.along(evidence, consequences)
+    evidence |= more_evidence
+    text = summary(cause.code, TransferWords(part, _named(map(cause.op_named, part)), evidence))
     if further := {hop.blamed_site for hop in part if hop.blamed_site not in (None, first.blamed_site)}:
         evidence["also_at"] = _in_order(filter(None, further))
         text += f", and at {some_of(evidence['also_at'], 'lines')}"
-    along = _along(evidence, consequences)
-    if consequences and cause.code == "variable-home" and not evidence.get("gradient_goes_back"):
-        along = of_changes(consequences)
-        evidence |= {"changed_at": lines} if (lines := changed_at(consequences)) else {}
     # Named are a library's own takes too, but only what the code takes makes a warning, or a rank.
     codes = [sync for sync in waits if sync.kind not in LIBRARYS_OWN]
     share = cause.share(part, codes, evidence, telling)
@@ -80,31 +75,10 @@ def _measured(part: Sequence[Hop], whole: Sequence[Hop]) -> dict[str, Any]:
     return evidence
 
 
-def _along(evidence: Mapping[str, Any], consequences: Sequence[Hop]) -> str:
-    """What goes with them, in words."""
-    if consequences and evidence.get("gradient_goes_back"):
-        return ", with its gradient's way back"
-    changed = put_back(consequences)
-    return f", with what goes back to variables on {some_of(changed, 'devices')}" if changed else ""
-
-
 def _needless(part: Sequence[Hop]) -> bool:
     """Whether what recurs needs a change: not a scalar or two, nor what a library takes for itself."""
     taken = any(hop.cause.evidence.get("taken_by") not in LIBRARYS_OWN for hop in part)
     return taken and any((hop.bytes or TINY + 1) > TINY for hop in part)
-
-
-def _summary(code: str, part: Sequence[Hop], evidence: Mapping[str, Any]) -> str:
-    """One sentence; of ops that nobody placed, only what they take tells what they are away from."""
-    taking = [hop for hop in part if hop.cause.blames != "producer"]
-    both = code == "default-device" and 0 < len(taking) < len(part)
-    told = taking if both else part
-    pairs = list(dict.fromkeys((hop.src, hop.dst) for hop in told))
-    text = summary(code, Crossing(told[0], _named(part), pairs, evidence))
-    if not both:
-        return text
-    users = in_order(hop.dst for hop in part if hop.cause.blames == "producer")
-    return f"{text}, and used on {some_of(users, 'devices')}"
 
 
 def _in_order(sites: Iterable[str]) -> list[str]:
@@ -121,17 +95,9 @@ def _common(evidences: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return merged
 
 
-def _blamed_op(hop: Hop) -> str:
-    blamed = hop.cause.code in ("no-kernel", "default-device") and hop.cause.blames == "producer"
-    return hop.producer_op if blamed else hop.op
-
-
-def _named(hops: Sequence[Hop]) -> str:
-    """``MatMul`` or ``MatMul, ReluGrad and 3 more``: the consumers' types.
-
-    Of what has no kernel, or no scope, the ops that have none, not those that use their results.
-    """
-    names = list(dict.fromkeys(name for name in map(_blamed_op, hops) if name))
+def _named(ops: Iterable[str]) -> str:
+    """``MatMul`` or ``MatMul, ReluGrad and 3 more``: each type once."""
+    names = list(dict.fromkeys(filter(None, ops)))
     if len(names) <= _NAMES_SHOWN:
         return ", ".join(names)
     return f"{', '.join(names[:_NAMES_SHOWN])} and {len(names) - _NAMES_SHOWN} more"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.diagnosis.wording.evidence_facts import Facts
-from app.diagnosis.wording.transfer_words import Crossing
+from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.devices import in_order
 from app.views.naming import each, some_of
 
@@ -11,15 +11,15 @@ _SUMMED_ON = ", summed on "
 """In an algorithm's name, which may say already where it sums."""
 
 
-def exchange_summary(crossing: Crossing, template: str) -> str:
+def exchange_summary(words: TransferWords, template: str) -> str:
     """The template with the algorithms, each once, where they sum, and what is exchanged."""
-    names = (name.partition(_SUMMED_ON)[0] for name in each(crossing.evidence.get("algorithm")))
-    devices = in_order(each(crossing.evidence.get("summed_on")))
-    return crossing.say(
+    names = (name.partition(_SUMMED_ON)[0] for name in each(words.evidence.get("algorithm")))
+    devices = in_order(each(words.evidence.get("summed_on")))
+    return words.say(
         template,
         algorithm=" and ".join(dict.fromkeys(names)),
         summed=f" (summed on {' and '.join(devices)})" if devices else "",
-        exchanged=some_of(each(crossing.evidence.get("exchanged")), "kinds") or "what they exchange",
+        exchanged=some_of(each(words.evidence.get("exchanged")), "kinds") or "what they exchange",
     )
 
 

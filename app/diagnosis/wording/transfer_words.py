@@ -16,15 +16,23 @@ _WORDS_OF_CALLS = {"kvstore init": "the kvstore's first taking of the parameters
 
 
 @dataclasses.dataclass(frozen=True)
-class Crossing:
+class TransferWords:
     """What is said of such transfers, without their cost and the full stop."""
 
-    first: Hop
+    part: Sequence[Hop]
     consumers: str
     """Types of the consuming ops."""
-    pairs: Sequence[tuple[str, str]]
-    """The devices that they cross between."""
     evidence: Mapping[str, Any]
+
+    @property
+    def first(self) -> Hop:
+        """The one that stands for all."""
+        return self.part[0]
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The devices that they cross between."""
+        return list(dict.fromkeys((hop.src, hop.dst) for hop in self.part))
 
     @property
     def by_producer(self) -> bool:

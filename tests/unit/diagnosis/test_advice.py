@@ -9,7 +9,7 @@ import pytest
 from app.diagnosis.findings import findings
 from app.diagnosis.judged_hops import hop_table
 from app.diagnosis.registry import advice, summary
-from app.diagnosis.wording.transfer_words import Crossing
+from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.tables import Tables
 from probes.trace.rows import Key, Location
 from tests.unit.fixes.fix_cases import hop
@@ -94,7 +94,7 @@ def test_several_ops_are_told_of_in_the_plural(code: str, one: str, several: str
     """Bug: "AssignAddVariableOp, AssignSubVariableOp is kept beside"."""
     first = hop(code, site="t.py:3")
     for consumers, begins in (("Sub", one), ("Sub, Mul", several)):
-        assert summary(code, Crossing(first, consumers, [("gpu:0", "cpu:0")], {})).startswith(begins)
+        assert summary(code, TransferWords([first], consumers, {})).startswith(begins)
 
 
 def test_a_line_that_takes_every_step_of_a_way_is_told_to_leave_the_stop_out() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.rules.reductions import built_from_ops, exchanged, exchanging, sums_gradients_on_host
 from app.diagnosis.wording.exchanges import exchange, exchange_summary
-from app.diagnosis.wording.transfer_words import Crossing
+from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.transfers.transfer import Transfer
 from app.judgments.severity import INFO
 
@@ -25,11 +25,11 @@ def collective(transfer: Transfer) -> dict[str, Any] | None:
     return {"algorithm": reduction.algorithm, "devices": sorted(reduction.devices)}
 
 
-def summary(crossing: Crossing) -> str:
+def summary(words: TransferWords) -> str:
     """What is exchanged, and how; of a kvstore also that it hands it out."""
-    if crossing.first.op.endswith("pull") and crossing.consumers == crossing.first.op:
-        return exchange_summary(crossing, "At {at} {algorithm} copies {exchanged} to the devices, {way}")
-    return exchange_summary(crossing, "Devices reduce their tensors at {at} by {algorithm}{summed}, {way}")
+    if words.first.op.endswith("pull") and words.consumers == words.first.op:
+        return exchange_summary(words, "At {at} {algorithm} copies {exchanged} to the devices, {way}")
+    return exchange_summary(words, "Devices reduce their tensors at {at} by {algorithm}{summed}, {way}")
 
 
 CAUSE = Cause(

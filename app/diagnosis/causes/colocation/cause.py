@@ -7,7 +7,7 @@ from typing import Any
 
 from app.diagnosis.cause import Cause
 from app.diagnosis.wording.evidence_facts import Facts
-from app.diagnosis.wording.transfer_words import Crossing
+from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.transfers.transfer import READS, Transfer
 from app.fixes.paths import repeated_uploads
 from app.judgments.severity import INFO
@@ -66,13 +66,13 @@ def made_beside(transfer: Transfer) -> dict[str, Any] | None:
     return {"producer_placed_beside": beside} if beside and not transfer.producer_requested else None
 
 
-def summary(crossing: Crossing) -> str:
+def summary(words: TransferWords) -> str:
     """Which op is kept beside what."""
-    known = next(filter(None, (crossing.evidence.get(name) for name in _BESIDE)), None)
+    known = next(filter(None, (words.evidence.get(name) for name in _BESIDE)), None)
     said = "{consumers} at {at} {is} kept beside {beside}, {way}"
-    if crossing.by_producer:
+    if words.by_producer:
         said = "{producer} at {at} runs beside {beside} on {src}, used on {dsts}"
-    return crossing.say(said, beside=some_of(each(known), "ops"))
+    return words.say(said, beside=some_of(each(known), "ops"))
 
 
 def because(facts: Facts) -> str:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from app.diagnosis.cause import Cause, of_line
+from app.diagnosis.cause import Cause, blamed_op, of_line
 from app.diagnosis.causes.default_device.line_advice import PUT_BESIDE_INPUTS, line_advice
 from app.diagnosis.causes.default_device.rules import severity_of, with_origin
 from app.diagnosis.wording import function_scopes
 from app.diagnosis.wording.ends import destination, source
 from app.diagnosis.wording.evidence_facts import Facts
-from app.diagnosis.wording.transfer_words import Crossing
-from app.facts.devices import is_gpu, is_host
+from app.diagnosis.wording.transfer_words import TransferWords
+from app.facts.devices import in_order, is_gpu, is_host
 from app.fixes.contexts import array_contexts
 from app.fixes.scopes import device_scopes
 from app.fixes.situation import Draft, Situation
@@ -32,18 +33,27 @@ _WITHOUT_CONTEXT = {
 }
 
 
-def summary(crossing: Crossing) -> str:
-    """Which op has no scope, or no context, and where it ran."""
-    evidence = crossing.evidence
+def summary(words: TransferWords) -> str:
+    """Which op has no scope and where it ran; only what it takes tells what it is away from."""
+    taking = [hop for hop in words.part if hop.cause.blames != "producer"]
+    if not 0 < len(taking) < len(words.part):
+        return _unplaced(words)
+    users = in_order(hop.dst for hop in words.part if hop.cause.blames == "producer")
+    said = _unplaced(dataclasses.replace(words, part=taking))
+    return f"{said}, and used on {some_of(users, 'devices')}"
+
+
+def _unplaced(words: TransferWords) -> str:
+    evidence = words.evidence
     if evidence.get("made_without_context"):
-        return crossing.say(
+        return words.say(
             _WITHOUT_CONTEXT.get(one(evidence.get("from_nothing")), _FOR_A_MODEL),
             maker=next(iter(flat(evidence["made_without_context"])), "an op"),
             copied_at=some_of(each(evidence.get("copied_at")), "lines") or "an unknown line",
         )
-    if crossing.by_producer:
-        return crossing.say("{producer} at {at} has no device scope and runs on {default}, used on {dsts}")
-    return crossing.say(
+    if words.by_producer:
+        return words.say("{producer} at {at} has no device scope and runs on {default}, used on {dsts}")
+    return words.say(
         "{consumers} at {at} {has} no device scope and {runs} on {default}, away from {its} {inputs} on"
         " {srcs}"
     )
@@ -172,4 +182,5 @@ CAUSE = Cause(
     fix=fix,
     severity_of=severity_of,
     with_lines=with_origin,
+    op_named=blamed_op,
 )

@@ -9,7 +9,7 @@ from app.diagnosis.rules.placements import both_named, made_by_code
 from app.diagnosis.rules.repeated_copies import call_of
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.scope_openers import library
-from app.diagnosis.wording.transfer_words import Crossing
+from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.devices import is_host
 from app.facts.transfers.transfer import Transfer
 from app.fixes.contexts.repeated_copies import made_there
@@ -64,16 +64,16 @@ def _by_libraries(transfer: Transfer) -> dict[str, Any]:
     return {"placed_by": " and ".join(dict.fromkeys(found))} if found else {}
 
 
-def summary(crossing: Crossing) -> str:
+def summary(words: TransferWords) -> str:
     """The copy that was called, or both ends and who placed them."""
-    if crossing.evidence.get("call"):
-        return crossing.say("The code copies a tensor at {at} by {call}, {way}")
-    if not crossing.evidence.get("placed_by"):
-        return crossing.say(
+    if words.evidence.get("call"):
+        return words.say("The code copies a tensor at {at} by {call}, {way}")
+    if not words.evidence.get("placed_by"):
+        return words.say(
             "The code puts producer and consumer ({consumers} at {at}) on different devices, {way}"
         )
-    libraries = one(crossing.evidence["placed_by"])
-    return crossing.say(
+    libraries = one(words.evidence["placed_by"])
+    return words.say(
         "{placed_by} {put} producer and consumer ({consumers} at {at}) on different devices, {way}",
         put="put" if " and " in libraries else "puts",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.diagnosis.cause import Cause
 from app.diagnosis.wording.evidence_facts import Facts
-from app.diagnosis.wording.transfer_words import Crossing
+from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.devices import is_gpu
 from app.judgments.severity import INFO
 from app.views.naming import each, some_of
@@ -21,30 +21,30 @@ _TAKEN = (
 )
 
 
-def summary(crossing: Crossing) -> str:
+def summary(words: TransferWords) -> str:
     """What is in host memory, and whose kernel keeps it there."""
-    evidence = crossing.evidence
+    evidence = words.evidence
     kept = each(evidence.get("kept_in_host_memory"))
     if evidence.get("prefers_host"):
-        op, of_it = ("producer", "it") if crossing.by_producer else ("consumers", "{it}")
-        return crossing.say(
+        op, of_it = ("producer", "it") if words.by_producer else ("consumers", "{it}")
+        return words.say(
             f"TensorFlow runs {{{op}}} at {{at}} on the host though GPUs have a kernel of {of_it}, {{way}}"
         )
     if evidence.get("handed_over") or evidence.get("on_a_gpu"):
-        return crossing.say(_HANDED.get(", ".join(kept), _TAKEN) if evidence.get("handed_over") else _TAKEN)
+        return words.say(_HANDED.get(", ".join(kept), _TAKEN) if evidence.get("handed_over") else _TAKEN)
     if evidence.get("kept_in_host_memory") == "result":
-        return crossing.say(
+        return words.say(
             "{consumers} at {at} {takes} on {dsts} what the kernel of {makers} leaves in the host's memory",
             makers=some_of(each(evidence.get("kept_by_kernel_of")), "ops") or "an op",
         )
     if len(kept) > 1:
-        return crossing.say(
+        return words.say(
             "{consumers} at {at} {takes} on {dsts} what kernels keep in host memory, as arguments or as"
             " results"
         )
-    return crossing.say(
+    return words.say(
         "The {kernels} of {consumers} at {at} {takes} this {kept_in_host_memory} in host memory, {to_host}",
-        to_host=some_of((f"{src} to the memory of the host" for src, _ in crossing.pairs), "ways", ", "),
+        to_host=some_of((f"{src} to the memory of the host" for src, _ in words.pairs), "ways", ", "),
     )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.diagnosis.cause import Cause, of_line
+from app.diagnosis.cause import Cause, blamed_op, of_line
 from app.diagnosis.rules.placements import variable_home
 from app.diagnosis.wording.evidence_facts import Facts
-from app.diagnosis.wording.transfer_words import Crossing
+from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.devices import is_gpu, is_host
 from app.facts.kernels.tensorflow_table import without_gpu_kernel
 from app.facts.transfers.transfer import Transfer
@@ -70,23 +70,23 @@ def severity_of(transfer: Transfer, evidence: Mapping[str, Any]) -> str:
     return INFO if transfer.seldom or evidence.get("on_host_as_asked") else WARNING
 
 
-def summary(crossing: Crossing) -> str:
+def summary(words: TransferWords) -> str:
     """The op without a kernel, and where it ran instead."""
-    evidence = crossing.evidence
+    evidence = words.evidence
     if evidence.get("on_host_as_asked") is True:
-        return crossing.say(
+        return words.say(
             "The code asks for {host} for {lacking} at {at}, and no GPU has a kernel of it ({kernel})",
-            host=crossing.first.src if crossing.by_producer else crossing.first.dst,
+            host=words.first.src if words.by_producer else words.first.dst,
             lacking=some_of(lacking(each(evidence.get("kernel"))), "ops") or "an op",
         )
-    if crossing.by_producer:
+    if words.by_producer:
         wanted = "requested" if evidence.get("producer_requested") else "default"
-        return crossing.say(
+        return words.say(
             "{producer} at {at} has no kernel on the {wanted} device ({kernel}), runs on {src} and is used on"
             " {dsts}",
             wanted=wanted,
         )
-    return crossing.say(
+    return words.say(
         "{consumers} at {at} {has} no kernel on the {wanted} device ({kernel}) and {runs} on {dst}",
         wanted="requested" if evidence.get("requested") else "default",
     )
@@ -116,4 +116,5 @@ CAUSE = Cause(
     act=of_line,
     fix=integer_products.no_kernel,
     severity_of=severity_of,
+    op_named=blamed_op,
 )

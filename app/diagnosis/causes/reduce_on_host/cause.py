@@ -9,7 +9,7 @@ from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.rules.reductions import built_from_ops, exchanged, exchanging, sums_gradients_on_host
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.exchanges import among, exchange, exchange_summary
-from app.diagnosis.wording.transfer_words import Crossing
+from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.devices import is_host
 from app.facts.transfers.transfer import Transfer
 from app.fixes.replicas import gradient_exchange
@@ -57,9 +57,9 @@ def _exchanged_over_host(transfer: Transfer, algorithm: str) -> dict[str, Any] |
     return told | exchanged(transfer)
 
 
-def summary(crossing: Crossing) -> str:
+def summary(words: TransferWords) -> str:
     """Where they are summed, and by what."""
-    return exchange_summary(crossing, "Gradients are summed in host memory at {at} by {algorithm}, {way}")
+    return exchange_summary(words, "Gradients are summed in host memory at {at} by {algorithm}, {way}")
 
 
 def because(facts: Facts) -> str:

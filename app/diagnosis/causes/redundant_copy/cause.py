@@ -10,7 +10,7 @@ from app.diagnosis.rules.backward_ops import made_for_gradient
 from app.diagnosis.rules.repeated_copies import call_of, copied_again, sent_again
 from app.diagnosis.wording.ends import destination
 from app.diagnosis.wording.evidence_facts import Facts
-from app.diagnosis.wording.transfer_words import Crossing
+from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.devices import is_host
 from app.facts.syncs import Sync
 from app.facts.transfers.hops import Hop
@@ -47,17 +47,15 @@ def severity_of(transfer: Transfer, evidence: Mapping[str, Any]) -> str:
     return INFO if transfer.seldom or small else WARNING
 
 
-def summary(crossing: Crossing) -> str:
+def summary(words: TransferWords) -> str:
     """What is copied, and whether that was there already or is sent again."""
-    if crossing.evidence.get("copied_before"):
-        return crossing.say(
-            "The code copies the same, unchanged array again and again at {at}{by_call}, {way}"
-        )
-    if crossing.evidence.get("call"):
-        return crossing.say("The code copies a tensor at {at} by {call} to where it is already, {way}")
-    if crossing.evidence.get("sent_again"):
-        return crossing.say("Each call sends the same tensor again for {consumers} at {at}, {way}")
-    return crossing.say("The copy at {at} moves nothing to where it is not already, {way}")
+    if words.evidence.get("copied_before"):
+        return words.say("The code copies the same, unchanged array again and again at {at}{by_call}, {way}")
+    if words.evidence.get("call"):
+        return words.say("The code copies a tensor at {at} by {call} to where it is already, {way}")
+    if words.evidence.get("sent_again"):
+        return words.say("Each call sends the same tensor again for {consumers} at {at}, {way}")
+    return words.say("The copy at {at} moves nothing to where it is not already, {way}")
 
 
 def because(facts: Facts) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from app.diagnosis.cause import Cause
 from app.diagnosis.wording.evidence_facts import Facts
-from app.diagnosis.wording.transfer_words import UNDECIDED, Crossing
+from app.diagnosis.wording.transfer_words import UNDECIDED, TransferWords
 from app.judgments.severity import INFO
 
 
-def summary(crossing: Crossing) -> str:
+def summary(words: TransferWords) -> str:
     """What crosses, and that nothing tells why."""
     argument = "An argument made on {src} by {argument_made_by} is used on {dst} by {consumers} at {at}"
-    return crossing.say(argument if crossing.first.kind == "arg" else UNDECIDED)
+    return words.say(argument if words.first.kind == "arg" else UNDECIDED)
 
 
 def because(facts: Facts) -> str:

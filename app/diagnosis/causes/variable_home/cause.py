@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.variable_home.changes import along
 from app.diagnosis.causes.variable_home.rules import severity_of, with_creation
 from app.diagnosis.wording.ends import destination, source
 from app.diagnosis.wording.evidence_facts import Facts
-from app.diagnosis.wording.transfer_words import Crossing
+from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.devices import is_host
 from app.facts.lines import split_site
 from app.facts.syncs import Sync
@@ -46,17 +47,17 @@ _KEPT = (
 )
 
 
-def summary(crossing: Crossing) -> str:
+def summary(words: TransferWords) -> str:
     """Which variables live where, and who reads them."""
-    variables = each(crossing.evidence.get("variable"))
+    variables = each(words.evidence.get("variable"))
     named = some_of(variables, "variables")
-    if crossing.first.producer_op == "ResourceGather":
-        return crossing.say(
+    if words.first.producer_op == "ResourceGather":
+        return words.say(
             "Rows of {table} on {srcs} are looked up there and used on {dsts} at {at}",
             table=named or "a variable",
         )
     live, are = ("live", "are") if len(variables) > 1 else ("lives", "is")
-    return crossing.say(
+    return words.say(
         "{variable} {live} on {srcs} and {are} read on {dsts} at {at}",
         variable=named or "A variable",
         live=live,
@@ -170,4 +171,5 @@ CAUSE = Cause(
     severity_of=severity_of,
     with_lines=with_creation,
     evidence_of=evidence_of,
+    along=along,
 )

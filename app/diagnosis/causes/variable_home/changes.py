@@ -6,8 +6,8 @@ works where the variable is. Once that is elsewhere, the line wants its scope as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
+from typing import Any, TypeVar
 
 from app.diagnosis.wording.transfer_costs import Telling
 from app.facts.transfers.hops import Hop
@@ -51,22 +51,17 @@ def with_changes(
                 mine.update(theirs)
 
 
-def of_changes(more: Iterable[Hop]) -> str:
-    """What a finding about variables tells of such transfers beside its cost; '' without any."""
-    ops = [hop.op for hop in more]
-    if not ops:
-        return ""
-    return (
-        ", with the numbers of the rows"
-        if set(ops) == {_LOOKED_UP}
-        else ", with what goes there to change them"
-    )
-
-
-def changed_at(more: Iterable[Hop]) -> list[str]:
-    """The lines of such transfers whose ops nobody placed."""
-    sites = (hop.site for hop in more if hop.cause.code == "default-device")
-    return list(dict.fromkeys(site for site in sites if site))
+def along(evidence: Mapping[str, Any], consequences: Sequence[Hop]) -> tuple[str, dict[str, Any]]:
+    """What goes to the variables, in words, and the lines of those whose ops nobody placed."""
+    if not consequences:
+        return "", {}
+    if evidence.get("gradient_goes_back"):
+        return ", with its gradient's way back", {}
+    rows = all(hop.op == _LOOKED_UP for hop in consequences)
+    sites = (hop.site for hop in consequences if hop.cause.code == "default-device" and hop.site)
+    changed = list(dict.fromkeys(sites))
+    said = ", with the numbers of the rows" if rows else ", with what goes there to change them"
+    return said, {"changed_at": changed} if changed else {}
 
 
 def _are_far(part: Sequence[Hop], telling: Telling) -> bool:

@@ -30,4 +30,5 @@ CAUSE = Cause(
     ),
     detect=lambda run: opaque_findings(run.tables),
     fix=without_xla,
+    hides_others=True,
 )

@@ -10,9 +10,9 @@ from app.lessons import verdict_cache
 from app.lessons.catalogue import chosen
 from app.lessons.lesson import Lesson, Variant, plan_variant
 from app.lessons.runs import backing, beside, made_for_lessons, runs_of, why
-from app.store.verdicts import UNTESTABLE, Verdict
 from runners import registry
 from runners.errors import HopscopeError
+from runners.programs.verdicts import UNTESTABLE, Verdict
 from runners.registry import Run
 
 NOT_RUN, RUNNING, JUDGED, FAILED = "not run", "running", "judged", "failed"

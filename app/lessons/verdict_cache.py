@@ -21,11 +21,11 @@ from app.analysis.devices import is_gpu
 from app.analysis.report import run_report
 from app.lessons import batch
 from app.lessons.lesson import Lesson
-from app.store.verdicts import VERDICTS, Verdict
 from probes import private_files
 from runners import run_files
 from runners.errors import HopscopeError
 from runners.plan import ROOT
+from runners.programs.verdicts import VERDICTS, Verdict
 from runners.registry import Run
 from runners.run import LOG_NAME
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from app.store.verdicts import FAILS, HOLDS, UNTESTABLE
 from runners import catalogue
 from runners.fitting import program_problems
+from runners.programs.verdicts import FAILS, HOLDS, UNTESTABLE
 from tests.integration.programs import STEPS, demo, verdicts
 from tests.integration.recording import Recorded
 

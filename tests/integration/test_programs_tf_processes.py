@@ -15,11 +15,12 @@ from typing import Any
 
 import pytest
 
-from app.store.verdicts import FAILS, HOLDS, Verdict, read_verdicts
+from app.store.verdicts import read_verdicts
 from runners import catalogue, launcher, registry
 from runners.outcome import DESERTED
 from runners.plan import Plan
 from runners.processes import is_alive
+from runners.programs.verdicts import FAILS, HOLDS, Verdict
 from runners.resuming import CHECKPOINTS, last_checkpoint, resumable
 from runners.run import Run
 from tests.integration.leftovers import all_processes, assert_nothing_is_left, its_processes

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.store.verdicts import HOLDS
+from runners.programs.verdicts import HOLDS
 from tests.integration.programs import STEPS, demo, verdicts
 from tests.integration.recording import Recorded
 

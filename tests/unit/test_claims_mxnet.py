@@ -9,7 +9,7 @@ import pytest
 
 from app.analysis.claims.checks import judge
 from app.analysis.claims.shown import Shown
-from app.store.verdicts import FAILS, HOLDS, UNTESTABLE
+from runners.programs.verdicts import FAILS, HOLDS, UNTESTABLE
 
 Row = dict[str, Any]
 SAID = {"verdict": HOLDS, "text": "the program measured it"}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.analysis.claims.shown import Shown
-from app.store.verdicts import FAILS, HOLDS, UNTESTABLE
+from runners.programs.verdicts import FAILS, HOLDS, UNTESTABLE
 from tests.unit.claims_reports import Row, eager, hop, op, shown, verdicts
 
 GRADIENT = "gradient_tape/MatMul/MatMul"

@@ -8,7 +8,7 @@ import pytest
 
 from app.analysis.claims.checks import judge
 from app.analysis.claims.shown import Shown
-from app.store.verdicts import FAILS, HOLDS, UNTESTABLE, Verdict
+from runners.programs.verdicts import FAILS, HOLDS, UNTESTABLE, Verdict
 
 Row = dict[str, Any]
 SAID = {"verdict": HOLDS, "text": "the program measured it"}

@@ -14,10 +14,10 @@ from app.analysis.claims.shown import Shown
 from app.lessons import verdict_cache
 from app.lessons.judged import Judged, lessons
 from app.lessons.lesson import Lesson, Variant
-from app.store.verdicts import Verdict
 from runners import registry
 from runners.errors import UsageError
 from runners.plan import Plan
+from runners.programs.verdicts import Verdict
 from tests.unit.lesson_runs import spec_of, write_run
 
 ONE, TWO = "mx-contexts", "mx-module-data-parallel"

@@ -12,7 +12,7 @@ from app.analysis.claims.shown import Shown
 from app.cli import attend
 from app.lessons import of_run
 from app.lessons.of_run import NONE, RunClaim, claim_of
-from app.store.verdicts import Verdict
+from runners.programs.verdicts import Verdict
 from runners.run import Run, read_run
 from tests.unit.lesson_runs import spec_of, write_run
 

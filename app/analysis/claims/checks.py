@@ -15,7 +15,7 @@ from app.analysis.claims import (
     tf_waiting,
 )
 from app.analysis.claims.shown import Check, Shown
-from app.store.verdicts import Verdict
+from runners.programs.verdicts import Verdict
 
 
 def said(shown: Mapping[str, Shown]) -> list[Verdict]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from app.analysis.claims.recorded import Row, between, hops, judged, ops, pinned, size, times, told
 from app.analysis.claims.shown import Shown
 from app.analysis.devices import is_gpu, is_host
-from app.store.verdicts import Verdict
+from runners.programs.verdicts import Verdict
 
 HOST = "cpu:0"
 

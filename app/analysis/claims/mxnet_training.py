@@ -19,7 +19,7 @@ from app.analysis.claims.recorded import (
 )
 from app.analysis.claims.shown import Shown
 from app.analysis.devices import is_host
-from app.store.verdicts import UNTESTABLE, Verdict
+from runners.programs.verdicts import UNTESTABLE, Verdict
 
 HOST = "cpu:0"
 FLOAT_BYTES = 4

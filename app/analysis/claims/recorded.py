@@ -7,7 +7,7 @@ from typing import Any
 
 from app.analysis.claims.shown import Shown
 from app.analysis.devices import is_host
-from app.store.verdicts import FAILS, HOLDS, Verdict
+from runners.programs.verdicts import FAILS, HOLDS, Verdict
 
 Row = Mapping[str, Any]
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from app.store.verdicts import Verdict
+from runners.programs.verdicts import Verdict
 
 
 @dataclasses.dataclass(frozen=True)

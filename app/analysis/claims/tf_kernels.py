@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from app.analysis.claims.recorded import Row, hops, judged, ops, size, times, told
 from app.analysis.claims.shown import Shown
 from app.analysis.devices import is_gpu, is_host, parse
-from app.store.verdicts import UNTESTABLE, Verdict
+from runners.programs.verdicts import UNTESTABLE, Verdict
 
 _TYPES = {
     "angle": "Angle",

@@ -10,8 +10,8 @@ from typing import Any
 from app.analysis.claims.recorded import Row, among_devices, hops, judged, ops, pinned, times, told
 from app.analysis.claims.shown import Shown
 from app.analysis.devices import default_device, is_gpu, is_host
-from app.store.verdicts import UNTESTABLE, Verdict
 from app.views import units
+from runners.programs.verdicts import UNTESTABLE, Verdict
 
 GRADIENT = "gradient-outside-scope"
 _MAKES_DATASET = re.compile(r"\w+Dataset(V\d+)?")

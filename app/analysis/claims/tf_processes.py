@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 
 from app.analysis.claims.recorded import Row, hops, judged, ops, size, told
 from app.analysis.claims.shown import Shown
-from app.store.verdicts import UNTESTABLE, Verdict
 from app.views import units
+from runners.programs.verdicts import UNTESTABLE, Verdict
 
 COUNTER_BYTES = 8
 """The step's counter, which is read and counted on beside the weights, and is no weight."""

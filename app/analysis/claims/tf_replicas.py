@@ -9,8 +9,8 @@ from app.analysis.claims.recorded import Row, among_devices, hops, judged, ops, 
 from app.analysis.claims.shown import Shown
 from app.analysis.claims.tf_placement import GRADIENT, gradients
 from app.analysis.devices import is_host
-from app.store.verdicts import UNTESTABLE, Verdict
 from app.views import units
+from runners.programs.verdicts import UNTESTABLE, Verdict
 
 
 def mirrored(shown: Mapping[str, Shown]) -> list[Verdict]:

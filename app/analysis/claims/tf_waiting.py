@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from app.analysis.claims.recorded import Row, hops, judged, pinned
 from app.analysis.claims.shown import Shown
 from app.analysis.devices import is_host
-from app.store.verdicts import Verdict
+from runners.programs.verdicts import Verdict
 
 _ALL = "all"
 

@@ -28,11 +28,12 @@ from app.analysis.tables import Tables, tables_of
 from app.analysis.told import told_hops
 from app.store.progress import ProgressReader
 from app.store.run import RunStore, open_run
-from app.store.verdicts import Verdict, VerdictReader
+from app.store.verdicts import VerdictReader
 from app.views.matrix_data import Matrix
 from app.views.placement_data import Diagram
 from app.views.progress_data import Progress
 from runners.copy_costs import costs_of_run
+from runners.programs.verdicts import Verdict
 from runners.run import Run, read_run
 
 _LEAST_PAUSE_S = 0.5

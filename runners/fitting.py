@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from runners.catalogue import Program, Value
 from runners.fitting_data import data_problems
 from runners.fitting_placement import placement_problems
-from runners.programs.shared.slices import cut
+from runners.programs.helpers.shared.slices import cut
 
 HOST = "cpu:0"
 _EQUAL_SHARES = frozenset(

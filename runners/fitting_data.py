@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from runners.program import Program, Value
-from runners.programs.shared import digit_files
+from runners.programs.helpers.shared import digit_files
 from runners.versions import package_versions
 
 _EACH_IMAGE_ONCE = frozenset({"mx-module", "mx-module-data-parallel"})

@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from runners import catalogue
 from runners.errors import UsageError
 from runners.one_file_short import shortened
-from runners.program import FOLDER
+from runners.program import HELPERS
 from runners.program_parts import Module, Part, Target, read_module
 from runners.python_source import parse
 
@@ -31,7 +31,7 @@ _PLAIN: dict[Target, Target] = {
     ("shared.digits", "load"): ("shared.digits", "load_kept"),
 }
 """What a copy has in place of what the programs have here: it trains on the digits, and reads no MNIST."""
-_DIGITS = FOLDER / "shared" / "digits.csv.gz"
+_DIGITS = HELPERS / "shared" / "digits.csv.gz"
 _GUARD = 'if __name__ == "__main__":\n    main()\n'
 
 

@@ -13,6 +13,8 @@ from runners.cluster import Cluster
 from runners.errors import UsageError
 
 FOLDER = Path(__file__).resolve().parent / "programs"
+HELPERS = FOLDER / "helpers"
+"""What the scripts import of each other's: they put it on their path."""
 DEFAULT_STEPS = 100
 
 OptionType = Literal["choice", "count", "natural", "device", "counts"]

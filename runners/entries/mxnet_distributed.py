@@ -45,7 +45,7 @@ PROGRAMS: tuple[Program, ...] = (
         framework="mxnet",
         title="Workers and parameter servers",
         summary="Data parallelism over processes: workers push gradients to servers and pull new weights",
-        script=FOLDER / "mx" / "dist_sync.py",
+        script=FOLDER / "mxnet" / "dist_sync" / "train.py",
         options=(
             *TRAINING,
             Option(

@@ -17,7 +17,7 @@ PROGRAMS = (
         framework="mxnet",
         title="The Module API on one context",
         summary="Symbol, Module(context=..), bind, init_params and fit on one chosen device",
-        script=FOLDER / "mx" / "module.py",
+        script=FOLDER / "mxnet" / "module" / "train.py",
         options=(*TRAINING, PINNED),
         min_devices=1,
         max_devices=None,
@@ -30,7 +30,7 @@ PROGRAMS = (
         framework="mxnet",
         title="A Module on several contexts",
         summary="Data parallelism: Module cuts each batch over its contexts, a kvstore sums the gradients",
-        script=FOLDER / "mx" / "module_data_parallel.py",
+        script=FOLDER / "mxnet" / "module_data_parallel" / "train.py",
         options=(
             *TRAINING,
             Option(
@@ -58,7 +58,7 @@ PROGRAMS = (
         framework="mxnet",
         title="Gluon on several contexts",
         summary="Data parallelism: split_and_load cuts each batch, a Trainer exchanges the gradients, or not",
-        script=FOLDER / "mx" / "gluon_data_parallel.py",
+        script=FOLDER / "mxnet" / "gluon_data_parallel" / "train.py",
         options=(
             *TRAINING,
             Option(
@@ -80,7 +80,7 @@ PROGRAMS = (
         framework="mxnet",
         title="LSTM layers over devices",
         summary="Model parallelism: an LSTM's layers are split over devices with ctx_group and group2ctx",
-        script=FOLDER / "mx" / "model_parallel_lstm.py",
+        script=FOLDER / "mxnet" / "model_parallel_lstm" / "train.py",
         options=(
             *_NARROW,
             Option("layers", "LSTM layers of the network", 4, type="count"),

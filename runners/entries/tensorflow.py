@@ -13,7 +13,7 @@ PROGRAMS = (
         framework="tensorflow",
         title="Mirrored replicas",
         summary="Data parallelism: each device has a copy of the model, gradients are summed each step",
-        script=FOLDER / "tf" / "mirrored.py",
+        script=FOLDER / "tensorflow" / "mirrored" / "train.py",
         options=(
             *_COMMON,
             Option("loop", "train with Keras fit or with a loop of one's own", "fit", ("fit", "custom")),
@@ -35,7 +35,7 @@ PROGRAMS = (
         framework="tensorflow",
         title="Layers over devices",
         summary="Model parallelism: the layers of one network are split over devices with tf.device",
-        script=FOLDER / "tf" / "model_parallel.py",
+        script=FOLDER / "tensorflow" / "model_parallel" / "train.py",
         options=(
             *_COMMON,
             Option("layers", "dense layers of the network", 6, type="count"),
@@ -57,7 +57,7 @@ PROGRAMS = (
         framework="tensorflow",
         title="Gradients in and out of the scope",
         summary="One pinned model, a custom loop, and tape.gradient called inside or outside of tf.device",
-        script=FOLDER / "tf" / "pin_gradients.py",
+        script=FOLDER / "tensorflow" / "pin_gradients" / "train.py",
         options=(
             *_COMMON,
             PINNED,
@@ -80,7 +80,7 @@ PROGRAMS = (
         framework="tensorflow",
         title="A Keras model on one device",
         summary="A Keras model that is built and fitted inside tf.device of one chosen device",
-        script=FOLDER / "tf" / "pin_model.py",
+        script=FOLDER / "tensorflow" / "pin_model" / "train.py",
         options=(
             *_COMMON,
             PINNED,

@@ -69,7 +69,7 @@ PROGRAMS: tuple[Program, ...] = (
         framework="tensorflow",
         title="Mirrored workers",
         summary="Data parallelism over processes: each worker has the model, gradients are summed each step",
-        script=FOLDER / "tf" / "multiworker.py",
+        script=FOLDER / "tensorflow" / "multiworker" / "train.py",
         options=(*TRAINING, _JIT_COMPILE, _LOOP, _KERAS, _COMMUNICATION, _WORKERS, _TIME_LIMIT),
         min_devices=1,
         max_devices=None,
@@ -83,7 +83,7 @@ PROGRAMS: tuple[Program, ...] = (
         framework="tensorflow",
         title="Workers with checkpoints",
         summary="Mirrored workers that save a checkpoint every epoch, can be killed, and be resumed",
-        script=FOLDER / "tf" / "multiworker_checkpoint.py",
+        script=FOLDER / "tensorflow" / "multiworker_checkpoint" / "train.py",
         options=(
             *TRAINING,
             _JIT_COMPILE,
@@ -113,7 +113,7 @@ PROGRAMS: tuple[Program, ...] = (
         framework="tensorflow",
         title="Workers and parameter servers",
         summary="Variables on servers: a chief hands out steps, workers pull weights and push gradients",
-        script=FOLDER / "tf" / "parameter_server.py",
+        script=FOLDER / "tensorflow" / "parameter_server" / "train.py",
         options=(
             *(_OWN_BATCH if option.name == "batch" else option for option in TRAINING),
             _JIT_COMPILE,

@@ -13,7 +13,7 @@ PROGRAMS = (
         framework="tensorflow",
         title="Ops without a kernel",
         summary="An op that has no GPU kernel in the middle of a pinned network, and where it really runs",
-        script=FOLDER / "tf" / "no_kernel.py",
+        script=FOLDER / "tensorflow" / "no_kernel" / "train.py",
         options=(
             *TRAINING,
             JIT_COMPILE,
@@ -44,7 +44,7 @@ PROGRAMS = (
         framework="tensorflow",
         title="The loss of each step",
         summary="loss.numpy() in every step, or in every n-th, against a metric kept on the device",
-        script=FOLDER / "tf" / "host_sync.py",
+        script=FOLDER / "tensorflow" / "host_sync" / "train.py",
         options=(
             *_TIMED,
             Option(
@@ -75,7 +75,7 @@ PROGRAMS = (
         framework="tensorflow",
         title="Input pipelines",
         summary="numpy batches, tf.data, and tf.data with prefetch_to_device: uploads and stall",
-        script=FOLDER / "tf" / "input_pipeline.py",
+        script=FOLDER / "tensorflow" / "input_pipeline" / "train.py",
         options=(
             *_TIMED,
             Option(

@@ -18,12 +18,13 @@ from app.lessons import batch
 from app.lessons.batch import Batch, Item
 from app.lessons.catalogue import LESSONS, chosen
 from app.lessons.judged import judged
-from app.lessons.lesson import Lesson, Variant, plan_variant
+from app.lessons.lesson import Lesson, plan_variant
 from app.lessons.runs import backing, made_for_lessons, runs_of, underway, why
 from runners import registry
 from runners.errors import HopscopeError, UsageError
 from runners.launcher import launch
 from runners.plan import Plan
+from runners.program import Variant
 from runners.registry import Run
 from runners.status import LIVE_STATES
 from runners.stop_requests import stop_requests

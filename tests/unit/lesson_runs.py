@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from app.lessons.catalogue import LESSONS
-from app.lessons.lesson import Variant
 from runners import registry
 from runners.catalogue import PROGRAMS
 from runners.processes import identify
+from runners.program import Variant
 
 STATUS: dict[str, Any] = {"exit_code": 0, "signal": None, "reason": None, "started": 100.0, "ended": 110.0}
 

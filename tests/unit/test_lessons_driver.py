@@ -16,11 +16,12 @@ import pytest
 from app.lessons import batch, driver
 from app.lessons.batch import Batch, Busy, Item
 from app.lessons.driver import run_lessons
-from app.lessons.lesson import Lesson, Variant, plan_variant
+from app.lessons.lesson import Lesson, plan_variant
 from runners import registry
 from runners.errors import HopscopeError, UsageError
 from runners.plan import Plan
 from runners.processes import boot_id
+from runners.program import Variant
 from runners.registry import Run
 from tests.unit.lesson_runs import spec_of, write_run
 

@@ -13,10 +13,11 @@ from app.analysis.claims import checks
 from app.analysis.claims.shown import Shown
 from app.lessons import verdict_cache
 from app.lessons.judged import Judged, lessons
-from app.lessons.lesson import Lesson, Variant
+from app.lessons.lesson import Lesson
 from runners import registry
 from runners.errors import UsageError
 from runners.plan import Plan
+from runners.program import Variant
 from runners.programs.verdicts import Verdict
 from tests.unit.lesson_runs import spec_of, write_run
 

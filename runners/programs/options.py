@@ -35,3 +35,6 @@ JIT_COMPILE = Option(
     ("off", "on"),
     concerns=("xla-opaque",),
 )
+KERAS = Option("keras", "Keras 3, or the legacy Keras 2 of tf_keras", "3", ("3", "2"))
+WORKERS = Option("workers", "processes that train, each with devices of its own", 2, type="count")
+TIME_LIMIT = Option("time-limit", "seconds after which all processes are ended", 600, type="count")

@@ -15,8 +15,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from app.analysis.claims.checks import judge
-from app.analysis.claims.shown import Shown
 from app.analysis.devices import is_gpu
 from app.analysis.report import run_report
 from app.lessons import batch
@@ -25,12 +23,14 @@ from probes import private_files
 from runners import run_files
 from runners.errors import HopscopeError
 from runners.plan import ROOT
+from runners.programs.evidence import Shown
+from runners.programs.judging import judge
 from runners.programs.verdicts import VERDICTS, Verdict
 from runners.registry import Run
 from runners.run import LOG_NAME
 
 FOLDER_NAME = "verdicts"
-_CODE = ("app/analysis", "app/store", "app/lessons")
+_CODE = ("app/analysis", "app/store", "app/lessons", "runners/programs")
 """What a verdict follows from: the checks, the report, and how the trace and the log are read."""
 
 

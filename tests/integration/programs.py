@@ -6,10 +6,10 @@ its claim is judged.
 
 from __future__ import annotations
 
-from app.analysis.claims.checks import judge
-from app.analysis.claims.shown import Shown
 from app.analysis.report import run_report
 from runners import launcher, registry
+from runners.programs.evidence import Shown
+from runners.programs.judging import judge
 from runners.programs.verdicts import Verdict
 from tests.integration.leftovers import all_processes, assert_nothing_is_left
 from tests.integration.recording import Recorded

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.analysis.claims.shown import Shown
+from runners.programs.evidence import Shown
 from runners.programs.verdicts import FAILS, HOLDS, UNTESTABLE
 from tests.unit.claims_reports import Row, eager, hop, op, shown, verdicts
 

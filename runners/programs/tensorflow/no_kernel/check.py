@@ -1,12 +1,11 @@
-"""The check of tf-no-kernel: where an op ran that has no kernel for the device it was asked for on."""
+"""The check of the claim of tf-no-kernel."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from app.analysis.claims.recorded import Row, hops, judged, ops, size, times, told
-from app.analysis.claims.shown import Shown
-from app.analysis.devices import is_gpu, is_host, parse
+from runners.device_names import is_gpu, is_host, parse
+from runners.programs.evidence import Row, Shown, hops, join, judged, ops, said, size, times
 from runners.programs.verdicts import UNTESTABLE, Verdict
 
 _TYPES = {
@@ -18,10 +17,10 @@ _TYPES = {
 """By the program's option `op`, what TensorFlow calls it."""
 
 
-def no_kernel(shown: Mapping[str, Shown]) -> list[Verdict]:
+def check(shown: Mapping[str, Shown]) -> list[Verdict]:
     """The op and its gradient ran on the host, where they were asked for on a device that lacks them."""
     # The kernel table and what float + complex does are the same in all runs: each sentence once.
-    found = list(dict.fromkeys(verdict for one in shown.values() for verdict in one.said))
+    found = said(shown)
     for one in shown.values():
         kind = _TYPES.get(str(one.options.get("op")), "")
         forward = [row for row in ops(one) if row["type"] == kind]
@@ -32,14 +31,14 @@ def no_kernel(shown: Mapping[str, Shown]) -> list[Verdict]:
 
 
 def _placed(one: Shown, kind: str, forward: list[Row], backward: list[Row]) -> list[Verdict]:
-    asked = told(row["requested"] for row in forward)
-    where = told(row["assigned"] for row in forward)
+    asked = join(row["requested"] for row in forward)
+    where = join(row["assigned"] for row in forward)
     device = parse(asked)
     if device is None or device.type == "cpu":
         why = f"{asked or 'no device'} is a CPU device and has all kernels of the host, so no op is moved"
         rows = [*forward, *backward]
-        types = told(row["type"] for row in rows)
-        return [Verdict(UNTESTABLE, f"{why}. {types} ran on {told(row['assigned'] for row in rows)}")]
+        types = join(row["type"] for row in rows)
+        return [Verdict(UNTESTABLE, f"{why}. {types} ran on {join(row['assigned'] for row in rows)}")]
     plays = "" if is_gpu(asked) else ", XLA's device of the host, which lacks kernels as a GPU does"
     if kind == "Angle":
         measured = f"that angle has no GPU kernel: {kind} was asked for on {asked} and ran on {where}"
@@ -53,7 +52,7 @@ def _placed(one: Shown, kind: str, forward: list[Row], backward: list[Row]) -> l
     found = [judged(moved, f"{kind} was asked for on {asked}{plays}, and ran on {where}{cost}")]
     if backward:
         back = _places(backward)
-        measured = f"its gradient, {told(row['type'] for row in backward)}, ran on {told(back)}"
+        measured = f"its gradient, {join(row['type'] for row in backward)}, ran on {join(back)}"
         found.append(judged(all(map(is_host, back)), f"{measured}, asked for on {asked} as well"))
     return found
 

@@ -96,12 +96,7 @@ def main() -> None:
     own_images, own_labels = images[rank:train:workers], labels[rank:train:workers]
 
     mx.random.seed(args.seed + rank)
-    net = gluon.nn.Sequential()
-    net.add(
-        gluon.nn.Dense(args.width, activation="relu", in_units=images.shape[1]),
-        gluon.nn.Dense(args.width, activation="relu", in_units=args.width),
-        gluon.nn.Dense(10, in_units=args.width),
-    )
+    net = make_net(images.shape[1], args.width)
     net.initialize(mx.init.Xavier(), ctx=contexts)
     trainer = gluon.Trainer(
         net.collect_params(), "sgd", {"learning_rate": LEARNING_RATE}, kvstore=kvstore, update_on_kvstore=True
@@ -143,14 +138,33 @@ def main() -> None:
     held = join(parameter.data(contexts[0]) for parameter in parameters)
     rows = [held]
     if args.kvstore == "dist_async":
-        wait_for_all(kvstore)
-        # By now the servers have every worker's last gradients.
-        kept = [mx.nd.zeros(parameter.shape) for parameter in parameters]
-        kvstore.pull(list(range(len(kept))), out=kept)
-        rows.append(join(kept))
+        rows.append(weights_of_servers(kvstore, parameters))
     tables = gather(kvstore, rows)
     if rank == 0:
         say_whether_equal(args.kvstore, args.steps, *map(compare, tables))
+
+
+def make_net(pixels: int, width: int) -> Any:
+    """A dense network."""
+    from mxnet import gluon
+
+    net = gluon.nn.Sequential()
+    net.add(
+        gluon.nn.Dense(width, activation="relu", in_units=pixels),
+        gluon.nn.Dense(width, activation="relu", in_units=width),
+        gluon.nn.Dense(10, in_units=width),
+    )
+    return net
+
+
+def weights_of_servers(kvstore: Any, parameters: Sequence[Any]) -> Row:
+    """The weights that the servers hold once they have every worker's last gradients."""
+    import mxnet as mx
+
+    wait_for_all(kvstore)
+    kept = [mx.nd.zeros(parameter.shape) for parameter in parameters]
+    kvstore.pull(list(range(len(kept))), out=kept)
+    return join(kept)
 
 
 def join(arrays: Iterable[Any]) -> Row:

@@ -54,6 +54,32 @@ def check(parser: devices.Parser, batch: int, chosen: list[str]) -> None:
         parser.error(f"replicas must be all GPUs or all CPU devices, and {', '.join(chosen)} are not")
 
 
+def first_weights(units: list[int], seed: int) -> Any:
+    """Kernel and bias of each layer, on the host."""
+    import tensorflow as tf
+
+    @tf.function  # so that shapes and seeds are constants there, and are not sent there one by one
+    def draw() -> Any:
+        return [
+            (tf.random.stateless_normal([n, m], [seed, layer]) * (2 / n) ** 0.5, tf.zeros(m))
+            for layer, (n, m) in enumerate(itertools.pairwise(units))
+        ]
+
+    with tf.device("cpu:0"):
+        return draw()
+
+
+def forward(x: Any, weights: list[Any]) -> Any:
+    """The scores of images."""
+    import tensorflow as tf
+
+    pairs = list(zip(weights[::2], weights[1::2], strict=True))
+    for kernel, bias in pairs[:-1]:
+        x = tf.nn.relu(tf.nn.bias_add(tf.matmul(x, kernel), bias))
+    kernel, bias = pairs[-1]
+    return tf.nn.bias_add(tf.matmul(x, kernel), bias)
+
+
 def main() -> None:
     """Train, and say how well and where the weights are."""
     parser = options()
@@ -73,15 +99,7 @@ def main() -> None:
     dataset = tf.data.Dataset.from_tensor_slices((images[:train], labels[:train]))
     dataset = dataset.shuffle(train, seed=args.seed).repeat().batch(batch, drop_remainder=True)
 
-    @tf.function  # so that shapes and seeds are constants there, and are not sent there one by one
-    def first_weights() -> Any:
-        return [
-            (tf.random.stateless_normal([n, m], [args.seed, layer]) * (2 / n) ** 0.5, tf.zeros(m))
-            for layer, (n, m) in enumerate(itertools.pairwise(units))
-        ]
-
-    with tf.device("cpu:0"):
-        first = first_weights()
+    first = first_weights(units, args.seed)
     with strategy.scope():  # the strategy decides where a variable goes that is made in here
         layers = [
             (tf.Variable(kernel, name=f"kernel_{number}"), tf.Variable(bias, name=f"bias_{number}"))
@@ -89,13 +107,6 @@ def main() -> None:
         ]
         optimizer = tf.keras.optimizers.SGD(LEARNING_RATE)
     variables = [variable for layer in layers for variable in layer]
-
-    def forward(x: Any, weights: list[Any]) -> Any:
-        pairs = list(zip(weights[::2], weights[1::2], strict=True))
-        for kernel, bias in pairs[:-1]:
-            x = tf.nn.relu(tf.nn.bias_add(tf.matmul(x, kernel), bias))
-        kernel, bias = pairs[-1]
-        return tf.nn.bias_add(tf.matmul(x, kernel), bias)
 
     def loss_and_gradients(weights: list[Any], images: Any, labels: Any) -> Any:
         with tf.GradientTape() as tape:

@@ -71,6 +71,33 @@ def check(parser: devices.Parser, args: argparse.Namespace, chosen: list[str]) -
         parser.error("--jit-compile on works in --loop fit on GPUs only; the custom loop compiles here")
 
 
+def make_strategy(chosen: list[str], cross_device_ops: str) -> Any:
+    """A strategy with a replica on each device."""
+    import tensorflow as tf
+
+    sums = {
+        "nccl": tf.distribute.NcclAllReduce,
+        "hierarchical-copy": tf.distribute.HierarchicalCopyAllReduce,
+        "reduction-to-one-device": tf.distribute.ReductionToOneDevice,
+    }
+    sum_over_devices = sums[cross_device_ops]() if cross_device_ops in sums else None
+    return tf.distribute.MirroredStrategy(chosen, cross_device_ops=sum_over_devices)
+
+
+def make_model(pixels: int, width: int) -> Any:
+    """A dense network; made in the strategy's scope, it is there once for each replica."""
+    import tensorflow as tf
+
+    return tf.keras.Sequential(
+        [
+            tf.keras.Input([pixels]),
+            tf.keras.layers.Dense(width, activation="relu"),
+            tf.keras.layers.Dense(width, activation="relu"),
+            tf.keras.layers.Dense(10),
+        ]
+    )
+
+
 def main() -> None:
     """Train, and say how well."""
     parser = options()
@@ -85,27 +112,14 @@ def main() -> None:
     batch = share * len(chosen)
     jit = args.jit_compile == "on"
 
-    sums = {
-        "nccl": tf.distribute.NcclAllReduce,
-        "hierarchical-copy": tf.distribute.HierarchicalCopyAllReduce,
-        "reduction-to-one-device": tf.distribute.ReductionToOneDevice,
-    }
-    sum_over_devices = sums[args.cross_device_ops]() if args.cross_device_ops in sums else None
-    strategy = tf.distribute.MirroredStrategy(chosen, cross_device_ops=sum_over_devices)
+    strategy = make_strategy(chosen, args.cross_device_ops)
     devices.stop_tuning()
 
     tf.keras.utils.set_random_seed(args.seed)
     dataset = tf.data.Dataset.from_tensor_slices((images[:train], labels[:train]))
     dataset = dataset.shuffle(train, seed=args.seed).repeat().batch(batch, drop_remainder=True)
     with strategy.scope():
-        model = tf.keras.Sequential(
-            [
-                tf.keras.Input(images.shape[1:]),
-                tf.keras.layers.Dense(args.width, activation="relu"),
-                tf.keras.layers.Dense(args.width, activation="relu"),
-                tf.keras.layers.Dense(10),
-            ]
-        )
+        model = make_model(images.shape[1], args.width)
         optimizer = tf.keras.optimizers.SGD(LEARNING_RATE)
 
     print(f"replicas on {', '.join(chosen)}, {share} images each a step; {train} {source}", flush=True)

@@ -91,51 +91,42 @@ def check(parser: devices.Parser, args: Any, chosen: list[str]) -> list[int]:
     return speeds
 
 
-def main() -> None:
-    """Train in each way, and say how long a step takes and who waits."""
-    parser = options()
-    args = devices.parse(parser)
+def make_model(pixels: int, width: int) -> Any:
+    """A dense network; made in the strategy's scope, it is there once for each replica."""
     import tensorflow as tf
 
-    # A pause holds one of the threads that run ops; each replica needs another one for its work.
-    tf.config.threading.set_inter_op_parallelism_threads(
-        4 * max(2, args.stand_ins or 0, len(args.devices or ()))
+    return tf.keras.Sequential(
+        [
+            tf.keras.Input([pixels]),
+            tf.keras.layers.Dense(width, activation="relu"),
+            tf.keras.layers.Dense(width, activation="relu"),
+            tf.keras.layers.Dense(10),
+        ]
     )
-    chosen = devices.set_up(parser, args, least=2)
-    speeds = check(parser, args, chosen)
-    images, labels, source = digits.load(args.data)
-    train = len(images) - digits.held_out(images)
-    count = len(chosen)
-    rng = np.random.default_rng(args.seed)
-    tf.keras.utils.set_random_seed(args.seed)
-    strategy = tf.distribute.MirroredStrategy(chosen)
-    with strategy.scope():
-        model = tf.keras.Sequential(
-            [
-                tf.keras.Input(images.shape[1:]),
-                tf.keras.layers.Dense(args.width, activation="relu"),
-                tf.keras.layers.Dense(args.width, activation="relu"),
-                tf.keras.layers.Dense(10),
-            ]
-        )
-        optimizer = tf.keras.optimizers.SGD(LEARNING_RATE)
 
-    def hold_back(images: Any, seconds: float) -> Any:
-        """The injected load: the images, later."""
-        time.sleep(seconds)
-        return images
 
-    def now(number: Any) -> Any:
-        """When this number has come to the host."""
-        return np.float64(time.perf_counter())
+def hold_back(images: Any, seconds: float) -> Any:
+    """The injected load: the images, later."""
+    time.sleep(seconds)
+    return images
+
+
+def now(number: Any) -> Any:
+    """When this number has come to the host."""
+    return np.float64(time.perf_counter())
+
+
+def make_train_step(strategy: Any, model: Any, optimizer: Any, batch: int, jit: bool) -> Any:
+    """Function from each replica's images, labels and pause to the loss, and when each was ready."""
+    import tensorflow as tf
 
     def loss_and_gradients(images: Any, labels: Any) -> Any:
         with tf.GradientTape() as tape:
             losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, model(images, training=True))
-            loss = tf.reduce_sum(losses) / args.batch  # summed over replicas: the mean over the batch
+            loss = tf.reduce_sum(losses) / batch  # summed over replicas: the mean over the batch
         return loss, tape.gradient(loss, model.trainable_variables)
 
-    if args.jit_compile == "on":
+    if jit:
         loss_and_gradients = tf.function(loss_and_gradients, jit_compile=True)
 
     def replica_step(images: Any, labels: Any, pause: Any) -> Any:
@@ -158,25 +149,54 @@ def main() -> None:
         loss = strategy.reduce(tf.distribute.ReduceOp.SUM, losses, axis=None)
         return loss, strategy.experimental_local_results(ready)
 
+    return train_step
+
+
+def shares(way: str, batch: int, speeds: list[int]) -> list[int]:
+    """Images a replica."""
+    cut: list[int] = slices.cut(batch, speeds if way == "weighted" else [1] * len(speeds))
+    return cut
+
+
+def spread(strategy: Any, values: list[Any]) -> Any:
+    """A value that is another one for each replica."""
+    return strategy.experimental_distribute_values_from_function(
+        lambda context: values[context.replica_id_in_sync_group]
+    )
+
+
+def main() -> None:
+    """Train in each way, and say how long a step takes and who waits."""
+    parser = options()
+    args = devices.parse(parser)
+    import tensorflow as tf
+
+    # A pause holds one of the threads that run ops; each replica needs another one for its work.
+    tf.config.threading.set_inter_op_parallelism_threads(
+        4 * max(2, args.stand_ins or 0, len(args.devices or ()))
+    )
+    chosen = devices.set_up(parser, args, least=2)
+    speeds = check(parser, args, chosen)
+    images, labels, source = digits.load(args.data)
+    train = len(images) - digits.held_out(images)
+    count = len(chosen)
+    rng = np.random.default_rng(args.seed)
+    tf.keras.utils.set_random_seed(args.seed)
+    strategy = tf.distribute.MirroredStrategy(chosen)
+    with strategy.scope():
+        model = make_model(images.shape[1], args.width)
+        optimizer = tf.keras.optimizers.SGD(LEARNING_RATE)
+
+    train_step = make_train_step(strategy, model, optimizer, args.batch, args.jit_compile == "on")
     losses: dict[str, float] = {}
     waits: dict[str, list[Any]] = {}
 
-    def shares(way: str) -> list[int]:
-        """Images a replica."""
-        cut: list[int] = slices.cut(args.batch, speeds if way == "weighted" else [1] * count)
-        return cut
-
     def training(way: str) -> None:
         """Train some steps, and note who waited how long in each."""
-        cut = shares(way)
+        cut = shares(way, args.batch, speeds)
         ends = np.cumsum(cut)
         slow = [1] * count if way == EVEN else [args.slowdown // speed for speed in speeds]
         pauses = [n * times * args.pause_us / 1e6 for n, times in zip(cut, slow, strict=True)]
-
-        def each(values: Any) -> Any:
-            return strategy.experimental_distribute_values_from_function(
-                lambda context: values[context.replica_id_in_sync_group]
-            )
 
         loss: Any = None
         moments = []
@@ -184,9 +204,9 @@ def main() -> None:
             rows = rng.integers(train, size=args.batch)
             with tf.device("cpu:0"):
                 parts = [rows[end - n : end] for n, end in zip(cut, ends, strict=True)]
-                x = each([tf.constant(images[part]) for part in parts])
-                y = each([tf.constant(labels[part]) for part in parts])
-                pause = each([tf.constant(seconds, tf.float64) for seconds in pauses])
+                x = spread(strategy, [tf.constant(images[part]) for part in parts])
+                y = spread(strategy, [tf.constant(labels[part]) for part in parts])
+                pause = spread(strategy, [tf.constant(seconds, tf.float64) for seconds in pauses])
             loss, ready = train_step(x, y, pause)
             moments.append(ready)
         # Taken when all steps are given out, so that no step waits for it.
@@ -204,16 +224,19 @@ def main() -> None:
     ways = {way: functools.partial(training, way) for way in (EVEN, *wanted)}
     taken = measure.in_turn(ways, args.repeats, args.steps)
     seconds = {way: measure.each(times, args.steps) for way, times in taken.items()}
-    kept: dict[str, list[verdict.Repeats]] = {}
+    kept = {way: medians(waits[way], args.repeats, args.steps) for way in ways}
     for way, times in seconds.items():
-        measured = np.array(waits[way][-args.repeats * args.steps :]).reshape(args.repeats, args.steps, count)
-        medians = np.median(measured, axis=1)  # of the steps, a row a repeat
-        kept[way] = [verdict.Repeats(tuple(map(float, medians[:, place]))) for place in range(count)]
-        cut = ", ".join(map(str, shares(way)))
+        cut = ", ".join(map(str, shares(way, args.batch, speeds)))
         told = ", ".join(f"{name} {wait.ms()}" for name, wait in zip(chosen, kept[way], strict=True))
         print(f"{way}: {cut} images; {times.ms()} a step, loss {losses[way]:.4f}; waits {told}", flush=True)
     if args.repeats > 1:
         judge(args, chosen, seconds, kept, taken.beside())
+
+
+def medians(waits: list[Any], repeats: int, steps: int) -> list[verdict.Repeats]:
+    """The median wait of each replica in each repeat, of the waits of all steps, the measured ones last."""
+    measured = np.array(waits[-repeats * steps :]).reshape(repeats, steps, -1)
+    return [verdict.Repeats(tuple(map(float, replica))) for replica in np.median(measured, axis=1).T]
 
 
 def judge(

@@ -66,62 +66,12 @@ def main() -> None:
     images, labels, source = digits.load(args.data)
     train = len(images) - digits.held_out(images)
     units = [images.shape[1], *[args.width] * (args.layers - 1), 10]
-
-    def compiled(function: Any) -> Any:
-        return tf.function(function, jit_compile=True) if args.jit_compile == "on" else function
-
-    def make_stage(device: str, begin: int, end: int) -> Stage:
-        """Layers `begin` to `end` - 1, their weights on `device`."""
-
-        @tf.function  # so that shapes and seeds are constants there, and are not sent there one by one
-        def first_weights() -> Any:
-            # Stateless random numbers are the same on every device: the split changes no result.
-            return [
-                (tf.random.stateless_normal([n, m], [args.seed, layer]) * (2 / n) ** 0.5, tf.zeros(m))
-                for layer, n, m in zip(range(begin, end), units[begin:], units[begin + 1 :], strict=False)
-            ]
-
-        with tf.device(device):
-            layers = [(tf.Variable(kernel), tf.Variable(bias)) for kernel, bias in first_weights()]
-
-        def forward(x: Any) -> Any:
-            for number, (kernel, bias) in enumerate(layers, begin):
-                x = tf.nn.bias_add(tf.matmul(x, kernel), bias)
-                if number < args.layers - 1:
-                    x = tf.nn.relu(x)
-            return x
-
-        return Stage(device, [variable for layer in layers for variable in layer], compiled(forward))
-
-    stages = [make_stage(*where) for where in zip(chosen, bounds, bounds[1:], strict=False)]
-
-    @compiled
-    def mean_loss(logits: Any, labels: Any) -> Any:
-        return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
-
-    @tf.function
-    def train_step(images: Any, labels: Any) -> Any:
-        # Forward, stage by stage. Each has its own tape, which starts from what came in.
-        passed = []
-        x = images
-        for stage in stages:
-            with tf.device(stage.device), tf.GradientTape() as tape:
-                if stage is not stages[0]:  # nobody needs the gradient of the images
-                    tape.watch(x)
-                output = stage.forward(x)
-                if stage is stages[-1]:
-                    output = mean_loss(output, labels)
-            passed.append((stage, tape, x, output))
-            x = output
-
-        # Backward, in the opposite order: each stage receives the gradient of its output.
-        gradient = None
-        for stage, tape, x, output in reversed(passed):
-            with tf.device(stage.device):
-                gradient, *changes = tape.gradient(output, [x, *stage.variables], output_gradients=gradient)
-                for variable, change in zip(stage.variables, changes, strict=True):
-                    variable.assign_sub(LEARNING_RATE * change)
-        return passed[-1][-1]
+    jit = args.jit_compile == "on"
+    stages = [
+        make_stage(device, units, range(begin, end), args.seed, jit)
+        for device, begin, end in zip(chosen, bounds, bounds[1:], strict=False)
+    ]
+    train_step = make_train_step(stages, jit)
 
     @tf.function
     def predict(images: Any) -> Any:
@@ -155,6 +105,74 @@ def main() -> None:
             predictions.extend(predict(batch).numpy())
     accuracy = np.mean(predictions[: len(unseen)] == labels[unseen])
     print(f"accuracy {accuracy:.3f} on {len(unseen)} held-out digits", flush=True)
+
+
+def compiled(function: Any, jit: bool) -> Any:
+    """The function, compiled by XLA where it is to be."""
+    import tensorflow as tf
+
+    return tf.function(function, jit_compile=True) if jit else function
+
+
+def make_stage(device: str, units: list[int], numbers: range, seed: int, jit: bool) -> Stage:
+    """Layers of these numbers on a device; `units` has the width before each layer and behind the last."""
+    import tensorflow as tf
+
+    @tf.function  # so that shapes and seeds are constants there, and are not sent there one by one
+    def first_weights() -> Any:
+        # Stateless random numbers are the same on every device: the split changes no result.
+        return [
+            (tf.random.stateless_normal([n, m], [seed, layer]) * (2 / n) ** 0.5, tf.zeros(m))
+            for layer, n, m in zip(numbers, units[numbers.start :], units[numbers.start + 1 :], strict=False)
+        ]
+
+    with tf.device(device):
+        layers = [(tf.Variable(kernel), tf.Variable(bias)) for kernel, bias in first_weights()]
+
+    def forward(x: Any) -> Any:
+        for number, (kernel, bias) in zip(numbers, layers, strict=True):
+            x = tf.nn.bias_add(tf.matmul(x, kernel), bias)
+            if number < len(units) - 2:
+                x = tf.nn.relu(x)
+        return x
+
+    return Stage(device, [variable for layer in layers for variable in layer], compiled(forward, jit))
+
+
+def make_train_step(stages: list[Stage], jit: bool) -> Any:
+    """Function that trains the stages with a batch, and returns its loss."""
+    import tensorflow as tf
+
+    def mean_loss(logits: Any, labels: Any) -> Any:
+        return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
+
+    loss_of = compiled(mean_loss, jit)
+
+    @tf.function
+    def train_step(images: Any, labels: Any) -> Any:
+        # Forward, stage by stage. Each has its own tape, which starts from what came in.
+        passed = []
+        x = images
+        for stage in stages:
+            with tf.device(stage.device), tf.GradientTape() as tape:
+                if stage is not stages[0]:  # nobody needs the gradient of the images
+                    tape.watch(x)
+                output = stage.forward(x)
+                if stage is stages[-1]:
+                    output = loss_of(output, labels)
+            passed.append((stage, tape, x, output))
+            x = output
+
+        # Backward, in the opposite order: each stage receives the gradient of its output.
+        gradient = None
+        for stage, tape, x, output in reversed(passed):
+            with tf.device(stage.device):
+                gradient, *changes = tape.gradient(output, [x, *stage.variables], output_gradients=gradient)
+                for variable, change in zip(stage.variables, changes, strict=True):
+                    variable.assign_sub(LEARNING_RATE * change)
+        return passed[-1][-1]
+
+    return train_step
 
 
 if __name__ == "__main__":

@@ -70,48 +70,23 @@ def main() -> None:
     replicas = workers * len(chosen)
     devices.check_batch(parser, args.batch, replicas)
     share = args.batch // replicas
-
-    # Before anything else of TensorFlow runs: here the workers meet, and wait for each other.
-    strategy = tf.distribute.MultiWorkerMirroredStrategy()
-    devices.stop_tuning()
-    # TensorFlow has taken SIGTERM for itself by now, to let a job save itself first. Here it just ends.
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    strategy = meet()
 
     tf.keras.utils.set_random_seed(args.seed)
     images, labels, source = digits.load(args.data)
     train = len(images) - digits.held_out(images)
     every = args.checkpoint_every or train // args.batch
     with strategy.scope():
-        model = tf.keras.Sequential(
-            [
-                tf.keras.Input(images.shape[1:]),
-                tf.keras.layers.Dense(args.width, activation="relu"),
-                tf.keras.layers.Dense(args.width, activation="relu"),
-                tf.keras.layers.Dense(10),
-            ]
-        )
+        model = make_model(images.shape[1], args.width)
         optimizer = tf.keras.optimizers.SGD(LEARNING_RATE, momentum=0.9)
         optimizer.build(model.trainable_variables)  # its slots must be there before they can be restored
         done = tf.Variable(0, dtype=tf.int64)
-
-    folder = args.checkpoints if rank == 0 else args.checkpoints / f"worker-{rank}"
-    checkpoint = tf.train.Checkpoint(model=model, optimizer=optimizer, done=done)
-    manager = tf.train.CheckpointManager(checkpoint, str(folder), max_to_keep=KEPT, checkpoint_name="step")
-    # All workers read the chief's.
-    newest = tf.train.latest_checkpoint(str(args.checkpoints))
-    if newest:
-        checkpoint.restore(newest).assert_existing_objects_matched()
-    resumed_at = int(done.numpy())
+    saved = Checkpoints(args.checkpoints, rank, done, model=model, optimizer=optimizer)
+    resumed_at = saved.restore()
     if resumed_at >= args.steps:
         parser.error(
             f"the checkpoint is of step {resumed_at}: with --steps {args.steps} nothing is left to do"
         )
-
-    def save(step: int) -> None:
-        done.assign(step)
-        manager.save(checkpoint_number=step)
-        if rank != 0:
-            shutil.rmtree(folder)
 
     def own_images(context: Any) -> Any:
         """This worker's part of each step's batch, in pieces of one replica's share."""
@@ -124,15 +99,74 @@ def main() -> None:
 
         return tf.data.Dataset.range(resumed_at, args.steps).map(draw).unbatch().batch(share)
 
+    begin = f"resumed at step {resumed_at}" if resumed_at else "from the start"
+    print(
+        f"worker {rank} of {workers} on {', '.join(chosen)}, {begin}: {share} images a replica and step, "
+        f"a checkpoint every {every} steps; {train} {source}",
+        flush=True,
+    )
+    train_step = make_train_step(strategy, model, optimizer, share * replicas, args.jit_compile == "on")
+    ledger = Losses(args.checkpoints / "losses.csv", replicas)
+    watch = progress.Progress(args.steps, args.log_every, resumed_at)
+    for step, batch in enumerate(strategy.distribute_datasets_from_function(own_images), resumed_at + 1):
+        loss = train_step(*batch)
+        if watch.due(step):
+            value = float(loss)  # in every worker, since none may run ahead of the others
+            if rank == 0:
+                watch.report(step, value)
+                ledger.add(step, value)
+        if step % every == 0:
+            saved.save(step)
+
+    gathered = all_weights(strategy, model)  # when they are there, all workers have saved what they had to
+    if rank == 0:
+        predictions = np.argmax(model(images[train:]), axis=1)
+        accuracy = np.mean(predictions == labels[train:])
+        print(f"accuracy {accuracy:.3f} on {len(predictions)} held-out digits", flush=True)
+        say_whether_the_same(ledger, resumed_at)
+        say_whether_equal(gathered)
+        say_whose_are_kept(args.checkpoints)
+
+
+def meet() -> Any:
+    """Return the strategy.
+
+    Before anything else of TensorFlow runs: here the workers meet, and wait for each other.
+    """
+    import tensorflow as tf
+
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    devices.stop_tuning()
+    # TensorFlow has taken SIGTERM for itself by now, to let a job save itself first. Here it just ends.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    return strategy
+
+
+def make_model(pixels: int, width: int) -> Any:
+    """A dense network; made in the strategy's scope, it is there once for each replica."""
+    import tensorflow as tf
+
+    return tf.keras.Sequential(
+        [
+            tf.keras.Input([pixels]),
+            tf.keras.layers.Dense(width, activation="relu"),
+            tf.keras.layers.Dense(width, activation="relu"),
+            tf.keras.layers.Dense(10),
+        ]
+    )
+
+
+def make_train_step(strategy: Any, model: Any, optimizer: Any, batch: int, jit: bool) -> Any:
+    """Function from each replica's images and labels to the loss of the batch, of so many images."""
+    import tensorflow as tf
+
     def loss_and_gradients(images: Any, labels: Any) -> Any:
         with tf.GradientTape() as tape:
             losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, model(images, training=True))
-            loss = tf.reduce_sum(losses) / (share * replicas)  # summed over replicas: the batch's mean
+            loss = tf.reduce_sum(losses) / batch  # summed over replicas: the batch's mean
         return loss, tape.gradient(loss, model.trainable_variables)
 
-    compiled = (
-        tf.function(loss_and_gradients, jit_compile=True) if args.jit_compile == "on" else loss_and_gradients
-    )
+    compiled = tf.function(loss_and_gradients, jit_compile=True) if jit else loss_and_gradients
 
     def replica_step(images: Any, labels: Any) -> Any:
         loss, gradients = compiled(images, labels)
@@ -144,40 +178,55 @@ def main() -> None:
         losses = strategy.run(replica_step, args=(images, labels))
         return strategy.reduce(tf.distribute.ReduceOp.SUM, losses, axis=None)
 
-    begin = f"resumed at step {resumed_at}" if resumed_at else "from the start"
-    print(
-        f"worker {rank} of {workers} on {', '.join(chosen)}, {begin}: {share} images a replica and step, "
-        f"a checkpoint every {every} steps; {train} {source}",
-        flush=True,
-    )
-    ledger = Losses(args.checkpoints / "losses.csv", replicas)
-    watch = progress.Progress(args.steps, args.log_every, resumed_at)
-    for step, batch in enumerate(strategy.distribute_datasets_from_function(own_images), resumed_at + 1):
-        loss = train_step(*batch)
-        if watch.due(step):
-            value = float(loss)  # in every worker, since none may run ahead of the others
-            if rank == 0:
-                watch.report(step, value)
-                ledger.add(step, value)
-        if step % every == 0:
-            save(step)
+    return train_step
+
+
+def all_weights(strategy: Any, model: Any) -> Any:
+    """The weights that each replica of all workers holds, a row each, worker by worker."""
+    import tensorflow as tf
 
     @tf.function
-    def all_weights() -> Any:
+    def gather() -> Any:
         def flat() -> Any:
             weights = [tf.reshape(weight, [-1]) for weight in model.trainable_variables]
             return tf.expand_dims(tf.concat(weights, axis=0), 0)
 
         return strategy.gather(strategy.run(flat), axis=0)
 
-    gathered = all_weights().numpy()  # when it is there, all workers have saved what they had to
-    if rank == 0:
-        predictions = np.argmax(model(images[train:]), axis=1)
-        accuracy = np.mean(predictions == labels[train:])
-        print(f"accuracy {accuracy:.3f} on {len(predictions)} held-out digits", flush=True)
-        say_whether_the_same(ledger, resumed_at)
-        say_whether_equal(gathered)
-        say_whose_are_kept(args.checkpoints)
+    return gather().numpy()
+
+
+class Checkpoints:
+    """What all workers save together, and the chief's of which is kept."""
+
+    def __init__(self, chiefs: Path, rank: int, done: Any, **parts: Any) -> None:
+        """`done` is the variable with the number of the step, `parts` what else is saved."""
+        import tensorflow as tf
+
+        self.chiefs = chiefs
+        self.done = done
+        self.others = None if rank == 0 else chiefs / f"worker-{rank}"
+        """Where a worker that is not the chief writes, to delete it."""
+        self.checkpoint = tf.train.Checkpoint(**parts, done=done)
+        self.manager = tf.train.CheckpointManager(
+            self.checkpoint, str(self.others or chiefs), max_to_keep=KEPT, checkpoint_name="step"
+        )
+
+    def restore(self) -> int:
+        """Restore the newest of the chief's, in all workers, and return its step; 0 where there is none."""
+        import tensorflow as tf
+
+        newest = tf.train.latest_checkpoint(str(self.chiefs))
+        if newest:
+            self.checkpoint.restore(newest).assert_existing_objects_matched()
+        return int(self.done.numpy())
+
+    def save(self, step: int) -> None:
+        """Save what there is after a step."""
+        self.done.assign(step)
+        self.manager.save(checkpoint_number=step)
+        if self.others:
+            shutil.rmtree(self.others)
 
 
 class Losses:

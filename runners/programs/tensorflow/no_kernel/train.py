@@ -87,46 +87,10 @@ def main() -> None:
         parser.error(f"--scope xla-cpu: TensorFlow {tf.__version__} makes no device XLA_CPU here")
     images, labels, source = digits.load(args.data)
     train = len(images) - digits.held_out(images)
-    pixels = images.shape[1]
-    side = math.isqrt(pixels)
-
-    # The weights in front of the op, and how many features come behind it.
-    front, features = {
-        "angle": ([[pixels, args.width], [pixels, args.width]], args.width),
-        "fractional-max-pool": ([[3, 3, 1, FILTERS]], int(side / POOLING) ** 2 * FILTERS),
-    }.get(args.op, ([], pixels))
-    shapes = [*front, [features, args.width], [args.width, 10]]
-
-    @tf.function  # so that shapes and seeds are constants there, and are not sent there one by one
-    def first_weights() -> Any:
-        return [
-            tf.random.stateless_normal(shape, [args.seed, number]) * (2 / math.prod(shape[:-1])) ** 0.5
-            for number, shape in enumerate(shapes)
-        ]
-
+    network = Network(args.op, images.shape[1], args.width, args.batch, args.seed)
+    weights = network.make_weights(device)
     with tf.device(device):
-        weights = [tf.Variable(values) for values in first_weights()]
         last_loss = tf.Variable(0.0)
-
-    def features_of(x: Any) -> Any:
-        if args.op == "angle":
-            return tf.math.angle(tf.complex(tf.matmul(x, weights[0]), tf.matmul(x, weights[1])))
-        if args.op == "fractional-max-pool":
-            x = tf.nn.conv2d(tf.reshape(x, [-1, side, side, 1]), weights[0], 1, "SAME")
-            ratio = [1.0, POOLING, POOLING, 1.0]
-            pooled = tf.nn.fractional_max_pool(x, ratio, pseudo_random=True, seed=args.seed + 1)[0]
-            return tf.reshape(pooled, [-1, features])
-        return x
-
-    def targets_of(labels: Any) -> tuple[Any, Any]:
-        """The labels as numbers, and the weight of each image in the loss."""
-        if args.op == "string-to-number":
-            labels = tf.strings.to_number(labels, tf.int32)
-        if args.op == "unique":
-            classes, which = tf.raw_ops.UniqueV2(x=labels, axis=[0])
-            counts = tf.math.unsorted_segment_sum(tf.ones_like(labels, tf.float32), which, tf.size(classes))
-            return labels, args.batch / tf.cast(tf.size(classes), tf.float32) / tf.gather(counts, which)
-        return labels, tf.ones([args.batch])
 
     def compiled(function: Any) -> Any:
         return tf.function(function, jit_compile=True) if args.jit_compile == "on" else function
@@ -142,9 +106,9 @@ def main() -> None:
     @tf.function
     def train_step(images: Any, labels: Any) -> None:
         with tf.device(device):
-            numbers, shares = targets_of(labels)
+            numbers, shares = network.targets_of(labels)
             with tf.GradientTape() as tape:
-                loss = mean_loss(scores_of(features_of(images)), numbers, shares)
+                loss = mean_loss(scores_of(network.features_of(images)), numbers, shares)
             for weight, gradient in zip(weights, tape.gradient(loss, weights), strict=True):
                 weight.assign_sub(LEARNING_RATE * gradient)
             last_loss.assign(loss)
@@ -152,7 +116,7 @@ def main() -> None:
     @tf.function
     def predict(images: Any) -> Any:
         with tf.device(device):
-            return tf.argmax(scores_of(features_of(images)), axis=1)
+            return tf.argmax(scores_of(network.features_of(images)), axis=1)
 
     given = labels.astype(str) if args.op == "string-to-number" else labels
     print(f"{OPS[args.op]} in a network on {name_of(device)}; {train} {source}", flush=True)
@@ -178,6 +142,63 @@ def main() -> None:
     )
     say_what_the_table_has(OPS[args.op])
     say_what_mixed_types_do()
+
+
+class Network:
+    """The network up to the op in its middle, and what else depends on which op that is."""
+
+    def __init__(self, op: str, pixels: int, width: int, batch: int, seed: int) -> None:
+        self.op = op
+        self.batch = batch
+        self.seed = seed
+        self.side = math.isqrt(pixels)
+        # The weights in front of the op, and how many features come behind it.
+        front, self.features = {
+            "angle": ([[pixels, width], [pixels, width]], width),
+            "fractional-max-pool": ([[3, 3, 1, FILTERS]], int(self.side / POOLING) ** 2 * FILTERS),
+        }.get(op, ([], pixels))
+        self.shapes = [*front, [self.features, width], [width, 10]]
+        self.weights: list[Any] = []
+
+    def make_weights(self, device: str) -> list[Any]:
+        """Make the weights on a device, those of two dense layers last, and return them."""
+        import tensorflow as tf
+
+        @tf.function  # so that shapes and seeds are constants there, and are not sent there one by one
+        def first_weights() -> Any:
+            return [
+                tf.random.stateless_normal(shape, [self.seed, number]) * (2 / math.prod(shape[:-1])) ** 0.5
+                for number, shape in enumerate(self.shapes)
+            ]
+
+        with tf.device(device):
+            self.weights = [tf.Variable(values) for values in first_weights()]
+        return self.weights
+
+    def features_of(self, x: Any) -> Any:
+        """What the dense layers get of images."""
+        import tensorflow as tf
+
+        if self.op == "angle":
+            return tf.math.angle(tf.complex(tf.matmul(x, self.weights[0]), tf.matmul(x, self.weights[1])))
+        if self.op == "fractional-max-pool":
+            x = tf.nn.conv2d(tf.reshape(x, [-1, self.side, self.side, 1]), self.weights[0], 1, "SAME")
+            ratio = [1.0, POOLING, POOLING, 1.0]
+            pooled = tf.nn.fractional_max_pool(x, ratio, pseudo_random=True, seed=self.seed + 1)[0]
+            return tf.reshape(pooled, [-1, self.features])
+        return x
+
+    def targets_of(self, labels: Any) -> tuple[Any, Any]:
+        """The labels as numbers, and the weight of each image in the loss."""
+        import tensorflow as tf
+
+        if self.op == "string-to-number":
+            labels = tf.strings.to_number(labels, tf.int32)
+        if self.op == "unique":
+            classes, which = tf.raw_ops.UniqueV2(x=labels, axis=[0])
+            counts = tf.math.unsorted_segment_sum(tf.ones_like(labels, tf.float32), which, tf.size(classes))
+            return labels, self.batch / tf.cast(tf.size(classes), tf.float32) / tf.gather(counts, which)
+        return labels, tf.ones([self.batch])
 
 
 def name_of(device: str) -> str:

@@ -66,51 +66,8 @@ def main() -> None:
     train = len(images) - digits.held_out(images)
     units = [images.shape[1], args.width, args.width, 10]
 
-    def make_replica(device: str) -> Replica:
-        @tf.function  # so that shapes and seeds are constants there, and are not sent there one by one
-        def first_weights() -> Any:
-            return [
-                (tf.random.stateless_normal([n, m], [args.seed, layer]) * (2 / n) ** 0.5, tf.zeros(m))
-                for layer, (n, m) in enumerate(itertools.pairwise(units))
-            ]
-
-        with tf.device(device):
-            layers = [(tf.Variable(kernel), tf.Variable(bias)) for kernel, bias in first_weights()]
-            optimizer = tf.keras.optimizers.SGD(LEARNING_RATE)
-            replica = Replica(device, layers, optimizer, tf.Variable(0.0))
-            optimizer.build(replica.variables)
-        return replica
-
-    replicas = [make_replica(device) for device in chosen]
-
-    def forward(replica: Replica, x: Any) -> Any:
-        for kernel, bias in replica.layers[:-1]:
-            x = tf.nn.relu(tf.nn.bias_add(tf.matmul(x, kernel), bias))
-        kernel, bias = replica.layers[-1]
-        return tf.nn.bias_add(tf.matmul(x, kernel), bias)
-
-    def differentiation_of(replica: Replica) -> Any:
-        def loss_and_gradients(images: Any, labels: Any) -> Any:
-            with tf.GradientTape() as tape:
-                logits = forward(replica, images)
-                loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
-            return loss, tape.gradient(loss, replica.variables)  # here, and not outside of tf.device
-
-        jit = args.jit_compile == "on"
-        return tf.function(loss_and_gradients, jit_compile=True) if jit else loss_and_gradients
-
-    def prediction_of(replica: Replica) -> Any:
-        @tf.function
-        def predict(images: Any) -> Any:
-            return tf.argmax(forward(replica, images), axis=1)
-
-        return predict
-
-    differentiate = [differentiation_of(replica) for replica in replicas]
-
-    def read(replica: Replica, variable: Any) -> Any:
-        with tf.device(replica.device):  # else its value would go to the host by way of the default device
-            return variable.numpy()
+    replicas = [make_replica(device, units, args.seed) for device in chosen]
+    differentiate = [differentiation_of(replica, args.jit_compile == "on") for replica in replicas]
 
     @tf.function
     def train_step(slices: Any) -> None:
@@ -148,6 +105,67 @@ def main() -> None:
         for one, other in zip(first, weights, strict=True)
     )
     print(f"weights differ between replicas by up to {apart:.1%} of the largest in one array", flush=True)
+
+
+def make_replica(device: str, units: list[int], seed: int) -> Replica:
+    """A model on this device, with as many units before and behind each layer."""
+    import tensorflow as tf
+
+    @tf.function  # so that shapes and seeds are constants there, and are not sent there one by one
+    def first_weights() -> Any:
+        return [
+            (tf.random.stateless_normal([n, m], [seed, layer]) * (2 / n) ** 0.5, tf.zeros(m))
+            for layer, (n, m) in enumerate(itertools.pairwise(units))
+        ]
+
+    with tf.device(device):
+        layers = [(tf.Variable(kernel), tf.Variable(bias)) for kernel, bias in first_weights()]
+        optimizer = tf.keras.optimizers.SGD(LEARNING_RATE)
+        replica = Replica(device, layers, optimizer, tf.Variable(0.0))
+        optimizer.build(replica.variables)
+    return replica
+
+
+def forward(replica: Replica, x: Any) -> Any:
+    """The scores of images."""
+    import tensorflow as tf
+
+    for kernel, bias in replica.layers[:-1]:
+        x = tf.nn.relu(tf.nn.bias_add(tf.matmul(x, kernel), bias))
+    kernel, bias = replica.layers[-1]
+    return tf.nn.bias_add(tf.matmul(x, kernel), bias)
+
+
+def differentiation_of(replica: Replica, jit: bool) -> Any:
+    """Function from images and labels to a replica's loss and gradients."""
+    import tensorflow as tf
+
+    def loss_and_gradients(images: Any, labels: Any) -> Any:
+        with tf.GradientTape() as tape:
+            logits = forward(replica, images)
+            loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
+        return loss, tape.gradient(loss, replica.variables)  # here, and not outside of tf.device
+
+    return tf.function(loss_and_gradients, jit_compile=True) if jit else loss_and_gradients
+
+
+def prediction_of(replica: Replica) -> Any:
+    """Function from images to the digits that a replica sees in them."""
+    import tensorflow as tf
+
+    @tf.function
+    def predict(images: Any) -> Any:
+        return tf.argmax(forward(replica, images), axis=1)
+
+    return predict
+
+
+def read(replica: Replica, variable: Any) -> Any:
+    """The value of a replica's variable."""
+    import tensorflow as tf
+
+    with tf.device(replica.device):  # else it would go to the host by way of the default device
+        return variable.numpy()
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ def clone() -> str:
 
 def _installed_from() -> str:
     try:
-        from ._installed_from import CLONE  # type: ignore[import-not-found,unused-ignore]  # in wheels only
+        from ._installed_from import CLONE  # type: ignore[import-not-found, unused-ignore]  # in wheels only
     except ImportError:
         return os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     return str(CLONE)

@@ -5,15 +5,8 @@ The scripts' own command lines are the truth; a test holds this list against the
 
 from __future__ import annotations
 
-from runners.entries import (
-    mxnet_distributed,
-    mxnet_lessons,
-    mxnet_training,
-    tensorflow,
-    tensorflow_distributed,
-    tensorflow_placement,
-    tensorflow_waiting,
-)
+import importlib
+
 from runners.errors import UsageError
 from runners.program import DEFAULT_STEPS, FOLDER, Option, OptionType, Program, Value, did_you_mean
 
@@ -29,16 +22,46 @@ __all__ = [
     "program",
 ]
 
-_ALL = (
-    *tensorflow.PROGRAMS,
-    *tensorflow_placement.PROGRAMS,
-    *tensorflow_waiting.PROGRAMS,
-    *tensorflow_distributed.PROGRAMS,
-    *mxnet_lessons.PROGRAMS,
-    *mxnet_training.PROGRAMS,
-    *mxnet_distributed.PROGRAMS,
+FOLDERS = (
+    "tensorflow.mirrored",
+    "tensorflow.model_parallel",
+    "tensorflow.pin_gradients",
+    "tensorflow.pin_model",
+    "tensorflow.default_placement",
+    "tensorflow.visible_order",
+    "tensorflow.central_storage",
+    "tensorflow.pin_replica_gradients",
+    "tensorflow.mirrored_uneven",
+    "tensorflow.no_kernel",
+    "tensorflow.host_sync",
+    "tensorflow.input_pipeline",
+    "tensorflow.multiworker",
+    "tensorflow.multiworker_checkpoint",
+    "tensorflow.parameter_server",
+    "mxnet.contexts",
+    "mxnet.context_scope",
+    "mxnet.copy",
+    "mxnet.mixed_context",
+    "mxnet.gluon_params",
+    "mxnet.matmul_size",
+    "mxnet.log_norm",
+    "mxnet.two_devices",
+    "mxnet.host_sync",
+    "mxnet.module",
+    "mxnet.module_data_parallel",
+    "mxnet.gluon_data_parallel",
+    "mxnet.model_parallel_lstm",
+    "mxnet.dist_sync",
 )
-PROGRAMS: dict[str, Program] = {program.name: program for program in _ALL}
+"""Framework and folder of each program, in the order in which they are shown."""
+
+
+def _about(folder: str) -> Program:
+    found: Program = importlib.import_module(f"runners.programs.{folder}.about").PROGRAM
+    return found
+
+
+PROGRAMS: dict[str, Program] = {program.name: program for program in map(_about, FOLDERS)}
 
 
 def program(name: str) -> Program:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +13,8 @@ from runners.cluster import Cluster
 from runners.errors import UsageError
 
 FOLDER = Path(__file__).resolve().parent / "programs"
+HELPERS = FOLDER / "helpers"
+"""What the scripts import of each other's: they put it on their path."""
 DEFAULT_STEPS = 100
 
 OptionType = Literal["choice", "count", "natural", "device", "counts"]
@@ -83,8 +85,27 @@ class Checkpoints:
 
 
 @dataclasses.dataclass(frozen=True)
+class Variant:
+    """One run that a program's claim needs."""
+
+    name: str
+    options: Mapping[str, Value] = dataclasses.field(default_factory=dict)
+    """What differs from the program's defaults."""
+    stand_ins: int | None = None
+    """How many stand-ins it is always run on; None: on GPUs where there are enough, else on stand-ins."""
+    steps: int | None = None
+    """None where the program's own default is meant."""
+    devices: tuple[str, ...] | None = None
+    """Those that it must have, in order; None where any will do."""
+    resumes: str | None = None
+    """The variant, before this one, from whose last checkpoint it goes on; None where it begins anew."""
+    extra: bool = False
+    """Whether the claim is judged without it too, where this machine cannot run it."""
+
+
+@dataclasses.dataclass(frozen=True)
 class Program:
-    """One training program."""
+    """One training program, and the lesson that its runs teach."""
 
     name: str
     framework: str
@@ -99,6 +120,10 @@ class Program:
     """How many it gets when nobody says which."""
     claim: str
     """What the literature says and a run of it shows or refutes, and where that can be tested."""
+    variants: tuple[Variant, ...]
+    """The runs that the claim is judged by, as few and as short as it allows."""
+    advice: str
+    """What to do in one's own code, in one or two sentences."""
     default_steps: int = DEFAULT_STEPS
     timed: bool = False
     """Whether the claim is about time: then it is measured unrecorded, and a second run is recorded."""

@@ -12,8 +12,8 @@ from app.lessons import batch
 from app.lessons.batch import Batch
 from app.lessons.driver import run_lessons
 from app.lessons.judged import JUDGED, REFUSED, Judged, lessons
-from app.store.verdicts import FAILS, HOLDS, UNTESTABLE
 from runners.errors import UsageError
+from runners.programs.verdicts import FAILS, HOLDS, UNTESTABLE
 
 SUMMARY = "judge what the programs are to teach by runs on this machine"
 WIDTH = 100

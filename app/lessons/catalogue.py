@@ -1,17 +1,17 @@
-"""Every lesson: which runs each program's claim needs, as few and as short as it allows."""
+"""Every lesson: one a program of the catalogue."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
 
-from app.lessons import mxnet, tensorflow
-from app.lessons.lesson import Lesson, Variant
+from app.lessons.lesson import Lesson
+from runners.catalogue import PROGRAMS
 from runners.errors import UsageError
 
-__all__ = ["LESSONS", "Lesson", "Variant", "chosen"]
-
-LESSONS: dict[str, Lesson] = {lesson.program: lesson for lesson in (*tensorflow.LESSONS, *mxnet.LESSONS)}
+LESSONS: dict[str, Lesson] = {
+    name: Lesson(name, program.variants, program.advice) for name, program in PROGRAMS.items()
+}
 """By program, in the order in which they are shown."""
 
 

@@ -18,11 +18,12 @@ from app.lessons import batch
 from app.lessons.batch import Batch, Item
 from app.lessons.catalogue import LESSONS, chosen
 from app.lessons.judged import judged
-from app.lessons.lesson import Lesson, Variant, plan_variant
+from app.lessons.lesson import Lesson, plan_variant
 from app.lessons.runs import backing, made_for_lessons, runs_of, underway, why
 from runners.errors import HopscopeError, UsageError
 from runners.plan.launcher import launch
 from runners.plan.plan import Plan
+from runners.program import Variant
 from runners.runs import registry
 from runners.runs.registry import Run
 from runners.runs.status import LIVE_STATES

@@ -8,10 +8,11 @@ from typing import Any
 
 from app.lessons import verdict_cache
 from app.lessons.catalogue import chosen
-from app.lessons.lesson import Lesson, Variant, plan_variant
+from app.lessons.lesson import Lesson, plan_variant
 from app.lessons.runs import backing, beside, made_for_lessons, runs_of, why
-from app.store.verdicts import UNTESTABLE, Verdict
 from runners.errors import HopscopeError
+from runners.program import Variant
+from runners.programs.verdicts import UNTESTABLE, Verdict
 from runners.runs import registry
 from runners.runs.registry import Run
 

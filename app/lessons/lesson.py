@@ -3,36 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from pathlib import Path
 
-from runners.catalogue import PROGRAMS, Program, Value
+from runners.catalogue import PROGRAMS
 from runners.errors import HopscopeError
 from runners.plan.plan import Plan
 from runners.plan.program_plan import plan_program
+from runners.program import Program, Variant
 
 LONGEST_RUN_S = 1200.0
 """Seconds after which a lesson's run is ended, so that one that hangs does not keep all others waiting."""
 ORIGIN = "lesson"
-
-
-@dataclasses.dataclass(frozen=True)
-class Variant:
-    """One run that a claim needs."""
-
-    name: str
-    options: Mapping[str, Value] = dataclasses.field(default_factory=dict)
-    """What differs from the program's defaults."""
-    stand_ins: int | None = None
-    """How many stand-ins it is always run on; None: on GPUs where there are enough, else on stand-ins."""
-    steps: int | None = None
-    """None where the program's own default is meant."""
-    devices: tuple[str, ...] | None = None
-    """Those that it must have, in order; None where any will do."""
-    resumes: str | None = None
-    """The variant, before this one, from whose last checkpoint it goes on; None where it begins anew."""
-    extra: bool = False
-    """Whether the claim is judged without it too, where this machine cannot run it."""
 
 
 @dataclasses.dataclass(frozen=True)

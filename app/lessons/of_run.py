@@ -9,9 +9,10 @@ from pathlib import Path
 from app.lessons.catalogue import LESSONS
 from app.lessons.verdict_cache import judged_by
 from app.store.traced_devices import TRACE_FOLDER
-from app.store.verdicts import Verdict, read_verdicts
+from app.store.verdicts import read_verdicts
 from app.views import units
 from runners.errors import HopscopeError
+from runners.programs.verdicts import Verdict
 from runners.runs import run_files
 from runners.runs.run import Run, read_run
 

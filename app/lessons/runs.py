@@ -6,9 +6,10 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from app.lessons.lesson import Lesson, Variant
+from app.lessons.lesson import Lesson
 from app.store.log import read_tail
 from runners.catalogue import PROGRAMS
+from runners.program import Variant
 from runners.runs.registry import Run
 from runners.runs.status import LIVE_STATES
 

@@ -17,20 +17,20 @@ from typing import Any
 
 from app.facts.devices import is_gpu
 from app.lessons import batch
-from app.lessons.claims.checks import judge
-from app.lessons.claims.lesson_runs import Shown
 from app.lessons.lesson import Lesson
 from app.reports.run_report import run_report
-from app.store.verdicts import VERDICTS, Verdict
 from probes import private_files
 from runners.errors import HopscopeError
 from runners.plan.plan import ROOT
+from runners.programs.evidence import Shown
+from runners.programs.judging import judge
+from runners.programs.verdicts import VERDICTS, Verdict
 from runners.runs import run_files
 from runners.runs.registry import Run
 from runners.runs.run import LOG_NAME
 
 FOLDER_NAME = "verdicts"
-_CODE = ("app/diagnosis", "app/facts", "app/fixes", "app/lessons", "app/reports", "app/store")
+_CODE = ("app/analysis", "app/store", "app/lessons", "runners/programs")
 """What a verdict follows from: the checks, the report, and how the trace and the log are read."""
 
 

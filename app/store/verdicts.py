@@ -6,17 +6,14 @@ stage said counts. The recorded stage begins with a line ``hopscope: stage recor
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from pathlib import Path
-from typing import Any
 
 from app.store.ended import read_json
 from app.store.log import shown_line
 from app.store.log_lines import STAGE, LogLines
+from runners.programs.verdicts import VERDICTS, Verdict
 
-HOLDS, FAILS, UNTESTABLE = "holds", "does not hold", "not testable here"
-VERDICTS = (HOLDS, FAILS, UNTESTABLE)
 MOST = 20
 """Different verdicts that are kept of one run."""
 LONGEST = 1000
@@ -24,20 +21,6 @@ LONGEST = 1000
 _RECORDED = STAGE + b"record"
 _LINE = re.compile(rf"(?:[\w.:-]+ *\| )?verdict (?P<verdict>{'|'.join(VERDICTS)}): +(?P<text>\S.*)".encode())
 """Of several processes at once each line has the process's name before it: ``worker-0 | verdict ..``."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Verdict:
-    """One sentence on a claim."""
-
-    verdict: str
-    """One of `VERDICTS`."""
-    text: str
-    """The measurement with its spread, or why there is none."""
-
-    def row(self) -> dict[str, Any]:
-        """The row as the report has it."""
-        return dataclasses.asdict(self)
 
 
 def parse_line(line: bytes) -> Verdict | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import stopwatch
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
-sys.path.append(str(Path(__file__).resolve().parents[2] / "runners" / "programs"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "runners" / "programs" / "helpers"))
 
 import tensorflow as tf
 from shared import digits

@@ -10,10 +10,9 @@ import mx_start
 import mxnet as mx
 import stopwatch
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "runners" / "programs"))
-sys.path.append(str(Path(__file__).resolve().parents[2] / "runners" / "programs" / "mx"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "runners" / "programs" / "helpers"))
 
-import symbolic
+from mx_shared import symbolic
 from shared import digits
 
 mx_start.start_profiler_if_asked()

@@ -11,9 +11,9 @@ import functools
 import json
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import Any, Literal, TextIO
 
 from runners.environments.builds import choose_build, driver_problem
 from runners.environments.first_import import check_import
@@ -76,32 +76,33 @@ def environment(framework: str) -> Environment:
     progress = virtual.progress()
     stamp = virtual.stamp(known.name)
     build = stamp["build"] if stamp else (progress or {}).get("build")
-
-    def now(state: State, reason: str | None = None) -> Environment:
-        step, fraction = (None, None)
-        if state == "installing":
-            step, fraction = virtual.under_way() if busy else (_waits_for(known), None)
-        shown = build if state != "missing" else None
-        return Environment(
-            known.name, virtual.path, virtual.python, state, reason, fraction, step, virtual.log, shown
-        )
-
+    state: State
+    reason, step, fraction = None, None, None
     busy = virtual.busy()
     if busy or virtual.queued():
-        return now("installing")
-    if stamp and virtual.is_current(known.recipe(stamp["build"])):
-        return now("ready", _about(known, stamp["build"]))
-    if progress is None:
-        found = build_in(virtual.python, known)
-        if found:
-            build = found
-            return now("ready", "not made by Hopscope, used as it is")
-        return now("missing")
+        state = "installing"
+        step, fraction = virtual.under_way() if busy else (_waits_for(known), None)
+    elif stamp and virtual.is_current(known.recipe(stamp["build"])):
+        state, reason = "ready", _about(known, stamp["build"])
+    elif progress is not None:
+        state, reason = _left_by(progress)
+    elif found := build_in(virtual.python, known):
+        state, reason, build = "ready", "not made by Hopscope, used as it is", found
+    else:
+        state = "missing"
+    shown = build if state != "missing" else None
+    return Environment(
+        known.name, virtual.path, virtual.python, state, reason, fraction, step, virtual.log, shown
+    )
+
+
+def _left_by(progress: Mapping[str, Any]) -> tuple[State, str | None]:
+    """The state in which an install left an environment, and why."""
     if progress["state"] == "failed":
-        return now("failed", progress.get("reason"))
+        return "failed", progress.get("reason")
     if progress["state"] == "ready":
-        return now("missing", "what it must hold has changed since it was made")
-    return now("missing", "its install was interrupted; the next one goes on from there")
+        return "missing", "what it must hold has changed since it was made"
+    return "missing", "its install was interrupted; the next one goes on from there"
 
 
 def in_queue(framework: str) -> contextlib.AbstractContextManager[TextIO]:

@@ -77,19 +77,24 @@ def _cannot_be(path: Path, given: str) -> str | None:
     """Why something is no interpreter, as far as can be said without running it."""
     if "\0" in given or not given.strip():
         return "no interpreter is named"
+    if path.is_dir() or not path.exists():
+        return _no_file(path)
+    if not _NAME.fullmatch(path.name):
+        return f"{path} is not named as an interpreter is: python, python3, python3.11"
+    if not os.access(path, os.X_OK):
+        return f"{path} cannot be run: permission denied"
+    return None
+
+
+def _no_file(path: Path) -> str:
+    """What is there instead of an interpreter's file."""
     if path.is_dir():
         inner = path / "bin" / "python"
         hint = f"; did you mean {inner}?" if inner.exists() else ""
         return f"{path} is a folder, not an interpreter{hint}"
     if path.is_symlink() and not path.exists():
         return f"{path} leads to {path.readlink()}, which is gone: make that environment anew"
-    if not path.exists():
-        return f"there is no Python interpreter at {path}"
-    if not _NAME.fullmatch(path.name):
-        return f"{path} is not named as an interpreter is: python, python3, python3.11"
-    if not os.access(path, os.X_OK):
-        return f"{path} cannot be run: permission denied"
-    return None
+    return f"there is no Python interpreter at {path}"
 
 
 def _judge(path: Path, versions: dict[str, str]) -> Interpreter:

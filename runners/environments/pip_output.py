@@ -145,10 +145,13 @@ class PipOutput:
             return f"{', '.join(self._unlocked) or 'a package'} is not what was locked: its hash is another"
         if self._network is not None:
             return "no network: the package index does not answer (PIP_INDEX_URL names another)"
-        if self._no_match is not None and self._no_versions:
-            return f"the package index has no {self._no_match}, or does not answer"
         if self._no_match is not None:
-            return f"the package index has no build of {self._no_match} for this Python and system"
+            lacks = (
+                f"no {self._no_match}, or does not answer"
+                if self._no_versions
+                else f"no build of {self._no_match} for this Python and system"
+            )
+            return f"the package index has {lacks}"
         if self._not_writable is not None:
             return f"no permission to write {self._not_writable}"
         return self._errors[-1] if self._errors else None

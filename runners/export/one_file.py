@@ -20,7 +20,7 @@ from runners import catalogue
 from runners.errors import UsageError
 from runners.export.program_parts import Module, Part, Target, read_module
 from runners.export.short_definitions import shortened
-from runners.program import FOLDER
+from runners.program import HELPERS
 from runners.python_source import parse
 
 _CHECKERS = re.compile(r"  # (type: ignore|noqa)\S*.*$", re.MULTILINE)
@@ -31,7 +31,7 @@ _PLAIN: dict[Target, Target] = {
     ("shared.digits", "load"): ("shared.digits", "load_kept"),
 }
 """What a copy has in place of what the programs have here: it trains on the digits, and reads no MNIST."""
-_DIGITS = FOLDER / "shared" / "digits.csv.gz"
+_DIGITS = HELPERS / "shared" / "digits.csv.gz"
 _GUARD = 'if __name__ == "__main__":\n    main()\n'
 
 

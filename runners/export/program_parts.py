@@ -9,7 +9,7 @@ import functools
 from collections.abc import Iterator
 from pathlib import Path
 
-from runners.program import FOLDER
+from runners.program import HELPERS
 from runners.python_source import parse
 
 Target = tuple[str, str]
@@ -71,7 +71,7 @@ def read_module(folder: Path, name: str) -> Module:
 
 @functools.lru_cache(maxsize=256)
 def _file(folder: Path, name: str) -> Path | None:
-    for root in (folder, FOLDER):
+    for root in (folder, HELPERS):
         file = root.joinpath(*name.split(".")).with_suffix(".py")
         if file.is_file():
             return file

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from runners.catalogue import Program, Value
 from runners.plan.fitting_data import data_problems
 from runners.plan.fitting_placement import placement_problems
-from runners.programs.shared.slices import cut
+from runners.programs.helpers.shared.slices import cut
 
 HOST = "cpu:0"
 _EQUAL_SHARES = frozenset(
@@ -82,9 +82,11 @@ def _split_problems(count: int, layers: Value | None, split: Value | None) -> li
         return []
     if layers < count:
         return [f"layers={layers} are too few for {count} devices"]
-    if split is None:
-        return []
-    points = [int(point) for point in str(split).split(",")]
+    return [] if split is None else _point_problems(count, layers, str(split))
+
+
+def _point_problems(count: int, layers: int, split: str) -> list[str]:
+    points = [int(point) for point in split.split(",")]
     if len(points) != count - 1:
         return [f"split={split} has {len(points)} points, and {count} devices need {count - 1}"]
     if points != sorted(set(points)):

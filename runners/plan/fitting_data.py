@@ -7,7 +7,7 @@ from pathlib import Path
 
 from runners.environments.installed_versions import package_versions
 from runners.program import Program, Value
-from runners.programs.shared import digit_files
+from runners.programs.helpers.shared import digit_files
 
 _EACH_IMAGE_ONCE = frozenset({"mx-module", "mx-module-data-parallel"})
 """Their batches take no image twice, so that one cannot have more than there are."""

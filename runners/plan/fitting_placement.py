@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from runners.program import Program, Value
-from runners.programs.shared.slices import cut
+from runners.programs.helpers.shared.slices import cut
 
 _ONE_KIND = frozenset(
     {"tf-central-storage", "tf-mirrored-uneven", "tf-default-placement", "tf-visible-order"}

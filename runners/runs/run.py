@@ -186,16 +186,18 @@ class Run:
         if state in LIVE_STATES and self.attached:
             return self._judge_attached(str(state), current)
         if state in LIVE_STATES:
-            watcher = self.supervisor or self._process("launcher")
-            if watcher is not None and is_alive(watcher):
-                return str(state), _text(self.status.get("reason")) or self.problem
-            # Its watcher writes the end down before it goes: it may have ended since this was read.
-            if not current and (later := self._written_since()) is not None:
-                return later.judge()
-            return "lost", "; ".join(filter(None, [unwatched_words(self.left_running()), self.problem]))
-        if self.problem:
-            return "lost", self.problem
-        return "lost", f"{STATUS_NAME} is damaged: its state is {json.dumps(state)[:40]}"
+            return self._judge_watched(str(state), current)
+        return "lost", self.problem or f"{STATUS_NAME} is damaged: its state is {json.dumps(state)[:40]}"
+
+    def _judge_watched(self, state: str, current: bool) -> tuple[str, str | None]:
+        """The state of a run that a supervisor watches."""
+        watcher = self.supervisor or self._process("launcher")
+        if watcher is not None and is_alive(watcher):
+            return state, _text(self.status.get("reason")) or self.problem
+        # Its watcher writes the end down before it goes: it may have ended since this was read.
+        if not current and (later := self._written_since()) is not None:
+            return later.judge()
+        return "lost", "; ".join(filter(None, [unwatched_words(self.left_running()), self.problem]))
 
     def _judge_attached(self, state: str, current: bool) -> tuple[str, str | None]:
         """The state of a run whose processes record themselves."""

@@ -35,7 +35,7 @@ def code(page: Any) -> Any:
 def test_launches_a_real_run_and_shows_what_crossed(server: Server, page: Any) -> None:
     open_launch(page, server)
     page.get_by_text("Layers over devices").click()
-    expect(code(page)).to_contain_text("model_parallel.py")
+    expect(code(page)).to_contain_text("model_parallel/train.py")
     page.get_by_label("Steps").fill(str(STEPS))
     page.get_by_label("Steps").press("Enter")
     expect(code(page)).to_contain_text(f"--stand-ins 3 --steps {STEPS}")
@@ -71,7 +71,7 @@ def test_launches_a_real_run_and_shows_what_crossed(server: Server, page: Any) -
         row = rows[f"{src}>{dst}", "train_step", str(ACTIVATION // 1024)]
         assert row["count"] == f"{STEPS}{units.TIMES}"
         assert row["total"] == "1.25 MiB"
-        assert re.fullmatch(r"model_parallel\.py:\d+", row["site"])
+        assert re.fullmatch(r"train\.py:\d+", row["site"])
     cells = run.cells()
     assert {pair for pair in cells if "cpu:0" not in pair} == neighbours
     assert cells["cpu:3", "cpu:2"] == f"1.25 MiB {STEPS}{units.TIMES}"
@@ -80,14 +80,14 @@ def test_launches_a_real_run_and_shows_what_crossed(server: Server, page: Any) -
 def test_a_prepared_launch_is_in_the_address(server: Server, page: Any) -> None:
     open_launch(page, server, "?program=tf-pin-gradients&gradients=inside&batch=32")
     expect(page.get_by_role("radio", name="Gradients in and out")).to_be_checked()
-    expect(code(page)).to_contain_text("pin_gradients.py")
+    expect(code(page)).to_contain_text("pin_gradients/train.py")
     expect(code(page)).to_contain_text("--batch 32 --gradients inside")
     page.get_by_text("A Keras model on one device").click()
-    expect(code(page)).to_contain_text("pin_model.py")
+    expect(code(page)).to_contain_text("pin_model/train.py")
     expect(page).to_have_url(re.compile("program=tf-pin-model$"))
     page.reload()
     settled(page)
-    expect(code(page)).to_contain_text("pin_model.py")
+    expect(code(page)).to_contain_text("pin_model/train.py")
 
 
 def test_what_cannot_work_is_said_and_not_launched(server: Server, page: Any) -> None:
@@ -191,10 +191,10 @@ def test_each_framework_has_its_programs_and_its_environment(
         open_launch(page, server)
         panel = page.locator(".st-key-environment")
         expect(panel).to_contain_text("TensorFlow is being installed")
-        expect(code(page)).to_contain_text("programs/tf/")
+        expect(code(page)).to_contain_text("programs/tensorflow/")
 
         page.get_by_role("radio", name="MXNet").click()
-        expect(code(page)).to_contain_text("programs/mx/")
+        expect(code(page)).to_contain_text("programs/mxnet/")
         expect(code(page)).to_contain_text(str(folder / "mxnet" / "bin" / "python"))
         expect(page).to_have_url(re.compile("program=mx-"))
         expect(page.get_by_role("button", name="Launch", exact=True)).to_be_disabled()
@@ -207,7 +207,7 @@ def test_each_framework_has_its_programs_and_its_environment(
         page.reload()
         settled(page)
         expect(page.get_by_role("radio", name="MXNet")).to_be_checked()
-        expect(code(page)).to_contain_text("programs/mx/")
+        expect(code(page)).to_contain_text("programs/mxnet/")
 
 
 def test_viewers_only_look(server: Server, viewer_page: Any) -> None:

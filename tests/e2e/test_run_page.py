@@ -62,7 +62,7 @@ def test_findings_come_first_and_filter(server: Server, finished: Run, run_page:
     run_page.open(server, finished.id)
     page = run_page.page
     finding = page.locator('[data-testid="finding"][data-code="gradient-outside-scope"]')
-    expect(finding).to_contain_text("pin_gradients.py:")
+    expect(finding).to_contain_text("train.py:")
     expect(finding).to_contain_text("Fix")
     expect(page.locator('[data-testid="finding"][data-severity="info"]').first).not_to_be_visible()
     show = finding.locator('[data-action="show"]')

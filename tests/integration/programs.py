@@ -6,11 +6,11 @@ its claim is judged.
 
 from __future__ import annotations
 
-from app.lessons.claims.checks import judge
-from app.lessons.claims.lesson_runs import Shown
 from app.reports.run_report import run_report
-from app.store.verdicts import Verdict
 from runners.plan import launcher
+from runners.programs.evidence import Shown
+from runners.programs.judging import judge
+from runners.programs.verdicts import Verdict
 from runners.runs import registry
 from tests.integration.leftovers import all_processes, assert_nothing_is_left
 from tests.integration.recording import Recorded

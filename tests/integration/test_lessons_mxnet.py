@@ -11,7 +11,7 @@ from app.lessons import batch
 from app.lessons.batch import Batch
 from app.lessons.driver import run_lessons
 from app.lessons.judged import Judged, lessons
-from app.store.verdicts import FAILS, HOLDS, UNTESTABLE
+from runners.programs.verdicts import FAILS, HOLDS, UNTESTABLE
 
 H, F, U = HOLDS, FAILS, UNTESTABLE
 EXPECTED: dict[str, tuple[list[str], list[str]]] = {

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from runners import catalogue
 from runners.export import one_file
+from runners.program import HELPERS
 
-DIGITS = catalogue.FOLDER / "shared" / "digits.csv.gz"
+DIGITS = HELPERS / "shared" / "digits.csv.gz"
 LIMIT_S = 120
 
 

@@ -17,7 +17,7 @@ import pytest
 from runners import catalogue
 from runners.plan import fitting
 
-PROGRAMS = Path(__file__).parents[2] / "runners" / "programs" / "mx"
+PROGRAMS = Path(__file__).parents[2] / "runners" / "programs" / "mxnet"
 STEP = re.compile(r"step (\d+)/(\d+)(?: loss \d+\.\d+)? \d+\.\d steps/s")
 FIGURE = r"[\d.,e+]+"
 BUSY = r"(\. The machine was busy: a load of .* cores?)?"
@@ -35,7 +35,7 @@ class Ran(NamedTuple):
 
 
 def start(python: Path, program: str, args: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    command = [str(python), str(PROGRAMS / f"{program}.py"), *args]
+    command = [str(python), str(PROGRAMS / program / "train.py"), *args]
     return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
 
 
@@ -85,7 +85,7 @@ def test_context_scope_cannot_tell_the_host_from_the_default(mx_python: Path) ->
 
 
 def test_copy(mx_python: Path) -> None:
-    done = ran(mx_python, "copies", "--stand-ins 2 --devices cpu:2,cpu:0 --size 8 --steps 2 --seed 3")
+    done = ran(mx_python, "copy", "--stand-ins 2 --devices cpu:2,cpu:0 --size 8 --steps 2 --seed 3")
     assert "x is on cpu:2, 8 x 8 x 4 bytes" in done.lines
     for how in ("copyto", "as_in_context", "as_in_ctx"):
         assert f"{how}, other device: a new array on cpu:0, 2 times" in done.lines
@@ -233,7 +233,7 @@ def test_the_same_seed_gives_the_same_losses(mx_python: Path) -> None:
         # Told before MXNet is imported.
         ("contexts --steps 0", "argument --steps: '0' is not a whole number of at least 1"),
         ("context_scope --device mx.cpu", "'mx.cpu' is not a device; write cpu:1 or gpu:0"),
-        ("copies --size -4", "'-4' is not a whole number of at least 1"),
+        ("copy --size -4", "'-4' is not a whole number of at least 1"),
         ("mixed_context --devices cpu:1,cpu:1", "cpu:1 is named twice in 'cpu:1,cpu:1'"),
         ("gluon_params --data mnist", "there is no MNIST at"),
         ("matmul_size --sizes 64,big", "'big' is not a whole number of at least 1"),
@@ -249,7 +249,7 @@ def test_the_same_seed_gives_the_same_losses(mx_python: Path) -> None:
             "context_scope --stand-ins 1 --device cpu:2",
             "--device cpu:2 is not one of the devices of this run",
         ),
-        ("copies --stand-ins 1", "needs at least 2 devices, and cpu:1 is 1"),
+        ("copy --stand-ins 1", "needs at least 2 devices, and cpu:1 is 1"),
         ("mixed_context --stand-ins 3", "can use 2 devices at most, and cpu:1, cpu:2, cpu:3 are 3"),
         (
             "gluon_params --devices cpu:1",
@@ -269,7 +269,9 @@ def test_what_cannot_work_is_told_in_one_line(
     done = start(mx_python, program, args)
     assert done.returncode == 2
     assert done.stdout == ""
-    [name] = [one.name for one in catalogue.PROGRAMS.values() if one.script == PROGRAMS / f"{program}.py"]
+    [name] = [
+        one.name for one in catalogue.PROGRAMS.values() if one.script == PROGRAMS / program / "train.py"
+    ]
     [told] = done.stderr.splitlines()
     assert told.startswith(f"{name}: ")
     assert message in told

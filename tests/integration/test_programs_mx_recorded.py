@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.store.verdicts import FAILS, HOLDS, UNTESTABLE
+from runners.programs.verdicts import FAILS, HOLDS, UNTESTABLE
 from tests.integration.programs import STEPS, demo, verdicts
 from tests.integration.recording import Recorded
 

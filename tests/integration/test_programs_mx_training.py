@@ -13,9 +13,9 @@ import pytest
 
 from runners import catalogue
 from runners.plan.fitting import program_problems
-from runners.programs.shared.slices import cut
+from runners.programs.helpers.shared.slices import cut
 
-PROGRAMS = Path(__file__).parents[2] / "runners" / "programs" / "mx"
+PROGRAMS = Path(__file__).parents[2] / "runners" / "programs" / "mxnet"
 STEP = re.compile(r"step (\d+)/(\d+) loss (\d+\.\d+) (\d+\.\d) steps/s")
 PIXELS, WIDTH, BATCH = 64, 256, 64
 PARAMETERS = 4 * (PIXELS * WIDTH + WIDTH + WIDTH * WIDTH + WIDTH + WIDTH * 10 + 10)
@@ -38,7 +38,7 @@ def execute(command: Sequence[str | Path]) -> subprocess.CompletedProcess[str]:
 
 def train(python: Path, program: str, args: str, steps: int = 3) -> Ran:
     """Run a program that must succeed, and return what it printed."""
-    done = execute([python, PROGRAMS / program, *args.split(), "--steps", str(steps)])
+    done = execute([python, PROGRAMS / program / "train.py", *args.split(), "--steps", str(steps)])
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stderr == ""
     lines = done.stdout.splitlines()
@@ -59,7 +59,7 @@ def train(python: Path, program: str, args: str, steps: int = 3) -> Ran:
 
 
 def test_module_is_on_its_one_context(mx_python: Path) -> None:
-    ran = train(mx_python, "module.py", "--stand-ins 2 --log-every 7", LONG)
+    ran = train(mx_python, "module", "--stand-ins 2 --log-every 7", LONG)
     assert "model on cpu:2; 1498 UCI 8x8 digits" in ran.lines
     assert any(
         re.match(r"Epoch\[0\] Batch \[0-50\]\tSpeed: [\d.]+ samples/sec\tcross-ent", line)
@@ -73,9 +73,7 @@ def test_module_is_on_its_one_context(mx_python: Path) -> None:
 
 def test_module_with_every_option_gives_the_same_weights_twice(mx_python: Path) -> None:
     args = "--stand-ins 3 --devices cpu:3,cpu:1 --device cpu:3 --batch 16 --width 32 --seed 7 --log-every 1"
-    first, second, other = (
-        train(mx_python, "module.py", f"{args} {more}", 10) for more in ("", "", "--seed 8")
-    )
+    first, second, other = (train(mx_python, "module", f"{args} {more}", 10) for more in ("", "", "--seed 8"))
     sums = [next(line for line in ran.lines if line.startswith("checksum")) for ran in (first, second, other)]
     assert sums[0] == sums[1] != sums[2]
     assert "arguments (8 arrays) on cpu:3" in first.verdicts[0]
@@ -98,7 +96,7 @@ def test_module_data_parallel_equals_one_device(
     mx_python: Path, args: str, sizes: str, summed: list[tuple[str, int]]
 ) -> None:
     steps = 3 if args else LONG
-    ran = train(mx_python, "module_data_parallel.py", f"--stand-ins 2 {args}", steps)
+    ran = train(mx_python, "module_data_parallel", f"--stand-ins 2 {args}", steps)
     told = [line for line in ran.lines if line.startswith("gradients summed on")]
     found = sorted((int(line.split(": ")[1].split()[0].replace(",", "")), line) for line in told)
     for (device, size), (bytes_, line) in zip(sorted(summed, key=lambda pair: pair[1]), found, strict=True):
@@ -117,7 +115,7 @@ def test_module_data_parallel_equals_one_device(
 
 def test_module_data_parallel_with_a_batch_that_does_not_divide(mx_python: Path) -> None:
     ran = train(
-        mx_python, "module_data_parallel.py", "--stand-ins 3 --batch 20 --width 16 --work-load-list 1,2,3"
+        mx_python, "module_data_parallel", "--stand-ins 3 --batch 20 --width 16 --work-load-list 1,2,3"
     )
     assert ran.verdicts[0].startswith("holds: 20 images are cut into 3, 7, 10 for cpu:1, cpu:2, cpu:3;")
 
@@ -137,7 +135,7 @@ def test_slices_are_cut_as_module_cuts_them(mx_python: Path) -> None:
 @pytest.mark.parametrize("kvstore", ["local", "device"])
 def test_gluon_data_parallel_keeps_the_copies_together(mx_python: Path, kvstore: str) -> None:
     steps = LONG if kvstore == "local" else 5
-    ran = train(mx_python, "gluon_data_parallel.py", f"--stand-ins 2 --kvstore {kvstore}", steps)
+    ran = train(mx_python, "gluon_data_parallel", f"--stand-ins 2 --kvstore {kvstore}", steps)
     summed, together, *memory = ran.verdicts
     match = re.fullmatch(rf"holds: kvstore {kvstore} summed the gradients of a step: (.*)", summed)
     assert match
@@ -157,7 +155,7 @@ def test_gluon_data_parallel_keeps_the_copies_together(mx_python: Path, kvstore:
 
 def test_gluon_data_parallel_without_a_kvstore_drifts(mx_python: Path) -> None:
     args = "--stand-ins 3 --devices cpu:3,cpu:1,cpu:2 --kvstore none --batch 31 --width 64"
-    ran = train(mx_python, "gluon_data_parallel.py", args, 10)
+    ran = train(mx_python, "gluon_data_parallel", args, 10)
     [verdict] = ran.verdicts
     match = re.fullmatch(
         r"holds: with no kvstore the copies drift: 6 of 6 parameters differ at the end; relative difference "
@@ -183,7 +181,7 @@ def test_gluon_data_parallel_without_a_kvstore_drifts(mx_python: Path) -> None:
 def test_lstm_copies_only_what_layers_hand_on(
     mx_python: Path, args: str, boundaries: int, weights: list[str]
 ) -> None:
-    ran = train(mx_python, "model_parallel_lstm.py", args, LONG if boundaries == 1 else 3)
+    ran = train(mx_python, "model_parallel_lstm", args, LONG if boundaries == 1 else 3)
     size = 64 * 64 * 4 if boundaries == 1 else 8 * 16 * 4
     many = "1 boundary" if boundaries == 1 else f"{boundaries} boundaries"
     assert [line.removeprefix("weights: ") for line in ran.lines if line.startswith("weights: ")] == weights
@@ -194,7 +192,7 @@ def test_lstm_copies_only_what_layers_hand_on(
 
 
 def test_lstm_without_the_identity_sends_parts_of_gradients_too(mx_python: Path) -> None:
-    ran = train(mx_python, "model_parallel_lstm.py", "--stand-ins 2 --boundary direct --layers 2 --width 16")
+    ran = train(mx_python, "model_parallel_lstm", "--stand-ins 2 --boundary direct --layers 2 --width 16")
     assert ran.verdicts == [
         "does not hold: a training step copies 8 arrays forward and 15 back over 1 boundary and 8 time "
         "steps, 4,096 bytes each; 7 of them (lstm0_t7_h2h_backward, ..) are a part of a gradient that the "
@@ -205,40 +203,40 @@ def test_lstm_without_the_identity_sends_parts_of_gradients_too(mx_python: Path)
 def test_lstm_learns_the_same_however_it_is_split(mx_python: Path) -> None:
     args = "--stand-ins 3 --layers 3 --width 16 --batch 16 --log-every 1"
     splits = ("--devices cpu:1,cpu:2 --split 1", "--devices cpu:3,cpu:1 --split 2", "", "--boundary direct")
-    ran = [train(mx_python, "model_parallel_lstm.py", f"{args} {split}", 5) for split in splits]
+    ran = [train(mx_python, "model_parallel_lstm", f"{args} {split}", 5) for split in splits]
     assert len({one.losses[-1] for one in ran}) == 1
 
 
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("module.py --steps 0", "argument --steps: '0' is not a whole number of at least 1"),
-        ("module.py --batch 1499 --stand-ins 1", "--batch 1499 is more than the 1498 images to train on"),
+        ("module --steps 0", "argument --steps: '0' is not a whole number of at least 1"),
+        ("module --batch 1499 --stand-ins 1", "--batch 1499 is more than the 1498 images to train on"),
         (
-            "module.py --stand-ins 2 --devices cpu:1 --device cpu:2",
+            "module --stand-ins 2 --devices cpu:1 --device cpu:2",
             "--device cpu:2 is not one of the devices",
         ),
-        ("module.py --devices cpu:1", "there is no device cpu:1: MXNet has cpu:0; --stand-ins N makes"),
-        ("module_data_parallel.py --stand-ins 1", "needs at least 2 devices, and cpu:1 is 1"),
+        ("module --devices cpu:1", "there is no device cpu:1: MXNet has cpu:0; --stand-ins N makes"),
+        ("module_data_parallel --stand-ins 1", "needs at least 2 devices, and cpu:1 is 1"),
         (
-            "module_data_parallel.py --stand-ins 2 --work-load-list 3,1,1",
+            "module_data_parallel --stand-ins 2 --work-load-list 3,1,1",
             "--work-load-list has 3 shares, and there are 2 devices: cpu:1, cpu:2",
         ),
         (
-            "module_data_parallel.py --work-load-list 3,x",
+            "module_data_parallel --work-load-list 3,x",
             "argument --work-load-list: 'x' is not a whole number",
         ),
         (
-            "module_data_parallel.py --stand-ins 2 --work-load-list 99,1 --batch 8",
+            "module_data_parallel --stand-ins 2 --work-load-list 99,1 --batch 8",
             "--batch 8 leaves a device without an image: 8 for cpu:1, 0 for cpu:2",
         ),
-        ("module_data_parallel.py --stand-ins 2 --kvstore nccl", "--kvstore nccl works on GPUs only"),
-        ("gluon_data_parallel.py --kvstore nccl", "argument --kvstore: invalid choice: 'nccl'"),
-        ("gluon_data_parallel.py --stand-ins 4 --batch 3", "--batch 3 is too small for 4 devices"),
-        ("model_parallel_lstm.py --stand-ins 2 --layers 1", "1 layers are too few for 2 devices"),
-        ("model_parallel_lstm.py --stand-ins 3 --split 2", "--split needs 2 points for 3 devices, and has 1"),
-        ("model_parallel_lstm.py --split 2,2", "argument --split: '2,2' does not rise from each point"),
-        ("model_parallel_lstm.py --data mnist", "there is no MNIST at"),
+        ("module_data_parallel --stand-ins 2 --kvstore nccl", "--kvstore nccl works on GPUs only"),
+        ("gluon_data_parallel --kvstore nccl", "argument --kvstore: invalid choice: 'nccl'"),
+        ("gluon_data_parallel --stand-ins 4 --batch 3", "--batch 3 is too small for 4 devices"),
+        ("model_parallel_lstm --stand-ins 2 --layers 1", "1 layers are too few for 2 devices"),
+        ("model_parallel_lstm --stand-ins 3 --split 2", "--split needs 2 points for 3 devices, and has 1"),
+        ("model_parallel_lstm --split 2,2", "argument --split: '2,2' does not rise from each point"),
+        ("model_parallel_lstm --data mnist", "there is no MNIST at"),
     ],
 )
 def test_what_cannot_work_is_told_in_one_line(
@@ -248,11 +246,11 @@ def test_what_cannot_work_is_told_in_one_line(
     monkeypatch.setenv("MXNET_HOME", str(tmp_path))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     program, *args = command.split()
-    done = execute([mx_python, PROGRAMS / program, *args])
+    done = execute([mx_python, PROGRAMS / program / "train.py", *args])
     assert done.returncode == 2
     assert done.stdout == ""
     [told] = done.stderr.splitlines()
-    assert told.startswith(f"mx-{Path(program).stem.replace('_', '-')}: ")
+    assert told.startswith(f"mx-{program.replace('_', '-')}: ")
     assert message in told
 
 

@@ -18,7 +18,7 @@ import pytest
 
 from tests.integration.forks import Forks
 
-PROGRAMS = Path(__file__).parents[2] / "runners" / "programs" / "tf"
+PROGRAMS = Path(__file__).parents[2] / "runners" / "programs" / "tensorflow"
 PARTITIONS = Path(__file__).with_name("tf_partitions.py")
 STEP = re.compile(r"step (\d+)/(\d+) loss (\d+\.\d+) (\d+\.\d) steps/s")
 PIXELS = 64
@@ -66,7 +66,7 @@ def alone(tf_python: Path) -> Execute:
 
 def train(by: Execute, out: Path, program: str, *args: str, steps: int = 3) -> Ran:
     """Run a program that must succeed, and return what it did."""
-    done = by([PARTITIONS, out, PROGRAMS / program, *args, "--steps", str(steps)])
+    done = by([PARTITIONS, out, PROGRAMS / program / "train.py", *args, "--steps", str(steps)])
     assert done.returncode == 0, done.stderr[-3000:]
     lines = done.stdout.splitlines()
     matches = [match for match in map(STEP.fullmatch, lines) if match]
@@ -98,7 +98,7 @@ def keras(tf_python: Path) -> str:
 
 
 def test_model_parallel_hops_are_between_neighbours_only(forked: Execute, out: Path) -> None:
-    ran = train(forked, out, "model_parallel.py", "--stand-ins", "3", steps=LONG)
+    ran = train(forked, out, "model_parallel", "--stand-ins", "3", steps=LONG)
     activation = 64 * 256 * 4
     assert ran.hops == Counter(
         [
@@ -114,7 +114,7 @@ def test_model_parallel_hops_are_between_neighbours_only(forked: Execute, out: P
 
 def test_model_parallel_with_devices_in_any_order(forked: Execute, out: Path) -> None:
     args = "--stand-ins 3 --devices cpu:3,cpu:1 --layers 4 --split 1 --width 32 --batch 16 --seed 7"
-    ran = train(forked, out, "model_parallel.py", *args.split(), "--log-every", "2")
+    ran = train(forked, out, "model_parallel", *args.split(), "--log-every", "2")
     activation = 16 * 32 * 4
     assert ran.hops == Counter(
         [
@@ -129,7 +129,7 @@ def test_model_parallel_with_devices_in_any_order(forked: Execute, out: Path) ->
 
 
 def test_model_parallel_compiled_has_the_same_hops(forked: Execute, out: Path) -> None:
-    ran = train(forked, out, "model_parallel.py", "--stand-ins", "2", "--jit-compile", "on")
+    ran = train(forked, out, "model_parallel", "--stand-ins", "2", "--jit-compile", "on")
     ends = sorted((src, dst) for src, dst, _ in ran.hops)
     assert ends == [("cpu:0", "cpu:1"), ("cpu:0", "cpu:2"), ("cpu:1", "cpu:2"), ("cpu:2", "cpu:1")]
 
@@ -138,8 +138,8 @@ def test_model_parallel_compiled_has_the_same_hops(forked: Execute, out: Path) -
 def test_pin_gradients_differ_in_the_gradient_ops_only(forked: Execute, out: Path, jit: str) -> None:
     args = ["--stand-ins", "2", "--device", "cpu:2", "--jit-compile", jit]
     steps = LONG if jit == "off" else 3
-    inside = train(forked, out, "pin_gradients.py", *args, "--gradients", "inside", steps=steps)
-    outside = train(forked, out, "pin_gradients.py", *args, "--gradients", "outside", steps=steps)
+    inside = train(forked, out, "pin_gradients", *args, "--gradients", "inside", steps=steps)
+    outside = train(forked, out, "pin_gradients", *args, "--gradients", "outside", steps=steps)
     # Between the first and the last step a line is printed now and then: by time.
     ends = [(ran.losses[0], ran.losses[-1]) for ran in (inside, outside)]
     assert ends[0] == ends[1], "where the gradients are computed changes no result"
@@ -172,7 +172,7 @@ def test_pin_gradients_differ_in_the_gradient_ops_only(forked: Execute, out: Pat
 
 def test_pin_model_keeps_all_on_its_device(alone: Execute, out: Path, keras: str) -> None:
     args = ["--stand-ins", "2", "--keras", keras, "--memory-growth", "off"]
-    ran = train(alone, out, "pin_model.py", *args, steps=LONG)
+    ran = train(alone, out, "pin_model", *args, steps=LONG)
     assert "weights: 6 on cpu:2" in ran.lines
     slots = next(line for line in ran.lines if line.startswith("optimizer variables: "))
     assert re.fullmatch(r"optimizer variables: \d+ on cpu:2", slots), "slots, counter and rate on one device"
@@ -182,7 +182,7 @@ def test_pin_model_keeps_all_on_its_device(alone: Execute, out: Path, keras: str
 
 def test_pin_model_with_legacy_keras_compiled(alone: Execute, out: Path) -> None:
     args = "--stand-ins 2 --devices cpu:2,cpu:1 --device cpu:2 --keras 2 --memory-growth on --jit-compile on"
-    ran = train(alone, out, "pin_model.py", *args.split())
+    ran = train(alone, out, "pin_model", *args.split())
     assert "model on cpu:2, Keras 2; 1498 UCI 8x8 digits" in ran.lines
     assert "weights: 6 on cpu:2" in ran.lines
     assert ran.hops.total() == 2
@@ -210,7 +210,7 @@ def expected_sums(how: str) -> Counter[Hop]:
 )
 def test_mirrored_sums_the_gradients(forked: Execute, out: Path, loop: str, how: str, steps: int) -> None:
     args = ["--stand-ins", "2", "--devices", "cpu:2,cpu:1", "--loop", loop, "--cross-device-ops", how]
-    ran = train(forked, out, "mirrored.py", *args, steps=steps)
+    ran = train(forked, out, "mirrored", *args, steps=steps)
     sums = Counter({hop: count for hop, count in ran.hops.items() if "cpu:0" not in hop})
     sums -= Counter([("cpu:2", "cpu:1", 8)])  # the step counter of the first replica, where it is copied
     assert sums == expected_sums(how)
@@ -222,7 +222,7 @@ def test_mirrored_sums_the_gradients(forked: Execute, out: Path, loop: str, how:
 
 def test_mirrored_shares_any_batch_and_compiles_the_replicas(forked: Execute, out: Path) -> None:
     args = "--stand-ins 3 --loop custom --batch 65 --jit-compile on"
-    ran = train(forked, out, "mirrored.py", *args.split())
+    ran = train(forked, out, "mirrored", *args.split())
     assert "replicas on cpu:1, cpu:2, cpu:3, 21 images each a step; 1498 UCI 8x8 digits" in ran.lines
     assert {device for _, op, _, device in ran.ops if op == "StatefulPartitionedCall"} == {
         "cpu:1",
@@ -244,9 +244,7 @@ def test_mnist_of_the_user(
     )
     assert execute([tf_python, "-c", code, file]).returncode == 0
     monkeypatch.setenv("KERAS_HOME", str(tmp_path / "keras"))
-    ran = train(
-        alone, out, "pin_gradients.py", "--stand-ins", "1", "--gradients", "inside", "--data", "mnist"
-    )
+    ran = train(alone, out, "pin_gradients", "--stand-ins", "1", "--gradients", "inside", "--data", "mnist")
     assert ran.hops == Counter([("cpu:0", "cpu:1", 64 * 4), ("cpu:0", "cpu:1", 64 * 28 * 28 * 4)])
 
 
@@ -254,39 +252,41 @@ def test_mnist_of_the_user(
     ("command", "message"),
     [
         # Told before TensorFlow is imported.
-        ("model_parallel.py --steps 0", "argument --steps: '0' is not a whole number of at least 1"),
+        ("model_parallel --steps 0", "argument --steps: '0' is not a whole number of at least 1"),
         (
-            "model_parallel.py --split 3,2",
+            "model_parallel --split 3,2",
             "argument --split: '3,2' does not rise from each point to the next",
         ),
-        ("pin_gradients.py --gradients sideways", "invalid choice: 'sideways'"),
-        ("pin_gradients.py --devices cpu:1,cpu:1", "cpu:1 is named twice in 'cpu:1,cpu:1'"),
-        ("pin_model.py --device tpu:0", "'tpu:0' is not a device; write cpu:1 or gpu:0"),
-        ("pin_model.py --seed -1", "'-1' is not a whole number from 0 to"),
-        ("mirrored.py --data mnist", "there is no MNIST at"),
+        ("pin_gradients --gradients sideways", "invalid choice: 'sideways'"),
+        ("pin_gradients --devices cpu:1,cpu:1", "cpu:1 is named twice in 'cpu:1,cpu:1'"),
+        ("pin_model --device tpu:0", "'tpu:0' is not a device; write cpu:1 or gpu:0"),
+        ("pin_model --seed -1", "'-1' is not a whole number from 0 to"),
+        ("mirrored --data mnist", "there is no MNIST at"),
         # Told once the devices are known.
-        ("model_parallel.py --stand-ins 1", "needs at least 2 devices, and cpu:1 is 1"),
-        ("model_parallel.py --stand-ins 3 --split 2", "--split needs 2 points for 3 devices, and has 1"),
-        ("model_parallel.py --stand-ins 2 --split 6", "--split names layer 6, and the layers are 0 to 5"),
-        ("pin_gradients.py --devices cpu:9", "there is no device cpu:9: TensorFlow has cpu:0"),
+        ("model_parallel --stand-ins 1", "needs at least 2 devices, and cpu:1 is 1"),
+        ("model_parallel --stand-ins 3 --split 2", "--split needs 2 points for 3 devices, and has 1"),
+        ("model_parallel --stand-ins 2 --split 6", "--split names layer 6, and the layers are 0 to 5"),
+        ("pin_gradients --devices cpu:9", "there is no device cpu:9: TensorFlow has cpu:0"),
         (
-            "pin_gradients.py --stand-ins 2 --devices cpu:1 --device cpu:2",
+            "pin_gradients --stand-ins 2 --devices cpu:1 --device cpu:2",
             "--device cpu:2 is not one of the devices",
         ),
-        ("mirrored.py --stand-ins 2 --cross-device-ops nccl", "nccl works on GPUs only"),
-        ("mirrored.py --stand-ins 3 --cross-device-ops hierarchical-copy", "needs an even number of devices"),
-        ("mirrored.py --stand-ins 2 --jit-compile on", "--jit-compile on works in --loop fit on GPUs only"),
-        ("mirrored.py --stand-ins 4 --batch 3", "--batch 3 is too small for 4 replicas"),
+        ("mirrored --stand-ins 2 --cross-device-ops nccl", "nccl works on GPUs only"),
+        ("mirrored --stand-ins 3 --cross-device-ops hierarchical-copy", "needs an even number of devices"),
+        ("mirrored --stand-ins 2 --jit-compile on", "--jit-compile on works in --loop fit on GPUs only"),
+        ("mirrored --stand-ins 4 --batch 3", "--batch 3 is too small for 4 replicas"),
     ],
 )
 def test_what_cannot_work_is_told_in_one_line(
     forks: Forks, tmp_path: Path, command: str, message: str
 ) -> None:
     program, *args = command.split()
-    done = forks.execute([PROGRAMS / program, *args], KERAS_HOME=str(tmp_path), CUDA_VISIBLE_DEVICES="")
+    done = forks.execute(
+        [PROGRAMS / program / "train.py", *args], KERAS_HOME=str(tmp_path), CUDA_VISIBLE_DEVICES=""
+    )
     assert done.returncode == 2
     assert done.stdout == ""
-    name = "tf-" + Path(program).stem.replace("_", "-")
+    name = "tf-" + program.replace("_", "-")
     told = [line for line in done.stderr.splitlines() if line.startswith(f"{name}: ")]
     assert len(told) == 1
     assert message in told[0]

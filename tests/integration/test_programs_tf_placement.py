@@ -14,16 +14,16 @@ from typing import Any
 
 import pytest
 
-from app.store.verdicts import FAILS, HOLDS, UNTESTABLE
 from runners import catalogue
 from runners.plan.fitting import program_problems
+from runners.programs.verdicts import FAILS, HOLDS, UNTESTABLE
 from tests.integration.programs import STEPS, demo, verdicts
 from tests.integration.recording import Recorded
 
 BATCH, PIXELS, WIDTH = 64, 64, 256
 PARAMETERS = 4 * (PIXELS * WIDTH + WIDTH + WIDTH * WIDTH + WIDTH + WIDTH * 10 + 10)
 """Bytes of the weights, and of their gradients."""
-PROGRAMS = Path(__file__).parents[2] / "runners" / "programs" / "tf"
+PROGRAMS = Path(__file__).parents[2] / "runners" / "programs" / "tensorflow"
 SCRIPT = Path(__file__).with_name("scripts") / "tf_visible_order.py"
 
 
@@ -157,7 +157,7 @@ def test_pin_model_is_all_on_its_device() -> None:
 
 def test_tensorflow_ignores_the_order_of_visible_devices(tf_python: Path) -> None:
     """By what it hands to its runtime; and the program says what TensorFlow answers."""
-    env = {**os.environ, "PYTHONPATH": str(PROGRAMS)}
+    env = {**os.environ, "PYTHONPATH": str(PROGRAMS / "visible_order")}
     done = subprocess.run(
         [tf_python, SCRIPT], env=env, capture_output=True, text=True, timeout=120, check=False
     )

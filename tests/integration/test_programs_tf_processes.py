@@ -15,11 +15,12 @@ from typing import Any
 
 import pytest
 
-from app.store.verdicts import FAILS, HOLDS, Verdict, read_verdicts
+from app.store.verdicts import read_verdicts
 from runners import catalogue
 from runners.plan import launcher
 from runners.plan.plan import Plan
 from runners.plan.resuming import CHECKPOINTS, last_checkpoint, resumable
+from runners.programs.verdicts import FAILS, HOLDS, Verdict
 from runners.runs import registry
 from runners.runs.processes import is_alive
 from runners.runs.run import Run
@@ -30,7 +31,7 @@ from tests.integration.recording import SCRIPTS
 from tests.integration.waiting import until
 
 ROOT = Path(__file__).parents[2]
-PROGRAMS = ROOT / "runners" / "programs" / "tf"
+PROGRAMS = ROOT / "runners" / "programs" / "tensorflow"
 ENDLESS = 1_000_000
 WEIGHTS = 64 * 16 + 16 + 16 * 16 + 16 + 16 * 10 + 10
 """Of the network with a width of 16 on digits of 64 pixels."""
@@ -306,13 +307,13 @@ CONFIG = '{"cluster": {"worker": ["localhost:1", "localhost:2"]}, "task": {"type
     ("command", "message"),
     [
         # Told before TensorFlow is imported.
-        ("multiworker.py --loop fit", "--loop fit needs --keras 2: Keras 3 cannot fit under"),
-        ("multiworker_checkpoint.py --checkpoint-every 0", "'0' is not a whole number of at least 1"),
-        ("parameter_server.py --loop fit", "Keras 3 cannot fit under ParameterServerStrategy"),
-        ("parameter_server.py --jit-compile on", "XLA reads no variable of another process"),
+        ("multiworker --loop fit", "--loop fit needs --keras 2: Keras 3 cannot fit under"),
+        ("multiworker_checkpoint --checkpoint-every 0", "'0' is not a whole number of at least 1"),
+        ("parameter_server --loop fit", "Keras 3 cannot fit under ParameterServerStrategy"),
+        ("parameter_server --jit-compile on", "XLA reads no variable of another process"),
         # Told once the devices are known.
-        ("multiworker.py --stand-ins 1 --communication nccl", "nccl works on GPUs only"),
-        ("multiworker_checkpoint.py --stand-ins 2 --batch 3", "--batch 3 is too small for 4 replicas"),
+        ("multiworker --stand-ins 1 --communication nccl", "nccl works on GPUs only"),
+        ("multiworker_checkpoint --stand-ins 2 --batch 3", "--batch 3 is too small for 4 replicas"),
     ],
 )
 def test_what_cannot_work_is_told_in_one_line(
@@ -330,7 +331,7 @@ def test_what_cannot_work_is_told_in_one_line(
 @pytest.mark.parametrize("script", ["multiworker", "multiworker_checkpoint", "parameter_server"])
 def test_alone_it_says_what_it_lacks(tf_python: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     monkeypatch.delenv("TF_CONFIG", raising=False)
-    done = _execute(tf_python, f"{script}.py")
+    done = _execute(tf_python, script)
     name = f"tf-{script.replace('_', '-')}"
     assert done.returncode == 2
     told, *lines = done.stderr.splitlines()
@@ -338,7 +339,7 @@ def test_alone_it_says_what_it_lacks(tf_python: Path, monkeypatch: pytest.Monkey
     assert len(lines) == (3 if script == "parameter_server" else 2)
     # Each is a command of its own: who it is, and the same script.
     starts = [shlex.split(line) for line in lines]
-    assert all(start[1:] == ["python3", str(PROGRAMS / f"{script}.py")] for start in starts)
+    assert all(start[1:] == ["python3", str(PROGRAMS / script / "train.py")] for start in starts)
     configs = [json.loads(start[0].removeprefix("TF_CONFIG=")) for start in starts]
     tasks = [(config["task"]["type"], config["task"]["index"]) for config in configs]
     cluster = configs[0]["cluster"]
@@ -349,7 +350,7 @@ def test_alone_it_says_what_it_lacks(tf_python: Path, monkeypatch: pytest.Monkey
 def _execute(python: Path, command: str) -> subprocess.CompletedProcess[str]:
     script, *arguments = command.split()
     return subprocess.run(
-        [python, PROGRAMS / script, *arguments],
+        [python, PROGRAMS / script / "train.py", *arguments],
         capture_output=True,
         text=True,
         timeout=120,

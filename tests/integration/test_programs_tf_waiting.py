@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from app.store.verdicts import FAILS, HOLDS, UNTESTABLE
+from runners.programs.verdicts import FAILS, HOLDS, UNTESTABLE
 from tests.integration.programs import LIMIT_S, STEPS, demo, verdicts
 from tests.integration.recording import SCRIPTS, Recorded
 
-PROGRAMS = Path(__file__).parents[2] / "runners" / "programs" / "tf"
+PROGRAMS = Path(__file__).parents[2] / "runners" / "programs" / "tensorflow"
 SERVER = Path(__file__).with_name("script_server.py")
 FIGURE = r"[\d.,e+-]+"
 SPREAD = rf"{FIGURE} times \({FIGURE}\.\.{FIGURE}\)"
@@ -52,7 +52,7 @@ def test_on_a_device_that_lacks_kernels_the_op_and_its_gradient_go_to_the_host()
     assert back == {convolved, pooled}
     findings = [row for row in ran.report["findings"] if row["code"] == "no-kernel"]
     assert any("FractionalMaxPoolGrad has kernels for CPU" in row["summary"] for row in findings)
-    assert all(row["site"].startswith("no_kernel.py:") for row in findings)
+    assert all(row["site"].startswith("train.py:") for row in findings)
     placed = [verdict for verdict in verdicts(ran) if "asked for on xla_cpu:0" in verdict.text]
     assert [verdict.verdict for verdict in placed] == [HOLDS, HOLDS]
 
@@ -77,15 +77,16 @@ def test_every_option_is_taken(tf_python: Path) -> None:
     """Unrecorded, in one process that has imported TensorFlow."""
     shared = "--stand-ins 2 --devices cpu:2,cpu:1 --device cpu:1 --steps 2 --batch 8 --width 8 --seed 3"
     asked = {
-        "no_kernel.py --op unique --scope device --log-every 1 --jit-compile on": "UniqueV2 in a",
-        "no_kernel.py --op string-to-number --scope xla-cpu": "StringToNumber in a network on xla_cpu:0",
-        "host_sync.py --variant metric --repeats 2": "metric alone has nothing to be compared with",
-        "host_sync.py --variant every-n --every 1 --repeats 1": "every-n: ",
-        "input_pipeline.py --pipeline numpy --repeats 2 --jit-compile on": "numpy alone has nothing to be",
-        "input_pipeline.py --pipeline resident --repeats 1": "resident: ",
+        "no_kernel --op unique --scope device --log-every 1 --jit-compile on": "UniqueV2 in a",
+        "no_kernel --op string-to-number --scope xla-cpu": "StringToNumber in a network on xla_cpu:0",
+        "host_sync --variant metric --repeats 2": "metric alone has nothing to be compared with",
+        "host_sync --variant every-n --every 1 --repeats 1": "every-n: ",
+        "input_pipeline --pipeline numpy --repeats 2 --jit-compile on": "numpy alone has nothing to be",
+        "input_pipeline --pipeline resident --repeats 1": "resident: ",
     }
     scripts = [
-        [str(PROGRAMS / script), *more.split(), *shared.split()] for script, _, more in map(_cut, asked)
+        [str(PROGRAMS / script / "train.py"), *more.split(), *shared.split()]
+        for script, _, more in map(_cut, asked)
     ]
     scripts.append([str(SCRIPTS / "untuned_pipelines.py")])
     done = subprocess.run(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.store.verdicts import HOLDS
+from runners.programs.verdicts import HOLDS
 from tests.integration.programs import STEPS, demo, verdicts
 from tests.integration.recording import Recorded
 
@@ -37,7 +37,7 @@ def test_model_parallel_crosses_between_neighbours_only() -> None:
     ]
     from_host = sorted((h["dst"], h["bytes"]) for h in training if h["src"] == "cpu:0")
     assert from_host == [("cpu:1", BATCH * PIXELS * 4), ("cpu:3", BATCH * 4)]
-    assert {hop["site"].split(":")[0] for hop in recorded.report["hops"]} == {"model_parallel.py"}
+    assert {hop["site"].split(":")[0] for hop in recorded.report["hops"]} == {"train.py"}
     backward = [h for h in training if h["src"] > h["dst"] and h["dst"] != "cpu:0"]
     assert all(hop["forward_site"] for hop in backward)
     [verdict] = verdicts(recorded)

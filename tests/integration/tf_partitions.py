@@ -86,9 +86,9 @@ def main() -> None:
     """Run the program with run metadata on, then write what was placed."""
     out, program = sys.argv[1:3]
     sys.argv = sys.argv[2:]
-    sys.path[0] = str(Path(program).parent)
-    import devices
+    sys.path[0] = str(Path(program).parents[2] / "helpers")
     from tensorflow.python.eager import context
+    from tf_shared import devices
 
     set_up = devices.set_up
 

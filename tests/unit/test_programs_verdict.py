@@ -6,9 +6,9 @@ import importlib
 
 import pytest
 
-from runners.program import FOLDER
-from runners.programs.shared import verdict
-from runners.programs.shared.verdict import Repeats
+from runners.program import HELPERS
+from runners.programs.helpers.shared import verdict
+from runners.programs.helpers.shared.verdict import Repeats
 
 
 def said(capsys: pytest.CaptureFixture[str]) -> str:
@@ -49,7 +49,7 @@ def test_a_busy_machine_is_told_beside_its_times(
     monkeypatch: pytest.MonkeyPatch, loads: tuple[float, float], told: str
 ) -> None:
     monkeypatch.setattr("os.sched_getaffinity", lambda pid: range(4))
-    monkeypatch.syspath_prepend(FOLDER)
+    monkeypatch.syspath_prepend(HELPERS)
     measure = importlib.import_module("shared.measure")
     asked = iter(loads)
     monkeypatch.setattr("os.getloadavg", lambda: (next(asked), 0.0, 0.0))

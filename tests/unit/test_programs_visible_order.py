@@ -9,20 +9,20 @@ from pathlib import Path
 
 import pytest
 
-PROGRAMS = Path(__file__).parents[2] / "runners" / "programs" / "tf"
+PROGRAM = Path(__file__).parents[2] / "runners" / "programs" / "tensorflow" / "visible_order"
 CODE = """
 import os
-import visible_order
+import train
 
-parser = visible_order.options()
-visible_order.tell_cuda(parser, parser.parse_args())
+parser = train.options()
+train.tell_cuda(parser, parser.parse_args())
 print(os.environ.get("CUDA_VISIBLE_DEVICES"), os.environ.get("CUDA_DEVICE_ORDER"))
 """
 
 
 def told(*args: str, **variables: str) -> list[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CUDA_")}
-    env = {**kept, **variables, "PYTHONPATH": str(PROGRAMS)}
+    env = {**kept, **variables, "PYTHONPATH": str(PROGRAM)}
     done = subprocess.run(
         [sys.executable, "-c", CODE, *args], env=env, capture_output=True, text=True, check=True, timeout=60
     )

@@ -9,11 +9,11 @@ from app.components.table.table import Column
 from app.lessons import judged
 from app.lessons.batch import WAITING, Batch
 from app.lessons.judged import Judged, LessonRun
-from app.store.verdicts import FAILS, HOLDS, UNTESTABLE, Verdict
 from app.views import units
 from app.web.shared.devices import devices_cell
 from app.web.shared.places import lesson_link, run_link
 from app.web.shared.run_rows import TONES
+from runners.programs.verdicts import FAILS, HOLDS, UNTESTABLE, Verdict
 
 IN_PART = "holds in part"
 WAITS = "waiting"

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from app.components.claim.claim import claim_box
 from app.lessons.of_run import claim_of
-from app.store.verdicts import FAILS, HOLDS, UNTESTABLE, Verdict
 from runners.catalogue import PROGRAMS
 from runners.program import Program
+from runners.programs.verdicts import FAILS, HOLDS, UNTESTABLE, Verdict
 from runners.runs.run import Run
 from runners.runs.status import LIVE_STATES
 

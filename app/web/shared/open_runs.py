@@ -14,10 +14,11 @@ from app.facts.tables import tables_of
 from app.reports.run_analysis import RunAnalysis
 from app.store.progress import ProgressReader
 from app.store.run import RunStore, open_run
-from app.store.verdicts import Verdict, VerdictReader
+from app.store.verdicts import VerdictReader
 from app.views.placement_data import Diagram
 from app.views.progress_data import Progress
 from runners.machine.copy_costs import costs_of_run
+from runners.programs.verdicts import Verdict
 from runners.runs.run import Run, read_run
 
 _LEAST_PAUSE_S = 0.5

@@ -7,10 +7,10 @@ hands to its runtime is its own.
 import json
 
 import tensorflow as tf
-import visible_order
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.client import device_lib
 from tensorflow.python.eager import context
+from train import say_order
 
 found = pywrap_tfe.TF_ListPhysicalDevices()
 pywrap_tfe.TF_ListPhysicalDevices = lambda: [*found, *(b"/physical_device:GPU:%d" % n for n in range(3))]
@@ -26,5 +26,5 @@ for numbers in ([0, 2], [2, 0], [0, 1], []):
         for place, number in enumerate(numbers)
     ]
     device_lib.list_local_devices = lambda config, answer=answer: answer
-    visible_order.say_order(["gpu:2", "gpu:0"])
-visible_order.say_order(["gpu:0"])
+    say_order(["gpu:2", "gpu:0"])
+say_order(["gpu:0"])

@@ -3,10 +3,10 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[3] / "runners" / "programs" / "tf"))
+sys.path.insert(0, str(Path(__file__).parents[3] / "runners" / "programs" / "helpers"))
 
-import devices
 import tensorflow as tf
+from tf_shared import devices
 
 devices.split_host(tf, 2)
 strategy = tf.distribute.MirroredStrategy(["cpu:1", "cpu:2"])

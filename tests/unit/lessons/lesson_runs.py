@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from app.lessons.catalogue import LESSONS
-from app.lessons.lesson import Variant
 from runners.catalogue import PROGRAMS
+from runners.program import Variant
 from runners.runs import registry
 from runners.runs.processes import identify
 

@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from app.lessons import mxnet, tensorflow
 from app.lessons.catalogue import LESSONS, chosen
 from app.lessons.lesson import Lesson
 from runners.catalogue import PROGRAMS
@@ -16,8 +15,6 @@ EACH = pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS.keys())
 
 def test_every_program_has_its_lesson() -> None:
     assert set(LESSONS) == set(PROGRAMS)
-    names = [lesson.program for lesson in (*tensorflow.LESSONS, *mxnet.LESSONS)]
-    assert len(names) == len(set(names))
     assert chosen() == list(LESSONS.values())
     assert chosen(["mx-copy", "mx-copy"]) == [LESSONS["mx-copy"]]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.lessons.claims.lesson_runs import Shown
-from app.store.verdicts import FAILS, HOLDS, UNTESTABLE
+from runners.programs.evidence import Shown
+from runners.programs.verdicts import FAILS, HOLDS, UNTESTABLE
 from tests.unit.lessons.claims_reports import Row, eager, hop, op, shown, verdicts
 
 GRADIENT = "gradient_tape/MatMul/MatMul"

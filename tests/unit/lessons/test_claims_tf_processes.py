@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.store.verdicts import FAILS, HOLDS, UNTESTABLE
+from runners.programs.verdicts import FAILS, HOLDS, UNTESTABLE
 from tests.unit.lessons.claims_reports import Row, collective, hop, op, shown, verdicts
 
 SAID = {"verdict": HOLDS, "text": "the program compared them"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.store.verdicts import FAILS, HOLDS, UNTESTABLE
+from runners.programs.verdicts import FAILS, HOLDS, UNTESTABLE
 from tests.unit.lessons.claims_reports import Row, collective, eager, hop, op, shown, verdicts
 
 PAIR = ("cpu:1", "cpu:2")

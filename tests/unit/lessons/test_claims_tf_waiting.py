@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.lessons.claims.checks import judge
-from app.lessons.claims.lesson_runs import Shown
-from app.store.verdicts import FAILS, HOLDS, UNTESTABLE, Verdict
+from runners.programs.evidence import Shown
+from runners.programs.judging import judge
+from runners.programs.verdicts import FAILS, HOLDS, UNTESTABLE, Verdict
 
 Row = dict[str, Any]
 SAID = {"verdict": HOLDS, "text": "the program measured it"}

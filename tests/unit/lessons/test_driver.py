@@ -16,9 +16,10 @@ import pytest
 from app.lessons import batch, driver
 from app.lessons.batch import Batch, Busy, Item
 from app.lessons.driver import run_lessons
-from app.lessons.lesson import Lesson, Variant, plan_variant
+from app.lessons.lesson import Lesson, plan_variant
 from runners.errors import HopscopeError, UsageError
 from runners.plan.plan import Plan
+from runners.program import Variant
 from runners.runs import registry
 from runners.runs.processes import boot_id
 from runners.runs.registry import Run

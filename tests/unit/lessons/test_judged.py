@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from app.lessons import verdict_cache
-from app.lessons.claims import checks
-from app.lessons.claims.lesson_runs import Shown
 from app.lessons.judged import Judged, lessons
-from app.lessons.lesson import Lesson, Variant
-from app.store.verdicts import Verdict
+from app.lessons.lesson import Lesson
 from runners.errors import UsageError
 from runners.plan.plan import Plan
+from runners.program import Variant
+from runners.programs import judging
+from runners.programs.evidence import Shown
+from runners.programs.verdicts import Verdict
 from runners.runs import registry
 from tests.unit.lessons.lesson_runs import spec_of, write_run
 
@@ -194,7 +195,7 @@ class Judges:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.calls = 0
         self.error: Exception | None = None
-        monkeypatch.setitem(checks.CHECKS, ONE, self)
+        monkeypatch.setattr(judging, "check_of", lambda program: self)
 
     def __call__(self, shown: Mapping[str, Shown]) -> list[Verdict]:
         self.calls += 1
@@ -287,7 +288,7 @@ def test_a_check_gets_devices_as_the_report_has_them(monkeypatch: pytest.MonkeyP
         seen.extend(shown.values())
         return [Verdict("holds", "it was looked at")]
 
-    monkeypatch.setitem(checks.CHECKS, ONE, check)
+    monkeypatch.setattr(judging, "check_of", lambda program: check)
     options = {"seed": 0, "device": None}
     gpus = {"devices": ["gpu:3", "gpu:1"], "stand_ins": None, "options": options}
     write_run("r1", spec_of(ONE, "default") | gpus, log=HOLDS.format("a"))

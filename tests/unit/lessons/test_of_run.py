@@ -9,10 +9,10 @@ import pytest
 
 from app.cli import attend
 from app.lessons import of_run
-from app.lessons.claims import checks
-from app.lessons.claims.lesson_runs import Shown
 from app.lessons.of_run import NONE, RunClaim, claim_of
-from app.store.verdicts import Verdict
+from runners.programs import judging
+from runners.programs.evidence import Shown
+from runners.programs.verdicts import Verdict
 from runners.runs.run import Run, read_run
 from tests.unit.lessons.lesson_runs import spec_of, write_run
 
@@ -48,7 +48,7 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> list[Shown]:
         given.extend(shown.values())
         return [Verdict("does not hold", "by its report")]
 
-    monkeypatch.setitem(checks.CHECKS, ALONE, check)
+    monkeypatch.setattr(judging, "check_of", lambda program: check)
     return given
 
 
@@ -83,7 +83,7 @@ def test_a_check_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def check(shown: Mapping[str, Shown]) -> list[Verdict]:
         raise KeyError("hole")
 
-    monkeypatch.setitem(checks.CHECKS, ALONE, check)
+    monkeypatch.setattr(judging, "check_of", lambda program: check)
     claim = claim_of(made(ALONE, "default"))
     assert claim.verdicts == (SAID,)
     assert claim.missing

@@ -90,6 +90,17 @@ class TestAgainstTheScript:
         assert script.options().parse_args([]).steps == program.default_steps
 
 
+def test_every_folder_of_a_program_is_listed_once() -> None:
+    there = [".".join(about.parts[-3:-1]) for about in catalogue.FOLDER.glob("*/*/about.py")]
+    assert sorted(catalogue.FOLDERS) == sorted(there)
+    assert len(PROGRAMS) == len(there)
+    for folder, program in zip(catalogue.FOLDERS, PROGRAMS.values(), strict=True):
+        framework, _, name = folder.partition(".")
+        assert program.framework == framework
+        assert program.name.partition("-")[2].replace("-", "_") == name
+        assert program.script == catalogue.FOLDER / framework / name / "train.py"
+
+
 def test_names_are_lower_case_with_dashes() -> None:
     for name, program in PROGRAMS.items():
         assert name == program.name

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.store.verdicts import MOST, Verdict, VerdictReader, parse_line, read_verdicts
+from app.store.verdicts import MOST, VerdictReader, parse_line, read_verdicts
+from runners.programs.verdicts import Verdict
 
 
 def log(folder: Path, text: str) -> None:

@@ -75,7 +75,7 @@ def test_the_plan_is_shown_as_a_shell_takes_it(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "with space"))
     lines = plan_text(plan_program("tf-model-parallel", stand_ins=3, steps=7)).splitlines()
     assert f"export HOPSCOPE_RUN_DIR='{tmp_path}/with space/runs/<run>'" in lines
-    assert lines[-1].endswith("model_parallel.py --stand-ins 3 --steps 7")
+    assert lines[-1].endswith("model_parallel/train.py --stand-ins 3 --steps 7")
 
 
 def test_an_environment_that_is_not_there_is_no_error(

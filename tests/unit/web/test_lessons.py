@@ -12,7 +12,6 @@ from app.facts.lines import Line, LineOps, SourceFile, Way
 from app.facts.syncs import Sync
 from app.lessons.batch import Batch, Item
 from app.lessons.judged import Judged, LessonRun
-from app.store.verdicts import FAILS, HOLDS, UNTESTABLE, Verdict
 from app.views import units
 from app.web.lessons.lessons_batch import progress_text
 from app.web.lessons.lessons_detail import blocks
@@ -29,6 +28,7 @@ from app.web.lessons.lessons_rows import (
 )
 from app.web.shared.rows import RunRows
 from app.web.shared.source_rows import byte_bases, line_facts, types_text
+from runners.programs.verdicts import FAILS, HOLDS, UNTESTABLE, Verdict
 
 
 def lesson(state: str = "judged", *words: str, **parts: Any) -> Judged:

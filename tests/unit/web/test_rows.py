@@ -21,7 +21,6 @@ from app.facts.syncs import Idle, Sync
 from app.fixes.code.edits import Edit, Repair
 from app.judgments.finding import Finding
 from app.store.failure import LastException
-from app.store.verdicts import Verdict
 from app.views import units
 from app.views.colors import device_colors
 from app.views.placement_data import Crossing, Diagram, Group, Member
@@ -41,6 +40,7 @@ from app.web.shared.launch_words import concerning
 from app.web.shared.rows import RunRows, sync_columns
 from probes.trace.rows import Process
 from runners.catalogue import PROGRAMS
+from runners.programs.verdicts import Verdict
 from runners.runs.run import Run
 from tests.unit.facts.test_hops import hop, tables
 from tests.unit.reports.test_run_report import process

@@ -23,7 +23,8 @@ from runners import catalogue
 from runners.errors import UsageError
 from runners.export import one_file, program_parts
 from runners.export.short_definitions import shortened
-from runners.programs.shared import digit_files
+from runners.program import HELPERS
+from runners.programs.helpers.shared import digit_files
 
 FRAMEWORKS = {"tensorflow": {"tensorflow", "tf_keras"}, "mxnet": {"mxnet"}}
 OPTIONAL = {"sklearn"}
@@ -82,7 +83,7 @@ def test_only_what_is_used_is_copied() -> None:
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of programs of our own, with a shared module."""
-    monkeypatch.setattr(program_parts, "FOLDER", tmp_path)
+    monkeypatch.setattr(program_parts, "HELPERS", tmp_path)
     program_parts._file.cache_clear()
     (tmp_path / "shared").mkdir()
     (tmp_path / "mine").mkdir()
@@ -240,7 +241,7 @@ class TestCommand:
         names = ["tf_mirrored.py", "digits.csv.gz", "digits.ATTRIBUTION.txt"]
         assert capsys.readouterr().out.splitlines() == [str(folder / name) for name in names]
         assert (folder / names[0]).read_text() == one_file.one_file("tf-mirrored")
-        assert (folder / names[1]).read_bytes() == (catalogue.FOLDER / "shared" / names[1]).read_bytes()
+        assert (folder / names[1]).read_bytes() == (HELPERS / "shared" / names[1]).read_bytes()
         # Once more is no harm; what was changed since is kept.
         assert dispatch.main(words) == 0
         (folder / names[0]).write_text("mine")
@@ -279,7 +280,7 @@ class TestDigits:
     def test_without_the_file_those_of_scikit_learn_are_taken(
         self, names: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        kept = catalogue.FOLDER / "shared" / "digits.csv.gz"
+        kept = HELPERS / "shared" / "digits.csv.gz"
         with gzip.open(kept, "rt") as file:
             table = np.array([[float(cell) for cell in row] for row in csv.reader(file)])
         assert len(table) == digit_files.IMAGES["digits"]

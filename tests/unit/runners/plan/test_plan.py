@@ -20,7 +20,7 @@ A = Gpu(0, "GPU-aaaa", "00000000:01:00.0", "Card X", (9, 0))
 B = Gpu(1, "GPU-bbbb", "00000000:02:00.0", "Card X", (9, 0))
 C = Gpu(2, "GPU-cccc", "00000000:03:00.0", "Card X", (12, 0))
 HERE = Path(sys.executable)
-SCRIPTS = ROOT / "runners" / "programs" / "tf"
+SCRIPTS = ROOT / "runners" / "programs" / "tensorflow"
 plan = program_plan.plan_program
 script_plan = plan_script.plan_script
 
@@ -58,7 +58,7 @@ def test_stand_ins_and_options_are_the_scripts_own_words() -> None:
     assert made.problems == []
     assert made.command == [
         str(HERE),
-        str(SCRIPTS / "mirrored.py"),
+        str(SCRIPTS / "mirrored" / "train.py"),
         *("--stand-ins", "3", "--steps", "7", "--batch", "96", "--loop", "custom"),
     ]
     assert (made.devices, made.stand_ins, made.steps) == (["cpu:1", "cpu:2", "cpu:3"], 3, 7)

@@ -48,6 +48,8 @@ def program(folder: Path, **more: Any) -> Program:
         max_devices=None,
         default_devices=1,
         claim="",
+        variants=(),
+        advice="",
         **more,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -103,6 +103,10 @@ class Variant:
     """Whether the claim is judged without it too, where this machine cannot run it."""
 
 
+Fit = Callable[[str, Sequence[str], Mapping[str, Value | None]], list[str]]
+"""By the program's name, its devices in order and its options: why these do not go together, a line each."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Program:
     """One training program, and the lesson that its runs teach."""
@@ -127,6 +131,10 @@ class Program:
     default_steps: int = DEFAULT_STEPS
     timed: bool = False
     """Whether the claim is about time: then it is measured unrecorded, and a second run is recorded."""
+    fits: tuple[Fit, ...] = ()
+    """What else is asked of devices and options before a launch."""
+    equal_shares: bool = False
+    """Whether what of a batch cannot be shared out evenly is left out."""
     beside_host: bool = False
     """Whether it compares its device with the host, so that the device cannot be the host itself."""
     cluster: Cluster | None = None

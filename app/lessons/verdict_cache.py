@@ -21,9 +21,9 @@ from app.lessons.lesson import Lesson
 from app.reports.run_report import run_report
 from probes import private_files
 from runners.errors import HopscopeError
+from runners.judging import judge
 from runners.plan.plan import ROOT
 from runners.programs.evidence import Shown
-from runners.programs.judging import judge
 from runners.programs.verdicts import VERDICTS, Verdict
 from runners.runs import run_files
 from runners.runs.registry import Run

@@ -6,20 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from runners.catalogue import Program, Value
 from runners.plan.fitting_data import data_problems
-from runners.plan.fitting_placement import placement_problems
 from runners.programs.helpers.shared.slices import cut
 
 HOST = "cpu:0"
-_EQUAL_SHARES = frozenset(
-    {
-        "tf-mirrored",
-        "tf-central-storage",
-        "tf-multiworker",
-        "tf-multiworker-checkpoint",
-        "tf-parameter-server",
-    }
-)
-"""They leave out what of a batch cannot be shared out evenly."""
 
 
 def program_problems(
@@ -32,8 +21,6 @@ def program_problems(
         problems.append(f"{program.name} needs at least {program.min_devices} devices, not {count}")
     if program.max_devices is not None and count > program.max_devices:
         problems.append(f"{program.name} takes {program.max_devices} devices at most, not {count}")
-    if "cross-device-ops" in options:
-        problems += _replica_problems(program, devices, options)
     device = options.get("device")
     if device is not None and device not in devices:
         problems.append(
@@ -50,7 +37,9 @@ def program_problems(
         problems += _kvstore_problems(devices, options)
     if "split" in options:
         problems += _split_problems(count, options.get("layers"), options.get("split"))
-    return problems + placement_problems(program, devices, options) + data_problems(program, options)
+    for fit in program.fits:
+        problems += fit(program.name, devices, options)
+    return problems + data_problems(options)
 
 
 def program_notes(
@@ -64,7 +53,7 @@ def program_notes(
         ["repeats=1 gives no spread, so this run will say no verdict"] if options.get("repeats") == 1 else []
     )
     batch, sizes = options.get("batch"), [max(1, len(share)) for share in shares]
-    if isinstance(batch, int) and sizes and program.name in _EQUAL_SHARES:
+    if isinstance(batch, int) and sizes and program.equal_shares:
         coordinated = program.cluster is not None and program.cluster.coordinated
         replicas = max(sizes) if coordinated else sum(sizes)
         each = batch // replicas
@@ -118,26 +107,3 @@ def _cut_problems(devices: Sequence[str], batch: Value | None, work_loads: Value
         told = ", ".join(f"{images} for {name}" for images, name in zip(slices, devices, strict=True))
         return [f"batch={batch} leaves a device without an image: {told}"]
     return []
-
-
-def _replica_problems(
-    program: Program, devices: Sequence[str], options: Mapping[str, Value | None]
-) -> list[str]:
-    """Return what keeps MirroredStrategy from working with these devices."""
-    problems = []
-    count, shown = len(devices), ", ".join(devices)
-    kinds = {name.partition(":")[0] for name in devices}
-    algorithm, batch = options["cross-device-ops"], options.get("batch")
-    if len(kinds) > 1:
-        problems.append(f"{program.name} needs devices of one kind, and {shown} are not")
-    if algorithm == "nccl" and kinds != {"gpu"}:
-        problems.append(
-            f"cross-device-ops=nccl needs GPUs: NCCL has no kernel for CPU devices, which {shown} are"
-        )
-    if algorithm == "hierarchical-copy" and count % 2:
-        problems.append(f"cross-device-ops=hierarchical-copy needs an even number of devices, not {count}")
-    if isinstance(batch, int) and batch < count:
-        problems.append(f"batch={batch} leaves some of {count} replicas without an image")
-    if options.get("loop") == "fit" and options.get("jit-compile") == "on" and kinds != {"gpu"}:
-        problems.append("jit-compile=on works with loop=fit on GPUs only; on CPU devices, with loop=custom")
-    return problems

@@ -6,27 +6,18 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from runners.environments.installed_versions import package_versions
-from runners.program import Program, Value
+from runners.program import Value
 from runners.programs.helpers.shared import digit_files
 
-_EACH_IMAGE_ONCE = frozenset({"mx-module", "mx-module-data-parallel"})
-"""Their batches take no image twice, so that one cannot have more than there are."""
 _OWN_KERAS_3 = (2, 16)
 """The first TensorFlow that comes with Keras 3; those before have Keras 2 and no other."""
 
 
-def data_problems(program: Program, options: Mapping[str, Value | None]) -> list[str]:
-    """Return why the data is not here, or too little; one line each."""
+def data_problems(options: Mapping[str, Value | None]) -> list[str]:
+    """Return why the data is not here, in a line; [] where it is."""
     data = options.get("data")
-    if not isinstance(data, str):
-        return []
-    if missing := digit_files.why_not(data):
-        return [missing.replace("--data ", "data=")]
-    batch, images = options.get("batch"), digit_files.IMAGES[data]
-    train = images - digit_files.held_out(images)
-    if program.name in _EACH_IMAGE_ONCE and isinstance(batch, int) and batch > train:
-        return [f"batch={batch} is more than the {train} images to train on"]
-    return []
+    missing = digit_files.why_not(data) if isinstance(data, str) else None
+    return [missing.replace("--data ", "data=")] if missing else []
 
 
 def package_problems(options: Mapping[str, Value | None], python: Path) -> list[str]:

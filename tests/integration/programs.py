@@ -7,9 +7,9 @@ its claim is judged.
 from __future__ import annotations
 
 from app.reports.run_report import run_report
+from runners.judging import judge
 from runners.plan import launcher
 from runners.programs.evidence import Shown
-from runners.programs.judging import judge
 from runners.programs.verdicts import Verdict
 from runners.runs import registry
 from tests.integration.leftovers import all_processes, assert_nothing_is_left

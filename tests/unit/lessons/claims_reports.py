@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from runners.judging import judge
 from runners.programs.evidence import Shown
-from runners.programs.judging import judge
 
 Row = dict[str, Any]
 

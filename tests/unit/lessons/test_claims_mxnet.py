@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from runners.judging import judge
 from runners.programs.evidence import Shown
-from runners.programs.judging import judge
 from runners.programs.verdicts import FAILS, HOLDS, UNTESTABLE
 
 Row = dict[str, Any]

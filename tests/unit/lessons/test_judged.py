@@ -12,10 +12,10 @@ import pytest
 from app.lessons import verdict_cache
 from app.lessons.judged import Judged, lessons
 from app.lessons.lesson import Lesson
+from runners import judging
 from runners.errors import UsageError
 from runners.plan.plan import Plan
 from runners.program import Variant
-from runners.programs import judging
 from runners.programs.evidence import Shown
 from runners.programs.verdicts import Verdict
 from runners.runs import registry

@@ -10,7 +10,7 @@ import pytest
 from app.cli import attend
 from app.lessons import of_run
 from app.lessons.of_run import NONE, RunClaim, claim_of
-from runners.programs import judging
+from runners import judging
 from runners.programs.evidence import Shown
 from runners.programs.verdicts import Verdict
 from runners.runs.run import Run, read_run

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from runners.program import Program, Variant
+from runners.programs.fits import no_image_twice
 from runners.programs.options import PINNED, TRAINING
 
 PROGRAM = Program(
@@ -19,6 +20,7 @@ PROGRAM = Program(
     default_devices=2,
     claim="Arguments, gradients and outputs are all on that one context; the batches go there, and fit's "
     "metric reads the outputs in every step. Testable on stand-ins.",
+    fits=(no_image_twice,),
     variants=(Variant("default", steps=3),),
     advice=(
         "Name the device once, in Module(context=..): bind, init_params and fit follow it. fit's metric "

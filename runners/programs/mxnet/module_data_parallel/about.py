@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from runners.program import Option, Program, Variant
+from runners.programs.fits import no_image_twice
 from runners.programs.options import TRAINING
 
 PROGRAM = Program(
@@ -34,6 +35,7 @@ PROGRAM = Program(
     default_devices=2,
     claim="A batch is cut evenly or by the work load list, and the result equals that of one device "
     "within rounding. Testable on stand-ins; copy times and NCCL on several GPUs only.",
+    fits=(no_image_twice,),
     variants=(
         Variant("even", steps=3),
         Variant("weighted", {"work-load-list": "3,1"}, steps=3),

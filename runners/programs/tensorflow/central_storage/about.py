@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from runners.program import Program, Variant
+from runners.programs.fits import image_each, one_kind
 from runners.programs.options import JIT_COMPILE, TRAINING
 
 PROGRAM = Program(
@@ -19,6 +20,8 @@ PROGRAM = Program(
     default_devices=2,
     claim="Variables live on the host: every step reads all of them from there to each device, and sends "
     "the gradients back. Testable on stand-ins; copy times on GPUs only.",
+    fits=(one_kind, image_each),
+    equal_shares=True,
     variants=(Variant("default", steps=3),),
     advice=(
         "Take CentralStorageStrategy only where the weights do not fit on each card: every step sends all of "

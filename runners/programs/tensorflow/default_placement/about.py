@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from runners.program import Option, Program, Variant
+from runners.programs.fits import at_most_all, one_kind
 from runners.programs.options import JIT_COMPILE, TRAINING
 
 PROGRAM = Program(
@@ -28,6 +29,7 @@ PROGRAM = Program(
     default_devices=2,
     claim="TensorFlow spreads operations over the GPUs by default. Testable on two GPUs. On stand-ins "
     "the default device is the host: that nothing is spread over them says little of GPUs.",
+    fits=(one_kind, at_most_all("visible")),
     variants=(Variant("default", steps=3),),
     advice=(
         "Do not expect a second GPU to be used because it is there: name it with tf.device, or use a "

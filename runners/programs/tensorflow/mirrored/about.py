@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from runners.program import Option, Program, Variant
+from runners.program import Option, Program, Value, Variant
+from runners.programs.fits import image_each, one_kind
 from runners.programs.options import JIT_COMPILE, TRAINING
+
+
+def _replicas(name: str, devices: Sequence[str], options: Mapping[str, Value | None]) -> list[str]:
+    """What keeps MirroredStrategy from working with these devices."""
+    problems = []
+    count, shown = len(devices), ", ".join(devices)
+    kinds = {name.partition(":")[0] for name in devices}
+    algorithm = options["cross-device-ops"]
+    if algorithm == "nccl" and kinds != {"gpu"}:
+        problems.append(
+            f"cross-device-ops=nccl needs GPUs: NCCL has no kernel for CPU devices, which {shown} are"
+        )
+    if algorithm == "hierarchical-copy" and count % 2:
+        problems.append(f"cross-device-ops=hierarchical-copy needs an even number of devices, not {count}")
+    if options.get("loop") == "fit" and options.get("jit-compile") == "on" and kinds != {"gpu"}:
+        problems.append("jit-compile=on works with loop=fit on GPUs only; on CPU devices, with loop=custom")
+    return problems
+
 
 PROGRAM = Program(
     name="tf-mirrored",
@@ -29,6 +49,8 @@ PROGRAM = Program(
     default_devices=2,
     claim="Placement is automatic, and gradients are summed each step: bytes depend on the algorithm. "
     "Testable on stand-ins; copy times and NCCL on several GPUs only.",
+    fits=(one_kind, _replicas, image_each),
+    equal_shares=True,
     variants=(
         Variant("default", {"loop": "custom"}, steps=3),
         Variant("one-device", {"loop": "custom", "cross-device-ops": "reduction-to-one-device"}, steps=3),

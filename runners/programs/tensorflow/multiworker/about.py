@@ -34,6 +34,7 @@ PROGRAM = Program(
     claim="All workers hold equal weights after each step, and the bytes that they exchange grow with "
     "their number. Testable on stand-ins; speed, and NCCL, on several GPUs only.",
     cluster=ALL_WORKERS,
+    equal_shares=True,
     variants=(
         Variant("two-workers", {"workers": 2}, steps=3),
         Variant("three-workers", {"workers": 3}, steps=3),

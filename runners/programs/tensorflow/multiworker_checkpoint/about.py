@@ -37,6 +37,7 @@ PROGRAM = Program(
         whole="step-*.index",
         same=("batch", "data", "jit-compile", "seed", "width"),
     ),
+    equal_shares=True,
     variants=(
         Variant("first", {"checkpoint-every": 4, "log-every": 1}, steps=6),
         Variant("resumed", {"checkpoint-every": 4, "log-every": 1}, steps=8, resumes="first"),

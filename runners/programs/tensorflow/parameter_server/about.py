@@ -52,6 +52,7 @@ PROGRAM = Program(
     claim="Variables live on the servers, and every step pulls and pushes them. It is called model "
     "parallelism: variables are spread, computation is not. Testable on stand-ins.",
     cluster=_SERVED,
+    equal_shares=True,
     variants=(Variant("default", steps=3),),
     advice=(
         "Use ParameterServerStrategy where a model's variables do not fit on one worker, not to split its "

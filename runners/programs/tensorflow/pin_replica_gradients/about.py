@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from runners.program import Program, Variant
+from runners.programs.fits import image_each
 from runners.programs.options import JIT_COMPILE, TRAINING
 
 PROGRAM = Program(
@@ -18,6 +19,7 @@ PROGRAM = Program(
     max_devices=None,
     default_devices=2,
     claim="Each replica's gradients stay on its device. Testable on stand-ins.",
+    fits=(image_each,),
     variants=(Variant("default", steps=3),),
     advice=(
         "With a model a device made by hand, call each tape.gradient under its own tf.device; if they "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from runners.program import Option, Program, Variant
+from runners.programs.fits import at_most_all, one_kind
 from runners.programs.options import JIT_COMPILE, TRAINING
 
 PROGRAM = Program(
@@ -41,6 +42,7 @@ PROGRAM = Program(
     default_devices=2,
     claim="set_visible_devices ignores the order of its list, and only CUDA_VISIBLE_DEVICES changes "
     "which card gpu:0 is. Testable on two GPUs: stand-ins are parts of one physical device.",
+    fits=(one_kind, at_most_all("subset")),
     variants=(
         Variant("set-visible-devices", {"by": "set-visible-devices"}, steps=3),
         Variant("cuda-visible-devices", {"by": "cuda-visible-devices"}, steps=3),

@@ -21,6 +21,8 @@ FAILED = "the recorder failed there"
 """How the reason begins for which such a thing was not seen."""
 Unseen = Callable[[str, str], None]
 
+_EVENTS = ("call", "line", "return", "exception", "opcode", "c_call", "c_return", "c_exception")
+"""What a tracer is called for."""
 _RECORDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _INSTALLED = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 _WITH_PYTHON = tuple(sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib"))
@@ -50,7 +52,7 @@ def _is_interpreters_call(frame: FrameType) -> bool:
         given += values.get(code.co_varnames[code.co_argcount + code.co_kwonlyargcount]) or ()
     return any(
         (isinstance(first, int) and isinstance(second, FrameType))
-        or (isinstance(first, FrameType) and isinstance(second, str))
+        or (isinstance(first, FrameType) and second in _EVENTS)
         for first, second in zip(given, given[1:])
     )
 

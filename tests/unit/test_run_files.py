@@ -25,6 +25,7 @@ ELSEWHERE = {
     "app/web/lessons/lessons_detail.py": "programs of the project",
     "app/server.py": "the settings of the project",
     "app/lessons/detached.py": "the log of the lessons' driver",
+    "app/__main__.py": "the null device",
     "app/cli/output.py": "the null device",
     "app/store/sealing.py": "the tables that it writes",
     "runners/private_files.py": "tokens and keys",

@@ -35,6 +35,41 @@ def _run_the_environments_own() -> None:
         spec.loader.exec_module(module)
 
 
+class _OwnLoader(importlib.machinery.SourceFileLoader):
+    """Loads a module of the recorder's, and keeps no bytecode of it where a limit could cut that.
+
+    Python 3.11 does not notice that a limit on file sizes cut it, and other processes then fail to load it.
+    """
+
+    def set_data(self, path: str, data: bytes, *, _mode: int = 0o666) -> None:  # type: ignore[override]  # only bytes come
+        """Write the bytecode, if there is no such limit."""
+        import resource
+
+        if resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY:
+            super().set_data(path, data, _mode=_mode)
+
+
+class _OwnModules:
+    """Finds the modules of the recorder's package."""
+
+    @staticmethod
+    def find_spec(
+        name: str, path: "tuple[str, ...] | None" = None, target: object = None
+    ) -> "importlib.machinery.ModuleSpec | None":
+        """The spec of a module of ours; None for all others, which the next finder looks for."""
+        if not name.startswith("_hopscope."):
+            return None
+        for folder in path or ():
+            place = os.path.join(folder, name.rpartition(".")[2])
+            for file, inside in ((os.path.join(place, "__init__.py"), [place]), (place + ".py", None)):
+                if os.path.isfile(file):
+                    loader = _OwnLoader(name, file)
+                    return importlib.util.spec_from_file_location(
+                        name, file, loader=loader, submodule_search_locations=inside
+                    )
+        return None
+
+
 def _load_the_recorder() -> None:
     trace, run = os.environ.get("HOPSCOPE_TRACE"), os.environ.get("HOPSCOPE_RUN_DIR")
     attach = os.environ.get("HOPSCOPE_ATTACH")
@@ -42,11 +77,13 @@ def _load_the_recorder() -> None:
     if not launched and (trace == "0" or not attach):
         return
     folder = os.path.dirname(_HERE)
+    root = os.path.join(folder, "__init__.py")
     spec = importlib.util.spec_from_file_location(
-        "_hopscope", os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]
+        "_hopscope", root, loader=_OwnLoader("_hopscope", root), submodule_search_locations=[folder]
     )
     if spec is None or spec.loader is None:
         return
+    sys.meta_path.insert(0, _OwnModules)
     module = importlib.util.module_from_spec(spec)
     sys.modules["_hopscope"] = module
     spec.loader.exec_module(module)

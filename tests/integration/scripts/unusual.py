@@ -15,6 +15,7 @@ PARTS = {
 }
 KEPT = {
     *("Recording.guard", "Recording.failed", "Recording.unseen", "failed"),  # these keep the errors
+    *("is_own", "_is_recorders", "_is_interpreters_call", "_is_of_program"),  # and these say whose they are
     *("Replicas.note", "RefusedDevices.op", "RefusedDevices.asked", "_Finder.find_spec"),  # guarded whole
     *("applying", "wall", "_now", "_set", "_told", "_of_mxnet", "_no_tape"),
     *("drop_frame", "_drop", "stands_for", "noted"),  # nothing in them can raise

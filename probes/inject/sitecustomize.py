@@ -83,7 +83,7 @@ def _load_the_recorder() -> None:
     )
     if spec is None or spec.loader is None:
         return
-    sys.meta_path.insert(0, _OwnModules)
+    sys.meta_path.insert(0, _OwnModules)  # type: ignore[arg-type]  # a sequence is more than it is given
     module = importlib.util.module_from_spec(spec)
     sys.modules["_hopscope"] = module
     spec.loader.exec_module(module)

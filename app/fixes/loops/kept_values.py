@@ -148,8 +148,8 @@ def _early_reads(
     source: Source, stmt: ast.AugAssign, name: str, loop: Loop, numbers_too: bool
 ) -> list[ast.Name] | None:
     """Return the reads of a sum in its loop; None if not each is conditional and certainly of a tensor."""
-    found = [node for node in ast.walk(loop) if isinstance(node, ast.Name) and node.id == name]
-    early = [node for node in found if node is not stmt.target]
+    named = (node for node in ast.walk(loop) if isinstance(node, ast.Name) and node.id == name)
+    early = [node for node in named if node is not stmt.target]
     if not all(isinstance(node.ctx, ast.Load) and has_condition(source, node, loop) for node in early):
         return None
     summed = not has_condition(source, stmt, loop) and all(

@@ -26,16 +26,11 @@ def summed_by_device(situation: Situation, stmt: ast.stmt) -> Draft | None:
         case _:
             return None
     whole = whole_of(situation, take)
-    if (
-        recorded(source, stmt)
-        or whole is None
-        or take.kind not in ("float", "int", "item", "asscalar")
-        or not leaves(loop)
-    ):
+    if whole is None or take.kind not in ("float", "int", "item", "asscalar") or not leaves(loop):
         return None
     if named_beside(loop, stmt, target.id) or not starts_as_number(source, target.id, stmt):
         return None
-    if unfolded(source, stmt)[0] is not source:
+    if recorded(source, stmt) or unfolded(source, stmt)[0] is not source:
         return None
     end = last_loop(source, loop, target.id)
     numpys = (arrays(source, stmt) or "").endswith("np")

@@ -86,21 +86,17 @@ class Expanded:
         self, node: Node, inputs: list[Source], prefix: str, requested: str, within: str
     ) -> list[Source]:
         called = [self._functions.get(name) for names in node.calls.values() for name in names]
-        if not called:
-            return self._add(node, inputs, prefix, requested, within)
         known = [function for function in called if function is not None]
+        inner = f"{prefix}{node.name}/"
         if len(known) < len(called):
             self.opaque.append((node.op, node.loc))
-            return self._add(node, inputs, prefix, requested, within)
-        if any(function.compiled for function in known):
+        elif any(function.compiled for function in known):
             self.compiled += [(function.label, node.loc, requested) for function in known]
-            return self._add(node, inputs, prefix, requested, within)
-        inner = f"{prefix}{node.name}/"
-        if node.op in CALLS:
+        elif known and node.op in CALLS:
             return self._expand(known[0], inputs, inner, requested, within)
-        if node.op in LOOPS:
+        elif known and node.op in LOOPS:
             return self._loop(node, inputs, inner, requested)
-        if node.op in BRANCHES:
+        elif known and node.op in BRANCHES:
             return self._branch(node, known, inputs[1:], inner, requested)
         return self._add(node, inputs, prefix, requested, within)
 

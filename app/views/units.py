@@ -69,11 +69,14 @@ def duration(seconds: float | None) -> str:
         return f"-{duration(-seconds)}"
     if seconds == 0:
         return "0 s"
-    for factor, unit in ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms")):
-        if seconds < factor * 999.5:
+    for factor, unit, most in (
+        (1e-9, "ns", 999.5),
+        (1e-6, "µs", 999.5),
+        (1e-3, "ms", 999.5),
+        (1.0, "s", 59.95),
+    ):
+        if seconds < factor * most:
             return f"{_significant(seconds / factor)} {unit}"
-    if seconds < 59.95:
-        return f"{_significant(seconds)} s"
     whole = round(seconds)
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02d} s"

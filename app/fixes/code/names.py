@@ -152,18 +152,23 @@ def _direct(scope: Scope) -> Iterator[ast.AST]:
 
 
 def _binds(node: ast.AST) -> set[str]:
-    if isinstance(node, ast.Name):
-        return set() if isinstance(node.ctx, ast.Load) else {node.id}
-    if isinstance(node, ast.arg):
-        return {node.arg}
-    if isinstance(node, Function | ast.ClassDef):
-        return {node.name}
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        return {(one.asname or one.name).partition(".")[0] for one in node.names}
-    if isinstance(node, ast.Global | ast.Nonlocal):
-        return set(node.names)
-    if isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
-        return {node.name}
+    """Return the names that get a value from a node itself."""
+    match node:
+        case (
+            ast.Name(id=name, ctx=ast.Store() | ast.Del())
+            | ast.arg(arg=name)
+            | ast.FunctionDef(name=name)
+            | ast.AsyncFunctionDef(name=name)
+            | ast.ClassDef(name=name)
+            | ast.ExceptHandler(name=str(name))
+            | ast.MatchAs(name=str(name))
+            | ast.MatchStar(name=str(name))
+        ):
+            return {name}
+        case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+            return {(one.asname or one.name).partition(".")[0] for one in aliases}
+        case ast.Global(names=names) | ast.Nonlocal(names=names):
+            return set(names)
     return set()
 
 

@@ -39,29 +39,22 @@ def moved_along(
             names |= bound_in(one.target)
         if one is not stmt and not _reads(one) & names:
             continue
-        if one is not stmt and _updates_there(situation, one, device) and may(one):
-            if len(chosen) == _MOST or unfolded(source, one)[0] is not source:
+        updates = one is not stmt and _updates_there(situation, one, device) and may(one)
+        if one is not stmt and not updates:
+            if _hands_on(situation, one):
+                names |= _made_by(one)
+            if _stays(situation, one, device, names):
+                continue
+            if _works_elsewhere(situation, one, device):
                 return None
-            chosen.append(one)
+        can = updates or _can(situation, one, device, may)
+        if not can and one is not stmt and _smaller(situation, chosen[-1]):
             continue
-        if one is not stmt and not _away(situation, one, device):
-            if situation.ran.computed(situation.file, first_line(one), header_end(one)):
-                continue
-            names |= _made_by(one)  # it only hands it on
-            if not _differentiates(one):  # a traced function's gradients have the lines of its call
-                continue
-        if one is not stmt and _works_elsewhere(situation, one, device):
-            if stays_outside(situation, one, names):
-                continue
-            return None
-        if not _can(situation, one, device, may):
-            if _smaller(situation, chosen[-1]) and one is not stmt:
-                continue
-            return None
-        if len(chosen) == _MOST or (one is not stmt and unfolded(source, one)[0] is not source):
+        joined = one is not stmt and unfolded(source, one)[0] is not source
+        if not can or joined or len(chosen) == _MOST:
             return None
         chosen.append(one)
-        names |= _made_by(one)
+        names |= set() if updates else _made_by(one)
     return chosen
 
 
@@ -79,6 +72,20 @@ def _earliest(situation: Situation, stmt: ast.stmt, device: str, may: Callable[[
         if shares and goes and unfolded(source, one)[0] is source:
             first, wanted = one, wanted | _reads(one)
     return first
+
+
+def _hands_on(situation: Situation, stmt: ast.stmt) -> bool:
+    """Return True if a statement computes nothing itself, so that its results are its inputs."""
+    return not situation.ran.computed(situation.file, first_line(stmt), header_end(stmt))
+
+
+def _stays(situation: Situation, stmt: ast.stmt, device: str, names: set[str]) -> bool:
+    """Return True if a statement may stay where it is when those whose results it reads move."""
+    # A traced function's gradients have the lines of its call.
+    gradients = _hands_on(situation, stmt) and _differentiates(stmt)
+    if not _away(situation, stmt, device) and not gradients:
+        return True
+    return _works_elsewhere(situation, stmt, device) and stays_outside(situation, stmt, names)
 
 
 def _can(situation: Situation, stmt: ast.stmt, device: str, may: Callable[[ast.stmt], bool]) -> bool:

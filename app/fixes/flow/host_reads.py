@@ -235,26 +235,33 @@ def _deeper(situation: Situation, value: ast.expr) -> ast.expr | None:
 
 
 def _is_pythons(source: Source, node: ast.expr) -> bool:
-    """Whether it is reckoned from a value that is taken in it: numpy's or Python's, and no tensor."""
-    if isinstance(node, ast.BinOp):
-        return _is_pythons(source, node.left) or _is_pythons(source, node.right)
-    if isinstance(node, ast.UnaryOp):
-        return _is_pythons(source, node.operand)
-    if isinstance(node, ast.Subscript | ast.Attribute):
-        return _is_pythons(source, node.value)
-    if isinstance(node, ast.ListComp | ast.GeneratorExp):
-        return _is_pythons(source, node.elt)
-    if isinstance(node, ast.List | ast.Tuple):
-        return any(_is_pythons(source, one) for one in node.elts)
-    if not isinstance(node, ast.Call):
-        return False
-    by_method = isinstance(node.func, ast.Attribute) and called(node) in _METHODS and not node.args
-    by_method |= isinstance(node.func, ast.Name) and called(node) in _BUILTINS
-    if by_method or (isinstance(node.func, ast.Attribute) and _is_pythons(source, node.func)):
-        return True
-    by_numpy = root_of(node.func) in from_modules(source, node, "numpy", "math")
-    reckons = by_numpy or (isinstance(node.func, ast.Name) and dotted(node.func) in _RECKONS)
-    return reckons and any(_is_pythons(source, one) for one in node.args)
+    """Return True if a value is read in an expression, so that its result is numpy's or Python's."""
+    parts: list[ast.expr] = []
+    match node:
+        case ast.BinOp(left=left, right=right):
+            parts = [left, right]
+        case (
+            ast.UnaryOp(operand=inner)
+            | ast.Subscript(value=inner)
+            | ast.Attribute(value=inner)
+            | ast.ListComp(elt=inner)
+            | ast.GeneratorExp(elt=inner)
+        ):
+            parts = [inner]
+        case ast.List(elts=parts) | ast.Tuple(elts=parts):
+            pass
+        case ast.Call(func=ast.Attribute(attr=name) as method, args=args) if (
+            name in _METHODS and not args
+        ) or _is_pythons(source, method):
+            return True
+        case ast.Call(func=ast.Name(id=name)) if name in _BUILTINS:
+            return True
+        case ast.Call(func=func, args=parts):
+            if dotted(func) not in _RECKONS and root_of(func) not in from_modules(
+                source, node, "numpy", "math"
+            ):
+                return False
+    return any(_is_pythons(source, part) for part in parts)
 
 
 def _taken(call: ast.Call) -> ast.expr | None:

@@ -119,41 +119,40 @@ class _Flow:
 
     def _passed_on(self, file: str, source: Source, node: ast.AST, parent: ast.AST, calls: int) -> bool:
         """Whether the parent's value is made of the node's; notes what else the parent does with it."""
-        if isinstance(parent, ast.stmt):
-            self._statement(file, source, node, parent, calls)
-            return False
-        if isinstance(parent, ast.keyword):
-            call = source.parents[parent]
-            return isinstance(call, ast.Call) and self._argument(file, source, parent.value, call, calls)
-        if isinstance(parent, ast.Call):
-            if node is parent.func:
+        match parent:
+            case ast.stmt():
+                self._statement(file, source, node, parent, calls)
+            case ast.keyword(value=value):
+                call = source.parents[parent]
+                return isinstance(call, ast.Call) and self._argument(file, source, value, call, calls)
+            case ast.Call(func=func):
+                if node is not func:
+                    return self._argument(file, source, node, parent, calls)
                 self._maybe_chooses(file, source, parent)
-                return True
-            return self._argument(file, source, node, parent, calls)
-        if isinstance(parent, ast.Subscript) and node is parent.slice:
-            if isinstance(parent.ctx, ast.Store):
-                self._add(Role.ASSIGNS, file, parent, source.code(parent.value))
-                return False
-            if not is_pythons(source, parent.value):
-                self._add(Role.SELECTS, file, parent, source.code(parent.value))
-            return True
-        if isinstance(parent, ast.IfExp) and node is parent.test:
-            self._add(Role.DECIDES, file, parent, "if")
-            return False
-        if isinstance(parent, ast.NamedExpr):
-            self._named(file, source, parent.target, parent, calls)
-            return True
-        if isinstance(parent, ast.comprehension):
-            if node is parent.iter:
-                self._each(file, source, parent.target, source.parents[parent], calls)
-            else:
+            case ast.Subscript(slice=index) if node is index:
+                return self._selected(file, source, parent)
+            case ast.NamedExpr(target=target):
+                self._named(file, source, target, parent, calls)
+            case ast.comprehension(target=target, iter=items) if node is items:
+                self._each(file, source, target, source.parents[parent], calls)
+            case ast.comprehension():
                 self._add(Role.DECIDES, file, node, "if")
-            return False
-        if isinstance(parent, ast.Lambda | ast.Await | ast.Yield | ast.YieldFrom):
-            self._add(Role.UNKNOWN, file, node, "")
-            return False
-        self._reckoned |= isinstance(parent, ast.BinOp)
+            case ast.IfExp(test=test) if node is test:
+                self._add(Role.DECIDES, file, parent, "if")
+                return False
+            case ast.Lambda() | ast.Await() | ast.Yield() | ast.YieldFrom():
+                self._add(Role.UNKNOWN, file, node, "")
+                return False
+            case ast.BinOp():
+                self._reckoned = True
         return isinstance(parent, ast.expr)
+
+    def _selected(self, file: str, source: Source, part: ast.Subscript) -> bool:
+        """Note a selection by the value; return True if Python goes on with what it selects."""
+        stored = isinstance(part.ctx, ast.Store)
+        if stored or not is_pythons(source, part.value):
+            self._add(Role.ASSIGNS if stored else Role.SELECTS, file, part, source.code(part.value))
+        return not stored
 
     def _statement(self, file: str, source: Source, node: ast.AST, stmt: ast.stmt, calls: int) -> None:
         if isinstance(stmt, ast.Expr | ast.Raise | ast.Delete):
@@ -179,49 +178,54 @@ class _Flow:
 
     def _argument(self, file: str, source: Source, node: ast.AST, call: ast.Call, calls: int) -> bool:
         """Whether a call's result is made of its argument; notes what else the call does with that."""
-        name, whole, root = called(call), dotted(call.func), root_of(call.func)
+        name, whole = called(call), dotted(call.func)
         if whole in _NUMBERS:
             return True
-        if root in from_modules(source, call, "numpy", "math"):
+        if root_of(call.func) in from_modules(source, call, "numpy", "math"):
             self._by_numpy = True
             self._maybe_chooses(file, source, call)
             return True
-        if root in from_modules(source, call, *_FRAMEWORKS) and not (is_telling(call) and name != "log"):
-            made = self._by_numpy or (self._reckoned and name in _CONVERTS)
-            self._add(Role.COMES_BACK if made else Role.GOES_BACK, file, call, whole)
-            return False
-        if metric := metric_updated(source, call):
-            back = metric == "keras" and self._by_numpy
-            self._add(Role.COMES_BACK if back else Role.METRIC, file, call, whole)
-            return False
-        if name == "update_state" and not self._by_numpy and not _definitions(source, name):
-            self._add(Role.LIKE_METRIC, file, call, source.code(call.func))
-            return False
-        if is_telling(call):
-            return False
-        if name in ("choice", "choices") and self._maybe_chooses(file, source, call):
+        if (role := self._framework_role(source, call)) is not None:
+            self._add(role, file, call, source.code(call.func) if role is Role.LIKE_METRIC else whole)
+        elif is_telling(call):
+            pass
+        elif name in ("choice", "choices") and self._maybe_chooses(file, source, call):
             return True
-        if is_environment(call):
+        elif is_environment(call):
             self._add(Role.ENVIRONMENT, file, call, whole)
-            return False
-        if isinstance(call.func, ast.Attribute) and name in ("join", "format", "get"):
+        elif isinstance(call.func, ast.Attribute) and name in ("join", "format", "get"):
             return True
-        if whole in _PAIRED:
-            holder = source.parents[call]
-            targets = holder.target if isinstance(holder, ast.For | ast.comprehension) else None
-            at = 1 if name == "enumerate" else _place(call.args, node)
-            inside = source.parents[holder] if isinstance(holder, ast.comprehension) else holder
-            if isinstance(targets, ast.Tuple) and at is not None and at < len(targets.elts):
-                self._each(file, source, targets.elts[at], inside, calls)
-                return False
-            return True
-        if isinstance(call.func, ast.Attribute) and name in KEEPING and not _definitions(source, name):
+        elif whole in _PAIRED:
+            return self._paired(file, source, node, call, calls)
+        elif isinstance(call.func, ast.Attribute) and name in KEEPING and not _definitions(source, name):
             self.listed = True
             self._kept(file, source, call.func.value, call, calls)
-            return False
-        if not self._into(file, source, node, call, calls):
+        elif not self._into(file, source, node, call, calls):
             self._add(Role.UNKNOWN, file, call, whole or name)
         return False
+
+    def _framework_role(self, source: Source, call: ast.Call) -> Role | None:
+        """Return what a framework's function or metric needs its argument for; None for other calls."""
+        name, root = called(call), root_of(call.func)
+        if root in from_modules(source, call, *_FRAMEWORKS) and not (is_telling(call) and name != "log"):
+            made = self._by_numpy or (self._reckoned and name in _CONVERTS)
+            return Role.COMES_BACK if made else Role.GOES_BACK
+        if metric := metric_updated(source, call):
+            return Role.COMES_BACK if metric == "keras" and self._by_numpy else Role.METRIC
+        alike = name == "update_state" and not self._by_numpy and not _definitions(source, name)
+        return Role.LIKE_METRIC if alike else None
+
+    def _paired(self, file: str, source: Source, node: ast.AST, call: ast.Call, calls: int) -> bool:
+        """Follow an argument of `zip` or `enumerate` to its loop variable; return True if there is none."""
+        holder = source.parents[call]
+        at = 1 if called(call) == "enumerate" else _place(call.args, node)
+        match holder:
+            case ast.For(target=ast.Tuple(elts=targets)) | ast.comprehension(target=ast.Tuple(elts=targets)):
+                if at is not None and at < len(targets):
+                    inside = source.parents[holder] if isinstance(holder, ast.comprehension) else holder
+                    self._each(file, source, targets[at], inside, calls)
+                    return False
+        return True
 
     def _into(self, file: str, source: Source, node: ast.AST, call: ast.Call, calls: int) -> bool:
         """Follow an argument into the one function of the file that the call can mean; False for others."""

@@ -38,9 +38,8 @@ def shuffled(situation: Situation) -> Draft | None:
     ]
     if not any(is_host(hop.dst) and not is_host(hop.src) for hop in situation.hops):
         return None  # what it shuffles is made on the host, so that its rows or their order have to be sent
-    if situation.evidence("on_host_as_asked") or len(calls) != 1:
-        return None  # in the host's scope all that takes its place would run on the host too
-    if not EQUIVALENTS[SHUFFLE].on_gpus(dtypes):
+    # In the host's scope all that takes its place would run on the host too.
+    if situation.evidence("on_host_as_asked") or len(calls) != 1 or not EQUIVALENTS[SHUFFLE].on_gpus(dtypes):
         return None
     call, tf = calls[0], tensorflow(source, calls[0])
     if len(call.args) != 1 or call.keywords or tf is None:

@@ -112,48 +112,59 @@ def add_up(
     None where each round uses the sum. What is added is left to the caller; `gathered` says that it brings
     what is taken from several devices to one.
     """
-    name = stmt.target.id if isinstance(stmt.target, ast.Name) else ""
-    if not name or not isinstance(stmt.op, ast.Add | ast.Sub) or not starts_as_number(source, name, stmt):
-        return None
-    single = {hop.src for hop in situation.hops if hop.kind == "pull"}
-    if situation.framework == "mxnet" and len(single) > 1 and not gathered:
-        return None
+    match stmt:
+        case ast.AugAssign(target=ast.Name(id=name), op=ast.Add() | ast.Sub()):
+            pass
+        case _:
+            return None
+    devices = {hop.src for hop in situation.hops if hop.kind == "pull"}
     whole = whole_of(situation, take)
-    starts = first_values(source, name, stmt)
     if (
         whole is None
+        or not starts_as_number(source, name, stmt)
         or not stays_whole(stmt.value, whole)
-        or not all(begins(situation, one) for one in starts)
+        or not all(begins(situation, one) for one in first_values(source, name, stmt))
+        or (situation.framework == "mxnet" and len(devices) > 1 and not gathered)
     ):
         return None
     # What is still a number, where no round was, has no methods.
-    numbers_too = "." in whole.after
-    early = []
-    for node in ast.walk(loop):
-        if isinstance(node, ast.Name) and node.id == name and node is not stmt.target:
-            if not isinstance(node.ctx, ast.Load) or not has_condition(source, node, loop):
-                return None
-            if numbers_too and (has_condition(source, stmt, loop) or not _behind(source, node, stmt, loop)):
-                return None  # it may still be the number that it starts as
-            early.append(node)
-    if not leaves(loop):
+    numbers_too, array = "." in whole.after, array_class(source, stmt)
+    early = _early_reads(source, stmt, name, loop, numbers_too)
+    scope = scope_for(source, stmt, situation.pulled_from) if situation.framework == "tensorflow" else ""
+    if early is None or scope is None or not leaves(loop) or (numbers_too and array is None):
         return None
-    end = loop
-    while (outer := source.loop_of(end)) is not None and leaves(outer) and not named_beside(outer, end, name):
-        end = outer
+    if scope and unfolded(source, stmt)[0] is not source:
+        return None
     for node in early:
         change.replace(node, whole.of(name))
-    scope = scope_for(source, stmt, situation.pulled_from) if situation.framework == "tensorflow" else ""
-    if scope is None or (scope and unfolded(source, stmt)[0] is not source):
-        return None
     if scope:  # else the sum were made on the default device
         change.wrap(stmt, f"with {scope}:")
-    array = array_class(source, stmt)
-    if numbers_too and array is None:
-        return None
     there = f" if isinstance({name}, {array}) else {name}" if numbers_too else ""
-    change.after(end, f"{name} = {whole.of(name)}{there}")
+    change.after(last_loop(source, loop, name), f"{name} = {whole.of(name)}{there}")
     return f"Adds {name} up on the device, in the tensors' own precision, and takes it once after the loop"
+
+
+def _early_reads(
+    source: Source, stmt: ast.AugAssign, name: str, loop: Loop, numbers_too: bool
+) -> list[ast.Name] | None:
+    """Return the reads of a sum in its loop; None if not each is conditional and certainly of a tensor."""
+    named = (node for node in ast.walk(loop) if isinstance(node, ast.Name) and node.id == name)
+    early = [node for node in named if node is not stmt.target]
+    if not all(isinstance(node.ctx, ast.Load) and has_condition(source, node, loop) for node in early):
+        return None
+    summed = not has_condition(source, stmt, loop) and all(
+        _behind(source, node, stmt, loop) for node in early
+    )
+    return early if summed or not early or not numbers_too else None  # it may be the number that it starts as
+
+
+def last_loop(source: Source, loop: Loop, name: str) -> Loop:
+    """Return the outermost loop around a loop in which nothing else names the sum."""
+    while (
+        (outer := source.loop_of(loop)) is not None and leaves(outer) and not named_beside(outer, loop, name)
+    ):
+        loop = outer
+    return loop
 
 
 def kept(situation: Situation, source: Source, take: Take, stmt: ast.stmt, loop: Loop) -> str | None:
@@ -196,13 +207,12 @@ def whole_of(situation: Situation, take: Take) -> Take | None:
     None where the sum on the device may be another: of numbers that Python cuts, of types too narrow for it.
     """
     pulls = [hop for hop in situation.hops if hop.kind == "pull"]
-    if any(hop.dtype in _NARROW for hop in pulls) or take.kind == "bool":
-        return None
     whole = all(hop.dtype.startswith(("int", "uint")) for hop in pulls)
     # MXNet counts in whole numbers of its floats.
     whole |= situation.framework == "mxnet" and _counts(situation.source, take.value)
-    if take.kind == "int" and not whole:
-        return None  # each of the numbers was cut
+    cut = take.kind == "int" and not whole
+    if cut or take.kind == "bool" or any(hop.dtype in _NARROW for hop in pulls):
+        return None
     if situation.framework == "mxnet" and take.kind in _NUMBERS and _knows_no_float(situation, take):
         before, after = (f"{take.kind}(", ")") if take.kind in ("int", "float") else ("", "")
         taken = Take(take.node, take.value, before, f".asscalar(){after}", "asscalar")

@@ -48,22 +48,22 @@ def each_summed(situation: Situation, stmt: ast.AugAssign, take: Take) -> str | 
 def added_to_attribute(situation: Situation, stmt: ast.stmt) -> Draft | None:
     """``self.sum += float(x)`` in a method: added up on the device, taken where other code reads it."""
     source, found = situation.source, takes(situation, stmt)
-    if not isinstance(stmt, ast.AugAssign) or not isinstance(stmt.op, ast.Add | ast.Sub) or len(found) != 1:
-        return None
-    path, take, method = stmt.target, found[0], source.function_of(stmt)
-    if not isinstance(path, ast.Attribute) or not isinstance(path.value, ast.Name) or method is None:
-        return None
-    if not _is_self(source, method, path.value.id) or not is_linear(stmt.value, take.node):
+    match stmt:
+        case ast.AugAssign(
+            target=ast.Attribute(value=ast.Name(id=holder)) as path, op=ast.Add() | ast.Sub()
+        ) if len(found) == 1:
+            take, method = found[0], source.function_of(stmt)
+        case _:
+            return None
+    if method is None or not _is_self(source, method, holder) or not is_linear(stmt.value, take.node):
         return None
     whole = whole_of(situation, take)
     reads = _reads(situation, stmt, path, method)
     pulled = {hop.src for hop in situation.hops if hop.kind == "pull"}
-    if whole is not None and not stays_whole(stmt.value, whole):
+    if whole is None or not stays_whole(stmt.value, whole) or "." in whole.after:
+        return None  # what is read before the first addition is a number, which has no method
+    if reads is None or len(pulled) > 1 or unfolded(source, stmt)[0] is not source:
         return None
-    if whole is None or reads is None or len(pulled) > 1 or unfolded(source, stmt)[0] is not source:
-        return None
-    if "." in whole.after:
-        return None  # what is read before the first addition is a number, which has no such method
     scope = scope_for(source, stmt, situation.pulled_from) if situation.framework == "tensorflow" else ""
     if scope is None:
         return None

@@ -92,48 +92,48 @@ def _taken_where_used(
     if value is None:
         return None
     change.replace(take.node, value)
+    shown = sum(tells(source.statement_of(node)) for node in inside)
     for node in inside:
-        user = source.statement_of(node)
-        pair = kept_values.appended_to(user) if user is not None else None
-        if user is None:
-            return None
-        if periods.has_condition(source, node, loop) and not periods.has_condition(source, stmt, loop):
-            change.replace(node, take.of(name))
-            said: str | None = f"Takes {name} only where the condition holds"
-        elif pair is not None and pair[1] is node:
-            said = kept_values.keep_in_list(situation, source, change, user, loop, take)
-        elif (
-            isinstance(user, ast.AugAssign)
-            and is_linear(user.value, node)
-            and not kept_values.recorded(source, user)
-        ):
-            said = kept_values.add_up(situation, source, change, user, loop, take)
-        elif tells(user) and not is_compound(user) and unfolded(source, user)[0] is source:
-            if periods.step_loop(situation, stmt, 1) is not loop:
-                return None
-            condition = periods.condition(source, loop, change, periods.seen(situation))
-            if condition is None or sum(tells(source.statement_of(one)) for one in inside) > 1:
-                return None  # one index has to serve both
-            change.replace(node, take.of(name))
-            change.wrap(user, f"if {condition[0]}:")
-            said = f"Takes and tells {name} every {condition[1]} rounds"
-        else:
-            return None
+        said = _read_at_use(situation, change, stmt, loop, take, node, shown)
         if said is None:
             return None
         words.append(said)
     if after:
-        if not kept_values.leaves(loop):
+        # What the name is where the loop makes no round.
+        array, unsure = array_class(source, stmt), len(bindings(source, name, stmt)) > 1
+        if not kept_values.leaves(loop) or (unsure and array is None):
             return None
-        there = ""
-        if len(bindings(source, name, stmt)) > 1:  # what it is where the loop makes no round
-            array = array_class(source, stmt)
-            there = f" if isinstance({name}, {array}) else {name}"
-            if array is None:
-                return None
+        there = f" if isinstance({name}, {array}) else {name}" if unsure else ""
         change.after(loop, f"{name} = {take.of(name)}{there}")
         words.append(f"Takes {name} once after the loop")
     if not words:
         words.append(f"Leaves {name} on the device: nothing uses its value")
     text = "; ".join(dict.fromkeys(words))
     return situation.draft(f"{text[0]}{text[1:]}.", change.text())
+
+
+def _read_at_use(
+    situation: Situation, change: Change, stmt: ast.Assign, loop: Loop, take: Take, node: ast.Name, shown: int
+) -> str | None:
+    """Read the value at one of its uses, less often than in each iteration; return the words, or None."""
+    source = situation.source
+    user = source.statement_of(node)
+    if user is None:
+        return None
+    if periods.has_condition(source, node, loop) and not periods.has_condition(source, stmt, loop):
+        change.replace(node, take.of(node.id))
+        return f"Takes {node.id} only where the condition holds"
+    pair = kept_values.appended_to(user)
+    if pair is not None and pair[1] is node:
+        return kept_values.keep_in_list(situation, source, change, user, loop, take)
+    adds = isinstance(user, ast.AugAssign) and is_linear(user.value, node)
+    if isinstance(user, ast.AugAssign) and adds and not kept_values.recorded(source, user):
+        return kept_values.add_up(situation, source, change, user, loop, take)
+    shows = tells(user) and not is_compound(user) and unfolded(source, user)[0] is source
+    shows = shows and periods.step_loop(situation, stmt, 1) is loop
+    condition = periods.condition(source, loop, change, periods.seen(situation)) if shows else None
+    if condition is None or shown > 1:
+        return None  # one index has to serve both
+    change.replace(node, take.of(node.id))
+    change.wrap(user, f"if {condition[0]}:")
+    return f"Takes and tells {node.id} every {condition[1]} rounds"

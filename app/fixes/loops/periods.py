@@ -116,21 +116,21 @@ def _rounds(source: Source, loop: Loop) -> float:
 
 def _length(source: Source, node: ast.expr) -> float:
     """How many items something has that a loop goes through; infinitely many where the text doesn't say."""
-    if isinstance(node, ast.List | ast.Tuple | ast.Set):
-        return math.inf if any(isinstance(one, ast.Starred) for one in node.elts) else len(node.elts)
-    if isinstance(node, ast.Name):
-        value = value_of(source, node.id, node)
-        return _length(source, value) if isinstance(value, ast.List | ast.Tuple | ast.Set) else math.inf
-    if not isinstance(node, ast.Call) or not node.args:
-        return math.inf
-    if called(node) in ("enumerate", "tqdm", "reversed", "list"):
-        return _length(source, node.args[0])
-    if called(node) == "zip":
-        return min(_length(source, one) for one in node.args)
-    numbers = [number for one in node.args if (number := _number(source, one)) is not None]
-    if called(node) not in ("range", "trange") or len(numbers) != len(node.args) or len(numbers) > 3:
-        return math.inf
-    return len(range(*numbers)) if 0 not in numbers[2:] else math.inf
+    match node:
+        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+            return math.inf if any(isinstance(one, ast.Starred) for one in items) else len(items)
+        case ast.Name(id=name):
+            value = value_of(source, name, node)
+            return _length(source, value) if isinstance(value, ast.List | ast.Tuple | ast.Set) else math.inf
+        case ast.Call(args=[first, *_]) if called(node) in ("enumerate", "tqdm", "reversed", "list"):
+            return _length(source, first)
+        case ast.Call(args=[_, *_] as items) if called(node) == "zip":
+            return min(_length(source, one) for one in items)
+        case ast.Call(args=[_, *_] as items) if called(node) in ("range", "trange") and len(items) <= 3:
+            numbers = [number for one in items if (number := _number(source, one)) is not None]
+            if len(numbers) == len(items) and 0 not in numbers[2:]:
+                return len(range(*numbers))
+    return math.inf
 
 
 def _number(source: Source, node: ast.expr) -> int | None:

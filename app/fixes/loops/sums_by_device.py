@@ -10,7 +10,7 @@ from app.fixes.code.device_notation import arrays
 from app.fixes.code.parsed_source import own_nodes
 from app.fixes.flow.accumulators import named_beside, starts_as_number
 from app.fixes.flow.host_reads import takes
-from app.fixes.loops.kept_values import leaves, recorded, whole_of
+from app.fixes.loops.kept_values import last_loop, leaves, recorded, whole_of
 from app.fixes.situation import Draft, Situation
 from app.views.naming import some_of
 
@@ -20,23 +20,19 @@ def summed_by_device(situation: Situation, stmt: ast.stmt) -> Draft | None:
     source, loop, found = situation.source, situation.source.loop_of(stmt), takes(situation, stmt)
     if situation.framework != "mxnet" or loop is None or len(found) != 1 or len(_devices(situation)) < 2:
         return None
-    if not isinstance(stmt, ast.AugAssign) or not isinstance(stmt.op, ast.Add):
-        return None
-    take, target = found[0], stmt.target
-    if stmt.value is not take.node or not isinstance(target, ast.Name) or recorded(source, stmt):
-        return None
+    match stmt:
+        case ast.AugAssign(target=ast.Name() as target, op=ast.Add()) if stmt.value is found[0].node:
+            take = found[0]
+        case _:
+            return None
     whole = whole_of(situation, take)
     if whole is None or take.kind not in ("float", "int", "item", "asscalar") or not leaves(loop):
         return None
     if named_beside(loop, stmt, target.id) or not starts_as_number(source, target.id, stmt):
         return None
-    if unfolded(source, stmt)[0] is not source:
+    if recorded(source, stmt) or unfolded(source, stmt)[0] is not source:
         return None
-    end = loop
-    while (outer := source.loop_of(end)) is not None and leaves(outer):
-        if named_beside(outer, end, target.id):
-            break
-        end = outer
+    end = last_loop(source, loop, target.id)
     numpys = (arrays(source, stmt) or "").endswith("np")
     move, where = ("as_in_ctx", "ctx") if numpys else ("as_in_context", "context")
     value, sums = source.free_name("value"), source.free_name("sums", "device_sums")

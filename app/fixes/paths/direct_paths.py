@@ -81,12 +81,10 @@ def _called_in_scope(situation: Situation) -> Draft | None:
     stmt = next((one for one in situation.statements if not is_compound(one)), None)
     if stmt is None or not stations or has_strategy(situation) or _of_several_cards(situation):
         return None
-    if any(hop.site == hop.producer_site for hop in situation.hops[:1]):
-        return None
     returned = {
         hop.dst for hop in situation.others if hop.site == situation.finding.site and hop.op == "_Retval"
     }
-    if returned - {stations[-1]}:
+    if returned - {stations[-1]} or any(hop.site == hop.producer_site for hop in situation.hops[:1]):
         return None  # the other results would come by way of this one's device
     stmt = _outermost(situation.source, stmt)
     source, now = unfolded(situation.source, stmt)
@@ -95,9 +93,8 @@ def _called_in_scope(situation: Situation) -> Draft | None:
     nodes = list(own_nodes(moved))
     if tf is None or argument is None or not any(isinstance(node, ast.Call) for node in nodes):
         return None
-    if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Await | ast.Lambda) for node in nodes):
-        return None
-    if _moves_others(situation, nodes, stations[-1]):
+    later = any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Await | ast.Lambda) for node in nodes)
+    if later or _moves_others(situation, nodes, stations[-1]):
         return None
     if any(device_of(item) is not None for parent in blocks_around(source, moved) for item in parent.items):
         return None
@@ -144,24 +141,22 @@ def _stays(situation: Situation) -> Draft | None:
         return None
     change, function = Change(source), source.function_of(group[0])
     words = f"Does on {device} what changes no value; check that nothing else calls this for another device."
-    if function is not None and function.decorator_list:
-        decorator = _placing_decorator(source, function)
-        if decorator is not None:
-            if not _all_called_on(source, function.name, device):
-                return None
-            start = source.line_start(decorator.lineno)
-            change.replace_span(start, source.line_start(decorator.lineno + 1), "")
-            words = f"Drops the decorator that moves it: it runs on {device} then, where it is called."
-            return situation.draft(words, change.text())
+    decorator = _placing_decorator(source, function) if function is not None else None
     around = source.parents[group[0]]
     scope = device_of(around.items[0]) if isinstance(around, ast.With) and len(around.items) == 1 else None
-    if isinstance(around, ast.With) and isinstance(scope, ast.Constant) and len(around.body) == len(group):
+    if function is not None and decorator is not None:
+        if not _all_called_on(source, function.name, device):
+            return None
+        start = source.line_start(decorator.lineno)
+        change.replace_span(start, source.line_start(decorator.lineno + 1), "")
+        words = f"Drops the decorator that moves it: it runs on {device} then, where it is called."
+    elif isinstance(around, ast.With) and isinstance(scope, ast.Constant) and len(around.body) == len(group):
         change.replace(scope, argument)
-        return situation.draft(words, change.text())
-    if any(unfolded(source, one)[0] is not source for one in group):
+    elif any(unfolded(source, one)[0] is not source for one in group):
         return None
-    for part in in_blocks(source, group):
-        change.wrap(part[0], f"with {tf}.device({argument}):", *part[1:])
+    else:
+        for part in in_blocks(source, group):
+            change.wrap(part[0], f"with {tf}.device({argument}):", *part[1:])
     return situation.draft(words, change.text())
 
 

@@ -8,7 +8,7 @@ from typing import TypeGuard
 from app.facts.transfers.transfer import READS
 from app.fixes.code.change import Change, Overlap, unfolded
 from app.fixes.code.device_notation import arrays, blocks_around, context_named, devices_of, tensorflow
-from app.fixes.code.names import assignment_of, bound_in, called, dotted, keyword, read_in, root_of
+from app.fixes.code.names import assignment_of, bound_in, called, dotted, read_in, root_of
 from app.fixes.code.parsed_source import Source, is_compound, own_nodes
 from app.fixes.flow.source_tensors import before_taking, drop_if_unused, maybe_taped, reshaped, still
 from app.fixes.situation import Draft, Situation
@@ -41,20 +41,33 @@ def direct(situation: Situation, change: Change, stmt: ast.stmt, call: ast.Call)
     if tf is None or len(call.args) != 1 or call.keywords:
         return None
     if dotted(call.func) == f"{tf}.identity":
-        if any(hop.producer_op in READS for hop in situation.hops):
-            return None  # of a variable it is a copy that keeps the value
-        if _put(source, change, stmt, call, source.code(call.args[0])):
-            return "Drops the statement, which is but a stop between: the tensor goes to where it is used."
-        return "Drops the stop between: the tensor goes to where it is used."
-    if dotted(call.func) not in (f"{tf}.constant", f"{tf}.convert_to_tensor"):
-        return None
+        return _without_stop(situation, change, stmt, call)
+    if dotted(call.func) in (f"{tf}.constant", f"{tf}.convert_to_tensor"):
+        return _without_python(situation, change, stmt, call, tf)
+    return None
+
+
+def _without_stop(situation: Situation, change: Change, stmt: ast.stmt, call: ast.Call) -> str | None:
+    """Drop an identity op between two devices."""
+    if any(hop.producer_op in READS for hop in situation.hops):
+        return None  # of a variable it is a copy that keeps the value
+    if _put(situation.source, change, stmt, call, situation.source.code(call.args[0])):
+        return "Drops the statement, which is but a stop between: the tensor goes to where it is used."
+    return "Drops the stop between: the tensor goes to where it is used."
+
+
+def _without_python(
+    situation: Situation, change: Change, stmt: ast.stmt, call: ast.Call, tf: str
+) -> str | None:
+    """Use the tensor whose value Python reads, instead of a new one with that value."""
+    source = situation.source
     shaped = reshaped(source, call.args[0])
-    tensor = None if shaped is not None else before_taking(source, call.args[0], stmt, change)
     if shaped is not None:
         taped = maybe_taped(source, stmt)
         new = f"{tf}.reshape({source.code(shaped[0])}, {source.code(shaped[1])})"
         change.replace(call, f"{tf}.stop_gradient({new})" if taped else new)
         return "Reshapes the tensor where it is, without a way through Python; its dtype stays its own."
+    tensor = before_taking(source, call.args[0], stmt, change)
     if tensor is None:
         return None
     if maybe_taped(source, stmt):
@@ -115,38 +128,51 @@ def _is_result(situation: Situation) -> bool:
 
 def _direct_array(source: Source, change: Change, stmt: ast.stmt, call: ast.Call) -> str | None:
     name = "as_in_ctx" if (arrays(source, stmt) or "").endswith("np") else "as_in_context"
-    if called(call) in _MOVES and isinstance(call.func, ast.Attribute) and len(call.args) == 1:
-        if called(call) == "copyto" and isinstance(stmt, ast.Expr):
-            return None  # it fills an array that is there
-        before = _before_moving(source, call.func.value, stmt, change)
-        if before is None:
-            return None
-        change.replace(call.func.value, before)
-        if called(call) == "copyto":  # a copy to where it is were no better
-            if _changed_in_place(source, stmt, before):
-                return None
-            end = source.span(call.func)[1]
-            change.replace_span(end - len("copyto"), end, name)
-        return "Copies straight to where the array is used, without the stop between."
-    there = keyword(call, "ctx")
-    if called(call) == "array" and there is not None and len(call.args) == 1 and len(call.keywords) == 1:
-        shaped = reshaped(source, call.args[0])
-        if shaped is not None and not all(map(_plain_size, shaped[1].elts)):
-            return None  # other numbers below 1 mean something of their own to MXNet
-        array = (
-            f"{source.operand(shaped[0])}.reshape({source.code(shaped[1])})"
-            if shaped is not None
-            else before_taking(source, call.args[0], stmt, change)
-        )
-        if array is None:
-            return None
-        cut = _maybe_recorded(source, stmt)  # what came from numpy had no gradient
-        changed = _changed_in_place(source, stmt, array)
-        move = "copyto" if changed else name
-        change.replace(call, f"{array}{'.detach()' if cut else ''}.{move}({source.code(there.value)})")
-        alias = "" if changed else "; an array that is there already is not copied"
-        return f"Goes straight to the context, without numpy{alias}; the dtype stays the array's own."
+    match call:
+        case ast.Call(func=ast.Attribute() as move, args=[_]) if move.attr in _MOVES:
+            return _copied_straight(source, change, stmt, move, name)
+        case ast.Call(args=[_], keywords=[ast.keyword("ctx")]) if called(call) == "array":
+            return _without_numpy(source, change, stmt, call, name)
     return None
+
+
+def _copied_straight(
+    source: Source, change: Change, stmt: ast.stmt, move: ast.Attribute, name: str
+) -> str | None:
+    """Copy an array from where it was before an earlier copy."""
+    if move.attr == "copyto" and isinstance(stmt, ast.Expr):
+        return None  # it fills an array that is there
+    before = _before_moving(source, move.value, stmt, change)
+    if before is None:
+        return None
+    change.replace(move.value, before)
+    if move.attr == "copyto":  # a copy to where it is were no better
+        if _changed_in_place(source, stmt, before):
+            return None
+        end = source.span(move)[1]
+        change.replace_span(end - len("copyto"), end, name)
+    return "Copies straight to where the array is used, without the stop between."
+
+
+def _without_numpy(source: Source, change: Change, stmt: ast.stmt, call: ast.Call, name: str) -> str | None:
+    """Copy the array that numpy reads to the context, instead of a new array of that value."""
+    value, there = call.args[0], call.keywords[0].value
+    shaped = reshaped(source, value)
+    if shaped is not None and not all(map(_plain_size, shaped[1].elts)):
+        return None  # other numbers below 1 mean something of their own to MXNet
+    array = (
+        f"{source.operand(shaped[0])}.reshape({source.code(shaped[1])})"
+        if shaped is not None
+        else before_taking(source, value, stmt, change)
+    )
+    if array is None:
+        return None
+    cut = _maybe_recorded(source, stmt)  # what came from numpy had no gradient
+    changed = _changed_in_place(source, stmt, array)
+    move = "copyto" if changed else name
+    change.replace(call, f"{array}{'.detach()' if cut else ''}.{move}({source.code(there)})")
+    alias = "" if changed else "; an array that is there already is not copied"
+    return f"Goes straight to the context, without numpy{alias}; the dtype stays the array's own."
 
 
 def _changed_in_place(source: Source, stmt: ast.stmt, before: str) -> bool:
@@ -240,12 +266,12 @@ def left_where_it_is(situation: Situation, last: int) -> Draft | None:
         if isinstance(node, ast.Name) and node.id in names and node not in inside
         if isinstance(node.ctx, ast.Load) and node.lineno > stmt.lineno
     ]
-    if others or len(backs) != 1 or isinstance(end, ast.Expr):
-        return None
-    func = backs[0].func
-    if not isinstance(func, ast.Attribute) or not _only_shapes(func.value, names):
-        return None
-    if unfolded(source, stmt)[0] is not source:
+    match backs:
+        case [ast.Call(func=ast.Attribute(value=moved))] if _only_shapes(moved, names):
+            pass
+        case _:
+            return None
+    if others or isinstance(end, ast.Expr) or unfolded(source, stmt)[0] is not source:
         return None
     change = Change(source)
     if {value} == bound_in(stmt):

@@ -71,39 +71,40 @@ def _scoped(situation: Situation, device: str, words: str, code: str | None = No
     moved = now(stmt)
     named = code or own_expression(situation, situation.file, situation.source, stmt, device)
     tf, argument = tensorflow(source, moved), named or tf_device(source, moved, device)
-    if tf is None or argument is None or _scoped_alike(source, moved, tf, argument):
-        return None
-    cause = situation.finding.code
-    made, along = _made_along(situation, stmt, device), _moved_along(situation, stmt, device)
-    if made is None or (made and cause != "default-device"):
+    cause, made = situation.finding.code, _made_along(situation, stmt, device)
+    if made is None or tf is None or argument is None or _scoped_alike(source, moved, tf, argument):
         return None
     caller = caller_with_tape(situation, stmt) if cause == "default-device" else (situation, stmt)
-    if caller is None or caller[1] is not stmt:
-        return _call_scoped(*caller, device) if caller is not None and not made else None
+    if caller is None or caller[1] is not stmt or (made and cause != "default-device"):
+        return None if caller is None or made else _call_scoped(*caller, device)
     header = f"{tf}.device({argument})"
     if cause == "default-device" and not made:
         before = made_before(situation, stmt, f"with {header}", device)
         if before is not None:
             return before
+    along = _moved_along(situation, stmt, device)
     if along is None or (source is not situation.source and (len(along) > 1 or made)):
         return None
     change = Change(source)
     wrapped = [one for one in map(now, (*along, *made)) if not _scoped_alike(source, one, tf, argument)]
-    for group in in_blocks(source, wrapped):
-        above = source.before(group[0])
-        codes = (
-            [source.code(item.context_expr) for item in above.items] if isinstance(above, ast.With) else []
-        )
-        if above is not None and codes == [header]:
-            for one in group:
-                change.indent(one, source.unit(above))
-        else:
-            change.wrap(group[0], f"with {header}:", *group[1:])
+    _put_under(source, change, wrapped, header)
     if made:
         words = f"Creates the variable, and runs the statement, on {device}: {_CHECK_VARIABLE}."
     elif len(wrapped) > 1:
         words = f"Runs the statement, and those that share its tensors, on {device}: check that they may."
     return situation.draft(words, change.text())
+
+
+def _put_under(source: Source, change: Change, stmts: list[ast.stmt], header: str) -> None:
+    """Put statements into ``with`` blocks of this header, or into such a block right above them."""
+    for group in in_blocks(source, stmts):
+        above = source.before(group[0])
+        items = above.items if isinstance(above, ast.With) else []
+        if above is not None and [source.code(item.context_expr) for item in items] == [header]:
+            for one in group:
+                change.indent(one, source.unit(above))
+        else:
+            change.wrap(group[0], f"with {header}:", *group[1:])
 
 
 def _call_scoped(situation: Situation, stmt: ast.stmt, device: str) -> Draft | None:

@@ -30,16 +30,15 @@ def whole_object(situation: Situation, home: str, device: str) -> Draft | None:
     calls = [str(one) for one in situation.evidence("object_made_at")]
     places = [place for one in calls if (place := split_site(one)) is not None]
     whole = situation.opened(places[0][0]) if len({file for file, _ in places}) == 1 else None
-    if whole is None or len(places) != len(calls) or len(calls) > _MOST:
-        return None
-    if situation.evidence("created_in") or has_strategy(situation):
+    if whole is None or len(places) != len(calls) or len(calls) > _MOST or has_strategy(situation):
         return None
     of_others = any(
         hop.cause.evidence.get("object_made_at") in calls and hop.dst not in (home, device)
         for hop in situation.others
         if hop.count != 0
     )
-    if home != default_device(situation.devices, "") or of_others or used_there(situation, home, device):
+    elsewhere = home != default_device(situation.devices, "") or situation.evidence("created_in")
+    if elsewhere or of_others or used_there(situation, home, device):
         return None
     file, found = places[0][0], [_made_at(whole, line) for _, line in places]
     made = [one for one in found if one is not None]
@@ -52,23 +51,17 @@ def whole_object(situation: Situation, home: str, device: str) -> Draft | None:
     argument = own_expression(situation, file, whole, made[0], device) or tf_device(source, stmts[0], device)
     tf = tensorflow(source, stmts[0])
     scoped = any(devices_of(block) for one in stmts for block in blocks_around(source, one))
-    if tf is None or argument is None or scoped:
-        return None
-    if any(unfolded(source, one)[0] is not source for one in stmts):
+    joined = any(unfolded(source, one)[0] is not source for one in stmts)
+    if tf is None or argument is None or scoped or joined:
         return None
     change = Change(source)
     for group in in_blocks(source, stmts):
         change.wrap(group[0], f"with {tf}.device({argument}):", *group[1:])
-    if len(stmts) == 1:
-        words = (
-            f"Makes the object, and with it its variables, on {device}, where they are read; check that they"
-            " fit into its memory, and what else uses them."
-        )
-    else:
-        words = (
-            f"Makes the objects, and with them their variables, on {device}, where they are read; check that"
-            " they fit into its memory, and what else uses them."
-        )
+    objects = "object, and with it its" if len(stmts) == 1 else "objects, and with them their"
+    words = (
+        f"Makes the {objects} variables, on {device}, where they are read; check that they fit into its"
+        " memory, and what else uses them."
+    )
     return situation.draft(words, change.text(), file)
 
 

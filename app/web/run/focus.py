@@ -90,12 +90,7 @@ def _filter(
     if address.finding:
         finding = picked_finding(address.finding, findings)
         if finding:
-            label = finding.code + (f" at {finding.site}" if finding.site else "")
-            if not finding.hops:  # of the rest of the page only its line has to do with it
-                return Focus(label if finding.site else "", site=finding.site or "")
-            rows = frozenset(finding.rows)
-            devices = frozenset(end for row in rows for end in (hops[row].src, hops[row].dst))
-            return Focus(label, rows, Selection(hops=rows), devices)
+            return _finding_focus(finding, hops)
     if address.line and (line := line_of(address.line)):
         touched = {end for row in line.hops for end in (hops[row].src, hops[row].dst)}
         touched |= {device for sync in line.syncs for device in sync.devices}
@@ -103,6 +98,15 @@ def _filter(
         selection = Selection(hops=line.hops)
         return Focus(f"line {address.line}", line.hops, selection, devices, site=address.line)
     return Focus()
+
+
+def _finding_focus(finding: Finding, hops: Sequence[Hop]) -> Focus:
+    label = finding.code + (f" at {finding.site}" if finding.site else "")
+    if not finding.hops:  # of the rest of the page only its line has to do with it
+        return Focus(label if finding.site else "", site=finding.site or "")
+    rows = frozenset(finding.rows)
+    devices = frozenset(end for row in rows for end in (hops[row].src, hops[row].dst))
+    return Focus(label, rows, Selection(hops=rows), devices)
 
 
 def picked_finding(wanted: str, findings: Sequence[Finding]) -> Finding | None:

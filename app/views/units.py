@@ -61,6 +61,9 @@ _SHORTEST_S = 1e-6
 """Where copying is estimated from what larger copies took: a single call takes as long."""
 
 
+_TIMES = ((1e-9, "ns", 999.5), (1e-6, "µs", 999.5), (1e-3, "ms", 999.5), (1.0, "s", 59.95))
+
+
 def duration(seconds: float | None) -> str:
     """A time with the unit that fits: ``312 ns``, ``4.2 ms``, ``1 min 05 s``, ``2 h 03 min``."""
     if seconds is None:
@@ -69,12 +72,7 @@ def duration(seconds: float | None) -> str:
         return f"-{duration(-seconds)}"
     if seconds == 0:
         return "0 s"
-    for factor, unit, most in (
-        (1e-9, "ns", 999.5),
-        (1e-6, "µs", 999.5),
-        (1e-3, "ms", 999.5),
-        (1.0, "s", 59.95),
-    ):
+    for factor, unit, most in _TIMES:
         if seconds < factor * most:
             return f"{_significant(seconds / factor)} {unit}"
     whole = round(seconds)

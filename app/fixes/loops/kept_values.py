@@ -112,16 +112,13 @@ def add_up(
     None where each round uses the sum. What is added is left to the caller; `gathered` says that it brings
     what is taken from several devices to one.
     """
-    match stmt:
-        case ast.AugAssign(target=ast.Name(id=name), op=ast.Add() | ast.Sub()):
-            pass
-        case _:
-            return None
+    name = stmt.target.id if isinstance(stmt.target, ast.Name) else ""
+    if not name or not isinstance(stmt.op, ast.Add | ast.Sub) or not starts_as_number(source, name, stmt):
+        return None
     devices = {hop.src for hop in situation.hops if hop.kind == "pull"}
     whole = whole_of(situation, take)
     if (
         whole is None
-        or not starts_as_number(source, name, stmt)
         or not stays_whole(stmt.value, whole)
         or not all(begins(situation, one) for one in first_values(source, name, stmt))
         or (situation.framework == "mxnet" and len(devices) > 1 and not gathered)
@@ -152,19 +149,16 @@ def _early_reads(
     early = [node for node in named if node is not stmt.target]
     if not all(isinstance(node.ctx, ast.Load) and has_condition(source, node, loop) for node in early):
         return None
-    summed = not has_condition(source, stmt, loop) and all(
-        _behind(source, node, stmt, loop) for node in early
-    )
+    summed = not has_condition(source, stmt, loop) and all(_behind(source, one, stmt, loop) for one in early)
     return early if summed or not early or not numbers_too else None  # it may be the number that it starts as
 
 
 def last_loop(source: Source, loop: Loop, name: str) -> Loop:
     """Return the outermost loop around a loop in which nothing else names the sum."""
-    while (
-        (outer := source.loop_of(loop)) is not None and leaves(outer) and not named_beside(outer, loop, name)
-    ):
-        loop = outer
-    return loop
+    outer = source.loop_of(loop)
+    if outer is None or not leaves(outer) or named_beside(outer, loop, name):
+        return loop
+    return last_loop(source, outer, name)
 
 
 def kept(situation: Situation, source: Source, take: Take, stmt: ast.stmt, loop: Loop) -> str | None:
@@ -210,7 +204,7 @@ def whole_of(situation: Situation, take: Take) -> Take | None:
     whole = all(hop.dtype.startswith(("int", "uint")) for hop in pulls)
     # MXNet counts in whole numbers of its floats.
     whole |= situation.framework == "mxnet" and _counts(situation.source, take.value)
-    cut = take.kind == "int" and not whole
+    cut = take.kind == "int" and not whole  # each of the numbers
     if cut or take.kind == "bool" or any(hop.dtype in _NARROW for hop in pulls):
         return None
     if situation.framework == "mxnet" and take.kind in _NUMBERS and _knows_no_float(situation, take):

@@ -99,8 +99,8 @@ def _taken_where_used(
             return None
         words.append(said)
     if after:
-        # What the name is where the loop makes no round.
-        array, unsure = array_class(source, stmt), len(bindings(source, name, stmt)) > 1
+        unsure = len(bindings(source, name, stmt)) > 1  # what it is where the loop makes no round
+        array = array_class(source, stmt)
         if not kept_values.leaves(loop) or (unsure and array is None):
             return None
         there = f" if isinstance({name}, {array}) else {name}" if unsure else ""
@@ -129,8 +129,8 @@ def _read_at_use(
     adds = isinstance(user, ast.AugAssign) and is_linear(user.value, node)
     if isinstance(user, ast.AugAssign) and adds and not kept_values.recorded(source, user):
         return kept_values.add_up(situation, source, change, user, loop, take)
-    shows = tells(user) and not is_compound(user) and unfolded(source, user)[0] is source
-    shows = shows and periods.step_loop(situation, stmt, 1) is loop
+    alone = not is_compound(user) and unfolded(source, user)[0] is source
+    shows = tells(user) and alone and periods.step_loop(situation, stmt, 1) is loop
     condition = periods.condition(source, loop, change, periods.seen(situation)) if shows else None
     if condition is None or shown > 1:
         return None  # one index has to serve both

@@ -25,7 +25,7 @@ _waiting: dict[int, weakref.ref[PatientProtocol]] = {}
 class PatientProtocol(H11Protocol):
     """A connection that is closed where its request does not come."""
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # it is given no other
         """Wait for the first request."""
         self._timer: asyncio.TimerHandle | None = None
         super().connection_made(transport)

@@ -134,6 +134,7 @@ def _installer(recorder: Recorder, late: bool) -> Hook:
                 sys.stderr.write(f"hopscope: this run is not recorded: {error}\n")
             return
         recording.late = late
+        recording.whole = whole is not None
         _recordings[recorder.framework] = recording
         atexit.register(recording.end)
         package = __name__.rsplit(".", 1)[0]

@@ -32,7 +32,10 @@ from app.facts.transfers.hops import Hop
 from app.facts.unseen_rows import by_xla, inside
 from app.judgments.finding import Finding
 from app.judgments.severity import RANK
-from probes.trace.rows import RUNTIMES_GRAPHS, Unseen
+from probes.trace.rows import BETWEEN_WINDOWS, RUNTIMES_GRAPHS, Unseen
+
+_NO_GAPS = (RUNTIMES_GRAPHS, BETWEEN_WINDOWS)
+"""What went unseen without anything missing from the findings."""
 
 
 def run_findings(
@@ -106,7 +109,7 @@ def findings(
     found.sort(key=_order)
     functions = {finding.evidence.get("function") for finding in found if BY_CODE[finding.code].hides_others}
     apart = [row for row in unseen if not (by_xla(row) and inside(row) in functions)]
-    first = [of_unseen(row, bool(functions)) for row in apart if row.what != RUNTIMES_GRAPHS]
+    first = [of_unseen(row, bool(functions)) for row in apart if row.what not in _NO_GAPS]
     return first + found + [of_runtime(row) for row in apart if row.what == RUNTIMES_GRAPHS]
 
 

@@ -6,8 +6,10 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+from app.facts.basis import weakest
 from app.facts.devices import in_order, parse
 from app.facts.tables import Tables
+from app.store.totals import is_sampled
 from probes.trace.rows import Key
 
 
@@ -84,6 +86,7 @@ def _joined(tables: Tables, keys: Sequence[Key]) -> Joint:
 def collective_table(tables: Tables) -> list[Collective]:
     """Collectives in the order in which they were met; equal ones of several graphs are one row."""
     rows: dict[Collective, int | None] = {}
+    sampled: set[Collective] = set()
     for joint in joint_collectives(tables):
         fields = joint.keys[0].fields
         tensors = fields.get("tensors")
@@ -98,6 +101,13 @@ def collective_table(tables: Tables) -> list[Collective]:
             site=tables.site(fields.get("loc")),
             basis=fields.get("basis") or "unknown",
         )
+        if any(is_sampled(key, tables.totals.get(key.id)) for key in joint.keys):
+            sampled.add(row)
         known = rows.get(row, 0)
         rows[row] = None if known is None or joint.count is None else known + joint.count
-    return [dataclasses.replace(row, count=count) for row, count in rows.items()]
+    return [
+        dataclasses.replace(
+            row, count=count, basis=weakest((row.basis, "sampled")) if row in sampled else row.basis
+        )
+        for row, count in rows.items()
+    ]

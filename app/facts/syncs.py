@@ -10,6 +10,7 @@ from app.facts.devices import in_order, is_host
 from app.facts.frequency.recurrence import Own
 from app.facts.tables import Tables
 from app.facts.transfers.device_matrix import total
+from app.store.totals import is_sampled
 from app.views.naming import some_of
 from probes.trace.rows import Key
 
@@ -153,6 +154,8 @@ def _sync(tables: Tables, identity: _Identity, keys: list[Key]) -> Sync:
     basis = stated.pop() if len(stated) == 1 else "estimated"
     if not all(time.whole for time in times):
         basis = "estimated"
+    if any(is_sampled(key, tables.totals.get(key.id)) for key in keys):
+        basis = "sampled"
     count = sum(key.count or 0 for key in keys)
     ids = [key.id for key in keys]
     each, own = tables.each(ids, count), tables.own(ids, count)

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 
+from probes.trace.recording import LOST, SAMPLED
 from probes.trace.rows import Key
 
-LOST = 1
-"""Value of a transfer's event that says: not every execution since the last one could be observed."""
-SAMPLED = 0
-"""Value of a transfer's event that says: its count follows from other calls, which were observed."""
+_SAMPLED_KINDS = ("hop", "sync", "collective")
+"""Those of syncs that are split have another value: what was copying of the time."""
 
 
 @dataclasses.dataclass
@@ -120,5 +119,6 @@ def total_count(key: Key, counted: int, calls: Mapping[int, int], sums: KeyTotal
 
 def is_sampled(key: Key, sums: KeyTotals | None) -> bool:
     """Return True if some executions in `total_count` were not observed but follow from others."""
-    inside = key.kind == "hop" and key.fields.get("graph") and key.fields.get("per_call") is None
-    return bool(inside) and sums is not None and sums.max_value == SAMPLED
+    by_calls = key.fields.get("graph") and key.fields.get("per_call") is not None
+    sampled = key.kind in _SAMPLED_KINDS and not by_calls and not key.fields.get("split")
+    return sampled and sums is not None and sums.max_value == SAMPLED

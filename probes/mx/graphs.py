@@ -101,7 +101,7 @@ class PlacedGraph:
             fields = CallFields(graph=self.id, function=self._function, loc=loc)
             identity = ("call", self.id, loc)
             key = self._calls[loc] = self._recording.key(identity, "call", fields, counted=False)
-        self._recording.counts[key] += 1
+        self._recording.kept_counts[key] += 1
         self._recording.event("call", start, dur, key)
 
     def _bytes(self, shape: Shape) -> Optional[int]:

@@ -80,7 +80,7 @@ class Memory:
             key = recording.key(("memory", device, what, reading.basis), "memory", fields, counted=False)
             if self._written.get(key) != value or recording.ending:
                 self._written[key] = value
-                recording.counts[key] += 1
+                recording.kept_counts[key] += 1
                 recording.event("memory", clock(), 0, key, 1, value)
 
 

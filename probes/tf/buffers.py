@@ -42,7 +42,13 @@ def install(recording: Recording, tensor_type: type, read: Callable[[Any, int], 
 
     hook = _Slot(getbuffer)
     _kept.extend((original, hook))
-    slot.value = ctypes.cast(hook, ctypes.c_void_p).value
+    plain, recorded = slot.value, ctypes.cast(hook, ctypes.c_void_p).value
+
+    def use(paused: bool) -> None:
+        slot.value = plain if paused else recorded
+
+    use(False)
+    recording.windows.on_pause.append(use)
 
 
 def _getbuffer_slot(tensor_type: type) -> ctypes.c_void_p | None:

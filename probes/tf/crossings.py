@@ -13,7 +13,7 @@ from ..trace.schema import HopFields
 from .gradients import current as gradient
 from .hosts import on_host as reads_on_host
 from .kernels import default_gpu, kernel_facts, types_of_input, types_of_output
-from .marks import HANDING_ON, KEPT_ON_HOST, Mark, noted, of_calls, openers, scopes_apart
+from .marks import HANDING_ON, KEPT_ON_HOST, UNRECORDED, Mark, noted, of_calls, openers, scopes_apart
 from .names import short_device, tensor_bytes
 from .scopes import current as current_scope
 from .variables import handle_of, kept_by, note_creation
@@ -35,6 +35,8 @@ class Crossings:
         """Of ops that work on a variable, a table or the like: its name, by the mark of their outputs."""
         self._context = context
         self._known: dict[Any, int] = {}
+        self._at: dict[Any, int] = {}
+        """As `_known`, of tensors whose origin was not recorded: the last one that came to this place."""
 
     def crossed(
         self, tensor: Any, inputs: Any, mark: Mark, own: Mark, forward: int, full_device: str
@@ -61,23 +63,11 @@ class Crossings:
         source = mark[4] or tensor.backing_device
         # One line may run in several scopes whose ops end up on one device.
         scope = self._context().device_name or ""
-        identity = (
-            id(own),
-            id(mark),
-            source,
-            index,
-            dtype,
-            tensor._shape_tuple(),
-            full_device,
-            forward,
-            beside,
-            moved,
-            pulled,
-            scope,
-        )
-        key = self._known.get(identity)
+        place = (id(own), source, index, dtype, tensor._shape_tuple(), full_device, forward, beside, scope)
+        identity = (place, id(mark), moved, pulled)
+        key = self._at.get(place) if mark is UNRECORDED else self._known.get(identity)
         if key is None:
-            key = self._known[identity] = self._crossing(
+            key = self._known[identity] = self._at[place] = self._crossing(
                 tensor, index, mark, own, forward, full_device, beside, scope
             )
         if key:

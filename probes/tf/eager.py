@@ -20,7 +20,7 @@ from .gradients import Forward, forward_ops
 from .gradients import current as gradient
 from .host_waits import brought
 from .live import SMALL_ELEMENTS, LiveBytes
-from .marks import HANDING_ON, Mark, noted, of_calls, openers, scopes_apart
+from .marks import HANDING_ON, UNRECORDED, Mark, noted, of_calls, openers, scopes_apart
 from .marks import mark as mark_of
 from .names import short_device
 from .scopes import current as current_scope
@@ -48,6 +48,9 @@ class EagerOps:
         self.functions = functions
         self.live = LiveBytes.of(recording)
         self.pulled = PulledArrays.of(recording)
+        self._windows, self._amount = recording.windows, recording.windows.amount()
+        self._types: set[Any] = set()
+        """Types of the ops so far, as the runtime gives them."""
         self._context: Callable[[], Any] = context.context
         self._called = functions.called
         self._current_location = recording.sites.current
@@ -72,6 +75,15 @@ class EagerOps:
         if op_type in self._called:
             return outputs
         try:
+            amount = self._amount
+            amount.now += 1
+            if self._windows.paused:
+                if amount.now <= amount.most and op_type in self._types:
+                    for output in outputs or ():
+                        output._hopscope = UNRECORDED
+                    return outputs
+                self._windows.new()
+            self._types.add(op_type)
             if type(op_type) is bytes:
                 op_type = op_type.decode()
             if outputs:
@@ -243,18 +255,20 @@ class EagerOps:
     def copied(self, tensor: Any, copy: Any, call: str) -> None:
         """The code called a copy itself, by a method of this name; a copy to the same device is none."""
         source, device = short_device(tensor.backing_device), short_device(copy.backing_device)
-        mark = noted(tensor, "_hopscope") or mark_of("?", 0, "", "")
+        mark = noted(tensor, "_hopscope") or UNRECORDED
         if source == device:
             copy._hopscope = mark
             return
         location = self._current_location()
         shape = tensor._shape_tuple()
-        identity = ("copied", source, device, location, id(mark), tensor._datatype_enum(), shape, call)
-        key = self.recording.known_key(identity)
+        place = ("copied", source, device, location, tensor._datatype_enum(), shape, call)
+        identity = (*place, id(mark))
+        key = self.recording.known_key(place if mark is UNRECORDED else identity)
         if key is None:
             fields = crossing_fields(source, device, tensor, "Copy", location, mark)
             fields["facts"]["copy_call"] = call
             key = self.recording.key(identity, "hop", fields)
+            self.recording.also_known(place, key)
         self.recording.happened(key, "hop")
         copy._hopscope = mark_of("Copy", location, mark[2], device)
         elements = copy._num_elements()

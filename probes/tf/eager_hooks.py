@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from typing import Any
@@ -10,8 +11,9 @@ from ..trace.frames import PASSING, drop_frame, stands_for
 from ..trace.recording import Recording
 from .eager import EagerOps
 from .functions import Functions
+from .marks import UNRECORDED, noted
 from .marks import mark as mark_of
-from .marks import noted
+from .observed import EXACT
 
 _NUMBERS = (int, float, bool)
 _COPIES = ("cpu", "gpu")
@@ -23,6 +25,8 @@ def install(recording: Recording, functions: Functions) -> None:
     from tensorflow.python.framework import op_callbacks
 
     eager_ops = EagerOps(recording, functions)
+    if recording.whole and os.environ.get(EXACT) != "1":
+        recording.windows.allow()
     _without_a_frame()
     op_callbacks.add_op_callback(eager_ops)
     _in_threads(eager_ops)
@@ -103,7 +107,8 @@ def _conversions(eager_ops: EagerOps) -> None:
     from tensorflow.python.framework import constant_op
 
     convert = constant_op.convert_to_eager_tensor
-    guard = eager_ops.recording.guard("data that becomes tensors")
+    guard, windows = eager_ops.recording.guard("data that becomes tensors"), eager_ops.recording.windows
+    amount = windows.amount()
 
     @stands_for(convert)
     def convert_to_eager_tensor(value: Any, ctx: Any, dtype: Any = None) -> Any:
@@ -116,7 +121,12 @@ def _conversions(eager_ops: EagerOps) -> None:
         # hot case, so nothing more is done for it here.
         if type(value) not in _NUMBERS and noted(tensor, "_hopscope") is None:
             with guard:
-                eager_ops.converted(tensor, value)
+                amount.now += 1
+                if windows.paused and amount.now <= amount.most:
+                    tensor._hopscope = UNRECORDED
+                else:
+                    windows.resume()
+                    eager_ops.converted(tensor, value)
         return tensor
 
     constant_op.convert_to_eager_tensor = convert_to_eager_tensor

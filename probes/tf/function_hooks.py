@@ -6,7 +6,7 @@ from typing import Any
 
 from ..trace.frames import PASSING, drop_frame, stands_for
 from ..trace.recording import Recording, clock
-from .functions import Functions
+from .functions import Functions, UsualCall
 from .gradients import current as gradient
 from .scopes import current as current_scope
 
@@ -20,6 +20,7 @@ def install(recording: Recording) -> Functions:
     functions = Functions(recording)
 
     create = ops.Graph._create_op_internal
+    windows = recording.windows
     making, calling = recording.guard("the making of graphs"), recording.guard("calls of functions")
 
     @stands_for(create)
@@ -30,6 +31,7 @@ def install(recording: Recording) -> Functions:
             drop_frame(error)
             raise
         with making:
+            windows.resume()
             places = getattr(self, "_hopscope_ops", None)
             if places is None:
                 places = self._hopscope_ops = {}
@@ -53,9 +55,31 @@ def install(recording: Recording) -> Functions:
 
     call, firsts = context.Context.call_function, functions.firsts
 
+    def call_as_usual(
+        ctx: Any, name: Any, tensor_inputs: Any, num_outputs: Any, text: str, usual: UsualCall
+    ) -> Any:
+        outputs, start = None, clock()
+        try:
+            outputs = call(ctx, name, tensor_inputs, num_outputs)
+        except BaseException as error:
+            drop_frame(error)
+            raise
+        finally:
+            dur = clock() - start
+            with calling:
+                functions.ran_as_usual(usual, text, outputs, start, dur)
+        return outputs
+
     @stands_for(call)
     def call_function(self: Any, name: Any, tensor_inputs: Any, num_outputs: Any) -> Any:
         text = name.decode() if isinstance(name, bytes) else name
+        if windows.paused:
+            usual = None
+            with calling:
+                usual = functions.usual(text, tensor_inputs)
+            if usual is not None:
+                with PASSING:
+                    return call_as_usual(self, name, tensor_inputs, num_outputs, text, usual)
         task, observing, window, outputs = "", None, None, None
         first = held = False
         with calling:

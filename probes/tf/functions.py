@@ -8,7 +8,7 @@ costs two clock reads and one event.
 from __future__ import annotations
 
 import re
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from ..trace.pulled import Pulled
 from ..trace.recording import Recording
@@ -28,6 +28,16 @@ from .placed import PlacedGraph
 from .remote import Remote
 from .runtime_events import Ops
 from .sampled import SampledCounts
+
+
+class UsualCall(NamedTuple):
+    """What all calls of a function have in common."""
+
+    key: int
+    mark: Mark
+    graph: PlacedGraph
+    steps: int
+    location: int
 
 
 class Functions:
@@ -51,6 +61,8 @@ class Functions:
         self._calls: dict[tuple[str, int, int], tuple[int, Mark]] = {}
         """Key, and mark of what is returned, by the runtime's name, the graph and the line."""
         self._live = LiveBytes.of(recording)
+        self._usual: dict[str, Optional[UsualCall]] = {}
+        """By the runtime's name: the calls of a function that all its calls are like; None of others."""
         self._last: dict[str, int] = {}
         self.windows: Any = None
 
@@ -58,6 +70,7 @@ class Functions:
 
     def traced(self, name: str, graph: Any, attrs: Any) -> None:
         """A graph became a function of the runtime."""
+        self.recording.windows.new()
         note = self.notes[name] = note_of(graph, attrs, self.notes)
         for op in graph.get_operations():
             self.handed.traced(op, note.ops[op.name].loc)
@@ -101,8 +114,9 @@ class Functions:
         known = self._calls.get(identity)
         if known is None:
             known = self._calls[identity] = self._new_call(*identity)
+            self._usual[name] = self._usual_call(identity, known, graph)
         key, mark = known
-        self.recording.counts[key] += 1
+        self.recording.kept_counts[key] += 1
         self.recording.event("call", start, dur, key)
         if self.observed is None:
             if not task:
@@ -129,6 +143,30 @@ class Functions:
                     output._hopscope_live = self._live.tensor(output, output.backing_device, elements)
         if note is not None and note.steps:
             self.recording.stepped(note.steps, location)
+
+    def _usual_call(
+        self, identity: tuple[str, int, int], known: tuple[int, Mark], graph: Optional[PlacedGraph]
+    ) -> Optional[UsualCall]:
+        name, _, location = identity
+        note = self.notes.get(name)
+        if graph is None or note is None or name in self._usual or self.observed is not None:
+            return None
+        return UsualCall(*known, graph, note.steps, location)
+
+    def usual(self, name: str, inputs: Any) -> Optional[UsualCall]:
+        """What a call has in common with all calls before it; None where it needs a closer look."""
+        usual = self._usual.get(name)
+        return None if usual is None or self.graphs.may_be_new(name, inputs) else usual
+
+    def ran_as_usual(self, usual: UsualCall, name: str, outputs: Any, start: int, dur: int) -> None:
+        """Count a call that is like those before it, without a look at what it was given."""
+        self.recording.kept_counts[usual.key] += 1
+        self.recording.event("call", start, dur, usual.key)
+        self.sampled.ran(name, usual.graph, dur, None)
+        for output in outputs or ():
+            output._hopscope = usual.mark
+        if usual.steps:
+            self.recording.stepped(usual.steps, usual.location)
 
     def _new_call(self, name: str, graph: int, location: int) -> tuple[int, Mark]:
         note = self.notes.get(name)

@@ -48,10 +48,25 @@ def _told(op_type: str, name: str) -> str:
 
 
 def install(recording: Recording) -> None:
-    """Wrap the function that TensorFlow's C++ tape calls for each op's gradient."""
-    from tensorflow.python import pywrap_tfe
-    from tensorflow.python.eager import backprop, execute, imperative_grad
+    """Wrap what asks for gradients, what notes forward ops, and what is called for each op's gradient."""
 
+    def bound() -> None:
+        if len(forward_ops) > _MOST:
+            forward_ops.clear()
+
+    recording.tickers.append(bound)
+    _of_tapes(recording)
+    _forward(recording)
+    _of_functions(recording)
+    _of_each_op(recording)
+
+
+def _of_each_op(recording: Recording) -> None:
+    """What TensorFlow's C++ tape calls."""
+    from tensorflow.python import pywrap_tfe
+    from tensorflow.python.eager import backprop
+
+    windows = recording.windows
     original: Callable[..., Any] = backprop._gradient_function
 
     @stands_for(original)
@@ -65,9 +80,11 @@ def install(recording: Recording) -> None:
         skip_input_indices: Any,
         forward_pass_name_scope: Any,
     ) -> Any:
-        before = _now()
-        location, requested, name = forward_ops.get(id(attr_tuple), _UNKNOWN)
-        _set(location, requested, _told(op_name, name))
+        before = None
+        if not windows.paused:
+            before = _now()
+            location, requested, name = forward_ops.get(id(attr_tuple), _UNKNOWN)
+            _set(location, requested, _told(op_name, name))
         try:
             return original(
                 op_name,
@@ -83,28 +100,42 @@ def install(recording: Recording) -> None:
             drop_frame(error)
             raise
         finally:
-            _set(*before)
+            if before is not None:
+                _set(*before)
 
-    def bound() -> None:
-        if len(forward_ops) > _MOST:
-            forward_ops.clear()
+    backprop._gradient_function = gradient_function
+    pywrap_tfe.TFE_Py_RegisterGradientFunction(gradient_function)
 
-    recording.tickers.append(bound)
-    guard = recording.guard("lines of gradients")
+
+def _of_tapes(recording: Recording) -> None:
+    """The line that asks for gradients."""
+    from tensorflow.python.eager import imperative_grad
+
+    guard, windows = recording.guard("lines of gradients"), recording.windows
     differentiate = imperative_grad.imperative_grad
 
     @stands_for(differentiate)
     def imperative_grad_located(*args: Any, **kwargs: Any) -> Any:
         before = current.loc
         with guard:
-            current.loc = recording.sites.current()
+            current.loc = 0 if windows.paused else recording.sites.current()
         try:
             with PASSING:
                 return differentiate(*args, **kwargs)
         finally:
             current.loc = before
+            with guard:
+                if recording.step is None:
+                    # A loop without an optimizer takes a step with each gradient.
+                    recording.passed(1)
 
     imperative_grad.imperative_grad = imperative_grad_located
+
+
+def _forward(recording: Recording) -> None:
+    """The lines of forward ops whose gradients are recorded."""
+    from tensorflow.python.eager import execute
+
     record = execute.record_gradient
 
     @stands_for(record)
@@ -119,9 +150,6 @@ def install(recording: Recording) -> None:
             record(op_name, inputs, attrs, outputs)
 
     execute.record_gradient = record_gradient
-    _of_functions(recording)
-    backprop._gradient_function = gradient_function
-    pywrap_tfe.TFE_Py_RegisterGradientFunction(gradient_function)
 
 
 def _of_functions(recording: Recording) -> None:

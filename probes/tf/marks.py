@@ -19,7 +19,9 @@ scopes_apart: dict[Mark, int] = {}
 """Of what was made in no scope, and in a thread of its own: the line of the scope of the thread beside it."""
 of_calls: set[Mark] = set()
 """Marks of what traced functions returned."""
-_kept: dict[Mark, Mark] = {}
+UNRECORDED: Mark = ("?", 0, "", "", "")
+"""Of what was made while the recorder did not look."""
+_kept: dict[Mark, Mark] = {UNRECORDED: UNRECORDED}
 _NOTHING: Mapping[str, Any] = {}
 
 

@@ -14,26 +14,38 @@ from .names import short_device
 _WHY = "variables and eager tensors of 4 KiB and more; what a graph call holds while it runs is not in it"
 _NOTHING = "what a call holds while it runs is not seen"
 _EVERY = round(1 / TICK_S)
+_EVERY_NS = 1_000_000_000
 
 
 def install(recording: Recording) -> None:
     """Sample once a second, from the recording's own thread, once there are devices."""
-    live = LiveBytes.of(recording)
-    state: dict[str, Any] = {"ticks": 0, "last": {}}
+    live, windows = LiveBytes.of(recording), recording.windows
+    state: dict[str, Any] = {"ticks": 0, "last": {}, "estimated": 0}
 
     def sample() -> None:
         state["ticks"] += 1
-        if (state["ticks"] - 1) % _EVERY and not recording.ending:
-            return
+        if not (state["ticks"] - 1) % _EVERY or recording.ending:
+            sample_devices(estimates=recording.ending or not windows.paused)
+
+    def sample_after_window() -> None:
+        # What is made in a pause is not in the estimate.
+        if clock() - state["estimated"] > _EVERY_NS:
+            sample_devices(estimates=True)
+
+    def sample_devices(estimates: bool) -> None:
         from tensorflow.python.eager import context
 
         ctx = context.context()
         if not getattr(ctx, "_initialized", False):
             return
+        if estimates:
+            state["estimated"] = clock()
         for device in _devices(ctx):
-            _sample(recording, ctx, device, live, state["last"])
+            if estimates or "gpu" in short_device(device):
+                _sample(recording, ctx, device, live, state["last"])
 
     recording.tickers.append(sample)
+    recording.after_window.append(sample_after_window)
 
 
 def _devices(ctx: Any) -> list[str]:
@@ -60,5 +72,5 @@ def _sample(
         key = recording.key(identity, "memory", fields, counted=False)
         if last.get(identity) != value or recording.ending:
             last[identity] = value
-            recording.counts[key] += 1
+            recording.kept_counts[key] += 1
             recording.event("memory", clock(), 0, key, 1, value)

@@ -16,10 +16,10 @@ import re
 import threading
 from typing import Any, NamedTuple, Optional
 
-from ..trace.recording import Recording, clock
+from ..trace.recording import LOST, Recording, clock
 from ..trace.redirected import Redirected
 from ..trace.stderr_rest import ENDING, own_output
-from .sampled import LOST, WHAT
+from .sampled import WHAT
 from .verbose import VerboseLog
 
 EXACT = "HOPSCOPE_EXACT"
@@ -187,7 +187,7 @@ class Observed:
             lost = None if segment.clean else LOST
             if count or lost or key not in self._seen:
                 self._seen.add(key)
-                self.recording.counts[key] += count
+                self.recording.kept_counts[key] += count
                 before, self.recording.step = self.recording.step, segment.step
                 self.recording.event("hop", segment.at, 0, key, count, lost)
                 self.recording.step = before

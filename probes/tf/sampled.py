@@ -13,15 +13,11 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Optional
 
-from ..trace.recording import SINGLE_EVENTS, Recording, clock
+from ..trace.recording import LOST, SAMPLED, SINGLE_EVENTS, Recording, clock
 from .function_notes import FunctionNote
 from .placed import PlacedGraph, Watched
 from .runtime_events import Ops
 
-LOST = 1
-"""An event's value that says: not every execution of this key could be observed."""
-SAMPLED = 0
-"""An event's value that says: the count follows from other calls."""
 WHAT = "executions of hops inside loops and branches"
 _FIRST_NS = 20_000_000
 """What the windows of a function's first calls may cost."""
@@ -159,7 +155,7 @@ class SampledCounts:
         for hop, count in zip(known.hops, counts):
             if count or value is not None or hop.key not in self._told:
                 self._told.add(hop.key)
-                self.recording.counts[hop.key] += count
+                self.recording.kept_counts[hop.key] += count
                 self.recording.event("hop", clock(), 0, hop.key, count, value)
 
     def _forked(self) -> None:

@@ -143,7 +143,8 @@ def install(recording: Recording) -> None:
     from tensorflow.python.framework import ops
 
     device, through = ops.device, ops.__file__
-    guard = recording.guard("lines of device scopes")
+    guard, windows = recording.guard("lines of device scopes"), recording.windows
+    seen: set[Scope] = set()
 
     @stands_for(device)
     def recorded(device_name_or_function: Any) -> Any:
@@ -152,10 +153,17 @@ def install(recording: Recording) -> None:
         except BaseException as error:
             drop_frame(error)
             raise
+        if windows.paused:
+            known = _by_code.get(id(sys._getframe(1).f_code))
+            if known is not None and known[1] is not None:
+                return scope  # a library's, and what runs in it is not recorded
         made = NO_SCOPE
         with guard:
             if device_name_or_function is not None:
                 made = _who(recording, sys._getframe(1), through)
+                if made not in seen:
+                    seen.add(made)
+                    windows.resume()
         return _Recorded(scope, made)
 
     ops.device = recorded

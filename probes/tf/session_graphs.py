@@ -154,7 +154,7 @@ class SessionGraphs:
             fields = CallFields(graph=graph.placed.id, function="session.run", loc=location)
             key = self._keys[identity] = self.recording.key(("session", *identity), "call", fields)
             self.recording.uncount(key)
-        self.recording.counts[key] += 1
+        self.recording.kept_counts[key] += 1
         self.recording.event("call", start, dur, key)
         return graph
 

@@ -261,6 +261,7 @@ def install(recording: Recording, functions: Functions) -> None:
                 with guard:
                     graphs.read(request, self, targets, fetches, feeds)
         with guard:
+            recording.windows.forbid()
             location = recording.sites.current()
             graph = graphs.ran(self, targets, fetches, feeds, start, dur, location)
             sessions.ran(self, targets, fetches, feeds, values, dur, location, graph)

@@ -28,7 +28,7 @@ from ..trace.schema import SyncFields
 from . import buffers
 from .handed import Likeness
 from .host_waits import Awaited, awaited_by
-from .marks import noted
+from .marks import UNRECORDED, noted
 from .names import elsewhere, short_device, tensor_bytes
 
 KINDS = {
@@ -72,6 +72,7 @@ def install(recording: Recording) -> None:
     base: Any = getattr(ops, "_EagerTensorBase", None) or ops.EagerTensor.__mro__[1]
     original = base._numpy
     known: dict[Any, int] = {}
+    windows, amount = recording.windows, recording.windows.amount()
     guard = recording.guard("values that Python takes")
 
     def taken(tensor: Any, kind: str, dur: int) -> None:
@@ -114,6 +115,11 @@ def install(recording: Recording) -> None:
         except BaseException as error:
             drop_frame(error)
             raise
+        amount.now += 1
+        if windows.paused:
+            if amount.now <= amount.most:
+                return value
+            windows.new()
         taken(self, KINDS.get(sys._getframe(1).f_code.co_name, "other"), clock() - start)
         return value
 
@@ -127,7 +133,7 @@ def install(recording: Recording) -> None:
         except BaseException as error:
             drop_frame(error)
             raise
-        if type(array) is not np.ndarray:
+        if windows.paused or type(array) is not np.ndarray:
             return array
         with guard:
             home = noted(self, "_hopscope_home")
@@ -213,10 +219,11 @@ def _by_keras(recording: Recording, frame: Optional[FrameType]) -> bool:
 
 
 def _pull(recording: Recording, tensor: Any, device: str, kind: str, location: int, dur: int) -> None:
-    mark = noted(tensor, "_hopscope") or ("?", 0, "", "", "")
+    mark = noted(tensor, "_hopscope") or UNRECORDED
     shape = tuple(tensor.shape)
-    identity = ("pull", device, kind, location, mark[0], mark[1], tensor.dtype, shape)
-    key = recording.known_key(identity)
+    place = ("pull", device, kind, location, tensor.dtype, shape)
+    identity = (*place, mark[0], mark[1])
+    key = recording.known_key(place if mark is UNRECORDED else identity)
     if key is None:
         fields = hop_key(
             device,
@@ -235,4 +242,5 @@ def _pull(recording: Recording, tensor: Any, device: str, kind: str, location: i
             facts={"sync": kind},
         )
         key = recording.key(identity, "hop", fields)
+        recording.also_known(place, key)
     recording.happened(key, "hop", dur)

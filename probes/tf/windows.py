@@ -214,7 +214,7 @@ class Windows:
             node = graph.nodes.get(op.decode(errors="replace"))
             if node is not None:
                 key = self._key(graph.id, node)
-                self.recording.counts[key] += 1
+                self.recording.kept_counts[key] += 1
                 self.recording.event("node", start, max(1, dur), key)
 
     def _usable(self) -> Optional[RuntimeEvents]:

@@ -94,7 +94,7 @@ def event(
             "basis": "measured",
         }
     key = recording.key(("drift", str(fields)), "drift", fields, counted=False)
-    recording.counts[key] += 1
+    recording.kept_counts[key] += 1
     recording.event("drift", start, clock() - start, key, 1, value)
 
 

@@ -18,14 +18,23 @@ from .header import header, trace_names
 from .idle import DeferredWriter, IdleWriter
 from .refusals import note
 from .root import script_folder
+from .rows import BETWEEN_WINDOWS
 from .schema import Edge, KeyFields, KindName, LaterFacts, MarkFields, Node
 from .sites import Sites
 from .sources import Sources
+from .step_windows import WHY as WHY_BETWEEN_WINDOWS
+from .step_windows import StepWindows
 from .ticking import Ticking
 from .writer import NoWriter, TraceWriter, Written
 
 SINGLE_EVENTS = 200
 """Executions of a key that become events of their own before counting takes over."""
+LOST = 1
+"""An event's value that says: not every execution of this key could be observed."""
+SAMPLED = 0
+"""An event's value that says: the count follows from other executions."""
+_ONLY_COUNTED = ("again", "pulled")
+"""Kinds of keys that have a count and no events."""
 
 clock = time.monotonic_ns
 
@@ -45,15 +54,22 @@ class Recording:
         self.unseen_counts: dict[tuple[str, str], int] = {}
         self.step: Optional[int] = None
         """Optimizer applications finished so far; None while there was none."""
+        self.whole = False
+        """The whole process is recorded, not a block of it."""
         self.late = False
         """The framework had been imported before: what was traced or bound by then was not seen."""
         self.tickers: list[Callable[[], None]] = []
         self.on_open: list[Callable[[], None]] = []
         """Called when another trace has been opened: what was told in the last one is not in this."""
+        self.after_window: list[Callable[[], None]] = []
+        """Called where a pause begins: all that is alive now was looked at."""
         self._lock = threading.RLock()
         self._strings: dict[str, int] = {}
         self._keys: dict[Hashable, int] = {}
         self._counted: list[tuple[int, KindName]] = []
+        self._places: dict[int, int] = {}
+        """Of keys, where they are in these lists."""
+        self.hooked: list[int] = []
         self._written_counts: list[int] = []
         self._next = {"L": 1, "K": 1, "G": 1}
         self.ending = False
@@ -66,6 +82,7 @@ class Recording:
         self.mono = clock()
         self.root = root or script_folder()
         self.counts = memoryview(bytearray(8)).cast("q")
+        self.windows = StepWindows(self)
         self.writer: TraceWriter = self._open() if folder else IdleWriter([], 0)
         self.counts = self.writer.counts
         self.sites = Sites(self.root, self._define_location)
@@ -118,15 +135,31 @@ class Recording:
                         self.counts = self.writer.counts
                     self.writer.append(["K", known, kind, fields])
                     if counted:
+                        self._places[known] = len(self._counted)
                         self._counted.append((known, kind))
                         self._written_counts.append(0)
+                    if counted or kind in _ONLY_COUNTED:
+                        self.hooked.append(known)
                     self._keys[identity] = known
+            self.windows.new()
         return known
+
+    @property
+    def kept_counts(self) -> memoryview:
+        """The counters that are written: `counts` may be others that nobody reads."""
+        return self.writer.counts
+
+    def also_known(self, identity: Hashable, key: int) -> None:
+        """Let `known_key` find a key by another identity as well."""
+        self._keys[identity] = key
 
     def uncount(self, key: int) -> None:
         """Leave a key's count to its own events: ticks write none for it."""
         with self._lock:
-            self._counted = [(k, kind) if k != key else (0, kind) for k, kind in self._counted]
+            place = self._places.pop(key, None)
+            if place is not None:
+                self._counted[place] = 0, self._counted[place][1]
+                self.hooked.remove(key)
 
     def known_key(self, identity: Hashable) -> Optional[int]:
         """The id of `identity` if it was defined before."""
@@ -177,6 +210,8 @@ class Recording:
         self, key: int, kind: KindName, dur: int = 0, value: Optional[int] = None, times: int = 1
     ) -> None:
         """Count an execution of a key; among its first ones, write it as an event too."""
+        if self.windows.uncounted and self.windows.unexpected(key):
+            self.windows.new()
         counts = self.counts
         count = counts[key] + times
         counts[key] = count
@@ -211,9 +246,17 @@ class Recording:
         if key is None:
             fields = MarkFields(name="step", loc=loc) if loc else MarkFields(name="step")
             key = self.key(("step", loc, by), "mark", fields, counted=False)
-        self.counts[key] += times
+        self.kept_counts[key] += times
         self.step = (self.step or 0) + times
         self.event("mark", clock(), 0, key, times)
+        self.passed(times)
+
+    def passed(self, times: int) -> None:
+        """So many steps are over, or what stands for a step where no optimizer is applied."""
+        if self.windows.stepped(times):
+            for hook in self.after_window:
+                with self._ticker_guard:
+                    hook()
 
     def fact(self, facts: LaterFacts) -> None:
         """Something about the process that became known now."""
@@ -252,10 +295,12 @@ class Recording:
         for ticker in self.tickers:
             with self._ticker_guard:
                 ticker()
-        now = clock()
+        now, counts = clock(), self.kept_counts
+        self.windows.look()
+        self._take_unrecorded(now)
         for index in range(len(self._counted)):
             key, kind = self._counted[index]
-            count = self.counts[key]
+            count = counts[key]
             before = self._written_counts[index]
             if count > max(before, SINGLE_EVENTS):
                 self.event(kind, now, 0, key, count - max(before, SINGLE_EVENTS))
@@ -265,6 +310,21 @@ class Recording:
         for (what, why), count in unseen.items():
             self.writer.append(["U", what, count, why])
         self.writer.keep_counts()
+
+    def _take_unrecorded(self, now: int) -> None:
+        """Write what the steps between windows come to."""
+        steps, added = self.windows.take_unrecorded(self.ending)
+        if steps:
+            self.unseen(BETWEEN_WINDOWS, WHY_BETWEEN_WINDOWS, steps)
+        for key, more in added:
+            place = self._places.get(key)
+            if place is None:
+                continue
+            recorded = self.kept_counts[key] - more
+            self.event(self._counted[place][1], now, 0, key, more, SAMPLED)
+            # Up to so many were events of their own, or the last tick wrote them.
+            written = min(recorded, max(self._written_counts[place], SINGLE_EVENTS))
+            self._written_counts[place] = written + more
 
     def end(self) -> None:
         """The process ends: write what is left and say goodbye."""
@@ -370,5 +430,6 @@ class Recording:
 
     def _use(self, writer: TraceWriter) -> None:
         self.writer, self.counts = writer, writer.counts
+        self.windows.reset()
         for hook in self.on_open:
             hook()

@@ -14,6 +14,7 @@ from . import schema
 from .schema import FORMAT, VERSION, Edge, Location, Node, Unseen
 
 __all__ = [
+    "BETWEEN_WINDOWS",
     "BY_XLA",
     "DROPPED",
     "EVERYTHING",
@@ -33,6 +34,8 @@ DROPPED = "records that found no room"
 """What went unseen of a trace that could not grow."""
 EVERYTHING = "anything"
 """What went unseen, where the recorder could not be brought into a framework."""
+BETWEEN_WINDOWS = "eager ops, reads and transfers of the steps between recording windows"
+"""What went unseen, where that is no gap: other steps, which did the same, stand for these."""
 RUNTIMES_GRAPHS = "placed graphs"
 """What went unseen, where that were graphs that belong to no function of the program."""
 BY_XLA = "compiled by XLA (jit_compile): ops have no placement of their own"

@@ -289,7 +289,10 @@ class _CollectiveAlways(TypedDict):
 
 
 class CollectiveFields(_CollectiveAlways, total=False):
-    """A collective exchange among devices, of all tensors that one line exchanges together."""
+    """A collective exchange among devices, of all tensors that one line exchanges together.
+
+    An event's value is 0 where its count was sampled.
+    """
 
     gradients: bool
     """An optimizer was applying gradients."""
@@ -313,7 +316,10 @@ class _SyncAlways(TypedDict):
 
 
 class SyncFields(_SyncAlways, total=False):
-    """A host read or a wait: Python stands until a device has a value."""
+    """A host read or a wait: Python stands until a device has a value.
+
+    An event's value is 0 where its count was sampled, if it is not split.
+    """
 
     split: bool
     """An event's value is the part of its dur, in ns, that was copying and not waiting."""

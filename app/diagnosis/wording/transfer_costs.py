@@ -281,7 +281,7 @@ def _stood(timed: Sequence[Sync], did: str) -> str:
         return ""
     copying = told.get("copy_ns")
     basis = weakest(sync.basis for sync in timed)
-    why = _partly(timed) if basis == "estimated" else ""
+    why = _partly(timed) if basis in ("estimated", "sampled") else ""
     if copying and told["split"] != basis:
         # The whole is better known than its parts.
         stood = told["wait_ns"] + copying

@@ -1,0 +1,61 @@
+"""What follows from other steps says so: transfers, reads and collectives of steps that were not recorded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.reports.run_report import run_report
+from probes.trace.recording import SAMPLED
+from probes.trace.rows import BETWEEN_WINDOWS
+from tests.unit.traces import SECOND, Trace, hop_fields
+
+READ = {"device": "cpu:1", "kind": "numpy", "bytes": 4, "basis": "measured"}
+SUM = {
+    "op": "AllReduce",
+    "devices": ["cpu:0", "cpu:1"],
+    "tensors": 1,
+    "payload_bytes": 100,
+    "wire_bytes": 200,
+    "algorithm": "ring",
+    "basis": "estimated",
+    "graph": 0,
+    "per_call": None,
+}
+
+
+def report(folder: Path, value: int | None) -> dict[str, Any]:
+    """Of a run with 10 executions of each of three things, and 90 that an event with this value adds."""
+    trace = Trace(folder)
+    line = trace.location("train.py:31")
+    keys = {
+        "hop": trace.key("hop", 100, **hop_fields("cpu:0", "cpu:1", loc=line)),
+        "sync": trace.key("sync", 100, **READ, loc=line),
+        "collective": trace.key("collective", 100, **SUM, loc=line),
+    }
+    for kind, key in keys.items():
+        for number in range(10):
+            trace.event(kind, number * SECOND, key, dur=5)
+        trace.event(kind, 20 * SECOND, key, count=90, value=value)
+    trace.unseen(BETWEEN_WINDOWS, 90, "their counts follow")
+    trace.close()
+    (folder / "spec.json").write_text('{"version": 1, "id": "r", "framework": "tensorflow"}')
+    (folder / "status.json").write_text('{"state": "finished", "exit_code": 0}')
+    return run_report(folder)
+
+
+@pytest.mark.parametrize("kind", ["hops", "syncs", "collectives"])
+def test_a_count_that_follows_from_other_steps_is_sampled(tmp_path: Path, kind: str) -> None:
+    (counted,) = report(tmp_path / "counted", None)[kind]
+    (sampled,) = report(tmp_path / "sampled", SAMPLED)[kind]
+    assert sampled["basis"] == "sampled"
+    assert counted["basis"] != "sampled"
+    assert sampled["count"] == counted["count"] == 100
+
+
+def test_steps_between_windows_are_named_and_are_no_finding(tmp_path: Path) -> None:
+    found = report(tmp_path / "run", SAMPLED)
+    assert [row["what"] for row in found["unseen"]] == [BETWEEN_WINDOWS]
+    assert not [one for one in found["findings"] if "windows" in one["summary"]]

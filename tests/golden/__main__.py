@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.kept.differences import differences
-from tests.golden import runs
+from tests.golden import runs, wording
 from tests.golden.anonymous import anonymous_copy, renamed_report
 
 
@@ -46,6 +46,7 @@ def main() -> int:
 def _write(scratch: Path) -> None:
     for name in runs.reported():
         runs.write_report(name, runs.report(runs.unpack(name, scratch)))
+    wording.write(wording.examples(scratch))
 
 
 def _add(args: argparse.Namespace, name: str, scratch: Path, renamed: dict[str, str]) -> int:

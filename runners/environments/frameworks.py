@@ -10,8 +10,8 @@ from runners.environments.virtualenv import Lock, Recipe
 BUILDS = ("cpu", "gpu")
 DRIVER_LIBRARY = "libcuda.so.1"
 _RUNNERS = Path(__file__).resolve().parents[1]
-_REQUIREMENTS = _RUNNERS / "requirements"
-LOCKED = _REQUIREMENTS / "locked"
+REQUIREMENTS = _RUNNERS / "requirements"
+LOCKED = REQUIREMENTS / "locked"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Framework:
     def recipe(self, build: str, locked: bool = False) -> Recipe:
         """What an environment of this build holds; `locked`, in the versions and wheels that were locked."""
         stem = self.name if build == "cpu" else f"{self.name}-{build}"
-        files = _preloading(self.module, self.preloaded) if build == "gpu" and self.preloaded else {}
+        files = preloading_files(self.module, self.preloaded) if build == "gpu" and self.preloaded else {}
         recipe = read_recipe(stem, self.name, self.disk_bytes[build], build, files)
         return dataclasses.replace(recipe, lock=read_lock(stem)) if locked else recipe
 
@@ -194,10 +194,10 @@ def read_recipe(
     stem: str, label: str, disk_bytes: int, build: str, files: dict[str, str] | None = None
 ) -> Recipe:
     """The recipe in runners/requirements/`stem`.txt and, where there is one, `stem`.no-deps.txt."""
-    alone = _REQUIREMENTS / f"{stem}.no-deps.txt"
+    alone = REQUIREMENTS / f"{stem}.no-deps.txt"
     return Recipe(
         label,
-        (_REQUIREMENTS / f"{stem}.txt",),
+        (REQUIREMENTS / f"{stem}.txt",),
         (alone,) if alone.exists() else (),
         disk_bytes,
         {"build": build},
@@ -211,7 +211,7 @@ def read_lock(stem: str) -> Lock:
     return Lock((LOCKED / f"{stem}.txt",), (alone,) if alone.exists() else ())
 
 
-def _preloading(module: str, libraries: tuple[str, ...]) -> dict[str, str]:
+def preloading_files(module: str, libraries: tuple[str, ...]) -> dict[str, str]:
     """The files that make an environment load `libraries` when `module` is imported, and not before."""
     call = f"import _hopscope_preload; _hopscope_preload.before_import({module!r}, {libraries!r})\n"
     return {

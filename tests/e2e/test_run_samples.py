@@ -145,7 +145,7 @@ def test_while_a_run_goes_on_its_samples_come_in(server: Server, run_page: RunPa
 def test_cards_have_the_hues_of_the_runs_own_numbers(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, open_page: Callable[..., Any]
 ) -> None:
-    monkeypatch.setattr(gpus, "_last", None)
+    gpus.recent_gpus.cache_clear()
     with NvmlDouble(tmp_path, gpus=4) as double, monkeypatch.context() as patch:
         for name, value in double.environment().items():
             patch.setenv(name, value)
@@ -162,7 +162,7 @@ def test_cards_have_the_hues_of_the_runs_own_numbers(
             )
         finally:
             registry.stop(run, grace_s=0)
-    monkeypatch.setattr(gpus, "_last", None)
+    gpus.recent_gpus.cache_clear()
     for scheme in ("light", "dark"):
         page = open_page(color_scheme=scheme)
         RunPage(page).open(server, run.id, tab="Timeline")

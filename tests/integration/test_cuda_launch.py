@@ -27,9 +27,8 @@ def machine(
     nvml_makeable: None, tmp_path: Path, hopscope_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[NvmlDouble]:
     """Four cards: CUDA counts them by speed from the last to the first unless told otherwise."""
-    monkeypatch.setattr(cuda_order, "_measured", {})
-    monkeypatch.setattr(cuda_order, "_failed", {})
-    monkeypatch.setattr(gpus, "_last", None)
+    monkeypatch.setattr(cuda_order, "answers", cuda_order.Answers())
+    gpus.recent_gpus.cache_clear()
     for name in ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"):
         monkeypatch.delenv(name, raising=False)
     with NvmlDouble(tmp_path, gpus=4) as double:
@@ -40,6 +39,7 @@ def machine(
         for name, value in {**double.environment(), "PYTHONPATH": str(ROOT)}.items():
             monkeypatch.setenv(name, value)
         yield double
+    gpus.recent_gpus.cache_clear()
 
 
 def ran(devices: list[str] | None) -> tuple[Run, dict[str, Any]]:

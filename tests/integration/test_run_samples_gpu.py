@@ -36,12 +36,12 @@ def double(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[NvmlDoub
     with NvmlDouble(tmp_path, gpus=4) as made:
         for name, value in made.environment().items():
             monkeypatch.setenv(name, value)
-        monkeypatch.setattr(gpus, "_last", None)
+        gpus.recent_gpus.cache_clear()
         yield made
         for run in registry.runs():
             if not run.ended:
                 registry.stop(run, grace_s=0)
-    monkeypatch.setattr(gpus, "_last", None)
+    gpus.recent_gpus.cache_clear()
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPat
     for name in ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "PYTHONPATH"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(builds, "_driver_found", lambda: True)
+    monkeypatch.setattr(builds, "driver_found", lambda: True)
     monkeypatch.setattr(environments, "build_in", lambda _python, _framework: None)
     set_python(monkeypatch, "3.11.7")
     set_gpus(monkeypatch, OLD, HOPPER)
@@ -128,7 +128,7 @@ def test_an_interpreter_that_does_not_answer_is_left_to_fail_by_itself(
 
 def test_without_a_driver_the_gpu_build_is_refused(script: list[str], machine: pytest.MonkeyPatch) -> None:
     set_gpus(machine)
-    machine.setattr(builds, "_driver_found", lambda: False)
+    machine.setattr(builds, "driver_found", lambda: False)
     plan = program_plan.plan_program("mx-module", stand_ins=1)
     (problem,) = plan.problems
     assert "libcuda.so.1" in problem and problem.endswith("setup --framework mxnet --build cpu")

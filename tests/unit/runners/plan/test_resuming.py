@@ -84,7 +84,7 @@ def test_no_link_is_followed_to_what_is_not_the_runs(home: Path, tmp_path: Path)
     copy_checkpoints(run, target)
     assert not (target / CHECKPOINTS / "step-13.index").exists()
     with pytest.raises(UsageError, match="was not launched from here, so its checkpoints are not loaded"):
-        run_panel._resume(run)
+        run_panel.resume(run)
 
 
 def test_a_resumed_run_is_as_the_one_before_unless_it_is_said(home: Path) -> None:

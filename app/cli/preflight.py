@@ -60,7 +60,7 @@ def execute(arguments: list[str], parser: Parser) -> int:
     if not words[module:]:
         what = "no module is named behind -m; write preflight -- -m package.module"
         raise UsageError(what if module else "no script is named; write preflight -- train.py --epochs 3")
-    from app.facts.kernels.tensorflow_table import shipped_table
+    from app.facts.kernels.kernel_table import shipped_table
 
     def plan() -> Plan:
         made = plan_preflight(

@@ -23,7 +23,6 @@ from runners.remembered import remembered
 Status = Literal["works", "cpu", "warning", "no"]
 """`cpu`: it works, and there is no GPU that it could use."""
 RANK = {"works": 0, "cpu": 1, "warning": 2, "no": 3}
-_BUILD_INFO = "lib/python3*/site-packages/tensorflow/python/platform/build_info.py"
 _LIBDEVICE = "lib/python3*/site-packages/nvidia/cuda_nvcc/nvvm/libdevice/libdevice.10.bc"
 _CODE = re.compile(r"(sm|compute)_(\d+)(\d)[af]?")
 _READABLE_BYTES = 1 << 16
@@ -249,12 +248,13 @@ def card_part(framework: Framework, card: Gpu, build: CudaBuild, driver_cuda: tu
 
 def cuda_build(framework: Framework, found: Environment) -> CudaBuild | None:
     """Return what the installed build says of itself, else what Hopscope would install."""
-    return _told_by(found.path) if found.build == "gpu" and _told_by(found.path) else framework.cuda
+    told = _told_by(found.path, framework.build_info) if found.build == "gpu" else None
+    return told or framework.cuda
 
 
-def _told_by(environment: Path) -> CudaBuild | None:
-    """What TensorFlow writes down of its own build; None where it cannot be read. Nothing is imported."""
-    for file in environment.glob(_BUILD_INFO):
+def _told_by(environment: Path, build_info: str) -> CudaBuild | None:
+    """What a framework writes down of its own build; None where it cannot be read. Nothing is imported."""
+    for file in environment.glob(f"lib/python3*/site-packages/{build_info}") if build_info else ():
         try:
             text = file.read_text()[:_READABLE_BYTES]
             written = text[text.index("OrderedDict(") + len("OrderedDict(") : text.rindex(")")]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from app.facts.kernels.tensorflow_table import read_table, shipped_table
+from app.facts.kernels.kernel_table import read_table, shipped_table
 from app.facts.syncs import sync_table
 from app.preflight.op_flow import Flow, parse_flow
 from app.preflight.placer import Machine

@@ -7,7 +7,7 @@ import dataclasses
 import streamlit as st
 
 from app import access
-from app.facts.kernels.tensorflow_table import shipped_table
+from app.facts.kernels.kernel_table import shipped_table
 from app.views.text import escape_markdown
 from app.web.shared import places
 from app.web.shared.launching import launch_once

@@ -13,7 +13,7 @@ import pytest
 
 from app.cli import dispatch
 from app.diagnosis.verification import line_map
-from app.facts.kernels.tensorflow_table import shipped_table
+from app.facts.kernels.kernel_table import shipped_table
 from app.facts.tables import Tables
 from app.preflight.comparison import compare
 from app.preflight.inlined_functions import Expanded

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.components.table.table import Column, table
+from app.components.table.table import Column, Look, table
 from app.views.text import escape_markdown
 from app.web.machine.machine_cards import card_name, no_cards, question_lines, unread_lines, unread_reason
 from probes.nvml.missing import is_missing
@@ -82,7 +82,7 @@ def order_section(
     else:
         st.caption(escape_markdown(told_environment(environment)))
     rows = index_rows(numbered)
-    table(COLUMNS, rows, "order", label="Which card is which", searchable=99)
+    table(COLUMNS, rows, "order", label="Which card is which", look=Look(searchable=99))
     names = {str(gpu["index"]): card_name(gpu) for gpu in numbered["gpus"] if not unread_reason(gpu)}
     readable = [row for row in rows if row["id"] in names]
     for line in (*unread_lines(numbered), *question_lines(readable, names)):
@@ -183,7 +183,7 @@ def _box(snapshot: dict[str, Any], gpus: Gpus, environment: Mapping[str, str]) -
     rows = entry_rows(seen)
     if rows:
         shown = ENTRY_COLUMNS if seen.entries else DEVICE_COLUMNS
-        table(shown, rows, "visible", label="What each entry gives", searchable=99)
+        table(shown, rows, "visible", label="What each entry gives", look=Look(searchable=99))
 
 
 def _choose_set() -> None:

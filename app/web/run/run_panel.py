@@ -30,6 +30,7 @@ from app.web.shared.launching import launch_once
 from app.web.shared.open_runs import OpenRun, Snapshot, opened
 from runners.errors import HopscopeError, UsageError
 from runners.plan.launcher import plan_program
+from runners.plan.plan import LaunchOptions
 from runners.runs import ownership, registry
 from runners.runs.purpose import is_preflight
 from runners.runs.run import Run
@@ -189,7 +190,7 @@ def resume(run: Run) -> None:
             f"{run.id} was not launched from here, so its checkpoints are not loaded at a click; to do that:"
             f" python3 -m app demo {run.name} --resume {run.id}"
         )
-    plan = plan_program(run.name, resume=run.path, origin="page")
+    plan = plan_program(run.name, resume=run.path, launch=LaunchOptions(origin="page"))
     if plan.problems:
         raise UsageError("; ".join(plan.problems))
     st.switch_page(places.RUN, query_params={"run": launch_once(plan, st.session_state)})

@@ -15,7 +15,6 @@ from runners.machine.cuda_order import may_use
 from runners.machine.gpus import Gpus, known_gpus
 from runners.plan.device_choice import DeviceChoice, choose
 from runners.plan.fitting import program_notes, program_problems
-from runners.plan.fitting_data import package_problems
 from runners.plan.plan import (
     AS_USUAL,
     ROOT,
@@ -80,7 +79,7 @@ def plan_program(
     if not choice.problems:
         problems += program_problems(program, choice.names or [], values)
     if interpreter.problem is None:
-        problems += package_problems(values, interpreter.python)
+        problems += [line for need in program.needs for line in need(values, interpreter.python)]
     if not program.script.is_file():
         problems.append(f"the program's script {program.script} is missing")
 

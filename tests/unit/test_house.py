@@ -79,7 +79,6 @@ DIALECTS = (
 )
 """Where frameworks are named: causes and their fixes, dialects, kernel tables, descriptors, and programs."""
 OF_THE_PREFLIGHT = "places ops as TensorFlow does; the pre-flight has no wall for each framework yet"
-OF_OPTIONS = "judges options of several programs; a program cannot refuse its own values yet"
 NAMED_ELSEWHERE = {
     "app/preflight/host_ops.py": OF_THE_PREFLIGHT,
     "app/preflight/library_rules.py": OF_THE_PREFLIGHT,
@@ -89,8 +88,6 @@ NAMED_ELSEWHERE = {
     "app/preflight/trust.py": OF_THE_PREFLIGHT,
     "app/preflight/unknowns.py": OF_THE_PREFLIGHT,
     "app/reports/prediction_report.py": "chooses between the two predictions, which take unlike inputs",
-    "runners/plan/fitting_data.py": OF_OPTIONS,
-    "runners/plan/fitting_processes.py": OF_OPTIONS,
 }
 """What is not clean yet, with the reason."""
 

@@ -128,8 +128,8 @@ def is_wildcard(address: str) -> bool:
 _policy: Policy | None = None
 
 
-def set_policy(policy: Policy) -> None:
-    """Use `policy` for every request from now on."""
+def set_policy(policy: Policy | None) -> None:
+    """Use `policy` for every request from now on; None lets nobody in."""
     global _policy
     _policy = policy
 

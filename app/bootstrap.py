@@ -18,7 +18,7 @@ from runners.errors import HopscopeError, UsageError
 
 ROOT = Path(__file__).resolve().parents[1]
 _LOCK = ROOT / "runners" / "requirements" / "locked" / "dashboard.txt"
-_REQUIREMENT = re.compile(r"^([A-Za-z0-9._-]+)((?:[<>=]=?[\d.]+,?)*)$")
+REQUIREMENT = re.compile(r"^([A-Za-z0-9._-]+)((?:[<>=]=?[\d.]+,?)*)$")
 _BOUND = re.compile(r"([<>=]=?)([\d.]+)")
 _INTERRUPTED = 130
 
@@ -62,7 +62,7 @@ def enter(recipe: Recipe, argv: list[str]) -> None:
     if environment.is_current(recipe):
         if inside:
             return
-    elif not inside and _satisfied(recipe):
+    elif not inside and satisfied(recipe):
         return
     else:
         prepare(environment, recipe)
@@ -93,14 +93,14 @@ def tell_failure(error: HopscopeError) -> int:
     return 2 if isinstance(error, UsageError) else 1
 
 
-def _satisfied(recipe: Recipe) -> bool:
+def satisfied(recipe: Recipe) -> bool:
     """Whether this interpreter has all the named packages in versions that the requirement files allow."""
     lines = [line.strip() for file in recipe.requirements for line in file.read_text().splitlines()]
     return all(_meets(line) for line in lines if line and not line.startswith("#"))
 
 
 def _meets(requirement: str) -> bool:
-    found = _REQUIREMENT.match(requirement.replace(" ", ""))
+    found = REQUIREMENT.match(requirement.replace(" ", ""))
     if found is None:
         return False
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):

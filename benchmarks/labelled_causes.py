@@ -31,7 +31,7 @@ from benchmarks.labelled.cases import FRAMEWORKS, Case, CaseError, read_cases
 from benchmarks.labelled.scoring import Score, Totals, failed, score_report, totals
 from runners.errors import HopscopeError
 from runners.plan import launcher
-from runners.plan.plan import Plan
+from runners.plan.plan import LaunchOptions, Plan
 from runners.plan.preflight_plan import plan_preflight
 from runners.plan.script_plan import plan_script
 from runners.runs import registry
@@ -119,7 +119,7 @@ def plan(case: Case) -> Plan:
         framework=case.framework,
         cwd=case.folder,
         module=bool(case.module),
-        exact=case.exact,
+        launch=LaunchOptions(exact=case.exact),
     )
     return dataclasses.replace(planned, env=planned.env | dict(case.env))
 

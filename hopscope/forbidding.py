@@ -258,7 +258,7 @@ def _only_unseen(finding: dict[str, Any]) -> bool:
 
 def _warn(report: dict[str, Any]) -> None:
     if not report["placement"] and not report["hops"]:
-        warnings.warn("hopscope: no op of TensorFlow or MXNet was seen in the block", stacklevel=3)
+        warnings.warn("hopscope: no op of a recorded framework was seen in the block", stacklevel=3)
     elif all(row["device"] == "cpu:0" for row in report["placement"] if row["ops"]) and not report["hops"]:
         words = (
             "hopscope: all ran on cpu:0, so nothing could cross; give the test a GPU or several CPU devices"

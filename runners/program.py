@@ -107,6 +107,10 @@ Fit = Callable[[str, Sequence[str], Mapping[str, Value | None]], list[str]]
 """By the program's name, its devices in order and its options: why these do not go together, a line each."""
 
 
+Need = Callable[[Mapping[str, Value | None], Path], list[str]]
+"""By the program's options and its interpreter: what that lacks, a line each."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Program:
     """One training program, and the lesson that its runs teach."""
@@ -133,6 +137,8 @@ class Program:
     """Whether the claim is about time: then it is measured unrecorded, and a second run is recorded."""
     fits: tuple[Fit, ...] = ()
     """What else is asked of devices and options before a launch."""
+    needs: tuple[Need, ...] = ()
+    """What is asked of the interpreter before a launch."""
     equal_shares: bool = False
     """Whether what of a batch cannot be shared out evenly is left out."""
     beside_host: bool = False

@@ -61,7 +61,7 @@ def _attend(plan: Plan, output: BinaryIO) -> Run:
 def attend(plan: Plan, as_json: bool) -> int:
     """Launch the run, pass its output and input on until it has ended, and return its own exit status."""
     run = _attend(plan, sys.stderr.buffer if as_json else sys.stdout.buffer)
-    _tell_claim(run)
+    tell_claim(run)
     if as_json:
         from app.reports.run_report import run_report
 
@@ -94,7 +94,7 @@ def _found(run: Run) -> str:
     return found_told(run_report(run.path)) if recorded <= _READ_AT_ONCE_BYTES else ""
 
 
-def _tell_claim(run: Run) -> None:
+def tell_claim(run: Run) -> None:
     """Tell what the run says of its program's claim, and what would judge it where that did not.
 
     The program's own words were there before; but then came the recorded stage, or other processes' lines.

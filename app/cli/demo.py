@@ -7,6 +7,7 @@ from app.cli.parser import Parser, add_launch_options, option_value, whole_numbe
 from runners.catalogue import Value
 from runners.errors import UsageError
 from runners.plan.launcher import Plan, plan_program
+from runners.plan.plan import LaunchOptions
 
 SUMMARY = "run a training program of the catalogue, recorded"
 
@@ -50,10 +51,9 @@ def execute(arguments: list[str], parser: Parser) -> int:
             stand_ins=args.stand_ins,
             steps=args.steps,
             options=options,
-            python=args.python,
-            share=args.share,
-            record=not args.no_record,
-            exact=args.exact,
+            launch=LaunchOptions(
+                python=args.python, share=args.share, record=not args.no_record, exact=args.exact
+            ),
             resume=args.resume,
         )
 

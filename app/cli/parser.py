@@ -7,6 +7,7 @@ import math
 from typing import NoReturn
 
 from runners.catalogue import did_you_mean
+from runners.environments.frameworks import FRAMEWORKS
 from runners.errors import UsageError
 
 
@@ -112,7 +113,6 @@ def add_launch_options(parser: Parser, host: str) -> None:
         "--exact",
         "--exact-lines",
         action="store_true",
-        help="count each transfer inside TensorFlow's loops and branches; run MXNet one operation at a time, "
-        "to measure which line copies what it copies by itself; slower",
+        help="; ".join([*(one.exact.brief for one in FRAMEWORKS.values()), "slower"]),
     )
     add_json(parser)

@@ -11,8 +11,8 @@ from app.cli.run import split
 from runners.catalogue import did_you_mean
 from runners.errors import UsageError
 from runners.plan.launcher import Plan
-from runners.plan.plan import FRAMEWORK_NAMES
-from runners.plan.preflight_plan import SECONDS, STEPS, plan_preflight
+from runners.plan.plan import FRAMEWORK_NAMES, LaunchOptions
+from runners.plan.preflight_plan import SECONDS, STEPS, Extent, plan_preflight
 
 SUMMARY = "foresee, without a GPU, what a script would do on one: preflight -- train.py"
 
@@ -60,18 +60,17 @@ def execute(arguments: list[str], parser: Parser) -> int:
     if not words[module:]:
         what = "no module is named behind -m; write preflight -- -m package.module"
         raise UsageError(what if module else "no script is named; write preflight -- train.py --epochs 3")
-    from app.facts.kernels.tensorflow_table import shipped_table
+    from app.facts.kernels.kernel_table import shipped_table
 
     def plan() -> Plan:
         made = plan_preflight(
             words[1:] if module else words,
-            steps=args.steps,
-            gpus=args.gpus,
-            seconds=args.seconds,
+            extent=Extent(
+                steps=args.steps, gpus=args.gpus, seconds=args.seconds, kernels=shipped_table().source
+            ),
             framework=args.framework,
-            python=args.python,
+            launch=LaunchOptions(python=args.python),
             module=module,
-            kernels=shipped_table().source,
         )
         return dataclasses.replace(made, notes=[])
 

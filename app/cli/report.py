@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from app.cli.output import print_json, say
 from app.cli.parser import Parser, add_json
@@ -19,7 +22,10 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("run", metavar="RUN", help="a run's id, the beginning of one, or a run folder")
     parser.add_argument("--notes", action="store_true", help="with the findings that need no change")
     parser.add_argument("--ops", action="store_true", help="with a row for every op")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write it as a page of its own")
+    from app.reports.formats import FORMATS
+
+    for form in FORMATS:
+        parser.add_argument(f"--{form.name}", type=Path, metavar="FILE", help=form.help)
     add_json(parser)
 
 
@@ -34,20 +40,31 @@ def execute(arguments: list[str], parser: Parser) -> int:
         from app.reports.prediction_report import foreseen_part
 
         report |= foreseen_part(run.path)
-    if args.html is not None:
-        from app.reports.html import render_html
-
-        try:
-            args.html.write_text(render_html(report), encoding="utf-8")
-        except OSError as error:
-            raise HopscopeError(f"{args.html} cannot be written: {error.strerror}") from None
+    written = _write(report, args)
     if args.json:
         print_json(report)
-    elif args.html is not None:
-        say(str(args.html))
+    elif written:
+        say("\n".join(map(str, written)))
     else:
         from app.reports.text import render_text
 
         folded = "" if args.notes else f"python3 -m app report {shlex.quote(args.run)} --notes"
         say(render_text(report, folded))
     return 0
+
+
+def _write(report: Mapping[str, Any], args: argparse.Namespace) -> list[Path]:
+    """Write the files that are asked for, and return their paths."""
+    from app.reports.formats import FORMATS
+
+    written = []
+    for form in FORMATS:
+        file: Path | None = getattr(args, form.name.replace("-", "_"))
+        if file is None:
+            continue
+        try:
+            file.write_text(form.render(report), encoding="utf-8")
+        except OSError as error:
+            raise HopscopeError(f"{file} cannot be written: {error.strerror}") from None
+        written.append(file)
+    return written

@@ -9,7 +9,7 @@ from app.cli.parser import Parser, add_launch_options
 from runners.catalogue import did_you_mean
 from runners.errors import UsageError
 from runners.plan.launcher import Plan, plan_script
-from runners.plan.plan import FRAMEWORK_NAMES
+from runners.plan.plan import FRAMEWORK_NAMES, LaunchOptions
 
 TAKES_VALUE = ("--framework", "--devices", "--python")
 SUMMARY = "run any script or module as it is, recorded: run -- train.py --epochs 3"
@@ -44,11 +44,10 @@ def execute(arguments: list[str], parser: Parser) -> int:
             words,
             framework=args.framework,
             devices=args.devices,
-            python=args.python,
+            launch=LaunchOptions(
+                python=args.python, share=args.share, record=not args.no_record, exact=args.exact
+            ),
             module=module,
-            share=args.share,
-            record=not args.no_record,
-            exact=args.exact,
         )
 
     return attend(planned(plan), as_json=args.json)

@@ -37,6 +37,9 @@ from probes.trace.rows import BETWEEN_WINDOWS, RUNTIMES_GRAPHS, Unseen
 _NO_GAPS = (RUNTIMES_GRAPHS, BETWEEN_WINDOWS)
 """What went unseen without anything missing from the findings."""
 
+UNPACED = Telling(0, "call")
+"""Where it is not known how often "every step" is, nor how long the run was recorded."""
+
 
 def run_findings(
     tables: Tables, hops: Sequence[Hop], syncs: Sequence[Sync], spec: Mapping[str, Any] | None = None
@@ -49,10 +52,8 @@ def run_findings(
         hops,
         syncs,
         tables.unseen,
-        tables.rounds,
-        tables.steps,
+        Telling(tables.rounds, "step" if tables.steps else "call", tables.span_ns),
         more,
-        tables.span_ns,
         found,
         lambda device: changing(ops(), device),
     )
@@ -62,21 +63,16 @@ def findings(
     hops: Sequence[Hop],
     syncs: Sequence[Sync],
     unseen: Sequence[Unseen],
-    rounds: int = 0,
-    steps: int | None = None,
+    telling: Telling = UNPACED,
     more: Iterable[Finding] = (),
-    span_ns: int = 0,
     detours: Sequence[Chain] = (),
     changed: Changed = nothing_changed,
 ) -> list[Finding]:
     """All findings: first what could not be seen, then by severity; what recurs first, by its cost.
 
-    `rounds` is how often "every step" is; with `steps` None it counts calls. `more` are findings about
-    something else than transfers and waits, to be ranked among them. `span_ns` is how long the run was
-    recorded; 0 where that is not known. The hops of `detours` are told with these alone. `changed` tells the
-    lines that change variables of a device.
+    `more` are findings about something else than transfers and waits, to be ranked among them. The hops of
+    `detours` are told with these alone. `changed` tells the lines that change variables of a device.
     """
-    telling = Telling(rounds, "step" if steps else "call", span_ns)
     found = bounces(detours, hops, syncs, telling)
     over = untold(found, hops)
     groups: dict[tuple[Any, ...], list[int]] = {}

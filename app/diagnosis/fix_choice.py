@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from app.diagnosis.registry import BY_CODE
+from app.facts.dialects import BY_NAME
 from app.facts.lines import split_site
 from app.facts.transfers.hops import Hop
 from app.fixes.code.change import Overlap
@@ -16,9 +17,6 @@ from app.fixes.scopes import host_moves
 from app.fixes.situation import Draft, Situation
 from app.judgments.finding import Finding
 from app.judgments.severity import INFO
-
-_FRAMEWORKS = ("tensorflow", "mxnet")
-"""Those whose code can be changed; a run may name none, or any."""
 
 
 def repair(
@@ -88,7 +86,7 @@ def _situation(
     """What the fix is made from; None without a line, its text or its framework. Raises one of `BROKEN`."""
     place = split_site(finding.site)
     text = text_of(place[0]) if place is not None else None
-    if place is None or text is None or framework not in _FRAMEWORKS:
+    if place is None or text is None or framework not in BY_NAME:
         return None
     file, line = place
     own = [hops[row] for row in finding.hops if 0 <= row < len(hops)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from runners.catalogue import PROGRAMS
 from runners.errors import HopscopeError
-from runners.plan.plan import Plan
+from runners.plan.plan import LaunchOptions, Plan
 from runners.plan.program_plan import plan_program
 from runners.program import Program, Variant
 
@@ -46,8 +46,7 @@ def plan_variant(
             stand_ins=variant.stand_ins,
             steps=variant.steps,
             options=variant.options,
-            origin=ORIGIN,
-            share=share,
+            launch=LaunchOptions(origin=ORIGIN, share=share),
             resume=resume,
         )
     except HopscopeError as error:

@@ -41,7 +41,7 @@ def verdicts(lesson: Lesson, backed: Mapping[str, Run]) -> list[Verdict]:
     """
     key = _key(lesson, backed)
     path = batch.folder() / FOLDER_NAME / f"{lesson.program}.json"
-    kept = _kept(path, key)
+    kept = kept_verdicts(path, key)
     if kept is not None:
         return kept
     found = judged_by(lesson.program, backed)
@@ -127,7 +127,8 @@ def digest_of(root: Path, packages: Iterable[str]) -> str:
     return digest.hexdigest()
 
 
-def _kept(path: Path, key: str) -> list[Verdict] | None:
+def kept_verdicts(path: Path, key: str) -> list[Verdict] | None:
+    """The verdicts in a kept file; None where there is none of this key, or it is damaged."""
     try:
         value = json.loads(run_files.read_file(path.parent.resolve(), path.name))
         if value["key"] != key:

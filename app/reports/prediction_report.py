@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from app.facts.kernels.tensorflow_table import read_table, shipped_table
+from app.facts.kernels.kernel_table import read_table, shipped_table
 from app.facts.tables import tables_of
 from app.preflight.library_rules import of_row
 from app.preflight.merged_processes import together, whose
@@ -30,6 +30,7 @@ from app.store.dataflow import own_kernels, read_dataflow
 from app.store.run import open_run
 from app.views import units
 from probes.trace.rows import Process
+from runners.environments.frameworks import FRAMEWORKS
 from runners.errors import HopscopeError
 from runners.runs.purpose import is_preflight
 from runners.runs.run import Run, read_run
@@ -105,7 +106,8 @@ def _name(process: Process) -> str:
 
 def _nothing(run: Run) -> str:
     state, reason = run.judge()
-    name = {"tensorflow": "TensorFlow", "mxnet": "MXNet"}.get(run.framework or "", "a framework")
+    known = FRAMEWORKS.get(run.framework or "")
+    name = known.title if known else "a framework"
     if state == "finished":
         return f"its script ended without an op of {name}; --framework says which one it uses"
     why = f" ({state}{f', {reason}' if reason else ''})"

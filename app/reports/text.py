@@ -21,6 +21,7 @@ from app.reports.report_rows import (
     timed,
 )
 from app.views import units
+from runners.environments.frameworks import FRAMEWORKS
 from runners.printable import printable, printable_lines
 
 _MARKS = {"error": "!!", "warning": "! ", "info": "  "}
@@ -92,8 +93,9 @@ def nothing_recorded(report: Mapping[str, Any]) -> str:
     if report["devices"] or report["placement"] or report["hops"] or report["syncs"]:
         return ""
     ended = report["status"] not in ("starting", "running")
+    titles = [framework.title for framework in FRAMEWORKS.values()]
     return (
-        "nothing was recorded: no process of the run got to use TensorFlow or MXNet"
+        f"nothing was recorded: no process of the run got to use {' or '.join(titles)}"
         if ended
         else "nothing is recorded yet"
     )

@@ -8,8 +8,11 @@ from typing import Any
 from app.views.columns import aligned, plain
 from app.views.gaps import Gaps
 from probes.nvml.snapshot import is_missing
+from runners.environments.frameworks import FRAMEWORKS
 
-_HEAD = ("NVML", "UUID", "PCI BUS ID", "CUDA", "PCI_BUS_ID", "FASTEST_FIRST", "TENSORFLOW", "MXNET")
+_FRAMEWORKS = tuple(FRAMEWORKS.values())
+_CUDA_HEAD = ("NVML", "UUID", "PCI BUS ID", "CUDA", "PCI_BUS_ID", "FASTEST_FIRST")
+_HEAD = (*_CUDA_HEAD, *(one.title.upper() for one in _FRAMEWORKS))
 _NUMBERS = (0, 3, 4, 5)
 _WIDTH = 110
 _NONE = "-"
@@ -51,6 +54,5 @@ def _row(gpu: Mapping[str, Any], gaps: Gaps) -> tuple[str, ...]:
         ordinal,
         cell(orders, "PCI_BUS_ID", "number by PCI_BUS_ID"),
         cell(orders, "FASTEST_FIRST", "number by FASTEST_FIRST"),
-        _NONE if ordinal == _NONE else f"/GPU:{ordinal}",
-        _NONE if ordinal == _NONE else f"gpu({ordinal})",
+        *(_NONE if ordinal == _NONE else one.device.format(ordinal) for one in _FRAMEWORKS),
     )

@@ -97,7 +97,7 @@ def install(recording: Recording, stepped: Stepped, updated: Updated, in_kvstore
     def trainer(module: Any) -> None:
         for name in ("step", "update"):
             _wrap(recording, module.Trainer, name, stepped)
-        _name_parameters(module.Trainer, "allreduce_grads")
+        name_parameters(module.Trainer, "allreduce_grads")
 
     def modules(module: Any) -> None:
         for owner in (value for value in vars(module).values() if isinstance(value, type)):
@@ -140,7 +140,7 @@ def _wrap(recording: Recording, owner: Any, name: str, stepped: Stepped) -> None
     setattr(owner, name, applied)
 
 
-def _name_parameters(owner: Any, name: str) -> None:
+def name_parameters(owner: Any, name: str) -> None:
     """While a method that is no step runs, parameters are known by its trainer's names."""
     original = vars(owner).get(name)
     if original is None:

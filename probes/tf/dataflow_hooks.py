@@ -43,14 +43,14 @@ def install(recording: Recording) -> None:
 
 
 def _note_sites(recording: Recording, flow: Dataflow) -> None:
-    define = recording.sites._define
+    define = recording.sites.define
 
     def defined(site: str, via: Optional[str], file: str, line: int, function: str) -> int:
         number = define(site, via, file, line, function)
         flow.sites[number] = (site, via)
         return number
 
-    recording.sites._define = defined
+    recording.sites.define = defined
 
 
 def _scope() -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 
-_LONGEST_S = 2.0
+LONGEST_S = 2.0
 
 
 class FirstCalls:
@@ -28,7 +28,7 @@ class FirstCalls:
     def begin(self, name: str) -> bool:
         """Before a call; whether it holds up others until `end`."""
         me = threading.get_ident()
-        if self.holder == me or not _of_python(me) or not self._lock.acquire(timeout=_LONGEST_S):
+        if self.holder == me or not _of_python(me) or not self._lock.acquire(timeout=LONGEST_S):
             return False
         if name in self.settled:  # it came meanwhile
             self._lock.release()

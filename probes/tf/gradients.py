@@ -42,7 +42,8 @@ def _set(location: int, requested: str, op: str) -> None:
     current.forward_loc, current.forward_requested, current.forward_op = location, requested, op
 
 
-def _told(op_type: str, name: str) -> str:
+def forward_words(op_type: str, name: str) -> str:
+    """The forward op as a gradient names it: by its type, and its name where that says more."""
     says_nothing = set(name.split("/")) <= {op_type, ""}
     return op_type if says_nothing else f"{op_type} ({name})"
 
@@ -84,7 +85,7 @@ def _of_each_op(recording: Recording) -> None:
         if not windows.paused:
             before = _now()
             location, requested, name = forward_ops.get(id(attr_tuple), _UNKNOWN)
-            _set(location, requested, _told(op_name, name))
+            _set(location, requested, forward_words(op_name, name))
         try:
             return original(
                 op_name,
@@ -164,7 +165,7 @@ def _of_functions(recording: Recording) -> None:
         before = _now()
         with guard:
             places: dict[str, tuple[int, int, str, Any, str]] = getattr(op.graph, "_hopscope_ops", {})
-            _set(places.get(op.name, (0,))[0], op.device, _told(op.type, op.name))
+            _set(places.get(op.name, (0,))[0], op.device, forward_words(op.type, op.name))
         try:
             with PASSING:
                 return compiled(scope, op, func, grad_fn)

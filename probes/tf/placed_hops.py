@@ -71,7 +71,7 @@ class PlacedHops:
             return None
         if self._told_apart(producer, receivers):
             return None
-        consumer = _first_taker([taker for taker, _ in receivers])
+        consumer = first_taker([taker for taker, _ in receivers])
         note, source = consumer.note, producer.note
         producer_loc, producer_op, producer_requested = source.loc, producer.proto.op, source.requested
         kind, argument_opener = "copy", ""
@@ -298,7 +298,7 @@ def _handed_out(node: Node) -> Any:
     return "a branch or loop" if inside else True
 
 
-def _first_taker(takers: list[Node]) -> Node:
+def first_taker(takers: list[Node]) -> Node:
     """Whose line a transfer is told at: a forward op's if there is one, gradients find the tensor there."""
     placed = [taker for taker in takers if taker.note.loc]
     return next((taker for taker in placed if not taker.note.forward_loc), (placed or takers)[0])

@@ -58,7 +58,7 @@ class Sites:
     def __init__(self, root: str, define: Define) -> None:
         """`root` is the script's folder: sites are relative to it."""
         self.root = root
-        self._define = define
+        self.define = define
         self._whose: dict[str, int] = {}
         """Of each file that was met: _USER, _LIBRARY or _OURS."""
         self._spans: dict[str, dict[Span, int]] = {}
@@ -158,7 +158,7 @@ class Sites:
             relative = cell or (os.path.relpath(file, self.root) if os.path.isabs(file) else file)
             if relative.count("..") > 2:
                 relative = file
-            known = self._define(f"{relative}:{line}", via, file, line, function)
+            known = self.define(f"{relative}:{line}", via, file, line, function)
             self._by_place[(file, line, via)] = known
         return known
 

@@ -37,7 +37,7 @@ from .schema import DEFINING, FORMAT, VERSION
 _FIRST = 1 << 16
 _CHUNK = 1 << 20
 _KEYS = 1 << 13
-_AGAIN_S = 1.0
+AGAIN_S = 1.0
 """After so long it is tried again to find room."""
 _MOST_KEPT = 4 << 20
 """Bytes of definitions that wait in memory for room."""
@@ -153,7 +153,7 @@ class TraceWriter:
                 size = max(usual, -(-needed // PAGE) * PAGE)
                 window = self._file.window(start, size, self._window)
             except (OSError, ValueError) as error:
-                self._again_at = time.monotonic() + _AGAIN_S
+                self._again_at = time.monotonic() + AGAIN_S
                 self._count_dropped(0, error)
                 return False
             self._window = window

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 
 from runners.environments.frameworks import DRIVER_LIBRARY, Framework
 from runners.machine import gpus
 from runners.machine.gpus import Gpu
+from runners.remembered import remembered
 
 _DRIVER_KNOWN_FOR_S = 30.0
-_driver: tuple[float, bool] | None = None
 
 
 def choose_build(framework: Framework) -> tuple[str, str]:
@@ -47,7 +46,7 @@ def warnings(framework: Framework, cards: Sequence[Gpu]) -> list[str]:
 
 def driver_problem(framework: Framework) -> str | None:
     """Why the framework's build for GPUs is of no use without a driver, where this machine has none."""
-    if not framework.needs_driver or _driver_found():
+    if not framework.needs_driver or driver_found():
         return None
     return (
         f"{framework.title}'s build for GPUs cannot even be imported without the NVIDIA driver's"
@@ -68,12 +67,9 @@ def _words(framework: Framework, card: Gpu) -> str:
     return f"{card.device} ({card.name}) has compute capability {capability}, and {framework.capability.why}"
 
 
-def _driver_found() -> bool:
+@remembered(_DRIVER_KNOWN_FOR_S)
+def driver_found() -> bool:
     """Whether the loader finds the driver's library, asked in a process that does not keep it loaded."""
-    global _driver
-    now = time.monotonic()
-    if _driver is None or now - _driver[0] > _DRIVER_KNOWN_FOR_S:
-        ask = [sys.executable, "-I", "-c", f"import ctypes; ctypes.CDLL({DRIVER_LIBRARY!r})"]
-        done = subprocess.run(ask, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-        _driver = (now, done.returncode == 0)
-    return _driver[1]
+    ask = [sys.executable, "-I", "-c", f"import ctypes; ctypes.CDLL({DRIVER_LIBRARY!r})"]
+    done = subprocess.run(ask, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    return done.returncode == 0

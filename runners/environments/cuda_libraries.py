@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from collections.abc import Iterable
 from pathlib import Path
+
+from runners.remembered import remembered
 
 _NUMBERS = {
     11: {
@@ -22,10 +23,9 @@ _NUMBERS = {
 }
 """By CUDA's first number: each library with the one in its file's name."""
 _SITES = "lib*/python3*/site-packages"
-_LDCONFIGS = ("/sbin/ldconfig", "/usr/sbin/ldconfig")
+LDCONFIGS = ("/sbin/ldconfig", "/usr/sbin/ldconfig")
 _KNOWN_FOR_S = 60.0
 _TIMEOUT_S = 10.0
-_loader: tuple[float, frozenset[str] | None] | None = None
 
 
 def opened(cuda: int, cudnn: int) -> tuple[str, ...]:
@@ -53,17 +53,10 @@ def not_found(environment: Path, names: Iterable[str]) -> list[str]:
     ]
 
 
+@remembered(_KNOWN_FOR_S)
 def loader_names() -> frozenset[str] | None:
     """What the system's loader knows, as `ldconfig -p` prints it; None where that cannot be asked."""
-    global _loader
-    now = time.monotonic()
-    if _loader is None or now - _loader[0] > _KNOWN_FOR_S:
-        _loader = (now, _asked())
-    return _loader[1]
-
-
-def _asked() -> frozenset[str] | None:
-    for program in _LDCONFIGS:
+    for program in LDCONFIGS:
         try:
             done = subprocess.run(
                 [program, "-p"],

@@ -183,7 +183,7 @@ def refuse_useless(framework: str, build: str | None) -> None:
 
 def suited_build(framework: str) -> str:
     """The build that the machine calls for, `cpu` or `gpu`; looked up once."""
-    return _suits(framework)[0]
+    return chosen_build(framework)[0]
 
 
 def base_python(framework: Framework, locked: bool = False) -> Callable[[Workbench], str]:
@@ -266,14 +266,15 @@ def _about(framework: Framework, build: str) -> str | None:
     """What the user should know of a ready environment: that it cannot be used here, or a faster one can."""
     if build == "gpu":
         return driver_problem(framework)
-    suits, why = _suits(framework.name)
+    suits, why = chosen_build(framework.name)
     if suits == "cpu":
         return None
     return f"this is the CPU build, and {why}: python3 -m app setup --framework {framework.name} --build gpu"
 
 
 @functools.lru_cache(maxsize=8)
-def _suits(framework: str) -> tuple[str, str]:
+def chosen_build(framework: str) -> tuple[str, str]:
+    """The build that the machine calls for, and why; looked up once."""
     return choose_build(FRAMEWORKS[framework])
 
 

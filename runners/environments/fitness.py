@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import dataclasses
 import re
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -19,16 +18,15 @@ from runners.environments.uv import fetched_folder
 from runners.machine.cuda_order import mig_of
 from runners.machine.gpus import Gpu, gpus_of
 from runners.python_source import parse_expression
+from runners.remembered import remembered
 
 Status = Literal["works", "cpu", "warning", "no"]
 """`cpu`: it works, and there is no GPU that it could use."""
 RANK = {"works": 0, "cpu": 1, "warning": 2, "no": 3}
-_BUILD_INFO = "lib/python3*/site-packages/tensorflow/python/platform/build_info.py"
 _LIBDEVICE = "lib/python3*/site-packages/nvidia/cuda_nvcc/nvvm/libdevice/libdevice.10.bc"
 _CODE = re.compile(r"(sm|compute)_(\d+)(\d)[af]?")
 _READABLE_BYTES = 1 << 16
 _PYTHON_KNOWN_FOR_S = 60.0
-_pythons: dict[str, tuple[float, bool]] = {}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -155,20 +153,15 @@ def _installed(framework: Framework, found: Environment, package: str = "") -> P
         return Part("environment", "warning", "it is being installed")
     if found.state == "failed":
         return Part("environment", "no", f"its install failed: {found.reason or 'see the log'}")
-    if _has_python(framework):
+    if has_python(framework.oldest_python, framework.newest_python):
         return Part("environment", "warning", f"not installed yet; there is a {spoken} for it")
     return Part("environment", "warning", f"not installed yet; it needs {spoken}, which uv would fetch")
 
 
-def _has_python(framework: Framework) -> bool:
-    """Whether an environment can be made here; remembered for a while: interpreters are run for it."""
-    now = time.monotonic()
-    at, found = _pythons.get(framework.name, (-_PYTHON_KNOWN_FOR_S, False))
-    if now - at >= _PYTHON_KNOWN_FOR_S:
-        side = fetched_folder(environments.folder())
-        found = find_python(framework.oldest_python, framework.newest_python, side) is not None
-        _pythons[framework.name] = (now, found)
-    return found
+@remembered(_PYTHON_KNOWN_FOR_S)
+def has_python(oldest: tuple[int, int], newest: tuple[int, int]) -> bool:
+    """Whether an interpreter of these versions is here; remembered for a while: some are run for it."""
+    return find_python(oldest, newest, fetched_folder(environments.folder())) is not None
 
 
 def gpu_parts(framework: Framework, snapshot: Mapping[str, Any], build: CudaBuild | None) -> list[Part]:
@@ -255,12 +248,13 @@ def card_part(framework: Framework, card: Gpu, build: CudaBuild, driver_cuda: tu
 
 def cuda_build(framework: Framework, found: Environment) -> CudaBuild | None:
     """Return what the installed build says of itself, else what Hopscope would install."""
-    return _told_by(found.path) if found.build == "gpu" and _told_by(found.path) else framework.cuda
+    told = _told_by(found.path, framework.build_info) if found.build == "gpu" else None
+    return told or framework.cuda
 
 
-def _told_by(environment: Path) -> CudaBuild | None:
-    """What TensorFlow writes down of its own build; None where it cannot be read. Nothing is imported."""
-    for file in environment.glob(_BUILD_INFO):
+def _told_by(environment: Path, build_info: str) -> CudaBuild | None:
+    """What a framework writes down of its own build; None where it cannot be read. Nothing is imported."""
+    for file in environment.glob(f"lib/python3*/site-packages/{build_info}") if build_info else ():
         try:
             text = file.read_text()[:_READABLE_BYTES]
             written = text[text.index("OrderedDict(") + len("OrderedDict(") : text.rindex(")")]

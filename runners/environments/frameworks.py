@@ -10,8 +10,9 @@ from runners.environments.virtualenv import Lock, Recipe
 BUILDS = ("cpu", "gpu")
 DRIVER_LIBRARY = "libcuda.so.1"
 _RUNNERS = Path(__file__).resolve().parents[1]
-_REQUIREMENTS = _RUNNERS / "requirements"
-LOCKED = _REQUIREMENTS / "locked"
+REQUIREMENTS = _RUNNERS / "requirements"
+LOCKED = REQUIREMENTS / "locked"
+_TENSORFLOW_BUILD = "tensorflow/python/platform/build_info.py"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,6 +56,8 @@ class ExactWay:
     """What it changes, for the plan of a run."""
     help: str
     """What it is for, and what it costs, for who chooses."""
+    brief: str = ""
+    """The same in one clause, for the command line."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,13 +94,23 @@ class Framework:
     needs_driver: bool = False
     """Whether its build for GPUs cannot even be imported without the driver's library."""
     exact: ExactWay = ExactWay({}, "", "")
+    device: str = ""
+    """What its code calls a GPU, with ``{}`` for the number."""
+    numbering: str = ""
+    """Where its numbers are not CUDA's, in a sentence."""
+    memory_habit: str = ""
+    """What it does with a GPU's memory that surprises, in a sentence."""
+    build_info: str = ""
+    """The Python file in which it writes down what its build was made with, beside the module's folder."""
+    places_ops: bool = False
+    """Whether it chooses each op's device by its kernels, of which a table is here; else arrays decide."""
     preloaded: tuple[str, ...] = ()
     """What its build for GPUs does not find by itself: libraries beside the module's folder, in order."""
 
     def recipe(self, build: str, locked: bool = False) -> Recipe:
         """What an environment of this build holds; `locked`, in the versions and wheels that were locked."""
         stem = self.name if build == "cpu" else f"{self.name}-{build}"
-        files = _preloading(self.module, self.preloaded) if build == "gpu" and self.preloaded else {}
+        files = preloading_files(self.module, self.preloaded) if build == "gpu" and self.preloaded else {}
         recipe = read_recipe(stem, self.name, self.disk_bytes[build], build, files)
         return dataclasses.replace(recipe, lock=read_lock(stem)) if locked else recipe
 
@@ -110,7 +123,7 @@ FRAMEWORKS = {
         (3, 10),
         (3, 13),
         {"cpu": 2_100_000_000, "gpu": 10_000_000_000},
-        ("tensorflow/python/platform/build_info.py", "'is_cuda_build', True"),
+        (_TENSORFLOW_BUILD, "'is_cuda_build', True"),
         imported_as=("tensorflow", "keras", "tf_keras"),
         other_packages=("tensorflow-cpu", "tf-nightly"),
         shown_packages=("keras", "tf-keras", "numpy"),
@@ -128,7 +141,16 @@ FRAMEWORKS = {
             "Transfers inside loops and branches are counted one by one from TensorFlow's verbose log, not "
             "sampled. Steps with loops or branches then take several times as long, and standard error goes "
             "through a file.",
+            "count each transfer inside TensorFlow's loops and branches",
         ),
+        device="/GPU:{}",
+        numbering=(
+            "TensorFlow leaves out cards with far fewer multiprocessors than the best one (fewer than 8, and"
+            " fewer than it has); the numbers of those behind them then move up."
+        ),
+        memory_habit="TensorFlow takes all memory at once unless memory growth is set.",
+        build_info=_TENSORFLOW_BUILD,
+        places_ops=True,
     ),
     "mxnet": Framework(
         "mxnet",
@@ -158,7 +180,9 @@ FRAMEWORKS = {
             "One operation runs at a time, so that copies which the framework makes by itself are measured "
             "at the line that causes them, not inferred. Times and overlap are then not those of a normal "
             "run.",
+            "run MXNet one operation at a time, to measure which line copies what it copies by itself",
         ),
+        device="gpu({})",
         # Each stands behind those that it links with.
         preloaded=(
             "nvidia/cuda_runtime/lib/libcudart.so.11.0",
@@ -194,10 +218,10 @@ def read_recipe(
     stem: str, label: str, disk_bytes: int, build: str, files: dict[str, str] | None = None
 ) -> Recipe:
     """The recipe in runners/requirements/`stem`.txt and, where there is one, `stem`.no-deps.txt."""
-    alone = _REQUIREMENTS / f"{stem}.no-deps.txt"
+    alone = REQUIREMENTS / f"{stem}.no-deps.txt"
     return Recipe(
         label,
-        (_REQUIREMENTS / f"{stem}.txt",),
+        (REQUIREMENTS / f"{stem}.txt",),
         (alone,) if alone.exists() else (),
         disk_bytes,
         {"build": build},
@@ -211,7 +235,7 @@ def read_lock(stem: str) -> Lock:
     return Lock((LOCKED / f"{stem}.txt",), (alone,) if alone.exists() else ())
 
 
-def _preloading(module: str, libraries: tuple[str, ...]) -> dict[str, str]:
+def preloading_files(module: str, libraries: tuple[str, ...]) -> dict[str, str]:
     """The files that make an environment load `libraries` when `module` is imported, and not before."""
     call = f"import _hopscope_preload; _hopscope_preload.before_import({module!r}, {libraries!r})\n"
     return {

@@ -41,7 +41,7 @@ def one_file(program: str) -> str:
     It needs the program's framework and numpy, and for the digits the data file beside it or scikit-learn.
     Raises UsageError where there is no such program.
     """
-    return _Assembly(catalogue.program(program).script).text()
+    return Assembly(catalogue.program(program).script).text()
 
 
 def companions(program: str) -> tuple[Path, ...]:
@@ -49,7 +49,7 @@ def companions(program: str) -> tuple[Path, ...]:
 
     Raises UsageError where there is no such program.
     """
-    reads = _Assembly(catalogue.program(program).script).uses(("shared.digits", "load_kept"))
+    reads = Assembly(catalogue.program(program).script).uses(("shared.digits", "load_kept"))
     return (_DIGITS, _DIGITS.with_name("digits.ATTRIBUTION.txt")) if reads else ()
 
 
@@ -90,7 +90,9 @@ def file_name(program: str) -> str:
     return program.replace("-", "_") + ".py"
 
 
-class _Assembly:
+class Assembly:
+    """A script with what it uses of the programs' modules, as one text."""
+
     def __init__(self, script: Path) -> None:
         self.folder = script.parent
         self.script = script
@@ -102,6 +104,7 @@ class _Assembly:
         self.main = self._module(script.stem)
 
     def text(self) -> str:
+        """All of it, as Python reads it."""
         for part in self.main.parts:
             self._want(part)
         parts = list(self.wanted.values())

@@ -165,28 +165,31 @@ def _kept() -> list[Costs]:
     return sorted((one for one in read if one), key=lambda one: -one.made)
 
 
-def estimate(
-    costs: Costs | None,
-    device_map: Mapping[str, Mapping[str, Any]],
-    src: str,
-    dst: str,
-    size: int | None,
-    count: int | None = 1,
-    src_memory: str = "device",
-    dst_memory: str = "device",
-) -> float | None:
-    """Return the seconds that `count` copies of `size` bytes take; None where that was not measured.
+@dataclasses.dataclass(frozen=True)
+class Copy:
+    """A copy between two devices, by a run's own names."""
 
-    Devices are a run's own names, `device_map` says what they are. The host's memory counts as pageable,
+    src: str
+    dst: str
+    size: int | None
+    count: int | None = 1
+    src_memory: str = "device"
+    dst_memory: str = "device"
+
+
+def estimate(costs: Costs | None, device_map: Mapping[str, Mapping[str, Any]], copy: Copy) -> float | None:
+    """Return the seconds that all of a copy takes; None where that was not measured.
+
+    `device_map` says what the devices are. The host's memory counts as pageable,
     which Python's and numpy's is. None for stand-ins, whose copies cost nothing like it.
     """
-    if costs is None or size is None or count is None:
+    if costs is None or copy.size is None or copy.count is None:
         return None
-    ends = [_end(src, src_memory, device_map), _end(dst, dst_memory, device_map)]
+    ends = [_end(copy.src, copy.src_memory, device_map), _end(copy.dst, copy.dst_memory, device_map)]
     if None in ends:
         return None
     pair = costs.pair(str(ends[0]), str(ends[1]))
-    return None if pair is None else pair.seconds(size) * count
+    return None if pair is None else pair.seconds(copy.size) * copy.count
 
 
 def _end(device: str, memory: str, device_map: Mapping[str, Mapping[str, Any]]) -> str | None:

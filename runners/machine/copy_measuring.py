@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROBE = "probes.cuda.bandwidth"
 LEAST_FREE_BYTES = 1 << 30
 """A card with less free memory is left alone: the context alone takes several hundred MiB of it."""
-_SLACK_S = 30.0
+SLACK_S = 30.0
 """For CUDA's start and the contexts, beyond the time for measuring."""
 _LOCK_NAME = ".measuring"
 
@@ -116,7 +116,7 @@ def _ask(uuids: list[str], tell: Tell) -> dict[str, Any]:
     )
     # A call into the driver may never return.
     late = threading.Event()
-    limit = LIMIT_S + _SLACK_S
+    limit = LIMIT_S + SLACK_S
 
     def end() -> None:
         late.set()

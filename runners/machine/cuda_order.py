@@ -46,10 +46,6 @@ PROBE = "probes.cuda.order"
 TIMEOUT_S = 30.0
 _FAILURE_KNOWN_FOR_S = 30.0
 
-_guard = threading.Lock()
-_measured: dict[tuple[object, ...], Order] = {}
-_failed: dict[tuple[object, ...], tuple[float, Order]] = {}
-
 
 @dataclasses.dataclass(frozen=True)
 class Order:
@@ -77,6 +73,19 @@ class Orders:
     def named(self) -> tuple[tuple[OrderName, Order], ...]:
         """Each with the CUDA_DEVICE_ORDER that gives it."""
         return ((PCI_BUS_ID, self.pci_bus_id), (FASTEST_FIRST, self.fastest_first))
+
+
+class Answers:
+    """What the driver said of a machine's cards; to be asked for by one thread at a time, under `guard`."""
+
+    def __init__(self) -> None:
+        self.guard = threading.Lock()
+        self.measured: dict[tuple[object, ...], Order] = {}
+        self.failed: dict[tuple[object, ...], tuple[float, Order]] = {}
+        """With the times of the failures."""
+
+
+answers = Answers()
 
 
 def order_name(value: str | None) -> OrderName:
@@ -176,17 +185,17 @@ def _number(order: Order, uuid: str) -> Any:
 def _asked(cards: Sequence[Gpu], name: OrderName) -> Order:
     """What the driver says; remembered for as long as the cards stay the same, a failure for a moment."""
     machine = (name, *sorted((card.uuid, card.pci_bus_id) for card in cards))
-    with _guard:
-        if machine in _measured:
-            return _measured[machine]
-        at, failure = _failed.get(machine, (0.0, None))
+    with answers.guard:
+        if machine in answers.measured:
+            return answers.measured[machine]
+        at, failure = answers.failed.get(machine, (0.0, None))
         if failure is not None and time.monotonic() - at < _FAILURE_KNOWN_FOR_S:
             return failure
         found = _joined(cards, ask_driver(name))
         if found.ordinals is None:
-            _failed[machine] = (time.monotonic(), found)
+            answers.failed[machine] = (time.monotonic(), found)
         else:
-            _measured[machine] = found
+            answers.measured[machine] = found
         return found
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Mapping
 from typing import Any
 
 from probes.nvml.missing import is_missing
 from runners.errors import HopscopeError
 from runners.machine import monitor
+from runners.remembered import remembered
 
 KNOWN_FOR_S = 5.0
 
@@ -39,19 +39,18 @@ class Gpus:
     problem: str | None = None
 
 
-_last: tuple[float, Gpus] | None = None
-
-
 def known_gpus() -> Gpus:
     """Return the GPUs as they were a few seconds ago at most: asking the driver anew may take a while."""
-    global _last
     watching = monitor.shared()
     if watching.state == "live" and watching.snapshot is not None:
         return gpus_of(watching.snapshot)
-    now = time.monotonic()
-    if _last is None or now - _last[0] > KNOWN_FOR_S:
-        _last = (now, list_gpus())
-    return _last[1]
+    return recent_gpus()
+
+
+@remembered(KNOWN_FOR_S)
+def recent_gpus() -> Gpus:
+    """Return what `list_gpus` said a few seconds ago at most."""
+    return list_gpus()
 
 
 def list_gpus() -> Gpus:

@@ -1,16 +1,11 @@
-"""What of a program's options cannot work with the data, or with the packages, that there are."""
+"""What of a program's options cannot work with the data that there is."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
-from runners.environments.installed_versions import package_versions
 from runners.program import Value
 from runners.programs.helpers.shared import digit_files
-
-_OWN_KERAS_3 = (2, 16)
-"""The first TensorFlow that comes with Keras 3; those before have Keras 2 and no other."""
 
 
 def data_problems(options: Mapping[str, Value | None]) -> list[str]:
@@ -18,17 +13,3 @@ def data_problems(options: Mapping[str, Value | None]) -> list[str]:
     data = options.get("data")
     missing = digit_files.why_not(data) if isinstance(data, str) else None
     return [missing.replace("--data ", "data=")] if missing else []
-
-
-def package_problems(options: Mapping[str, Value | None], python: Path) -> list[str]:
-    """Return why this interpreter does not have the Keras that is asked for; [] where it can't be asked."""
-    versions = package_versions(python) if "keras" in options else {}
-    tensorflow = tuple(int(part) for part in versions.get("tensorflow", "").split(".")[:2] if part.isdigit())
-    if not tensorflow:
-        return []
-    if options["keras"] == "2" and tensorflow >= _OWN_KERAS_3 and "tf-keras" not in versions:
-        told = f"keras=2 is not here: TensorFlow {versions['tensorflow']} has Keras 3"
-        return [f"{told}; install tf_keras beside it, in the environment of {python}"]
-    if options["keras"] == "3" and tensorflow < _OWN_KERAS_3:
-        return [f"keras=3 is not here: TensorFlow {versions['tensorflow']} has Keras 2; choose keras=2"]
-    return []

@@ -23,18 +23,10 @@ def process_problems(
     devices = [device for share in shares.values() for device in share]
     problems = _batch_problems(cluster, values, shares)
     if cluster.coordinated:
-        if values.get("loop") == "fit":
-            problems.append("loop=fit is not possible: Keras 3 cannot fit under ParameterServerStrategy")
-        if values.get("jit-compile") == "on":
-            problems.append("jit-compile=on is not possible: XLA reads no variable of another process")
         return problems
     kinds = {name.partition(":")[0] for name in devices}
     if cluster.own_gpus and len(kinds) > 1:
         problems.append(f"the devices must be of one kind, and {_shown(devices)} are not")
-    if values.get("loop") == "fit" and values.get("keras") == "3":
-        problems.append("loop=fit needs keras=2: Keras 3 cannot fit under MultiWorkerMirroredStrategy")
-    if values.get("loop") == "fit" and values.get("jit-compile") == "on" and "cpu" in kinds:
-        problems.append("jit-compile=on works with loop=fit on GPUs only; on CPU devices, with loop=custom")
     if values.get("communication") == "nccl" and "cpu" in kinds:
         problems.append(
             f"communication=nccl needs GPUs: NCCL has no kernel for CPU devices, which {_shown(devices)} are"

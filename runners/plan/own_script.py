@@ -16,7 +16,7 @@ from runners.environments.frameworks import FRAMEWORKS
 from runners.environments.interpreters import Interpreter, check
 from runners.errors import UsageError
 from runners.plan.imports import module_file
-from runners.plan.plan import NO_INTERPRETER, Plan
+from runners.plan.plan import NO_INTERPRETER, LaunchOptions, Plan
 from runners.plan.script_folders import allowed, inside
 from runners.plan.script_plan import plan_script
 from runners.runs.registry import home
@@ -111,12 +111,9 @@ def plan_own(own: OwnScript, share: bool = False) -> Plan:
         [target, *arguments],
         framework=own.framework or None,
         devices=own.devices,
-        python=own.python or None,
+        launch=LaunchOptions(python=own.python or None, origin="page", share=share, exact=own.exact),
         cwd=cwd,
-        origin="page",
         module=own.module,
-        share=share,
-        exact=own.exact,
         variables=variables,
     )
     if own.python:

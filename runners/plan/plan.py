@@ -36,6 +36,22 @@ Kind = Literal["program", "script"]
 
 
 @dataclasses.dataclass(frozen=True)
+class LaunchOptions:
+    """How a run is to be launched, whatever it runs."""
+
+    python: str | Path | None = None
+    """The interpreter; None for that of the framework's environment."""
+    origin: str = "cli"
+    share: bool = False
+    """Whether it may use GPUs that another run uses."""
+    record: bool = True
+    exact: bool = False
+
+
+AS_USUAL = LaunchOptions()
+
+
+@dataclasses.dataclass(frozen=True)
 class Plan:
     """A launch that has not happened. With `problems` it cannot: they say why, one line each."""
 

@@ -15,9 +15,10 @@ from runners.machine.cuda_order import may_use
 from runners.machine.gpus import Gpus, known_gpus
 from runners.plan.device_choice import DeviceChoice, choose
 from runners.plan.fitting import program_notes, program_problems
-from runners.plan.fitting_data import package_problems
 from runners.plan.plan import (
+    AS_USUAL,
     ROOT,
+    LaunchOptions,
     Plan,
     choose_exact,
     choose_interpreter,
@@ -39,12 +40,8 @@ def plan_program(
     stand_ins: int | None = None,
     steps: int | None = None,
     options: Mapping[str, Value] | None = None,
-    python: str | Path | None = None,
-    origin: str = "cli",
-    share: bool = False,
-    record: bool = True,
-    exact: bool = False,
     resume: str | Path | None = None,
+    launch: LaunchOptions = AS_USUAL,
 ) -> Plan:
     """Plan a run of a catalogued program. UsageError for an unknown one; all else is in `problems`.
 
@@ -70,23 +67,23 @@ def plan_program(
     values = _values(program, options, problems)
     if steps is not None and steps < 1:
         problems.append(f"--steps {steps} is not possible: it takes a whole number of at least 1")
-    interpreter = choose_interpreter(program.framework, python)
+    interpreter = choose_interpreter(program.framework, launch.python)
     problems += [interpreter.problem] if interpreter.problem else []
     gpus = known_gpus()
     choice = choose(devices, stand_ins, gpus)
     if choice.names is None and not choice.problems:
-        choice = _default_devices(program, values, gpus, interpreter.build, share)
+        choice = _default_devices(program, values, gpus, interpreter.build, launch.share)
     problems += choice.problems
     refused, warned = judge_cards(program.framework, choice.cards, interpreter)
     problems += refused
     if not choice.problems:
         problems += program_problems(program, choice.names or [], values)
     if interpreter.problem is None:
-        problems += package_problems(values, interpreter.python)
+        problems += [line for need in program.needs for line in need(values, interpreter.python)]
     if not program.script.is_file():
         problems.append(f"the program's script {program.script} is missing")
 
-    mode = choose_exact(program.framework, exact, record)
+    mode = choose_exact(program.framework, launch.exact, launch.record)
     problems += mode.problems
     given = frozenset(options or {})
     script = Script(program, interpreter.python, values, given, steps, name_devices=devices is not None)
@@ -98,14 +95,14 @@ def plan_program(
         name=program.name,
         framework=program.framework,
         command=[str(interpreter.python), *script.words(choice)],
-        env=recorder_env(record, mode) | choice.env,
+        env=recorder_env(launch.record, mode) | choice.env,
         cwd=ROOT,
         python=interpreter.python,
         devices=choice.names,
         stand_ins=choice.stand_ins,
         steps=steps if steps is not None else program.default_steps,
         options=values,
-        problems=problems + held_problems(choice.cards, share),
+        problems=problems + held_problems(choice.cards, launch.share),
         unready=interpreter.problem if interpreter.installable else None,
         notes=notes
         + program_notes(program, values, _shares(processes, choice))
@@ -115,10 +112,10 @@ def plan_program(
         + mode.notes,
         device_map=processes.device_map() if processes else choice.map(),
         cards=choice.cards,
-        share=share,
-        origin=origin,
+        share=launch.share,
+        origin=launch.origin,
         warning=program.cluster.warning if program.cluster else None,
-        stages=plan_stages(script, choice, processes, record, mode),
+        stages=plan_stages(script, choice, processes, launch.record, mode),
         time_limit_s=program.cluster.limit_s(values) if program.cluster else None,
         resumes=resumed,
     )

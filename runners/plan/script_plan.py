@@ -15,6 +15,8 @@ from runners.machine.gpus import known_gpus
 from runners.plan.device_choice import DeviceChoice, choose
 from runners.plan.imports import framework_of, module_file
 from runners.plan.plan import (
+    AS_USUAL,
+    LaunchOptions,
     Plan,
     capability_notes,
     choose_exact,
@@ -33,14 +35,10 @@ def plan_script(
     *,
     framework: str | None = None,
     devices: Sequence[str] | None = None,
-    python: str | Path | None = None,
     cwd: str | Path | None = None,
-    origin: str = "cli",
     module: bool = False,
-    share: bool = False,
-    record: bool = True,
-    exact: bool = False,
     variables: Mapping[str, str] | None = None,
+    launch: LaunchOptions = AS_USUAL,
 ) -> Plan:
     """Plan a run of any script, `argv` being its path and arguments, or a module's name and arguments.
 
@@ -60,9 +58,9 @@ def plan_script(
         problems += _script_problems(target, folder / target)
     seen = framework_of(file, folder if module else None) if file and framework is None else None
     chosen = framework or seen or DEFAULT_FRAMEWORK
-    interpreter = choose_interpreter(chosen, python)
+    interpreter = choose_interpreter(chosen, launch.python)
     problems += [interpreter.problem] if interpreter.problem else []
-    mode = choose_exact(chosen, exact, record)
+    mode = choose_exact(chosen, launch.exact, launch.record)
     problems += mode.problems
     gpus = known_gpus()
     choice = choose(devices, None, gpus)
@@ -86,20 +84,20 @@ def plan_script(
         name=_slug(target.rpartition(".")[2] if module else Path(target).stem),
         framework=chosen,
         command=[str(interpreter.python), *words],
-        env=recorder_env(record, mode, own) | choice.env,
+        env=recorder_env(launch.record, mode, own) | choice.env,
         cwd=folder,
         python=interpreter.python,
         devices=choice.names,
         stand_ins=None,
         steps=None,
         options={},
-        problems=problems + held_problems(cards, share),
+        problems=problems + held_problems(cards, launch.share),
         unready=interpreter.problem if interpreter.installable else None,
-        notes=choice.notes + warned + _default_notes(framework or seen, python) + mode.notes,
+        notes=choice.notes + warned + _default_notes(framework or seen, launch.python) + mode.notes,
         device_map=choice.map(),
         cards=cards,
-        share=share,
-        origin=origin,
+        share=launch.share,
+        origin=launch.origin,
     )
 
 

@@ -17,8 +17,8 @@ from probes.trace.preflight import KERNELS_VARIABLE
 from runners.catalogue import Value
 from runners.environments.frameworks import FRAMEWORKS
 from runners.errors import UsageError
-from runners.plan.plan import INJECT, RUN_PLACEHOLDER, Plan
-from runners.plan.preflight_plan import SECONDS, STEPS, as_preflight
+from runners.plan.plan import INJECT, RUN_PLACEHOLDER, LaunchOptions, Plan
+from runners.plan.preflight_plan import SECONDS, STEPS, Extent, as_preflight
 from runners.plan.program_plan import plan_program
 from runners.plan.script_plan import plan_script
 from runners.runs import ownership, run_files
@@ -94,7 +94,7 @@ def _program(run: Run, options: Mapping[str, Value], origin: str) -> Plan:
         stand_ins=stand_ins,
         steps=spec.get("steps"),
         options={**kept, **options},
-        origin=origin,
+        launch=LaunchOptions(origin=origin),
     )
 
 
@@ -112,11 +112,9 @@ def _script(spec: Mapping[str, Any], origin: str) -> Plan:
             words[1:] if module else words,
             framework=spec.get("framework"),
             devices=spec.get("devices"),
-            python=python,
+            launch=LaunchOptions(python=python, origin=origin, exact=exact),
             cwd=spec.get("cwd"),
-            origin=origin,
             module=module,
-            exact=exact,
             variables=variables,
         )
 
@@ -143,10 +141,12 @@ def _as_before(plan: Plan, spec: Mapping[str, Any]) -> Plan:
     kernels = (spec.get("env") or {}).get(KERNELS_VARIABLE)
     return as_preflight(
         plan,
-        steps=int(asked.get("steps") or STEPS),
-        gpus=int(asked.get("gpus") or 0),
-        seconds=float(asked.get("seconds") or SECONDS),
-        kernels=str(kernels or ""),
+        extent=Extent(
+            steps=int(asked.get("steps") or STEPS),
+            gpus=int(asked.get("gpus") or 0),
+            seconds=float(asked.get("seconds") or SECONDS),
+            kernels=str(kernels or ""),
+        ),
     )
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 PREFIX = ".removed-"
 """Begins the name of a folder that is being deleted."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_MOUNTS = Path("/proc/self/mountinfo")
+MOUNTS = Path("/proc/self/mountinfo")
 
 
 def remove(registry: Path, name: str) -> None:
@@ -113,7 +113,7 @@ def _require_unmounted(registry: Path, name: str) -> None:
     """Refuse a folder with something mounted in it before anything of it is deleted."""
     folder = str(registry.resolve() / name)
     with contextlib.suppress(FileNotFoundError, PermissionError):
-        for line in _MOUNTS.read_bytes().splitlines():
+        for line in MOUNTS.read_bytes().splitlines():
             mounted = os.fsdecode(_plain(line.split(b" ")[4]))
             if mounted == folder or mounted.startswith(folder + "/"):
                 raise OSError(errno.EBUSY, "a file system is mounted in it; unmount that first", mounted)

@@ -32,7 +32,7 @@ from runners.runs.status import StatusBoard, read_object
 from runners.runs.supervision import DEFAULT_GRACE_S, STOP_NAME
 from runners.supervise.group import Group, merged
 from runners.supervise.members import Stage, read_stages
-from runners.supervise.outcome import judge_end
+from runners.supervise.outcome import End, judge_end
 from runners.supervise.run_log import RunLog
 from runners.supervise.run_sampler import Companion
 from runners.supervise.signals import SignalQueue
@@ -188,14 +188,16 @@ class Supervisor:
         """Put into the status how the last stage that ran ended, with what there is to say of all."""
         decisive = watch.decisive
         end = judge_end(
-            decisive.wait_status,
-            watch.stop_asked,
-            watch.grace_s if watch.killed_at is not None else None,
-            leftovers,
-            member=decisive.member.name if watch.group.several else None,
-            deserted=watch.deserted,
-            limit_s=self.limit.seconds if self.limit is not None and watch.overdue else None,
-            remarks=remarks,
+            End(
+                decisive.wait_status,
+                watch.stop_asked,
+                watch.grace_s if watch.killed_at is not None else None,
+                leftovers,
+                member=decisive.member.name if watch.group.several else None,
+                deserted=watch.deserted,
+                limit_s=self.limit.seconds if self.limit is not None and watch.overdue else None,
+                remarks=remarks,
+            )
         )
         if end["state"] != "finished":
             end["reason"] = self._in_stage(end["reason"])

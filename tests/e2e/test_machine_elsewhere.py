@@ -17,6 +17,7 @@ import pytest
 
 from app.views import units
 from runners.plan.launcher import launch, plan_script
+from runners.plan.plan import LaunchOptions
 from tests.e2e.conftest import ROOT, Server, settled, start_server, wait_until
 from tests.e2e.machine_page import MachinePage, expect
 from tests.e2e.run_page import SLOW, RunPage, write_script
@@ -66,7 +67,9 @@ def test_without_a_gpu_it_says_why_and_shows_the_host(server: Server, page: Any,
     newest = "plot => plot.data[0].y.at(-1)"
     wait_until(lambda: machine.history.evaluate(newest) is not None, 60, lambda: "the host has no curve")
     expect(page.locator(".machine-runs .empty")).to_contain_text("No run goes on.")
-    run = launch(plan_script([str(write_script(tmp_path, "slow", SLOW))], python=sys.executable))
+    run = launch(
+        plan_script([str(write_script(tmp_path, "slow", SLOW))], launch=LaunchOptions(python=sys.executable))
+    )
     expect(machine.host.get_by_role("link", name="slow")).to_be_visible()
     row = machine.run_processes.filter(has_text="slow.py")
     expect(row).to_have_count(1)

@@ -12,6 +12,7 @@ import pytest
 
 from app.reports.run_report import run_report
 from runners.plan.launcher import launch, plan_program, plan_script
+from runners.plan.plan import LaunchOptions
 from runners.runs import registry
 from runners.runs.registry import Run
 from tests.e2e.conftest import Server, drag, settled
@@ -191,7 +192,9 @@ def test_the_exact_command_is_kept(server: Server, finished: Run, run_page: RunP
 
 
 def test_a_running_run_is_stopped_from_its_page(server: Server, run_page: RunPage, tmp_path: Path) -> None:
-    run = launch(plan_script([str(write_script(tmp_path, "slow", SLOW))], python=sys.executable))
+    run = launch(
+        plan_script([str(write_script(tmp_path, "slow", SLOW))], launch=LaunchOptions(python=sys.executable))
+    )
     run_page.open(server, run.id)
     run_page.wait_for_state("running")
     expect(run_page.fact("progress")).to_contain_text("/ 100,000")
@@ -209,7 +212,11 @@ def test_a_running_run_is_stopped_from_its_page(server: Server, run_page: RunPag
 def test_a_failed_run_says_why_and_its_output_stays_text(
     server: Server, run_page: RunPage, tmp_path: Path
 ) -> None:
-    run = launch(plan_script([str(write_script(tmp_path, "failing", FAILING))], python=sys.executable))
+    run = launch(
+        plan_script(
+            [str(write_script(tmp_path, "failing", FAILING))], launch=LaunchOptions(python=sys.executable)
+        )
+    )
     registry.wait(run, 60)
     run_page.open(server, run.id)
     run_page.wait_for_state("failed")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from runners.plan.launcher import launch, plan_program, plan_script
+from runners.plan.plan import LaunchOptions
 from runners.plan.resuming import last_checkpoint
 from runners.runs import registry
 from tests.e2e.conftest import Server, wait_until
@@ -53,7 +54,9 @@ def test_kill_and_resume(server: Server, page: Any) -> None:
 
 
 def test_what_saves_nothing_is_not_offered_to_be_resumed(server: Server, page: Any, tmp_path: Path) -> None:
-    run = launch(plan_script([str(write_script(tmp_path, "slow", SLOW))], python=sys.executable))
+    run = launch(
+        plan_script([str(write_script(tmp_path, "slow", SLOW))], launch=LaunchOptions(python=sys.executable))
+    )
     run_page = RunPage(page)
     run_page.open(server, run.id)
     run_page.wait_for_state("running")

@@ -16,6 +16,7 @@ from app.reports.run_report import run_report
 from app.store.run import open_run
 from runners.machine import gpus
 from runners.plan.launcher import launch, plan_program, plan_script
+from runners.plan.plan import LaunchOptions
 from runners.runs import registry
 from runners.runs.run import Run
 from runners.supervise.sample_rows import SAMPLES_NAME
@@ -130,7 +131,7 @@ def test_a_run_of_before_there_were_samples_says_so(server: Server, finished: Ru
 
 def test_while_a_run_goes_on_its_samples_come_in(server: Server, run_page: RunPage, tmp_path: Path) -> None:
     script = write_script(tmp_path, "slow", SLOW)
-    run = launch(plan_script([str(script)], python=sys.executable))
+    run = launch(plan_script([str(script)], launch=LaunchOptions(python=sys.executable)))
     try:
         run_page.open(server, run.id, tab="Timeline")
         page = run_page.page
@@ -145,7 +146,7 @@ def test_while_a_run_goes_on_its_samples_come_in(server: Server, run_page: RunPa
 def test_cards_have_the_hues_of_the_runs_own_numbers(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, open_page: Callable[..., Any]
 ) -> None:
-    monkeypatch.setattr(gpus, "_last", None)
+    gpus.recent_gpus.cache_clear()
     with NvmlDouble(tmp_path, gpus=4) as double, monkeypatch.context() as patch:
         for name, value in double.environment().items():
             patch.setenv(name, value)
@@ -153,7 +154,11 @@ def test_cards_have_the_hues_of_the_runs_own_numbers(
         double.set(1, "utilization_gpu", 0)
         double.set(1, "power", None)
         script = write_script(tmp_path, "on-cards", SLOW)
-        run = launch(plan_script([str(script)], python=sys.executable, devices=["gpu:3", "gpu:1"]))
+        run = launch(
+            plan_script(
+                [str(script)], launch=LaunchOptions(python=sys.executable), devices=["gpu:3", "gpu:1"]
+            )
+        )
         try:
             wait_until(
                 lambda: ((run_report(run.path)["samples"] or {}).get("count") or 0) >= 3,
@@ -162,7 +167,7 @@ def test_cards_have_the_hues_of_the_runs_own_numbers(
             )
         finally:
             registry.stop(run, grace_s=0)
-    monkeypatch.setattr(gpus, "_last", None)
+    gpus.recent_gpus.cache_clear()
     for scheme in ("light", "dark"):
         page = open_page(color_scheme=scheme)
         RunPage(page).open(server, run.id, tab="Timeline")

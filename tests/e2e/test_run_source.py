@@ -14,6 +14,7 @@ from app.reports.run_report import run_report
 from app.store.run import open_run
 from probes.trace.sources import FOLDER
 from runners.plan.launcher import launch, plan_script
+from runners.plan.plan import LaunchOptions
 from runners.runs import registry
 from runners.runs.registry import Run
 from tests.e2e.conftest import Server, settled
@@ -44,7 +45,7 @@ def finished(server: Server, tf_python: Path, tmp_path_factory: pytest.TempPathF
     folder = tmp_path_factory.mktemp("scripts")
     write_script(folder, "parts", PARTS)
     script = write_script(folder, "two_files", TWO_FILES)
-    run = registry.wait(launch(plan_script([str(script)], python=str(tf_python))), 120)
+    run = registry.wait(launch(plan_script([str(script)], launch=LaunchOptions(python=str(tf_python)))), 120)
     assert run.state == "finished", run.log.read_text()
     # What is shown must be what ran, whatever became of it since.
     script.write_text("print('edited')\n")

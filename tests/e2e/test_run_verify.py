@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from runners.plan.launcher import launch, plan_script
-from runners.plan.preflight_plan import as_preflight
+from runners.plan.plan import LaunchOptions
+from runners.plan.preflight_plan import Extent, as_preflight
 from runners.plan.trials import plan_trial
 from runners.runs import registry
 from runners.runs.registry import Run
@@ -47,7 +48,7 @@ mx.nd.waitall()
 @pytest.fixture(scope="module")
 def finished(server: Server, mx_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     script = write_script(tmp_path_factory.mktemp("scripts"), "detour", DETOUR)
-    plan = plan_script([str(script)], framework="mxnet", python=str(mx_python))
+    plan = plan_script([str(script)], framework="mxnet", launch=LaunchOptions(python=str(mx_python)))
     run = registry.wait(launch(plan), 120)
     assert run.state == "finished", run.log.read_text()
     yield run
@@ -162,9 +163,13 @@ def test_a_preflights_finding_is_gone_in_the_preflight_of_the_proposed_copy(
     """WHEN a foreseen finding's fix is tried THEN what both pre-flights foresee stands side by side."""
     script, more = write_script(tmp_path, "flown", FLOWN), {"ROUNDS": "6"}
     plan = plan_script(
-        [str(script)], framework="mxnet", devices=["cpu:0"], python=str(mx_python), variables=more
+        [str(script)],
+        framework="mxnet",
+        devices=["cpu:0"],
+        launch=LaunchOptions(python=str(mx_python)),
+        variables=more,
     )
-    flown = registry.wait(launch(as_preflight(plan, gpus=2)), 120)
+    flown = registry.wait(launch(as_preflight(plan, extent=Extent(gpus=2))), 120)
     assert flown.state == "finished", flown.log.read_text()
     page = run_page.page
     page.set_viewport_size({"width": 1280, "height": 420})

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from runners.plan.launcher import launch, plan_script
+from runners.plan.plan import LaunchOptions
 from runners.runs import registry
 from runners.runs.registry import Run
 from tests.e2e.conftest import ROOT, Server, settled, start_server
@@ -18,7 +19,9 @@ from tests.e2e.run_page import FAILING, RUN_ADDRESS, SLOW, RunPage, confirm, exp
 
 
 def start(folder: Path, name: str, text: str) -> Run:
-    return launch(plan_script([str(write_script(folder, name, text))], python=sys.executable))
+    return launch(
+        plan_script([str(write_script(folder, name, text))], launch=LaunchOptions(python=sys.executable))
+    )
 
 
 def row(page: Any, run: Run) -> Any:

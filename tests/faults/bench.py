@@ -16,6 +16,7 @@ from app.reports.run_report import run_report
 from app.store.run import open_run
 from runners.machine.gpus import Gpu, Gpus
 from runners.plan import launcher, script_plan
+from runners.plan.plan import LaunchOptions
 from runners.runs import leases, registry
 from runners.runs.leftovers import left_running
 from runners.runs.processes import PROC, Identity, command_line, descendants, identify, is_alive
@@ -79,8 +80,7 @@ class Bench:
         plan = launcher.plan_script(
             self._arguments("program", steps, children),
             devices=["gpu:0"],
-            python=sys.executable,
-            record=False,
+            launch=LaunchOptions(python=sys.executable, record=False),
         )
         assert plan.problems == [], plan.problems
         if members:
@@ -92,7 +92,9 @@ class Bench:
         """Launch the program to share the card with others and to end by itself."""
         self.hold.touch()
         words = self._arguments("program", steps, False)
-        plan = launcher.plan_script(words, python=sys.executable, record=False, share=True)
+        plan = launcher.plan_script(
+            words, launch=LaunchOptions(python=sys.executable, record=False, share=True)
+        )
         return launcher.launch(plan)
 
     def release(self) -> None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from app.reports.run_report import run_report
 from probes.trace.guard import FAILED
 from runners.plan import launcher
+from runners.plan.plan import LaunchOptions
 from runners.plan.script_plan import plan_script
 from runners.runs import registry
 from runners.runs.run import Run
@@ -41,7 +42,7 @@ def record(
 ) -> Recorded:
     """Run a script to its end in $HOPSCOPE_HOME; `may_fail`: the recorder's own errors are expected."""
     words = [str(script), *args]
-    plan = plan_script(words, framework=framework, python=str(python), exact=exact)
+    plan = plan_script(words, framework=framework, launch=LaunchOptions(python=str(python), exact=exact))
     run = registry.wait(launcher.launch(plan), LIMIT_S)
     assert run.ended, f"still {run.state} after {LIMIT_S} s"
     report = run_report(run.path)

@@ -122,7 +122,7 @@ def test_it_ends_in_time(machine: NvmlDouble, monkeypatch: pytest.MonkeyPatch) -
         measure()
     machine.hang("cuStreamSynchronize", deaf=True)
     monkeypatch.setattr(copy_measuring, "LIMIT_S", 0.5)
-    monkeypatch.setattr(copy_measuring, "_SLACK_S", 0.5)
+    monkeypatch.setattr(copy_measuring, "SLACK_S", 0.5)
     with pytest.raises(HopscopeError, match="the NVIDIA driver did not answer within 1 s"):
         measure()
     assert load() is None

@@ -13,6 +13,7 @@ import pytest
 from runners.machine import cuda_order, gpus
 from runners.machine.gpus import known_gpus
 from runners.plan import launcher
+from runners.plan.plan import LaunchOptions
 from runners.runs import registry
 from runners.runs.run import Run
 from tests.nvml import NvmlDouble
@@ -27,9 +28,8 @@ def machine(
     nvml_makeable: None, tmp_path: Path, hopscope_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[NvmlDouble]:
     """Four cards: CUDA counts them by speed from the last to the first unless told otherwise."""
-    monkeypatch.setattr(cuda_order, "_measured", {})
-    monkeypatch.setattr(cuda_order, "_failed", {})
-    monkeypatch.setattr(gpus, "_last", None)
+    monkeypatch.setattr(cuda_order, "answers", cuda_order.Answers())
+    gpus.recent_gpus.cache_clear()
     for name in ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"):
         monkeypatch.delenv(name, raising=False)
     with NvmlDouble(tmp_path, gpus=4) as double:
@@ -40,11 +40,14 @@ def machine(
         for name, value in {**double.environment(), "PYTHONPATH": str(ROOT)}.items():
             monkeypatch.setenv(name, value)
         yield double
+    gpus.recent_gpus.cache_clear()
 
 
 def ran(devices: list[str] | None) -> tuple[Run, dict[str, Any]]:
     """Launch the program and return its run and what it told."""
-    plan = launcher.plan_script([str(PROGRAM)], devices=devices, python=sys.executable, record=False)
+    plan = launcher.plan_script(
+        [str(PROGRAM)], devices=devices, launch=LaunchOptions(python=sys.executable, record=False)
+    )
     assert plan.problems == []
     run = registry.wait(launcher.launch(plan), timeout=60)
     assert run.exit_code == 0, run.log.read_text()
@@ -89,7 +92,7 @@ def test_without_devices_the_environment_is_left_alone_and_its_cards_are_leased(
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
     run, told = ran(None)
     assert [facts["uuid"] for facts in told["started"]] == [UUIDS[3], UUIDS[2]]
-    plan = launcher.plan_script([str(PROGRAM)], python=sys.executable, record=False)
+    plan = launcher.plan_script([str(PROGRAM)], launch=LaunchOptions(python=sys.executable, record=False))
     assert [card.uuid for card in plan.cards] == [UUIDS[3], UUIDS[2]]
     kept = run.spec["machine"]
     assert kept["environment"] == {"CUDA_DEVICE_ORDER": None, "CUDA_VISIBLE_DEVICES": "0,1"}

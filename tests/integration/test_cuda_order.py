@@ -33,8 +33,7 @@ ORDERS = ("PCI_BUS_ID", "FASTEST_FIRST")
 @pytest.fixture
 def double(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[NvmlDouble]:
     """Four cards of different kinds, whose library this process's children find."""
-    monkeypatch.setattr(cuda_order, "_measured", {})
-    monkeypatch.setattr(cuda_order, "_failed", {})
+    monkeypatch.setattr(cuda_order, "answers", cuda_order.Answers())
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     with NvmlDouble(tmp_path, gpus=4) as made:
         for index, uuid in enumerate(UUIDS.values()):
@@ -79,7 +78,7 @@ def test_every_permutation_order_and_value_is_read_as_the_driver_reads_it(
     by_speed = list(itertools.permutations((10, 40, 30, 20)))
     for buses, speeds in zip(on_the_bus, reversed(by_speed), strict=True):
         cards = arrange(double, buses, speeds)
-        monkeypatch.setattr(cuda_order, "_measured", {})
+        monkeypatch.setattr(cuda_order, "answers", cuda_order.Answers())
         both = orders(cards)
         assert (both.pci_bus_id.basis, both.fastest_first.basis) == ("inferred", "measured")
         asked = [(name, value) for name in ORDERS for value in values]
@@ -142,8 +141,7 @@ def test_a_driver_that_fails_hangs_or_is_missing_leaves_the_order_unknown(
     cards = arrange(double, (1, 2, 3, 4), (4, 3, 2, 1))
 
     def reason() -> str:
-        monkeypatch.setattr(cuda_order, "_failed", {})
-        monkeypatch.setattr(cuda_order, "_measured", {})
+        monkeypatch.setattr(cuda_order, "answers", cuda_order.Answers())
         fastest = orders(cards).fastest_first
         assert fastest.ordinals is None
         return fastest.reason

@@ -125,8 +125,8 @@ def test_a_driver_that_goes_away_fails_no_install(
     make_mxnet(index, NO_LIBRARY.format("libcuda.so.1"), "mxnet_cu112")
     requirements = index.folder / "mxnet-gpu.txt"
     requirements.write_text("mxnet-cu112==1.9.*\nnumpy>=1.21,<1.24\n")
-    monkeypatch.setattr(frameworks, "_REQUIREMENTS", index.folder)
-    monkeypatch.setattr(builds, "_driver_found", lambda: True)  # it goes while the install is under way
+    monkeypatch.setattr(frameworks, "REQUIREMENTS", index.folder)
+    monkeypatch.setattr(builds, "driver_found", lambda: True)  # it goes while the install is under way
     found = install("mxnet", "gpu")
     assert (found.state, found.build) == ("ready", "gpu")
     (site,) = found.path.glob("lib/python*/site-packages")

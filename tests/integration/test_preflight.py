@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from app.facts.kernels.tensorflow_table import read_table, shipped_table
+from app.facts.kernels.kernel_table import read_table, shipped_table
 from app.facts.syncs import sync_table
 from app.preflight.op_flow import Flow, parse_flow
 from app.preflight.placer import Machine
@@ -21,8 +21,8 @@ from app.reports.run_report import run_report
 from app.store.dataflow import own_kernels, read_dataflow
 from probes.tf.kernel_table import KernelTable
 from runners.plan.launcher import launch
-from runners.plan.plan import ROOT
-from runners.plan.preflight_plan import plan_preflight
+from runners.plan.plan import ROOT, LaunchOptions
+from runners.plan.preflight_plan import Extent, plan_preflight
 from runners.runs import registry
 from tests.integration.recording import SCRIPTS
 
@@ -101,7 +101,10 @@ def fly(python: Path, script: Path, home: Path) -> Flown:
         patch.setenv("HOPSCOPE_HOME", str(home))
         known = shipped_table().source
         plan = plan_preflight(
-            [str(script)], steps=STEPS, framework="tensorflow", python=python, kernels=known
+            [str(script)],
+            extent=Extent(steps=STEPS, kernels=known),
+            framework="tensorflow",
+            launch=LaunchOptions(python=python),
         )
         run = registry.wait(launch(plan), LIMIT_S)
     log = run.log.read_text(errors="replace")
@@ -280,7 +283,12 @@ def played(mx_python: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[d
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOPSCOPE_HOME", str(tmp_path_factory.mktemp("home")))
         script = str(SCRIPTS / "played_gpus.py")
-        plan = plan_preflight([script], steps=STEPS, gpus=2, framework="mxnet", python=mx_python)
+        plan = plan_preflight(
+            [script],
+            extent=Extent(steps=STEPS, gpus=2),
+            framework="mxnet",
+            launch=LaunchOptions(python=mx_python),
+        )
         run = registry.wait(launch(plan), LIMIT_S)
     log = run.log.read_text(errors="replace")
     assert (run.state, run.exit_code) == ("finished", 0), log[-3000:]

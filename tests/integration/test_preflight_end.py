@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from runners.plan.launcher import launch
-from runners.plan.preflight_plan import plan_preflight
+from runners.plan.plan import LaunchOptions
+from runners.plan.preflight_plan import Extent, plan_preflight
 from runners.runs import registry
 from runners.runs.run import Run
 from tests.integration.recording import written
@@ -49,7 +50,12 @@ finally:
 
 
 def fly(python: Path, script: Path, seconds: float = 60.0) -> Run:
-    plan = plan_preflight([str(script)], steps=2, seconds=seconds, framework="mxnet", python=python)
+    plan = plan_preflight(
+        [str(script)],
+        extent=Extent(steps=2, seconds=seconds),
+        framework="mxnet",
+        launch=LaunchOptions(python=python),
+    )
     return registry.wait(launch(plan), LIMIT_S)
 
 

@@ -18,6 +18,7 @@ from app.reports.run_report import run_report
 from app.store.verdicts import read_verdicts
 from runners import catalogue
 from runners.plan import launcher
+from runners.plan.plan import LaunchOptions
 from runners.runs import registry
 from runners.runs.leftovers import left_running
 from runners.runs.run import Run
@@ -41,7 +42,7 @@ def start(mx_python: Path) -> Callable[..., Run]:
             stand_ins=1,
             steps=steps,
             options={"width": 32, "log-every": 1, "time-limit": 80, **options},
-            python=mx_python,
+            launch=LaunchOptions(python=mx_python),
         )
         assert plan.problems == []
         return launcher.launch(plan)

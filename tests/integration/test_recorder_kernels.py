@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.facts.kernels.tensorflow_table import FILE, shipped_table
+from app.facts.kernels.kernel_table import FILE, shipped_table
 from runners.plan.plan import ROOT
 from tests.integration.recording import SCRIPTS, Recorded, record
 

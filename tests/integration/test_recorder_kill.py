@@ -10,6 +10,7 @@ from pathlib import Path
 from app.reports.run_report import run_report
 from app.store.run import open_run
 from runners.plan import launcher
+from runners.plan.plan import LaunchOptions
 from runners.plan.script_plan import plan_script
 from runners.runs import registry
 from tests.integration.recording import LIMIT_S, record, written
@@ -52,7 +53,9 @@ def test_a_kill_inside_a_call_that_holds_the_interpreter_loses_nothing(
     ready = tmp_path / "ready"
     script = written(tmp_path, HOLDS_THE_INTERPRETER)
     run = launcher.launch(
-        plan_script([str(script), str(ready)], framework="tensorflow", python=str(tf_python))
+        plan_script(
+            [str(script), str(ready)], framework="tensorflow", launch=LaunchOptions(python=str(tf_python))
+        )
     )
     try:
         until(lambda: ready.exists() or run.reload().ended, LIMIT_S)

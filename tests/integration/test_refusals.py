@@ -18,7 +18,8 @@ from runners import catalogue
 from runners.environments import environments
 from runners.environments.environments import Environment
 from runners.plan import program_plan
-from runners.plan.fitting_data import package_problems
+from runners.plan.plan import LaunchOptions
+from runners.programs.keras_versions import keras_problems
 
 SERVER = Path(__file__).with_name("script_server.py")
 LIMIT_S = 200
@@ -197,13 +198,17 @@ def test_what_a_program_does_by_itself_is_possible(name: str) -> None:
     problems = [
         problem
         for count in {program.default_devices, program.min_devices}
-        for problem in program_plan.plan_program(name, stand_ins=count, python=sys.executable).problems
+        for problem in program_plan.plan_program(
+            name, stand_ins=count, launch=LaunchOptions(python=sys.executable)
+        ).problems
     ]
     assert problems == []
 
 
 def test_one_repeat_is_possible_and_told_to_give_no_verdict(tf_python: Path) -> None:
-    made = program_plan.plan_program("tf-host-sync", stand_ins=1, options={"repeats": 1}, python=tf_python)
+    made = program_plan.plan_program(
+        "tf-host-sync", stand_ins=1, options={"repeats": 1}, launch=LaunchOptions(python=tf_python)
+    )
     assert made.problems == []
     assert "repeats=1 gives no spread, so this run will say no verdict" in made.notes
 
@@ -226,8 +231,8 @@ def test_one_repeat_is_possible_and_told_to_give_no_verdict(tf_python: Path) -> 
 def test_a_keras_that_is_not_installed(
     monkeypatch: pytest.MonkeyPatch, keras: str, installed: dict[str, str], reason: str | None
 ) -> None:
-    monkeypatch.setattr("runners.plan.fitting_data.package_versions", lambda python: installed)
-    problems = package_problems({"keras": keras}, Path("/e/python"))
+    monkeypatch.setattr("runners.programs.keras_versions.package_versions", lambda python: installed)
+    problems = keras_problems({"keras": keras}, Path("/e/python"))
     assert len(problems) == (reason is not None)
     assert all(str(reason) in problem for problem in problems)
 

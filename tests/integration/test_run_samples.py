@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from runners.plan import launcher
-from runners.plan.plan import ROOT
+from runners.plan.plan import ROOT, LaunchOptions
 from runners.runs import registry
 from runners.runs.processes import PROC, command_line, is_alive, read_stat, send
 from runners.runs.run import Run
@@ -37,7 +37,9 @@ def start(tmp_path: Path) -> Callable[..., Run]:
     def launch(text: str = "", *stages: Stage) -> Run:
         script = tmp_path / "script.py"
         script.write_text(textwrap.dedent(text))
-        plan = launcher.plan_script([str(script)], python=sys.executable, cwd=tmp_path, record=False)
+        plan = launcher.plan_script(
+            [str(script)], launch=LaunchOptions(python=sys.executable, record=False), cwd=tmp_path
+        )
         assert plan.problems == []
         return launcher.launch(dataclasses.replace(plan, stages=stages) if stages else plan)
 
@@ -92,7 +94,9 @@ def test_a_program_that_cannot_be_started_leaves_no_sampler(tmp_path: Path) -> N
     python = tmp_path / "python"
     python.symlink_to(sys.executable)
     (tmp_path / "script.py").touch()
-    plan = launcher.plan_script([str(tmp_path / "script.py")], python=python, record=False)
+    plan = launcher.plan_script(
+        [str(tmp_path / "script.py")], launch=LaunchOptions(python=python, record=False)
+    )
     python.unlink()
     assert launcher.launch(plan).state == "failed"
     until(lambda: not left_of(tmp_path))
@@ -226,7 +230,9 @@ def test_a_dead_server_leaves_no_gap(tmp_path: Path, hopscope_home: Path) -> Non
     launcher_text = f"""
 import os, signal, sys
 from runners.plan import launcher
-plan = launcher.plan_script([{str(tmp_path / "script.py")!r}], python=sys.executable, record=False)
+from runners.plan.plan import LaunchOptions
+how = LaunchOptions(python=sys.executable, record=False)
+plan = launcher.plan_script([{str(tmp_path / "script.py")!r}], launch=how)
 launcher.launch(plan)
 print("launched", flush=True)
 signal.pause()
@@ -247,11 +253,13 @@ def test_a_launcher_that_inherits_it_reaps_it(tmp_path: Path) -> None:
     code = """
         import ctypes, os, sys, time
         from runners.plan import launcher
+        from runners.plan.plan import LaunchOptions
         from runners.runs import registry
         from runners.runs.processes import PROC, read_stat
         ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)      # as a container's process 1: orphans become its own
         def launch():
-            plan = launcher.plan_script([sys.argv[1]], python=sys.executable, record=False)
+            how = LaunchOptions(python=sys.executable, record=False)
+            plan = launcher.plan_script([sys.argv[1]], launch=how)
             registry.wait(launcher.launch(plan), 60)
         def zombies():
             stats = [read_stat(int(entry.name)) for entry in PROC.iterdir() if entry.name.isdigit()]

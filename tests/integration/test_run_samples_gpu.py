@@ -13,7 +13,7 @@ import pytest
 
 from runners.machine import gpus
 from runners.plan import launcher
-from runners.plan.plan import ROOT
+from runners.plan.plan import ROOT, LaunchOptions
 from runners.runs import registry
 from runners.runs.processes import is_alive
 from runners.runs.run import Run
@@ -36,12 +36,12 @@ def double(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[NvmlDoub
     with NvmlDouble(tmp_path, gpus=4) as made:
         for name, value in made.environment().items():
             monkeypatch.setenv(name, value)
-        monkeypatch.setattr(gpus, "_last", None)
+        gpus.recent_gpus.cache_clear()
         yield made
         for run in registry.runs():
             if not run.ended:
                 registry.stop(run, grace_s=0)
-    monkeypatch.setattr(gpus, "_last", None)
+    gpus.recent_gpus.cache_clear()
 
 
 @pytest.fixture
@@ -49,7 +49,9 @@ def start(tmp_path: Path, double: NvmlDouble) -> Callable[..., Run]:
     def launch(devices: list[str] | None = None) -> Run:
         (tmp_path / "script.py").write_text(PAUSE)
         plan = launcher.plan_script(
-            [str(tmp_path / "script.py")], python=sys.executable, devices=devices, record=False
+            [str(tmp_path / "script.py")],
+            launch=LaunchOptions(python=sys.executable, record=False),
+            devices=devices,
         )
         assert plan.problems == []
         return launcher.launch(plan)

@@ -15,7 +15,7 @@ import pytest
 
 from runners.errors import HopscopeError, UsageError
 from runners.plan import launcher
-from runners.plan.plan import ROOT
+from runners.plan.plan import ROOT, LaunchOptions
 from runners.runs import registry
 from runners.runs.processes import Identity, command_line, identify, is_alive, read_stat
 from runners.runs.run import Run
@@ -33,7 +33,7 @@ def start(tmp_path: Path) -> Callable[..., Run]:
         script = tmp_path / "script.py"
         script.write_text(textwrap.dedent(text))
         plan = launcher.plan_script(
-            [str(script), *arguments], python=sys.executable, cwd=tmp_path, record=False
+            [str(script), *arguments], launch=LaunchOptions(python=sys.executable, record=False), cwd=tmp_path
         )
         assert plan.problems == []
         return launcher.launch(plan, stdin)
@@ -105,7 +105,7 @@ def test_an_interpreter_that_vanished_is_a_failed_run(start: Callable[..., Run],
     python.symlink_to(sys.executable)
     script = tmp_path / "script.py"
     script.touch()
-    plan = launcher.plan_script([str(script)], python=python, record=False)
+    plan = launcher.plan_script([str(script)], launch=LaunchOptions(python=python, record=False))
     python.unlink()
     run = launcher.launch(plan)
     assert run.state == "failed"
@@ -424,7 +424,8 @@ def test_the_run_outlives_the_process_that_launched_it(tmp_path: Path) -> None:
     code = """
         import os, sys
         from runners.plan import launcher
-        plan = launcher.plan_script([sys.argv[1]], python=sys.executable, record=False)
+        from runners.plan.plan import LaunchOptions
+        plan = launcher.plan_script([sys.argv[1]], launch=LaunchOptions(python=sys.executable, record=False))
         print(launcher.launch(plan).id, flush=True)
         os.kill(os.getpid(), 9)
         """
@@ -449,11 +450,13 @@ def test_a_launcher_that_inherits_orphans_reaps_them(tmp_path: Path) -> None:
     code = """
         import ctypes, os, sys, time
         from runners.plan import launcher
+        from runners.plan.plan import LaunchOptions
         from runners.runs import registry
         from runners.runs.processes import read_stat
         ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)      # as a container's process 1: orphans become its own
         def launch():
-            plan = launcher.plan_script([sys.argv[1]], python=sys.executable, record=False)
+            how = LaunchOptions(python=sys.executable, record=False)
+            plan = launcher.plan_script([sys.argv[1]], launch=how)
             return registry.wait(launcher.launch(plan), 60)
         former = launch().supervisor.pid
         while read_stat(former).state != "Z":

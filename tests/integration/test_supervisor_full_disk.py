@@ -15,7 +15,7 @@ import pytest
 
 from runners.errors import HopscopeError
 from runners.plan import launcher
-from runners.plan.plan import Plan
+from runners.plan.plan import LaunchOptions, Plan
 from runners.runs import registry
 from runners.runs.run import Run
 from runners.supervise.sample_rows import SAMPLES_NAME
@@ -59,7 +59,9 @@ def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def plan(tmp_path: Path, text: str, *arguments: str) -> Plan:
     script = tmp_path / "script.py"
     script.write_text(text)
-    return launcher.plan_script([str(script), *arguments], python=sys.executable, record=False)
+    return launcher.plan_script(
+        [str(script), *arguments], launch=LaunchOptions(python=sys.executable, record=False)
+    )
 
 
 def test_a_run_that_fills_the_disk_still_has_its_end_written_down(disk: Path, tmp_path: Path) -> None:

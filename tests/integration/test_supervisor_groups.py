@@ -14,6 +14,7 @@ import pytest
 
 from app.store.progress import last_progress
 from runners.plan import launcher
+from runners.plan.plan import LaunchOptions
 from runners.runs import registry
 from runners.runs.leftovers import left_running
 from runners.runs.processes import Identity, identify, is_alive, read_stat
@@ -47,7 +48,9 @@ def member(name: str, text: str, serves: bool = False, **variables: str) -> Memb
 def launch(tmp_path: Path, *stages: Stage, limit_s: float | None = None, stdin: int | None = None) -> Run:
     """Launch stages of these members."""
     (tmp_path / "script.py").touch()
-    plan = launcher.plan_script([str(tmp_path / "script.py")], python=sys.executable, record=False)
+    plan = launcher.plan_script(
+        [str(tmp_path / "script.py")], launch=LaunchOptions(python=sys.executable, record=False)
+    )
     assert plan.problems == []
     return launcher.launch(dataclasses.replace(plan, stages=stages, time_limit_s=limit_s), stdin)
 

@@ -13,7 +13,7 @@ import pytest
 from runners.errors import UsageError
 from runners.machine.gpus import Gpu, Gpus
 from runners.plan import launcher, script_plan
-from runners.plan.plan import Plan
+from runners.plan.plan import LaunchOptions, Plan
 from runners.runs import leases, registry
 from runners.runs.run import Run
 from tests.conftest import stop_runs
@@ -41,7 +41,9 @@ def plan(tmp_path: Path) -> Callable[..., Plan]:
 
     def make(*devices: str, share: bool = False) -> Plan:
         return launcher.plan_script(
-            [str(script)], devices=devices, python=sys.executable, share=share, record=False
+            [str(script)],
+            devices=devices,
+            launch=LaunchOptions(python=sys.executable, share=share, record=False),
         )
 
     return make

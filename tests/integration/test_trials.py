@@ -12,6 +12,7 @@ import pytest
 from app.reports.run_report import run_report
 from runners.errors import UsageError
 from runners.plan import launcher
+from runners.plan.plan import LaunchOptions
 from runners.plan.script_plan import plan_script
 from runners.plan.trials import plan_trial
 from runners.runs import registry
@@ -60,7 +61,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def first(folder: Path, *words: str, module: bool = False) -> Run:
-    plan = plan_script(words, framework="tensorflow", python=sys.executable, cwd=folder, module=module)
+    plan = plan_script(
+        words, framework="tensorflow", launch=LaunchOptions(python=sys.executable), cwd=folder, module=module
+    )
     return ended(launcher.launch(plan))
 
 
@@ -138,7 +141,9 @@ mx.nd.waitall()
 def test_a_finding_is_gone_where_the_copy_mends_it(folder: Path, mx_python: Path) -> None:
     """GIVEN a bounce WHEN a copy takes the straight way THEN it is gone; the kept source is the copy's."""
     (folder / "train.py").write_text(MXNET)
-    plan = plan_script(["train.py"], framework="mxnet", python=str(mx_python), cwd=folder)
+    plan = plan_script(
+        ["train.py"], framework="mxnet", launch=LaunchOptions(python=str(mx_python)), cwd=folder
+    )
     before = ended(launcher.launch(plan))
     mended = MXNET.replace("mx.nd.array(h.asnumpy(), ctx=mx.cpu(2))", "h.as_in_context(mx.cpu(2))")
     after = again(before, {folder / "train.py": mended})

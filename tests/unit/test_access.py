@@ -20,8 +20,9 @@ def policy(monkeypatch: pytest.MonkeyPatch) -> Iterator[access.Policy]:
     """That of a server on all addresses of the machine bench."""
     monkeypatch.setattr("socket.gethostname", lambda: "Bench.example.org")
     made = access.Policy(new_tokens())
-    monkeypatch.setattr(access, "_policy", made)
+    access.set_policy(made)
     yield made
+    access.set_policy(None)
 
 
 def token(policy: access.Policy, role: str) -> str:
@@ -82,10 +83,17 @@ def test_a_token_is_required_wherever_the_connection_comes_to(policy: access.Pol
     assert status(ask(server=server, host="localhost:8501", cookie=good)) == 200
 
 
-def test_without_tokens_only_loopback_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def no_policy() -> Iterator[None]:
+    access.set_policy(None)
+    yield
+    access.set_policy(None)
+
+
+def test_without_tokens_only_loopback_is_answered(no_policy: None) -> None:
     """Judged by the connection, whatever the server was told to listen on."""
     policy = access.Policy({})
-    monkeypatch.setattr(access, "_policy", policy)
+    access.set_policy(policy)
     assert policy.role_of([]) == "operator"
     server: Any
     for server in ((HERE, 1), ("127.0.0.2", 1), ("::1", 1), ("::ffff:127.0.0.1", 1)):
@@ -289,8 +297,7 @@ def test_other_sites_are_refused_even_with_a_cookie(policy: access.Policy) -> No
         )
 
 
-def test_before_a_policy_is_set_nobody_gets_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(access, "_policy", None)
+def test_before_a_policy_is_set_nobody_gets_in(no_policy: None) -> None:
     assert status(ask(host="localhost")) == 503
     assert access.role() is None
 

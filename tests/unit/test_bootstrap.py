@@ -42,18 +42,18 @@ def test_own_environment_is_used_only_where_versions_fit(
     monkeypatch.setattr("importlib.metadata.version", lambda _name: installed)
     file = tmp_path / "requirements.txt"
     file.write_text(f"# what it takes\n\n{requirement}\n")
-    assert bootstrap._satisfied(Recipe("dashboard", (file,))) is enough
+    assert bootstrap.satisfied(Recipe("dashboard", (file,))) is enough
 
 
 def test_missing_package_is_not_enough(tmp_path: Path) -> None:
     file = tmp_path / "requirements.txt"
     file.write_text("no-such-package-anywhere>=1\n")
-    assert not bootstrap._satisfied(Recipe("dashboard", (file,)))
+    assert not bootstrap.satisfied(Recipe("dashboard", (file,)))
 
 
 def test_own_requirements_are_written_so_that_they_can_be_checked() -> None:
     lines = (ROOT / "requirements.txt").read_text().split()
-    assert lines and all(bootstrap._REQUIREMENT.match(line) for line in lines)
+    assert lines and all(bootstrap.REQUIREMENT.match(line) for line in lines)
 
 
 def test_environment_is_in_the_clone_unless_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from probes.tf.gradients import _told
+from probes.tf.gradients import forward_words
 
 
 @pytest.mark.parametrize(
@@ -18,4 +18,4 @@ from probes.tf.gradients import _told
     ],
 )
 def test_a_name_that_only_repeats_the_type_is_left_out(name: str, told: str) -> None:
-    assert _told("MatMul", name) == told
+    assert forward_words("MatMul", name) == told

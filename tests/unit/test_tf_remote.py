@@ -62,7 +62,6 @@ def test_a_graph_that_nobody_wrote_is_told_when_the_process_ends(tmp_path: Path)
 def test_the_end_waits_for_a_graph_that_is_being_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls, recording = coordinator(tmp_path)
     found, let_go, written = threading.Event(), threading.Event(), []
 
     class OneGraph:
@@ -80,8 +79,9 @@ def test_the_end_waits_for_a_graph_that_is_being_read(
         written.append(args[-2:])
         return SimpleNamespace(observe={})
 
-    monkeypatch.setattr(calls, "_dumps", OneGraph())
+    monkeypatch.setattr(remote, "Dumps", lambda *_folder: OneGraph())
     monkeypatch.setattr(remote, "read_placed", read_placed)
+    calls, recording = coordinator(tmp_path)
     calls.called("__inference_step_1", WORKER, [], 3)
     ticking = threading.Thread(target=calls.read)
     ticking.start()

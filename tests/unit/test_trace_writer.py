@@ -114,7 +114,7 @@ def test_what_finds_no_room_is_counted_and_what_others_refer_to_is_written_later
 
 
 def test_events_go_on_where_there_is_room_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("probes.trace.writer._AGAIN_S", 0.0)
+    monkeypatch.setattr("probes.trace.writer.AGAIN_S", 0.0)
     writer = writer_in(tmp_path)
     define(writer, 1)
     with largest_file(1 << 16):
@@ -300,7 +300,7 @@ def test_a_thread_that_closes_what_it_did_not_open_while_a_trace_grows(tmp_path:
 def test_each_file_that_is_not_kept_is_noted_once(tmp_path: Path, recording: Recording) -> None:
     """Bug: each note came with all that were there, so that a trace grew with their square."""
     for number in range(1000):
-        recording.sites._define(f"{number}.py:1", None, f"/nowhere/{number:0100}.py", 1, "f")
+        recording.sites.define(f"{number}.py:1", None, f"/nowhere/{number:0100}.py", 1, "f")
     recording.end()
     (trace,) = (tmp_path / "trace").glob("*.jsonl")
     assert trace.stat().st_size < 1 << 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -18,39 +19,58 @@ _component = st.components.v2.component(
 )
 
 
+@dataclasses.dataclass(frozen=True)
+class SourceText:
+    """A file to draw."""
+
+    name: str
+    """On whose change the reader is led to the first of its marks."""
+    lines: Sequence[str] = ()
+    """Without them, the lines that have facts are drawn without their text."""
+    words: Sequence[Sequence[tuple[int, int, str]]] = ()
+    """The parts of each line that are coloured: start, end, kind."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Marks:
+    """The lines that stand out."""
+
+    selected: int = 0
+    lit: Collection[int] = ()
+    """Those that what is picked elsewhere has to do with."""
+    first: int = 0
+    """Where the reader is led to, where none is picked or lit."""
+
+
+NO_MARKS = Marks()
+
+
 def source_lines(
-    lines: Sequence[str],
+    text: SourceText,
     facts: Sequence[Mapping[str, Any]],
     key: str,
     *,
-    words: Sequence[Sequence[tuple[int, int, str]]] = (),
-    selected: int = 0,
-    lit: Collection[int] = (),
-    first: int = 0,
+    marks: Marks = NO_MARKS,
     height: int = 560,
     label: str = "",
-    name: str = "",
 ) -> Event | None:
     """Draws a file; gives ``{"type": "line", "line": number}`` when a line was picked, 0 when it was let go.
 
     `facts` say what is beside a line, ``{"line", "ops", "more", "arriving", "leaving", "waits"}``: ops are
     ``{"device", "hue", "text", "title"}``, more ``{"text", "title"}`` or None, for devices left out, the
     others ``{"text", "remark", "title", "tone"}``, perhaps with a line ``"below"``, or None.
-    Without `lines`, the lines that have facts are drawn without their text. `words` are the parts of each
-    line that are coloured, (start, end, kind); `lit` the lines that what is picked elsewhere has to do
-    with; `name` is the file's, on whose change the reader is led to the line `first`, where none is picked
-    or lit. None when nothing was done.
+    None when nothing was done.
     """
     data = {
-        "lines": list(lines),
-        "words": [[list(word) for word in line] for line in words],
+        "lines": list(text.lines),
+        "words": [[list(word) for word in line] for line in text.words],
         "facts": [dict(fact) for fact in facts],
-        "selected": selected,
-        "lit": sorted(lit),
-        "first": first,
+        "selected": marks.selected,
+        "lit": sorted(marks.lit),
+        "first": marks.first,
         "height": height,
         "label": label,
-        "name": name,
+        "name": text.name,
         "testid": f"source-{key}",
     }
     result = _component(key=key, data=data, on_event_change=ignore)

@@ -31,7 +31,7 @@ Runs = Callable[[], Sequence[Mapping[str, Any]]]
 
 RATES = (1.0, 2.0, 5.0, 10.0)
 """Samples a second that a viewer may ask for."""
-_MOST_WAITING = 32
+MOST_WAITING = 32
 _RUNS_EVERY_S = 2.0
 _CALM_HZ = 1.0
 _CALM_AFTER_S = 60.0
@@ -100,6 +100,11 @@ class Hub:
         """How many look now."""
         return len(self._viewers)
 
+    @property
+    def most_waiting(self) -> int:
+        """How many messages wait for the slowest of them."""
+        return max((viewer.waiting.qsize() for viewer in self._viewers), default=0)
+
     def start(self) -> None:
         """Listen to the source. To be called on the event loop that the connections are served on."""
         self._loop = asyncio.get_running_loop()
@@ -126,7 +131,7 @@ class Hub:
         `may_change` things, ``{"hz": 5}``.
         """
         await socket.accept()
-        viewer = _Viewer(asyncio.Queue(_MOST_WAITING))
+        viewer = _Viewer(asyncio.Queue(MOST_WAITING))
         self._viewers = (*self._viewers, viewer)
         self._came.set()
         if self._calming is not None:

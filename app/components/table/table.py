@@ -44,6 +44,21 @@ class Column:
     """CSS width, '' for what the content needs."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Look:
+    """How a table is drawn."""
+
+    height: int = 420
+    """The most that it takes, in pixels."""
+    empty: str = "Nothing yet."
+    """What stands there without rows."""
+    searchable: int = 12
+    """From how many rows on there is a search field."""
+
+
+USUAL_LOOK = Look()
+
+
 def table(
     columns: Sequence[Column],
     rows: Sequence[Mapping[str, Any]],
@@ -51,14 +66,12 @@ def table(
     *,
     selected: Collection[str] = (),
     pickable: bool = False,
-    height: int = 420,
-    empty: str = "Nothing yet.",
     label: str = "",
-    searchable: int = 12,
+    look: Look = USUAL_LOOK,
 ) -> Event | None:
     """Draws rows, ``{"id", "cells": {column: cell}}``; gives what the reader did since the last run.
 
-    `height` is the most it takes, in pixels; from `searchable` rows on there is a search field. Events:
+    Events:
 
     - ``{"type": "row", "row": id or None}``: a row was picked, or picked again and so let go;
     - ``{"type": "open", "href", "row"}``: a link was clicked;
@@ -71,10 +84,10 @@ def table(
         "rows": [dict(row) for row in rows],
         "selected": list(selected),
         "pickable": pickable,
-        "height": height,
-        "empty": empty,
+        "height": look.height,
+        "empty": look.empty,
         "label": label,
-        "searchable": searchable,
+        "searchable": look.searchable,
         "testid": f"table-{key}",
     }
     result = _component(key=key, data=data, on_event_change=ignore)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from app.diagnosis.wording.transfer_costs import Telling
+from app.facts.dialects import DIALECTS
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import CHANGES, NOT_THE_CODES, READS
 from app.views.naming import each
@@ -23,7 +24,7 @@ _NOT_OF_THE_LINE = READS | NOT_THE_CODES | {"", "?"}
 _BACKWARD = " (backward)"
 _GRADIENT = "gradient-outside-scope"
 _FORWARD = ("forward_requested", "producer_forward_requested")
-_ONE_CALL = "tensorflow/python/"
+_ONE_CALL = tuple(path for dialect in DIALECTS for path in dialect.one_call)
 """Where what a line calls is from that asks for gradients, and no library's loop over steps."""
 
 Act = TypeVar("Act")

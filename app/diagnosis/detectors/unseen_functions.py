@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from app.facts.dialects import DIALECTS
 from app.facts.placement import BOUNDARY
 from app.facts.tables import Tables
 from app.facts.unseen_rows import by_xla, inside
@@ -12,8 +13,7 @@ from probes.trace.rows import DROPPED, Unseen
 
 _PART = 0.1
 """Of the ops, or of the calls, that the run executed: from there on it is a considerable part of it."""
-_BY_CALL = ("ops of hybridized blocks", "graphs of executors", "ops inside a session of TensorFlow 1")
-"""What is counted by its calls, as nothing is known of what is in it."""
+_BY_CALL = tuple(what for dialect in DIALECTS for what in dialect.counted_by_calls)
 
 
 def hidden(tables: Tables) -> str:

@@ -45,7 +45,6 @@ LABELS: dict[str, Label] = {
     "kernels_of": Label("Looked up in"),
     "kept_in_host_memory": Label("Kept in host memory"),
     "kept_by_kernel_of": Label("By the kernel of"),
-    "prefers_host": Label("TensorFlow prefers its kernel for the host"),
     "dtype": Label("Type"),
     "colocated_with": Label("Kept beside"),
     "producer_colocated_with": Label("Kept beside"),

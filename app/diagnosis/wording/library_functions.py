@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from app.facts.dialects import DIALECTS
 from app.views.naming import each, some_of
 from probes.trace.hop import IN_GRAPH, LIBRARYS_OWN
 
@@ -15,10 +16,8 @@ _TAKES = frozenset(
 """Functions that are called to take or to wait: named by what is told of them anyway."""
 _MAKING = frozenset({"__init__", "__enter__", "__exit__", "__next__"})
 """Methods that a line calls without their names: the file's name tells whose they are."""
-_WRAPPERS = frozenset({"error_handler", "converted_call", "new_func", "wrapper", "op_dispatch_handler"})
-"""TensorFlow's, around any function of its own."""
-_KERAS = ("keras/", "tf_keras/")
-"""Its loops are told of by what they take values for."""
+_WRAPPERS = frozenset(name for dialect in DIALECTS for name in dialect.wrappers)
+_OWN_LOOPS = tuple(path for dialect in DIALECTS for path in dialect.own_loops)
 
 
 def functions(vias: Iterable[str | None]) -> list[str]:
@@ -27,7 +26,7 @@ def functions(vias: Iterable[str | None]) -> list[str]:
     for via in vias:
         file, _, name = (via or "").rpartition(":")
         plain = name in _MAKING or not (name.startswith(("_", "<")) or name in _TAKES | _WRAPPERS)
-        if not file or not plain or file.startswith(_KERAS):
+        if not file or not plain or file.startswith(_OWN_LOOPS):
             return []
         found[name if file == "__init__.py" else f"{name} ({file})"] = None
     return list(found)

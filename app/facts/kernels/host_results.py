@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from app.facts.kernels.tensorflow_table import shipped_table
+from app.facts.kernels.kernel_table import shipped_table
 
 
 @functools.lru_cache(maxsize=4096)

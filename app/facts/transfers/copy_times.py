@@ -10,7 +10,7 @@ from typing import Any
 from app.facts.devices import is_gpu
 from app.facts.transfers.hops import Hop
 from app.views import units
-from runners.machine.copy_costs import Costs, estimate
+from runners.machine.copy_costs import Copy, Costs, estimate
 
 
 def with_times(
@@ -28,8 +28,8 @@ def with_times(
 
 
 def _seconds(hop: Hop, costs: Costs, device_map: Mapping[str, Mapping[str, Any]]) -> float | None:
-    ends = (hop.src, hop.dst, hop.bytes, 1, hop.src_memory, hop.dst_memory)
-    return estimate(costs, device_map, *ends)
+    copy = Copy(hop.src, hop.dst, hop.bytes, 1, hop.src_memory, hop.dst_memory)
+    return estimate(costs, device_map, copy)
 
 
 def cards_in(device_map: Mapping[str, Mapping[str, Any]]) -> list[str]:

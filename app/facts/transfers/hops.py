@@ -20,6 +20,7 @@ from app.facts.transfers.transfer import Context, Reduction, Sent, sent
 from app.judgments.judgment import Judgment
 from app.store.totals import is_sampled
 from probes.trace.rows import Key
+from runners.environments.frameworks import FRAMEWORKS
 from runners.machine.copy_costs import BASIS
 
 _NEARLY_ALL = 0.9
@@ -158,8 +159,13 @@ def context_of(tables: Tables) -> Context:
         cut_batches(tables),
         drawn(tables),
         made_on_host(tables),
-        any(process.framework == "tensorflow" for process in tables.processes),
+        any(_places_ops(process.framework) for process in tables.processes),
     )
+
+
+def _places_ops(framework: str | None) -> bool:
+    known = FRAMEWORKS.get(framework or "")
+    return known is not None and known.places_ops
 
 
 def _repeated(tables: Tables) -> frozenset[Sent]:

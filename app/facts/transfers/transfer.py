@@ -111,8 +111,8 @@ class Context:
     made_on_host: Mapping[tuple[str, int], MadeOnHost] = dataclasses.field(default_factory=dict)
     """By op and location, where MXNet's code copies arrays that it made from nothing."""
 
-    tensorflow: bool = False
-    """TensorFlow made the transfers: what its GPU kernels keep in host memory is known."""
+    places_ops: bool = False
+    """A framework with a table of kernels made the transfers: what they keep in host memory is known."""
 
     def default(self, like: str) -> str:
         """Where an op goes that nobody placed, in the process of the device `like`."""

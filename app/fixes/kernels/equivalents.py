@@ -6,7 +6,7 @@ import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 
-from app.facts.kernels.tensorflow_table import shipped_table
+from app.facts.kernels.kernel_table import shipped_table
 from probes.tf.kernel_table import Types
 
 AHEAD = "What depends on the data alone can also be done in the input pipeline, ahead of the step."

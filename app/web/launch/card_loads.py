@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.components.table.table import Column, table
+from app.components.table.table import Column, Look, table
 from app.views import units
 from app.views.text import escape_markdown
 from probes.nvml.missing import is_missing
@@ -123,8 +123,7 @@ def _panel(chosen: Sequence[str]) -> None:
         load_rows(loads, chosen),
         "loads",
         label="How busy each GPU is",
-        height=_HEIGHT,
-        searchable=99,
+        look=Look(height=_HEIGHT, searchable=99),
     )
     found = warnings(loads, chosen)
     # Always a line, so that what stands below does not jump when a card's load comes and goes.

@@ -7,7 +7,7 @@ import dataclasses
 import streamlit as st
 
 from app import access
-from app.facts.kernels.tensorflow_table import shipped_table
+from app.facts.kernels.kernel_table import shipped_table
 from app.views.text import escape_markdown
 from app.web.shared import places
 from app.web.shared.launching import launch_once
@@ -15,7 +15,7 @@ from runners.errors import HopscopeError
 from runners.plan import own_script
 from runners.plan.own_script import OwnScript
 from runners.plan.plan import Plan
-from runners.plan.preflight_plan import STEPS, as_preflight
+from runners.plan.preflight_plan import STEPS, Extent, as_preflight
 
 _MOST_GPUS = 64
 _NUMBER_PX = 430
@@ -62,4 +62,4 @@ def planned(how: OwnScript, gpus: int) -> tuple[Plan | None, list[str]]:
 def plan_of(how: OwnScript, gpus: int) -> Plan:
     """Plan a pre-flight of what the form says; HopscopeError where there is nothing to plan."""
     hidden = dataclasses.replace(how, devices=("cpu:0",), exact=False)
-    return as_preflight(own_script.plan_own(hidden), gpus=gpus, kernels=shipped_table().source)
+    return as_preflight(own_script.plan_own(hidden), extent=Extent(gpus=gpus, kernels=shipped_table().source))

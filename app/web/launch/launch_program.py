@@ -16,6 +16,7 @@ from runners.environments.environments import environment
 from runners.environments.frameworks import FRAMEWORKS
 from runners.machine.gpus import known_gpus
 from runners.plan.launcher import plan_program
+from runners.plan.plan import LaunchOptions
 
 
 def program_panel(left: DeltaGenerator, right: DeltaGenerator) -> None:
@@ -47,7 +48,6 @@ def program_panel(left: DeltaGenerator, right: DeltaGenerator) -> None:
             stand_ins=devices.stand_ins,
             steps=steps,
             options=changed_options(program, values),
-            origin="page",
-            exact=exact,
+            launch=LaunchOptions(origin="page", exact=exact),
         )
         offer(plan)

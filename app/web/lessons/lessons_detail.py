@@ -9,7 +9,7 @@ import textwrap
 import streamlit as st
 
 from app.components.claim.claim import claim_box
-from app.components.source.source import source_lines
+from app.components.source.source import SourceText, source_lines
 from app.components.table.table import table
 from app.lessons.batch import Batch
 from app.lessons.judged import Judged, LessonRun
@@ -131,13 +131,11 @@ def draw_lesson_source(lesson: Judged) -> None:
         "Run the lesson to see beside each line where its ops ran, what crossed and where Python waited."
     )
     source_lines(
-        lines,
+        SourceText(lesson.program, lines, python_words(lines)),
         (),
         "script",
-        words=python_words(lines),
         height=_SOURCE_PX,
         label=f"Source of {script.name}",
-        name=lesson.program,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from app import access
-from app.components.table.table import table
+from app.components.table.table import Look, table
 from app.lessons import batch
 from app.lessons.judged import Judged, lessons
 from app.views import units
@@ -55,10 +55,8 @@ def lessons_panel() -> None:
             "lessons",
             selected=[chosen.program] if chosen else [],
             pickable=True,
-            height=_LIST_PX,
-            empty="No lesson has that verdict.",
+            look=Look(height=_LIST_PX, empty="No lesson has that verdict.", searchable=100),
             label="Lessons",
-            searchable=100,
         )
     if event and event["type"] in ("row", "open") and event["row"]:
         choose(str(event["row"]))

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypedDict
 from app.views import units
 from probes.nvml.missing import is_missing
 from probes.nvml.words import HARMFUL_REASONS
+from runners.environments.frameworks import FRAMEWORKS
 
 NEARLY_FULL = 0.95
 """Share of a card's memory from which on an allocation may soon fail."""
@@ -165,9 +166,8 @@ def _limits(gpu: Mapping[str, Any]) -> Iterator[Alert]:
     total, free = gpu["memory_total_bytes"], gpu["memory_free_bytes"]
     if _numbers(total, free) and total > 0 and 1 - free / total >= NEARLY_FULL:
         text = f"{device} has {units.size(free)} of {units.size(total)} free."
-        advice = (
-            "The next allocation may fail. TensorFlow takes all memory at once unless memory growth is set."
-        )
+        habits = (one.memory_habit for one in FRAMEWORKS.values() if one.memory_habit)
+        advice = " ".join(["The next allocation may fail.", *habits])
         yield _alert("memory-full", "warning", index, text, advice)
     heat, limit = gpu["temperature_celsius"], gpu["temperature_slowdown_celsius"]
     if _numbers(heat, limit) and limit > 0 and heat >= limit - HOT_MARGIN_C:

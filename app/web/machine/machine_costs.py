@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.components.table.table import Column, table
+from app.components.table.table import Column, Look, table
 from app.views import units
 from app.views.text import escape_markdown
 from app.web.machine.machine_cards import card_name, no_cards, unread_lines
@@ -91,7 +91,13 @@ def busy_words() -> str:
 
 
 def _draw(costs: Costs, cards: Sequence[Gpu]) -> None:
-    table(columns(costs, cards), cost_rows(costs, cards), "costs", label="What copies cost", searchable=99)
+    table(
+        columns(costs, cards),
+        cost_rows(costs, cards),
+        "costs",
+        label="What copies cost",
+        look=Look(searchable=99),
+    )
     made = time.strftime("%Y-%m-%d %H:%M", time.localtime(costs.made))
     driver = f", driver {costs.driver}" if costs.driver else ""
     how = f"on {costs.host} on {made}{driver}, with copies of {units.size(costs.size_bytes)} and of 4 B"

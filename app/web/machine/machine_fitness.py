@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.components.table.table import Column, table
+from app.components.table.table import Column, Look, table
 from runners.environments.fitness import Fit, Part, fitness
 
 COLUMNS = (
@@ -31,7 +31,11 @@ def fitness_section(snapshot: dict[str, Any]) -> None:
     table(COLUMNS, fit_rows(found), "fitness", label="Whether each framework would work here")
     with st.expander("What this rests on"):
         table(
-            PART_COLUMNS, part_rows(found), "fitness-parts", label="What each framework needs", searchable=99
+            PART_COLUMNS,
+            part_rows(found),
+            "fitness-parts",
+            label="What each framework needs",
+            look=Look(searchable=99),
         )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.components.table.table import Column, table
+from app.components.table.table import Column, Look, table
 from app.views.text import escape_markdown
 from app.web.machine.machine_cards import card_name, no_cards, question_lines, unread_lines, unread_reason
 from probes.nvml.missing import is_missing
@@ -37,14 +37,14 @@ def matrices_section(snapshot: dict[str, Any]) -> None:
         return
     st.markdown("**How near the cards are**")
     rows = topology_rows(snapshot)
-    table(columns(gpus), rows, "topology", label="The way between each two cards", searchable=99)
+    table(columns(gpus), rows, "topology", label="The way between each two cards", look=Look(searchable=99))
     _questions(snapshot, rows)
     met = [f"`{short}` {words}" for short, words in LEGEND.items() if short in shorts(snapshot)]
     if met:
         st.caption(" · ".join(met))
     st.markdown("**Who reaches whose memory directly**")
     rows = peer_rows(snapshot)
-    table(columns(gpus), rows, "peers", label="Peer access between each two cards", searchable=99)
+    table(columns(gpus), rows, "peers", label="Peer access between each two cards", look=Look(searchable=99))
     _questions(snapshot, rows)
     st.caption(
         "A row's card reads and writes the memory of a column's card over PCIe or NVLink. Where it does not, "

@@ -8,10 +8,11 @@ from typing import Any
 
 import streamlit as st
 
-from app.components.table.table import Column, table
+from app.components.table.table import Column, Look, table
 from app.views.text import escape_markdown
 from app.web.machine.machine_cards import card_name, no_cards, question_lines, unread_lines, unread_reason
 from probes.nvml.missing import is_missing
+from runners.environments.frameworks import FRAMEWORKS
 from runners.machine.cuda_order import (
     FASTEST_FIRST,
     PCI_BUS_ID,
@@ -30,31 +31,32 @@ COLUMNS = (
     Column("name", "Card", "label"),
     Column("pci", "CUDA by PCI bus", "number", help="CUDA's number with CUDA_DEVICE_ORDER=PCI_BUS_ID"),
     Column("fastest", "CUDA, fastest first", "number", help="CUDA's number unless CUDA_DEVICE_ORDER is set"),
-    Column("tensorflow", "TensorFlow", "site", help="In a program that is started from this environment"),
-    Column("mxnet", "MXNet", "site", help="In a program that is started from this environment"),
+    *(
+        Column(one.name, one.title, "site", help="In a program that is started from this environment")
+        for one in FRAMEWORKS.values()
+    ),
     Column("uuid", "UUID", "site"),
     Column("bus", "PCI bus id", "site", width="100%"),
 )
+_CUDA_COLUMN = Column("cuda", "CUDA", "number")
+_FRAMEWORK_COLUMNS = tuple(Column(one.name, one.title, "site") for one in FRAMEWORKS.values())
 ENTRY_COLUMNS = (
     Column("place", "", "number"),
     Column("entry", "Entry", "code", width="16em"),
     Column("seen", "Seen", "badge"),
-    Column("cuda", "CUDA", "number"),
-    Column("tensorflow", "TensorFlow", "site"),
-    Column("mxnet", "MXNet", "site"),
+    _CUDA_COLUMN,
+    *_FRAMEWORK_COLUMNS,
     Column("card", "Card", "label"),
     Column("verdict", "Why", "text", width="100%"),
 )
-DEVICE_COLUMNS = (*ENTRY_COLUMNS[3:6], Column("card", "Card", "label", width="100%"))
+DEVICE_COLUMNS = (_CUDA_COLUMN, *_FRAMEWORK_COLUMNS, Column("card", "Card", "label", width="100%"))
 HERE, UNSET, SET = "as-here", "not-set", "set-to"
 _BOUND: Any = "query-params"
 _WAY, _TYPED = "visible-as", "visible-typed"
 _WAYS = {HERE: "As it is here", UNSET: "Not set", SET: "Set to"}
 _ORDERS = {FASTEST_FIRST: "Fastest first (CUDA's default)", PCI_BUS_ID: "PCI_BUS_ID"}
-_SKIPS = (
-    "TensorFlow leaves out cards with far fewer multiprocessors than the best one (fewer than 8, and fewer "
-    "than it has); the numbers of those behind them then move up."
-)
+_SKIPS = " ".join(one.numbering for one in FRAMEWORKS.values() if one.numbering)
+_THEIR_NUMBERS = " and ".join(f"{one.title}'s" for one in FRAMEWORKS.values()) + " numbers"
 
 
 def order_section(
@@ -76,11 +78,11 @@ def order_section(
         fastest = orders(found.cards, complete=found.problem is None, here=not recorded).fastest_first
         basis = f"{fastest.basis}: {fastest.reason}"
     if recorded:
-        st.caption("TensorFlow's and MXNet's numbers are those of a program without CUDA's variables.")
+        st.caption(f"{_THEIR_NUMBERS} are those of a program without CUDA's variables.")
     else:
         st.caption(escape_markdown(told_environment(environment)))
     rows = index_rows(numbered)
-    table(COLUMNS, rows, "order", label="Which card is which", searchable=99)
+    table(COLUMNS, rows, "order", label="Which card is which", look=Look(searchable=99))
     names = {str(gpu["index"]): card_name(gpu) for gpu in numbered["gpus"] if not unread_reason(gpu)}
     readable = [row for row in rows if row["id"] in names]
     for line in (*unread_lines(numbered), *question_lines(readable, names)):
@@ -95,7 +97,7 @@ def told_environment(environment: Mapping[str, str]) -> str:
         f"{name} is {repr(environment[name]) if name in environment else 'not set'}"
         for name in ("CUDA_DEVICE_ORDER", "CUDA_VISIBLE_DEVICES")
     )
-    return f"Where this server runs, {told}; TensorFlow's and MXNet's numbers are those of a program there."
+    return f"Where this server runs, {told}; {_THEIR_NUMBERS} are those of a program there."
 
 
 def index_rows(snapshot: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -109,8 +111,7 @@ def index_rows(snapshot: Mapping[str, Any]) -> list[dict[str, Any]]:
             "name": _name(gpu),
             "pci": _number(numbers.get(PCI_BUS_ID)),
             "fastest": _number(numbers.get(FASTEST_FIRST)),
-            "tensorflow": _of(own, "/GPU:{}"),
-            "mxnet": _of(own, "gpu({})"),
+            **{one.name: _of(own, one.device) for one in FRAMEWORKS.values()},
             "uuid": _text(gpu.get("uuid")),
             "bus": _text(gpu.get("pci_bus_id")),
         }
@@ -182,7 +183,7 @@ def _box(snapshot: dict[str, Any], gpus: Gpus, environment: Mapping[str, str]) -
     rows = entry_rows(seen)
     if rows:
         shown = ENTRY_COLUMNS if seen.entries else DEVICE_COLUMNS
-        table(shown, rows, "visible", label="What each entry gives", searchable=99)
+        table(shown, rows, "visible", label="What each entry gives", look=Look(searchable=99))
 
 
 def _choose_set() -> None:
@@ -225,8 +226,10 @@ def _tone(verdict: str) -> str:
 def _numbers(ordinal: int | None) -> dict[str, dict[str, Any]]:
     return {
         "cuda": {"text": "" if ordinal is None else str(ordinal), "sort": -1 if ordinal is None else ordinal},
-        "tensorflow": {"text": "" if ordinal is None else f"/GPU:{ordinal}"},
-        "mxnet": {"text": "" if ordinal is None else f"gpu({ordinal})"},
+        **{
+            one.name: {"text": "" if ordinal is None else one.device.format(ordinal)}
+            for one in FRAMEWORKS.values()
+        },
     }
 
 

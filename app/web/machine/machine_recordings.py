@@ -9,7 +9,7 @@ import streamlit as st
 
 from app.components.shared.event import Event
 from app.components.stream.replay import told_of
-from app.components.table.table import Column, table
+from app.components.table.table import Column, Look, table
 from app.views import units
 from app.views.text import escape_markdown
 from runners.errors import HopscopeError
@@ -48,7 +48,7 @@ def recordings_section(operator: bool) -> None:
     _tell_added(entries)
     if entries:
         rows = [recording_row(entry, operator) for entry in entries]
-        _act(table(_COLUMNS, rows, "recordings", height=320, label="Recordings"), operator)
+        _act(table(_COLUMNS, rows, "recordings", look=Look(height=320), label="Recordings"), operator)
     else:
         st.caption("There is none yet. On a machine with GPUs this makes one:")
         st.code(RECORD_COMMAND, language="bash")

@@ -30,6 +30,7 @@ from app.web.shared.launching import launch_once
 from app.web.shared.open_runs import OpenRun, Snapshot, opened
 from runners.errors import HopscopeError, UsageError
 from runners.plan.launcher import plan_program
+from runners.plan.plan import LaunchOptions
 from runners.runs import ownership, registry
 from runners.runs.purpose import is_preflight
 from runners.runs.run import Run
@@ -142,7 +143,7 @@ def _head(run: Run, open_run: OpenRun, snapshot: Snapshot, address: RunAddress) 
             _verify_label(),
             picked=address.finding,
             link=lambda name: address.with_filter(finding=name).link(),
-            tries=_tries(run.id) if is_preflight(run) else None,
+            tries=tries_by_now(run.id) if is_preflight(run) else None,
         )
         _follow(event, address)
     with st.container():
@@ -163,7 +164,7 @@ def _act(run: Run, action: str) -> None:
         elif action == "kill":
             registry.request_stop(run, 0.0)
         elif action == "resume":
-            _resume(run)
+            resume(run)
         elif action == "delete":
             registry.remove(run)
             st.switch_page(places.RUNS)
@@ -182,20 +183,20 @@ def _leave_verify() -> None:
     st.query_params.pop("verify", None)
 
 
-def _resume(run: Run) -> None:
+def resume(run: Run) -> None:
     """Launch a run that goes on from this one's last checkpoint, and show it."""
     if not ownership.is_own(run):
         raise UsageError(
             f"{run.id} was not launched from here, so its checkpoints are not loaded at a click; to do that:"
             f" python3 -m app demo {run.name} --resume {run.id}"
         )
-    plan = plan_program(run.name, resume=run.path, origin="page")
+    plan = plan_program(run.name, resume=run.path, launch=LaunchOptions(origin="page"))
     if plan.problems:
         raise UsageError("; ".join(plan.problems))
     st.switch_page(places.RUN, query_params={"run": launch_once(plan, st.session_state)})
 
 
-def _tries(run_id: str) -> dict[str, list[dict[str, Any]]]:
+def tries_by_now(run_id: str) -> dict[str, list[dict[str, Any]]]:
     """The runs that tried a fix of this one; none is missing that was launched by now."""
     try:
         return _tries_among(run_id, registry.runs_folder().stat().st_mtime_ns)
@@ -220,7 +221,7 @@ def _findings(run: Run, snapshot: Snapshot, address: RunAddress) -> None:
         _verify_label(),
         badge=functools.partial(rows.RunRows.of(snapshot.tables).badge, remark=False),
         link=lambda name: address.with_filter(finding=name).link(),
-        tries=_tries(run.id),
+        tries=tries_by_now(run.id),
     )
     cards = [
         {**card, **FORESEEN_TOO} if card["name"] in above and not card["quiet"] else card for card in cards

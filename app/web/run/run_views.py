@@ -10,7 +10,7 @@ import streamlit as st
 
 from app.components.diagram.placement import placement_diagram
 from app.components.figure.figure import live_figure
-from app.components.table.table import table
+from app.components.table.table import Look, table
 from app.diagram.grouping import graph_choices
 from app.store.log import read_tail
 from app.views import units
@@ -49,7 +49,7 @@ def placement_view(page: Page) -> None:
         st.markdown("**On each device** :gray[whole run, all graphs]")
         made = page.row_maker.devices(page.snapshot.ops_by_device, page.snapshot.memory)
         label = "Ops and peak memory of each device in the whole run"
-        table(rows.DEVICE_COLUMNS[:3], made, "ops", label=label, empty=_no_devices(page))
+        table(rows.DEVICE_COLUMNS[:3], made, "ops", label=label, look=Look(empty=_no_devices(page)))
     _hops(page)
     _collectives(page)
 
@@ -64,7 +64,7 @@ def _members(page: Page) -> None:
         return
     st.markdown(f"**Ops in {escape_markdown(page.focus.label)}**")
     made = page.row_maker.members(group)
-    table(rows.MEMBER_COLUMNS, made, "members", height=260, label="Ops of the group")
+    table(rows.MEMBER_COLUMNS, made, "members", look=Look(height=260), label="Ops of the group")
     if group.ops > len(made):
         left_out = units.plural(group.ops - len(made), "more op")
         st.caption(f"{left_out} in it; open it in the diagram to see them apart.")
@@ -146,7 +146,7 @@ def _hops(page: Page) -> None:
         "hops",
         selected=[] if page.address.hop is None else [str(page.address.hop)],
         pickable=True,
-        empty=page.stage.uncrossed if not hops else "No hop belongs to what is picked.",
+        look=Look(empty=page.stage.uncrossed if not hops else "No hop belongs to what is picked."),
         label="Transfers between devices",
     )
     if event and event["type"] == "row":
@@ -162,7 +162,7 @@ def memory_view(page: Page) -> None:
     live_figure(figure, "memory", events=(), label="Memory of each device over time")
     made = page.row_maker.devices(page.snapshot.ops_by_device, page.snapshot.memory)
     label = "Ops and peak memory of each device in the whole run"
-    table(rows.DEVICE_COLUMNS, made, "devices", label=label, empty=_no_devices(page))
+    table(rows.DEVICE_COLUMNS, made, "devices", label=label, look=Look(empty=_no_devices(page)))
 
 
 def syncs_view(page: Page) -> None:
@@ -175,7 +175,7 @@ def syncs_view(page: Page) -> None:
         found = [sync for sync in syncs if not focus.devices or focus.devices.intersection(sync.devices)]
     made = page.row_maker.syncs(found)
     empty = "No wait belongs to what is picked." if syncs else "Python waited for no device."
-    table(rows.sync_columns(found), made, "syncs", empty=empty, label="Waits for devices")
+    table(rows.sync_columns(found), made, "syncs", look=Look(empty=empty), label="Waits for devices")
 
 
 def training_view(page: Page) -> None:

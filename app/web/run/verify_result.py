@@ -9,7 +9,7 @@ import streamlit as st
 
 from app.components.changes.changes import changes
 from app.components.facts.facts import Fact, facts
-from app.components.table.table import table
+from app.components.table.table import Look, table
 from app.diagnosis.causes.xla_opaque.detection import CODE as OPAQUE
 from app.diagnosis.verification import Judged, changed_sites, line_map, verify
 from app.preflight.comparison import compare, to_mend
@@ -96,7 +96,13 @@ def _compared(runs: tuple[Run, Run], after: Snapshot, before: Snapshot, code: st
         st.markdown(words)
     if found.shown:
         shown = RunRows.of(after.tables).hops(after.hops, found.shown)
-        table(verify_words.SHOWN_COLUMNS, shown, "shown-now", height=_HEIGHT, label="What shows only now")
+        table(
+            verify_words.SHOWN_COLUMNS,
+            shown,
+            "shown-now",
+            look=Look(height=_HEIGHT),
+            label="What shows only now",
+        )
     _sides(verify_words.rows(found, whole), run, before, texts, verify_words.of_times(found))
 
 

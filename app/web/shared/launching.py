@@ -11,7 +11,7 @@ from runners.errors import UsageError
 from runners.plan.launcher import launch
 from runners.plan.plan import Plan
 
-_SAME_S = 3.0
+SAME_S = 3.0
 _LAST = "last-launch"
 
 
@@ -23,7 +23,7 @@ def launch_once(plan: Plan, session: MutableMapping[Any, Any]) -> str:
     if access.role() != "operator":
         raise UsageError("only operators may launch anything")
     last = session.get(_LAST)
-    if last is not None and last[0] == plan and time.monotonic() - last[2] < _SAME_S:
+    if last is not None and last[0] == plan and time.monotonic() - last[2] < SAME_S:
         return str(last[1])
     run = launch(plan)
     session[_LAST] = plan, run.id, time.monotonic()

@@ -21,10 +21,10 @@ from runners.machine.copy_costs import costs_of_run
 from runners.programs.verdicts import Verdict
 from runners.runs.run import Run, read_run
 
-_LEAST_PAUSE_S = 0.5
-_SHARE_OF_TIME = 4.0
+LEAST_PAUSE_S = 0.5
+SHARE_OF_TIME = 4.0
 """Reading and analysing takes at most one part in five of the time."""
-_IDLE_S = 180.0
+IDLE_S = 180.0
 _MOST_DIAGRAMS = 16
 
 
@@ -78,7 +78,7 @@ class OpenRun:
                 if self._snapshot.generation != self.store.generation:
                     self._snapshot = Snapshot(self.store, self.path, self._spec)
                 took = time.monotonic() - self.seen
-                self._next = time.monotonic() + max(_LEAST_PAUSE_S, took * _SHARE_OF_TIME)
+                self._next = time.monotonic() + max(LEAST_PAUSE_S, took * SHARE_OF_TIME)
             if ended and not self.store.sealed and self._sealing is None:
                 self._sealing = threading.Thread(target=self._seal, name="seal", daemon=True)
                 self._sealing.start()
@@ -103,37 +103,53 @@ class OpenRun:
                 self._next = 0.0
 
 
-_open: dict[Path, OpenRun] = {}
-_opening: dict[Path, threading.Lock] = {}
-_guard = threading.Lock()
+class OpenRuns:
+    """The runs that are looked at now."""
+
+    def __init__(self) -> None:
+        self._open: dict[Path, OpenRun] = {}
+        self._opening: dict[Path, threading.Lock] = {}
+        self._guard = threading.Lock()
+
+    @property
+    def paths(self) -> list[Path]:
+        """The folders of the runs that are open."""
+        with self._guard:
+            return list(self._open)
+
+    def opened(self, run: Run) -> OpenRun:
+        """The open run of a folder, opened now if nobody looks at it yet.
+
+        Raises HopscopeError when the folder is gone.
+        """
+        with self._guard:
+            self._let_go(run.path)
+            opening = self._opening.setdefault(run.path, threading.Lock())
+        # Who waits here waits for this run alone: one that is slow to open keeps no other from being read.
+        with opening:
+            with self._guard:
+                known = self._open.get(run.path)
+                if known is not None:
+                    known.seen = time.monotonic()
+            if known is None:
+                known = OpenRun(run.path)
+                with self._guard:
+                    self._open[run.path] = known
+            return known
+
+    def _let_go(self, wanted: Path) -> None:
+        """Close the runs that nobody has looked at for a while, and those whose folders are gone."""
+        for path, known in list(self._open.items()):
+            idle = time.monotonic() - known.seen > IDLE_S and path != wanted
+            if idle or not path.exists():
+                del self._open[path]
+                self._opening.pop(path, None)
+                known.store.close()
+
+
+shared = OpenRuns()
 
 
 def opened(run: Run) -> OpenRun:
-    """The open run of a folder, opened now if nobody looks at it yet.
-
-    Raises HopscopeError when the folder is gone.
-    """
-    with _guard:
-        _let_go(run.path)
-        opening = _opening.setdefault(run.path, threading.Lock())
-    # Who waits here waits for this run alone: one that is slow to open keeps no other run from being read.
-    with opening:
-        with _guard:
-            known = _open.get(run.path)
-            if known is not None:
-                known.seen = time.monotonic()
-        if known is None:
-            known = OpenRun(run.path)
-            with _guard:
-                _open[run.path] = known
-        return known
-
-
-def _let_go(wanted: Path) -> None:
-    """Close the runs that nobody has looked at for a while, and those whose folders are gone."""
-    for path, known in list(_open.items()):
-        idle = time.monotonic() - known.seen > _IDLE_S and path != wanted
-        if idle or not path.exists():
-            del _open[path]
-            _opening.pop(path, None)
-            known.store.close()
+    """The open run of a folder, which all viewers share; see `OpenRuns.opened`."""
+    return shared.opened(run)

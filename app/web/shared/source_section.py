@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from app.components.source.source import source_lines
-from app.components.table.table import table
+from app.components.source.source import Marks, SourceText, source_lines
+from app.components.table.table import Look, table
 from app.facts.lines import Line, SourceFile, split_site
 from app.store.sources import has_sources, read_source
 from app.views import units
@@ -64,17 +64,14 @@ def source_section(
     chosen = at[1] if at and at[0] == file.path and at[1] in file.lines else 0
     with st.container():
         lines = _kept_lines(run, file)
+    words = python_words(lines) if file.path.endswith(".py") else ()
     event = source_lines(
-        lines,
+        SourceText(f"{run.id}/{file.path}", lines, words),
         line_facts(file, row_maker),
         "source",
-        words=python_words(lines) if file.path.endswith(".py") else (),
-        selected=chosen,
-        lit=marked.get(file.path, ()),
-        first=file.heaviest,
+        marks=Marks(chosen, marked.get(file.path, ()), file.heaviest),
         height=_SOURCE_PX,
         label=f"Source of {file.path}",
-        name=f"{run.id}/{file.path}",
     )
     if event:
         line = event.number("line")
@@ -141,12 +138,12 @@ def _draw_line(line: Line, snapshot: Snapshot, row_maker: RunRows) -> None:
     st.markdown(f"**Ops of line {line.number}**")
     made = ops_rows(line, row_maker)
     empty = "It ran no op itself."
-    table(OPS_COLUMNS, made, "line-ops", label="Ops of the line", empty=empty, height=_TABLE_PX)
+    table(OPS_COLUMNS, made, "line-ops", label="Ops of the line", look=Look(empty=empty, height=_TABLE_PX))
     made = row_maker.hops(snapshot.hops, line.hops)
     st.markdown(f"**What crossed for it, or came from it** :gray[{units.count(len(made))}]")
     columns = rows.hop_columns(snapshot.hops)
     empty = "Nothing crossed between devices because of it."
-    table(columns, made, "line-hops", label="Transfers of the line", empty=empty, height=_TABLE_PX)
+    table(columns, made, "line-hops", label="Transfers of the line", look=Look(empty=empty, height=_TABLE_PX))
     if line.syncs:
         st.markdown("**Where Python waited**")
         table(

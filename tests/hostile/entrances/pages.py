@@ -12,6 +12,7 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from app import access
+from app.web.run.run_views import VIEWS
 from runners.machine import monitor
 from tests.hostile import ground as checks
 from tests.hostile import material
@@ -26,7 +27,7 @@ SHARE = 5
 CHECKED = "no exception on a page, no secret; hostile text is escaped in Markdown and in figures"
 
 _PAGES = ("run", "run", "run", "run", "runs", "machine", "lessons", "launch")
-_TABS = ("Placement", "Source", "Timeline", "Memory", "Syncs", "Training", "Log", "Command")
+_TABS = tuple(VIEWS)
 _TIMEOUT_S = 60
 _LIVE_TAG = f"<{material.MARK}>", "<script>window.", "<img src=x", "<svg/onload", "<iframe "
 

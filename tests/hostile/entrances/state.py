@@ -273,7 +273,7 @@ def _lessons(rng: random.Random, ground: Ground) -> None:
     found = batch.state()
     if found is not None:
         _send([found.state, found.reason])
-    verdict_cache._kept(batch.folder() / verdict_cache.FOLDER_NAME / "tf-mirrored.json", "x")
+    verdict_cache.kept_verdicts(batch.folder() / verdict_cache.FOLDER_NAME / "tf-mirrored.json", "x")
     environments()
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from app import cli
-from app.cli import redraw
 from app.cli.redraw import Screen, fitted
 
 
@@ -44,35 +43,41 @@ def test_text_is_cut_at_the_margin_and_the_rest_told() -> None:
     assert fitted(lines, 80, 1) == [".. 4 more lines: make the window taller"]
 
 
-def test_only_lines_that_changed_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
+BEGIN, END = "\x1b[?2026h", "\x1b[?2026l"
+"""A terminal shows at once what stands between."""
+
+
+def test_only_lines_that_changed_are_written(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     written: list[str] = []
     screen = Screen(lambda: None)
-    monkeypatch.setattr(screen, "_write", written.append)
     monkeypatch.setenv("COLUMNS", "20")
     monkeypatch.setenv("LINES", "5")
     for text in ("a\nb\nc\n", "a\nB\nc\n", "a\n", "a\n", "a\nb\n"):
         screen.draw(text)
+        written.append(capfd.readouterr().out)
     monkeypatch.setenv("COLUMNS", "30")
     screen.draw("a\nb\n")
-    begin, end = redraw._BEGIN, redraw._END
+    written.append(capfd.readouterr().out)
     assert written == [
-        f"{begin}\x1b[2J\x1b[1;1Ha\x1b[K\x1b[2;1Hb\x1b[K\x1b[3;1Hc\x1b[K{end}",
-        f"{begin}\x1b[2;1HB\x1b[K{end}",
-        f"{begin}\x1b[2;1H\x1b[K\x1b[3;1H\x1b[K{end}",
-        f"{begin}{end}",
-        f"{begin}\x1b[2;1Hb\x1b[K{end}",
-        f"{begin}\x1b[2J\x1b[1;1Ha\x1b[K\x1b[2;1Hb\x1b[K{end}",
+        f"{BEGIN}\x1b[2J\x1b[1;1Ha\x1b[K\x1b[2;1Hb\x1b[K\x1b[3;1Hc\x1b[K{END}",
+        f"{BEGIN}\x1b[2;1HB\x1b[K{END}",
+        f"{BEGIN}\x1b[2;1H\x1b[K\x1b[3;1H\x1b[K{END}",
+        f"{BEGIN}{END}",
+        f"{BEGIN}\x1b[2;1Hb\x1b[K{END}",
+        f"{BEGIN}\x1b[2J\x1b[1;1Ha\x1b[K\x1b[2;1Hb\x1b[K{END}",
     ]
 
 
-def test_the_last_letter_of_a_full_line_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    written: list[str] = []
+def test_the_last_letter_of_a_full_line_stays(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     screen = Screen(lambda: None)
-    monkeypatch.setattr(screen, "_write", written.append)
     monkeypatch.setenv("COLUMNS", "4")
     monkeypatch.setenv("LINES", "5")
     screen.draw("訓練\nabcd\nabc\n")
-    assert written == [f"{redraw._BEGIN}\x1b[2J\x1b[1;1H訓練\x1b[2;1Habcd\x1b[3;1Habc\x1b[K{redraw._END}"]
+    assert capfd.readouterr().out == (f"{BEGIN}\x1b[2J\x1b[1;1H訓練\x1b[2;1Habcd\x1b[3;1Habc\x1b[K{END}")
 
 
 def test_a_file_of_somebody_else_is_not_touched(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from app.diagnosis.findings import findings
 from app.diagnosis.judged_hops import hop_table
 from app.diagnosis.registry import advice, summary
+from app.diagnosis.wording.transfer_costs import Telling
 from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.tables import Tables
 from probes.trace.rows import Key, Location
@@ -74,7 +75,7 @@ def test_variables_with_a_reader_each_are_told_from_one_that_several_read(
     ]
     sites = {3: Location(3, "train.py:3", None, "/train.py", 3, "main")}
     run = Tables([], sites, [], keys, [])
-    (found,) = findings(hop_table(run), [], [], rounds=20)
+    (found,) = findings(hop_table(run), [], [], telling=Telling(20, "call"))
     assert (found.code, found.evidence.get("one_reader_each")) == ("variable-home", apart)
 
 

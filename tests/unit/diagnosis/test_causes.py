@@ -50,7 +50,7 @@ SHAPE = {"op": "Reshape", "dtype": "int32", "kind": "arg", "producer_op": "_Arg"
 }
 SHUFFLE = {"op": "RandomShuffle", "requested": "cpu:0"}
 SHUFFLED = {"producer_op": "RandomShuffle", "producer_requested": "cpu:0"}
-TENSORFLOW = dataclasses.replace(GPUS, tensorflow=True)
+TENSORFLOW = dataclasses.replace(GPUS, places_ops=True)
 GRADIENT = {"forward_loc": 5, "facts": {"forward_requested": "cpu:1"}}
 READ_BACKWARD = {"forward_loc": 5, "bytes": 1 << 16, "requested": "cpu:2"} | {
     "facts": {"forward_requested": "cpu:1", "variable": "w"}
@@ -82,7 +82,7 @@ MADE_BY_GRADIENT = {"forward_loc": 5, "facts": {"producer_forward_requested": "c
         ("cpu:0", "cpu:1", {"kind": "arg", "facts": {"argument_lay_on": "cpu:1"}}, STAND_INS, "host-memory"),
         ("cpu:0", "cpu:2", {"requested": "cpu:2", "facts": RETURNED}, STAND_INS, "host-memory"),
         ("cpu:1", "cpu:2", {"requested": "cpu:2", "facts": RETURNED}, STAND_INS, "unknown"),
-        ("cpu:0", "cpu:1", SHAPE, dataclasses.replace(STAND_INS, tensorflow=True), "host-memory"),
+        ("cpu:0", "cpu:1", SHAPE, dataclasses.replace(STAND_INS, places_ops=True), "host-memory"),
         ("cpu:0", "cpu:1", SHAPE, STAND_INS, "unknown"),
         # An element of an input pipeline, asked for in a scope: it comes from where the pipeline is.
         (
@@ -499,9 +499,9 @@ def test_what_gpus_keep_in_host_memory_is_taken_from_a_stand_in_without_warning(
 ) -> None:
     """A batch's size is known to Python without asking the GPU; only a stand-in has it in its own memory."""
     fields = hop_fields("cpu:1", "cpu:0", kind="pull", producer_op=op, dtype=dtype, facts={"sync": "int"})
-    context = Context(devices=frozenset({"cpu:0", "cpu:1"}), rounds=5, tensorflow=True)
+    context = Context(devices=frozenset({"cpu:0", "cpu:1"}), rounds=5, places_ops=True)
     assert judge(fields, context, 5, 1.0).severity == severity
-    assert judge(fields, dataclasses.replace(context, tensorflow=False), 5, 1.0).severity == "warning"
+    assert judge(fields, dataclasses.replace(context, places_ops=False), 5, 1.0).severity == "warning"
 
 
 def test_what_a_function_returns_passes_the_default_device() -> None:

@@ -11,6 +11,7 @@ from app.diagnosis.causes.bounce.paths import chains
 from app.diagnosis.findings import findings, run_findings
 from app.diagnosis.judged_hops import hop_table
 from app.diagnosis.proof import proof
+from app.diagnosis.wording.transfer_costs import Telling
 from app.facts.syncs import sync_table
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
@@ -400,7 +401,7 @@ def test_gradients_that_take_the_same_way_back_are_of_the_same_finding() -> None
         dataclasses.replace(one, cause=dataclasses.replace(one.cause, code="explicit"))
         for one in hop_table(run)
     ]
-    both, *others = findings(hops, [], [], 8, 8, detours=chains(run, hops))
+    both, *others = findings(hops, [], [], Telling(8, "step"), detours=chains(run, hops))
     assert (both.code, sorted(hops[row].keys for row in both.hops)) == ("bounce", [(1,), (2,), (3,), (4,)])
     assert both.evidence["gradients_back_at"] == ["train.py:12"]
     assert both.evidence["bytes"] == 4 * 8 * 100
@@ -411,7 +412,7 @@ def test_gradients_that_take_the_same_way_back_are_of_the_same_finding() -> None
 def test_a_detour_that_happens_seldom_is_a_note() -> None:
     run = graph_tables("Reshape")
     hops = hop_table(run)
-    once = findings(hops, [], [], rounds=100, steps=100, detours=chains(run, hops))
+    once = findings(hops, [], [], telling=Telling(100, "step"), detours=chains(run, hops))
     assert [one.severity for one in once] == ["info"]
 
 
@@ -419,7 +420,7 @@ def test_a_detour_in_a_loop_beside_the_steps_is_none_of_theirs_and_a_mistake_sti
     """Bug: training in the same program made a note of it."""
     run = graph_tables("Reshape")
     hops = hop_table(run)
-    beside = findings(hops, [], [], rounds=12, steps=12, detours=chains(run, hops))
+    beside = findings(hops, [], [], telling=Telling(12, "step"), detours=chains(run, hops))
     assert [(one.code, one.severity) for one in beside] == [("bounce", "warning")]
 
 

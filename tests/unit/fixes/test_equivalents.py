@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.facts.kernels.tensorflow_table import without_gpu_kernel
+from app.facts.kernels.kernel_table import without_gpu_kernel
 from app.fixes.kernels.equivalents import ADVICE, AHEAD, EQUIVALENTS, instead, lacking
 
 SHUFFLE = "RandomShuffle has kernels for CPU"

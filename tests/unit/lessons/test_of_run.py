@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from app.cli import attend
-from app.lessons import of_run
 from app.lessons.of_run import NONE, RunClaim, claim_of
 from runners import judging
 from runners.programs.evidence import Shown
@@ -23,7 +22,6 @@ SAID = Verdict("holds", "the program's own")
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    of_run._judged.cache_clear()
     return tmp_path
 
 
@@ -91,8 +89,8 @@ def test_a_check_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_demo_tells_it_after_the_run(judged: list[Shown], capsys: pytest.CaptureFixture[str]) -> None:
-    attend._tell_claim(made(ALONE, "default"))
-    attend._tell_claim(made(SEVERAL, "two-workers"))
+    attend.tell_claim(made(ALONE, "default"))
+    attend.tell_claim(made(SEVERAL, "two-workers"))
     assert capsys.readouterr().err.splitlines() == [
         "hopscope: claim does not hold: by its report",
         "hopscope: claim holds: the program's own",

@@ -13,7 +13,7 @@ import pytest
 
 from app.cli import dispatch
 from app.diagnosis.verification import line_map
-from app.facts.kernels.tensorflow_table import shipped_table
+from app.facts.kernels.kernel_table import shipped_table
 from app.facts.tables import Tables
 from app.preflight.comparison import compare
 from app.preflight.inlined_functions import Expanded
@@ -26,7 +26,8 @@ from app.reports.prediction_report import preflight_report, render_preflight
 from app.store.totals import KeyTotals
 from probes.trace.rows import Key, Location, Process
 from runners.errors import HopscopeError
-from runners.plan.preflight_plan import plan_preflight
+from runners.plan.plan import LaunchOptions
+from runners.plan.preflight_plan import Extent, plan_preflight
 from runners.plan.trials import plan_trial
 from runners.runs import ownership
 from runners.runs.run import read_run
@@ -664,7 +665,7 @@ def test_what_replicas_would_exchange() -> None:
 
 def test_a_preflight_is_planned_without_gpus_and_marked(tmp_path: Path, hopscope_home: Path) -> None:
     (tmp_path / "train.py").write_text("import tensorflow\n")
-    plan = plan_preflight([str(tmp_path / "train.py")], steps=5, gpus=2, seconds=30)
+    plan = plan_preflight([str(tmp_path / "train.py")], extent=Extent(steps=5, gpus=2, seconds=30))
     assert plan.preflight == {"steps": 5, "gpus": 2, "seconds": 30}
     assert (plan.env["HOPSCOPE_PREFLIGHT_STEPS"], plan.env["CUDA_VISIBLE_DEVICES"]) == ("5", "-1")
     assert plan.time_limit_s is not None
@@ -891,7 +892,10 @@ def test_arguments_and_results_in_host_memory_are_told_in_one_sentence() -> None
 def test_a_preflights_trial_is_one_too(tmp_path: Path, hopscope_home: Path) -> None:
     (tmp_path / "train.py").write_text("import tensorflow\n")
     asked = plan_preflight(
-        ["train.py", "--epochs", "3"], gpus=2, steps=5, cwd=tmp_path, python=sys.executable
+        ["train.py", "--epochs", "3"],
+        extent=Extent(gpus=2, steps=5),
+        cwd=tmp_path,
+        launch=LaunchOptions(python=sys.executable),
     )
     spec = {"kind": "script", "command": asked.command, "cwd": str(tmp_path), "devices": ["cpu:0"]}
     folder = _run(tmp_path / "20260101-000000-train-0000", preflight=dict(asked.preflight or {}), **spec)

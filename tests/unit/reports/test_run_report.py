@@ -12,7 +12,7 @@ import pytest
 
 from app.diagnosis.findings import findings, run_findings
 from app.diagnosis.judged_hops import hop_table
-from app.diagnosis.wording.transfer_costs import standstill
+from app.diagnosis.wording.transfer_costs import Telling, standstill
 from app.facts.collectives import collective_table
 from app.facts.memory import memory_table
 from app.facts.placement import placement
@@ -550,7 +550,9 @@ def pinned_outside() -> Tables:
 
 def test_one_mistake_is_one_finding_and_the_unseen_comes_first() -> None:
     run = pinned_outside()
-    found = findings(hop_table(run), sync_table(run), run.unseen, run.rounds, run.steps)
+    found = findings(
+        hop_table(run), sync_table(run), run.unseen, Telling(run.rounds, "step" if run.steps else "call")
+    )
     assert [(row.code, row.severity, row.site, row.hops) for row in found] == [
         ("xla-opaque", "warning", None, ()),
         ("unknown", "info", None, ()),
@@ -593,7 +595,7 @@ def test_waits_that_are_a_good_part_of_the_run_are_a_warning_without_steps_too()
 
 def test_what_an_evaluation_adds_is_told_beside_the_cost_of_a_step() -> None:
     run = tables(hop(1, "cpu:1", "cpu:0", 15, loc=3), Key(2, "mark", {"name": "step"}, 10))
-    (found,) = findings(hop_table(run), [], [], run.rounds, run.steps)
+    (found,) = findings(hop_table(run), [], [], Telling(run.rounds, "step" if run.steps else "call"))
     assert found.summary.endswith("100 B each step, 500 B more in the whole run.")
 
 
@@ -603,7 +605,7 @@ def test_a_process_that_was_ended_a_step_earlier_took_part_in_every_step() -> No
         hop(2, "cpu:2", "cpu:0", 999, loc=3),
         Key(3, "mark", {"name": "step"}, 1000),
     )
-    (found,) = findings(hop_table(run), [], [], run.rounds, run.steps)
+    (found,) = findings(hop_table(run), [], [], Telling(run.rounds, "step" if run.steps else "call"))
     assert found.summary.endswith("200 B each step.")
 
 

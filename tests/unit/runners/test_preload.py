@@ -43,7 +43,7 @@ def site(tmp_path: Path) -> Path:
     (tmp_path / "libs").mkdir()
     for name in ("one.so", "two.so"):
         shutil.copy(library(), tmp_path / "libs" / name)
-    for name, content in frameworks._preloading("target", ("libs/one.so", "libs/two.so")).items():
+    for name, content in frameworks.preloading_files("target", ("libs/one.so", "libs/two.so")).items():
         (tmp_path / name).write_text(content)
     (tmp_path / "target.py").write_text("SEEN = 'one.so' in open('/proc/self/maps').read()\n")
     return tmp_path
@@ -121,7 +121,7 @@ def test_only_the_build_for_gpus_loads_anything() -> None:
     assert module == ("_hopscope_preload.py", Path(preload.__file__).read_text())
     assert start[0].endswith(".pth") and start[1].count("\n") == 1
     assert start[1].startswith("import _hopscope_preload; _hopscope_preload.before_import('mxnet', (")
-    packages = (frameworks._REQUIREMENTS / "mxnet-gpu.txt").read_text()
+    packages = (frameworks.REQUIREMENTS / "mxnet-gpu.txt").read_text()
     for file in MXNET.preloaded:
         package = file.split("/")[1].replace("_", "-")
         assert f"nvidia-{package}-cu11>=" in packages

@@ -15,7 +15,6 @@ from app.store import database
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    database._remove_stale.cache_clear()
     return tmp_path
 
 
@@ -27,7 +26,7 @@ def test_a_database_leaves_no_folder_and_needs_none(home: Path) -> None:
 
 def test_it_spills_into_the_home_and_cleans_up(home: Path) -> None:
     made = database.Database()
-    run = made._connection.execute
+    run = made.query
     run("SET memory_limit = '60MB'")
     run("CREATE TABLE long AS SELECT hash(range)::VARCHAR AS text, random() AS at FROM range(3000000)")
     assert [folder.name.rsplit("-", 1)[0] for folder in home.iterdir()] == [f"spill-{os.getpid()}"]

@@ -110,7 +110,7 @@ def test_a_button_pressed_twice_launches_once(monkeypatch: pytest.MonkeyPatch) -
     assert [launching.launch_once(plan, session) for _ in range(2)] == ["run-1", "run-1"]
     other = plan_program("tf-model-parallel", stand_ins=2)
     assert launching.launch_once(other, session) == "run-2"
-    monkeypatch.setattr(launching, "_SAME_S", 0.0)
+    monkeypatch.setattr(launching, "SAME_S", 0.0)
     assert launching.launch_once(other, session) == "run-3"
 
 

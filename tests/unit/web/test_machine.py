@@ -66,7 +66,7 @@ class TestOrder:
 
     def test_an_order_that_is_not_known_is_said_to_be(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(cuda_order, "ask_driver", lambda _order: {"problem": "it hangs"})
-        monkeypatch.setattr(cuda_order, "_failed", {})
+        monkeypatch.setattr(cuda_order, "answers", cuda_order.Answers())
         snapshot = with_ordinals(machine(gpu(0), gpu(1, name="Another")), NONE_SET)
         note = machine_order.order_note(snapshot, gpus_of(snapshot))
         assert note.startswith(
@@ -198,8 +198,7 @@ def mig_page() -> None:
 def test_why_there_is_a_question_mark_stands_below_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     one = {"devices": [{"ordinal": 0, "uuid": "MIG-1", "parent_uuid": gpu(0)["uuid"], "pci_bus_id": "x"}]}
     monkeypatch.setattr(cuda_order, "ask_driver", lambda _order: one)
-    monkeypatch.setattr(cuda_order, "_measured", {})
-    monkeypatch.setattr(cuda_order, "_failed", {})
+    monkeypatch.setattr(cuda_order, "answers", cuda_order.Answers())
     page = page_of(mig_page).run()
     assert not page.exception
     told = [caption.value.replace("\\", "") for caption in page.caption]
@@ -233,8 +232,7 @@ def test_cards_of_which_nothing_is_told_leave_the_sections_whole(
 ) -> None:
     one = {"devices": [{"ordinal": 0, "uuid": gpu(0)["uuid"], "pci_bus_id": "0000:41:00.0"}]}
     monkeypatch.setattr(cuda_order, "ask_driver", lambda _order: one)
-    monkeypatch.setattr(cuda_order, "_measured", {})
-    monkeypatch.setattr(cuda_order, "_failed", {})
+    monkeypatch.setattr(cuda_order, "answers", cuda_order.Answers())
     page = page_of(broken_page).run()
     assert not page.exception
     told = [caption.value.replace("\\", "") for caption in page.caption]
@@ -250,8 +248,7 @@ def test_a_card_that_cannot_be_read_is_one_row_and_the_others_keep_their_numbers
 ) -> None:
     one = {"devices": [{"ordinal": 0, "uuid": gpu(0)["uuid"], "pci_bus_id": "0000:41:00.0"}]}
     monkeypatch.setattr(cuda_order, "ask_driver", lambda _order: one)
-    monkeypatch.setattr(cuda_order, "_measured", {})
-    monkeypatch.setattr(cuda_order, "_failed", {})
+    monkeypatch.setattr(cuda_order, "answers", cuda_order.Answers())
     snapshot = with_ordinals(machine(gpu(0), lost_gpu(1), silent_gpu(2)), NONE_SET)
     order = machine_order.order_of(snapshot, gpus_of(snapshot), "FASTEST_FIRST")
     assert order.ordinals == {gpu(0)["uuid"]: 0}

@@ -19,10 +19,9 @@ from tests.unit.traces import Trace, hop_fields, write_status
 
 @pytest.fixture(autouse=True)
 def nothing_open(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(open_runs, "_LEAST_PAUSE_S", 0.0)
-    monkeypatch.setattr(open_runs, "_SHARE_OF_TIME", 0.0)
-    monkeypatch.setattr(open_runs, "_open", {})
-    monkeypatch.setattr(open_runs, "_opening", {})
+    monkeypatch.setattr(open_runs, "LEAST_PAUSE_S", 0.0)
+    monkeypatch.setattr(open_runs, "SHARE_OF_TIME", 0.0)
+    monkeypatch.setattr(open_runs, "shared", open_runs.OpenRuns())
     yield
 
 
@@ -56,7 +55,7 @@ def test_viewers_share_a_run_and_its_snapshot(tmp_path: Path) -> None:
 def test_reading_takes_turns_with_the_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = Trace(tmp_path)
     write_status(tmp_path, "running")
-    monkeypatch.setattr(open_runs, "_LEAST_PAUSE_S", 3600.0)
+    monkeypatch.setattr(open_runs, "LEAST_PAUSE_S", 3600.0)
     known = open_runs.opened(read_run(tmp_path))
     before = known.look(ended=False)
     trace.key("hop", 1, **hop_fields("cpu:2", "cpu:1"))
@@ -83,10 +82,10 @@ def test_idle_and_removed_runs_are_closed(tmp_path: Path, monkeypatch: pytest.Mo
         open_runs.opened(read_run(tmp_path / name))
     shutil.rmtree(tmp_path / "a")
     open_runs.opened(read_run(tmp_path / "b"))
-    assert {path.name for path in open_runs._open} == {"b", "c"}
-    monkeypatch.setattr(open_runs, "_IDLE_S", -1.0)
+    assert {path.name for path in open_runs.shared.paths} == {"b", "c"}
+    monkeypatch.setattr(open_runs, "IDLE_S", -1.0)
     open_runs.opened(read_run(tmp_path / "b"))
-    assert {path.name for path in open_runs._open} == {"b"}
+    assert {path.name for path in open_runs.shared.paths} == {"b"}
     with pytest.raises(HopscopeError, match="no run folder"):
         open_runs.opened(read_run(tmp_path / "a"))
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.diagnosis.cause import Cause
-from app.diagnosis.wording import function_scopes
+from app.diagnosis.dialects import function_scopes
 from app.diagnosis.wording.evidence_facts import Facts
 from app.fixes.paths import direct_paths
 from app.fixes.situation import Draft, Situation

@@ -9,7 +9,7 @@ from typing import Any
 from app.diagnosis.cause import Cause, blamed_op, of_line
 from app.diagnosis.causes.default_device.line_advice import PUT_BESIDE_INPUTS, line_advice
 from app.diagnosis.causes.default_device.rules import severity_of, with_origin
-from app.diagnosis.wording import function_scopes
+from app.diagnosis.dialects import function_scopes
 from app.diagnosis.wording.ends import destination, source
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import TransferWords

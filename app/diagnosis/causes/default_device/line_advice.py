@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from app.diagnosis.wording import function_scopes
+from app.diagnosis.dialects import function_scopes
 from app.facts.devices import default_device, in_order
 from app.fixes.code.device_notation import alone
 from app.fixes.code.names import assignment_of, called, root_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.diagnosis.cause import Cause
 from app.diagnosis.wording.evidence_facts import Facts
+from app.diagnosis.wording.evidence_labels import Label
 from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.devices import is_gpu
 from app.judgments.severity import INFO
@@ -91,4 +92,5 @@ CAUSE = Cause(
     meaning="A kernel, or the call of a function, keeps it in host memory.",
     summary=summary,
     because=because,
+    labels={"prefers_host": Label("TensorFlow prefers its kernel for the host")},
 )

@@ -22,7 +22,7 @@ def handed_over_on_host(transfer: Transfer) -> dict[str, Any] | None:
 def taken_on_host_by_gpus(transfer: Transfer) -> dict[str, Any] | None:
     """A stand-in is sent what a GPU's kernel of the op would take from host memory, as it is."""
     slots = transfer.facts.get("input_slots")
-    played = transfer.context.tensorflow and not is_gpu(transfer.dst) and not is_host(transfer.dst)
+    played = transfer.context.places_ops and not is_gpu(transfer.dst) and not is_host(transfer.dst)
     if not played or not is_host(transfer.src) or not isinstance(slots, list):
         return None
     op, dtype = transfer.text("op"), transfer.text("dtype")

@@ -39,7 +39,7 @@ def host_sync(transfer: Transfer) -> dict[str, Any] | None:
 
 def on_host_on_gpus(transfer: Transfer) -> bool:
     """A stand-in holds the value, such as a shape, that a GPU's kernel would leave in host memory."""
-    if not transfer.context.tensorflow or is_gpu(transfer.src):
+    if not transfer.context.places_ops or is_gpu(transfer.src):
         return False
     return kept_on_host(transfer.text("producer_op"), transfer.text("dtype"))
 

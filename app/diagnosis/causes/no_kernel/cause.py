@@ -10,7 +10,7 @@ from app.diagnosis.rules.placements import variable_home
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.devices import is_gpu, is_host
-from app.facts.kernels.tensorflow_table import without_gpu_kernel
+from app.facts.kernels.kernel_table import without_gpu_kernel
 from app.facts.transfers.transfer import Transfer
 from app.fixes.kernels import integer_products
 from app.fixes.kernels.equivalents import instead, lacking
@@ -53,7 +53,7 @@ def made_on_host_as_asked(transfer: Transfer) -> dict[str, Any] | None:
 
 
 def _as_asked(transfer: Transfer, op: str, fact: str) -> dict[str, Any] | None:
-    if transfer.kind not in ("copy", "arg") or not transfer.context.tensorflow:
+    if transfer.kind not in ("copy", "arg") or not transfer.context.places_ops:
         return None
     kernel = transfer.facts.get(fact) or without_gpu_kernel(op)
     return {"kernel": kernel, "dtype": transfer.text("dtype"), "on_host_as_asked": True} if kernel else None

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from runners.program import Option, Program, Variant
+from runners.program import Option, Program, Value, Variant
+from runners.programs.keras_versions import keras_problems
 from runners.programs.options import JIT_COMPILE, KERAS, TIME_LIMIT, TRAINING, WORKERS
 from runners.programs.tensorflow.clusters import ALL_WORKERS
+
+
+def _keras_fit(name: str, devices: Sequence[str], options: Mapping[str, Value | None]) -> list[str]:
+    """Where Keras fit can train on several workers."""
+    if options.get("loop") != "fit":
+        return []
+    problems = []
+    if options.get("keras") == "3":
+        problems.append("loop=fit needs keras=2: Keras 3 cannot fit under MultiWorkerMirroredStrategy")
+    if options.get("jit-compile") == "on" and any(device.startswith("cpu:") for device in devices):
+        problems.append("jit-compile=on works with loop=fit on GPUs only; on CPU devices, with loop=custom")
+    return problems
+
 
 PROGRAM = Program(
     name="tf-multiworker",
@@ -31,6 +46,8 @@ PROGRAM = Program(
     min_devices=1,
     max_devices=None,
     default_devices=1,
+    needs=(keras_problems,),
+    fits=(_keras_fit,),
     claim="All workers hold equal weights after each step, and the bytes that they exchange grow with "
     "their number. Testable on stand-ins; speed, and NCCL, on several GPUs only.",
     cluster=ALL_WORKERS,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from runners.cluster import Cluster, Counts, Role
-from runners.program import Option, Program, Variant
+from runners.program import Option, Program, Value, Variant
 from runners.programs.options import JIT_COMPILE, TIME_LIMIT, TRAINING, WORKERS
 from runners.programs.tensorflow.clusters import LISTENS, variables
 
@@ -32,6 +33,17 @@ _SERVED = Cluster(
     coordinated=True,
 )
 
+
+def _by_workers(name: str, devices: Sequence[str], options: Mapping[str, Value | None]) -> list[str]:
+    """What a step can be that another process is handed."""
+    problems = []
+    if options.get("loop") == "fit":
+        problems.append("loop=fit is not possible: Keras 3 cannot fit under ParameterServerStrategy")
+    if options.get("jit-compile") == "on":
+        problems.append("jit-compile=on is not possible: XLA reads no variable of another process")
+    return problems
+
+
 PROGRAM = Program(
     name="tf-parameter-server",
     framework="tensorflow",
@@ -49,6 +61,7 @@ PROGRAM = Program(
     min_devices=1,
     max_devices=None,
     default_devices=1,
+    fits=(_by_workers,),
     claim="Variables live on the servers, and every step pulls and pushes them. It is called model "
     "parallelism: variables are spread, computation is not. Testable on stand-ins.",
     cluster=_SERVED,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from runners.program import Option, Program, Variant
+from runners.programs.keras_versions import keras_problems
 from runners.programs.options import JIT_COMPILE, KERAS, PINNED, TRAINING
 
 PROGRAM = Program(
@@ -23,6 +24,7 @@ PROGRAM = Program(
     min_devices=1,
     max_devices=None,
     default_devices=2,
+    needs=(keras_problems,),
     claim="Variables, forward, backward and optimizer slots all live there; testable on stand-ins. "
     "Without memory growth TensorFlow takes the card; testable on a GPU only.",
     variants=(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from runners.environments import builds
@@ -50,23 +52,31 @@ def test_the_build_follows_nvml_and_what_the_build_can_use(
     mxnet: tuple[str, str],
 ) -> None:
     monkeypatch.setattr(gpus, "list_gpus", lambda: Gpus(cards, None if cards else "no driver"))
-    monkeypatch.setattr(builds, "_driver_found", lambda: True)
+    monkeypatch.setattr(builds, "driver_found", lambda: True)
     assert builds.choose_build(TENSORFLOW) == tensorflow
     assert builds.choose_build(MXNET) == mxnet
 
 
 def test_cards_without_the_drivers_library_are_no_use_to_mxnet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpus, "list_gpus", lambda: Gpus((OLD,)))
-    monkeypatch.setattr(builds, "_driver_found", lambda: False)
+    monkeypatch.setattr(builds, "driver_found", lambda: False)
     build, why = builds.choose_build(MXNET)
     assert build == "cpu" and "libcuda.so.1" in why
     assert builds.choose_build(TENSORFLOW)[0] == "gpu"
 
 
-def test_the_drivers_library_is_looked_for_by_the_loader(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(builds, "_driver", None)
+@pytest.fixture
+def asked_anew() -> Iterator[None]:
+    builds.driver_found.cache_clear()
+    yield
+    builds.driver_found.cache_clear()
+
+
+def test_the_drivers_library_is_looked_for_by_the_loader(
+    asked_anew: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(builds, "DRIVER_LIBRARY", "libc.so.6")
     assert builds.driver_problem(MXNET) is None
-    monkeypatch.setattr(builds, "_driver", None)
+    builds.driver_found.cache_clear()
     monkeypatch.setattr(builds, "DRIVER_LIBRARY", "libno-such-thing.so.1")
     assert "libno-such-thing.so.1, which this machine lacks" in (builds.driver_problem(MXNET) or "")

@@ -36,8 +36,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOPSCOPE_ENVS", str(tmp_path))
     for name in frameworks.FRAMEWORKS:
         monkeypatch.delenv(f"HOPSCOPE_{name.upper()}", raising=False)
-    monkeypatch.setattr(environments, "_suits", lambda _name: ("cpu", "no GPU here"))
-    monkeypatch.setattr(builds, "_driver_found", lambda: True)
+    monkeypatch.setattr(environments, "chosen_build", lambda _name: ("cpu", "no GPU here"))
+    monkeypatch.setattr(builds, "driver_found", lambda: True)
     return tmp_path
 
 
@@ -138,7 +138,7 @@ def test_stamp_of_other_requirements_or_another_python_does_not_count(
 
 def test_cpu_build_beside_a_gpu_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     finish(folder)
-    monkeypatch.setattr(environments, "_suits", lambda _name: ("gpu", "NVML reports 2 GPUs"))
+    monkeypatch.setattr(environments, "chosen_build", lambda _name: ("gpu", "NVML reports 2 GPUs"))
     found = environments.environment("tensorflow")
     assert found.state == "ready"
     assert "NVML reports 2 GPUs" in (found.reason or "") and "--build gpu" in (found.reason or "")
@@ -211,7 +211,7 @@ def test_build_that_needs_a_driver_says_where_there_is_none(
     virtual = VirtualEnvironment(folder / "mxnet", folder, "mxnet")
     virtual.write_stamp(frameworks.FRAMEWORKS["mxnet"].recipe("gpu"))
     assert environments.environment("mxnet").reason is None
-    monkeypatch.setattr(builds, "_driver_found", lambda: False)
+    monkeypatch.setattr(builds, "driver_found", lambda: False)
     found = environments.environment("mxnet")
     assert found.state == "ready" and "libcuda.so.1" in (found.reason or "")
 
@@ -232,7 +232,7 @@ def test_build_that_could_not_be_imported_is_refused_before_the_download(
         "install_into",
         lambda _virtual, recipe, *_, **__: installed.append(recipe.facts["build"]),
     )
-    monkeypatch.setattr(builds, "_driver_found", lambda: False)
+    monkeypatch.setattr(builds, "driver_found", lambda: False)
     parser = Parser("setup", "")
     setup.add_arguments(parser)
     status = setup.execute(["--framework", name, "--build", "gpu"], parser)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,22 @@ TENSORFLOW, MXNET = FRAMEWORKS["tensorflow"], FRAMEWORKS["mxnet"]
 
 
 @pytest.fixture
-def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def asked_anew() -> Iterator[None]:
+    module.has_python.cache_clear()
+    cuda_libraries.loader_names.cache_clear()
+    asked = module.has_python, cuda_libraries.loader_names
+    yield
+    for one in asked:
+        one.cache_clear()
+
+
+@pytest.fixture
+def installed(asked_anew: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Says which build of both frameworks is installed, None for none."""
     monkeypatch.setattr(
         module, "package_versions", lambda _python: {"python": "3.11.7", "tensorflow": "2.21.0"}
     )
     monkeypatch.setattr(module, "find_python", lambda *_range: "python3")
-    monkeypatch.setattr(module, "_pythons", {})
     libdevice = tmp_path / "lib/python3.11/site-packages/nvidia/cuda_nvcc/nvvm/libdevice"
     libdevice.mkdir(parents=True)
     (libdevice / "libdevice.10.bc").touch()
@@ -122,7 +132,7 @@ def test_what_is_not_installed_yet_would_work(installed: Any, monkeypatch: pytes
     assert tensorflow.parts[0].text == "not installed yet; there is a Python 3.10 to 3.13 for it"
     (without, _) = fitness(without_gpus())
     assert without.status == "warning"
-    monkeypatch.setattr(module, "_pythons", {})
+    module.has_python.cache_clear()
     monkeypatch.setattr(module, "find_python", lambda *_range: None)
     _, mxnet = fits(card("8.0"))
     assert mxnet.parts[0].text == "not installed yet; it needs Python 3.9 to 3.11, which uv would fetch"
@@ -222,15 +232,16 @@ def test_without_its_cuda_libraries_tensorflow_leaves_the_cards(
     assert fits(card("8.0"))[0].status == "works"
 
 
-def test_what_the_loader_knows_is_asked_of_ldconfig(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(cuda_libraries, "_loader", None)
+def test_what_the_loader_knows_is_asked_of_ldconfig(
+    asked_anew: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     program = tmp_path / "ldconfig"
     program.write_text("#!/bin/sh\necho '1 libs found'\necho ' libcudnn.so.9 (libc6,x86-64) => /lib/x'\n")
     program.chmod(0o755)
-    monkeypatch.setattr(cuda_libraries, "_LDCONFIGS", (str(tmp_path / "none"), str(program)))
+    monkeypatch.setattr(cuda_libraries, "LDCONFIGS", (str(tmp_path / "none"), str(program)))
     assert cuda_libraries.loader_names() == frozenset({"libcudnn.so.9"})
-    monkeypatch.setattr(cuda_libraries, "_loader", None)
-    monkeypatch.setattr(cuda_libraries, "_LDCONFIGS", (str(tmp_path / "none"),))
+    cuda_libraries.loader_names.cache_clear()
+    monkeypatch.setattr(cuda_libraries, "LDCONFIGS", (str(tmp_path / "none"),))
     assert cuda_libraries.loader_names() is None
 
 

@@ -84,7 +84,6 @@ def test_only_what_is_used_is_copied() -> None:
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of programs of our own, with a shared module."""
     monkeypatch.setattr(program_parts, "HELPERS", tmp_path)
-    program_parts._file.cache_clear()
     (tmp_path / "shared").mkdir()
     (tmp_path / "mine").mkdir()
     return tmp_path
@@ -94,7 +93,7 @@ def assembled(folder: Path, shared: str, script: str) -> str:
     (folder / "shared" / "tools.py").write_text(f'"""Tools."""\n\n{shared}')
     path = folder / "mine" / "go.py"
     path.write_text(f'"""Go."""\n\nfrom shared import tools\nfrom shared.tools import Base\n\n{script}\n')
-    return one_file._Assembly(path).text()
+    return one_file.Assembly(path).text()
 
 
 def test_what_only_a_checkout_needs_is_left_out() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from runners.machine import copy_costs
-from runners.machine.copy_costs import Costs, Pair, estimate, from_json, load, save
+from runners.machine.copy_costs import Copy, Costs, Pair, estimate, from_json, load, save
 from runners.machine.copy_measuring import refusals
 from tests.unit.machine_snapshots import UNSUPPORTED, gpu, lost_gpu, machine
 
@@ -99,14 +99,16 @@ def test_a_cost_that_cannot_be_is_not_believed(changed: dict[str, Any]) -> None:
 
 
 def test_a_time_is_the_latency_and_the_bytes_at_the_bandwidth() -> None:
-    assert estimate(COSTS, MAP, "cpu:0", "gpu:0", 5_000_000) == pytest.approx(20e-6 + 1e-3)
-    assert estimate(COSTS, MAP, "gpu:0", "cpu:0", 4_000_000, 10) == pytest.approx(10 * (30e-6 + 1e-3))
-    assert estimate(COSTS, MAP, "gpu:0", "gpu:1", 0) == pytest.approx(5e-6)
-    assert estimate(COSTS, MAP, "gpu:0", "gpu:0", 10**9) == pytest.approx(2e-6 + 1e-3)
-    assert estimate(COSTS, MAP, "worker:1/gpu:0", "gpu:1", 50_000) == pytest.approx(6e-6)
-    assert estimate(COSTS, MAP, "worker:1/cpu:0", "gpu:0", 0) == pytest.approx(20e-6)
+    assert estimate(COSTS, MAP, Copy("cpu:0", "gpu:0", 5_000_000)) == pytest.approx(20e-6 + 1e-3)
+    assert estimate(COSTS, MAP, Copy("gpu:0", "cpu:0", 4_000_000, 10)) == pytest.approx(10 * (30e-6 + 1e-3))
+    assert estimate(COSTS, MAP, Copy("gpu:0", "gpu:1", 0)) == pytest.approx(5e-6)
+    assert estimate(COSTS, MAP, Copy("gpu:0", "gpu:0", 10**9)) == pytest.approx(2e-6 + 1e-3)
+    assert estimate(COSTS, MAP, Copy("worker:1/gpu:0", "gpu:1", 50_000)) == pytest.approx(6e-6)
+    assert estimate(COSTS, MAP, Copy("worker:1/cpu:0", "gpu:0", 0)) == pytest.approx(20e-6)
     # A kernel's argument in host memory, whatever the device is called.
-    assert estimate(COSTS, MAP, "gpu:0", "gpu:0", 4_000_000, 1, dst_memory="host") == pytest.approx(1.03e-3)
+    assert estimate(COSTS, MAP, Copy("gpu:0", "gpu:0", 4_000_000, 1, dst_memory="host")) == pytest.approx(
+        1.03e-3
+    )
 
 
 @pytest.mark.parametrize(
@@ -125,13 +127,13 @@ def test_a_time_is_the_latency_and_the_bytes_at_the_bandwidth() -> None:
     ids=lambda device: device or "none",
 )
 def test_no_time_where_an_end_is_no_measured_card(src: str, dst: str) -> None:
-    assert estimate(COSTS, MAP, src, dst, 1000) is None
+    assert estimate(COSTS, MAP, Copy(src, dst, 1000)) is None
 
 
 def test_no_time_where_something_is_not_known() -> None:
-    assert estimate(None, MAP, "cpu:0", "gpu:0", 1000) is None
-    assert estimate(COSTS, MAP, "cpu:0", "gpu:0", None) is None
-    assert estimate(COSTS, MAP, "cpu:0", "gpu:0", 1000, None) is None
+    assert estimate(None, MAP, Copy("cpu:0", "gpu:0", 1000)) is None
+    assert estimate(COSTS, MAP, Copy("cpu:0", "gpu:0", None)) is None
+    assert estimate(COSTS, MAP, Copy("cpu:0", "gpu:0", 1000, None)) is None
 
 
 def test_cards_that_are_left_alone_say_why() -> None:

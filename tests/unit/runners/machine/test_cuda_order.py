@@ -23,8 +23,7 @@ FOUR = Gpus((A, B, C, D))
 
 @pytest.fixture(autouse=True)
 def nothing_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cuda_order, "_measured", {})
-    monkeypatch.setattr(cuda_order, "_failed", {})
+    monkeypatch.setattr(cuda_order, "answers", cuda_order.Answers())
 
 
 @pytest.fixture
@@ -119,7 +118,7 @@ def test_all_permutations_in_both_orders(
         places = {card.uuid: slot for card, slot in zip(arrangement, slots, strict=True)}
         cards = tuple(Gpu(c.index, c.uuid, places[c.uuid], c.name, c.compute_capability) for c in FOUR.cards)
         fastest = [cards[card.index] for card in reversed(arrangement)]
-        monkeypatch.setattr(cuda_order, "_measured", {})
+        monkeypatch.setattr(cuda_order, "answers", cuda_order.Answers())
         driver(*fastest)
         counted = [cards[card.index] for card in arrangement] if order == "PCI_BUS_ID" else fastest
         by_uuid = {card.uuid: card for card in cards}

@@ -12,7 +12,7 @@ from runners.environments import environments
 from runners.environments.environments import Environment
 from runners.machine.gpus import Gpu, Gpus
 from runners.plan import program_plan
-from runners.plan.plan import Plan
+from runners.plan.plan import LaunchOptions, Plan
 
 HERE = sys.executable
 
@@ -38,7 +38,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def plan(program: str, **more: Any) -> Plan:
-    return program_plan.plan_program(program, python=HERE, **more)
+    return program_plan.plan_program(program, launch=LaunchOptions(python=HERE), **more)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import stat
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -170,11 +171,11 @@ def test_arguments_are_split_and_nothing_is_expanded() -> None:
 
 
 def answered(python: str | Path) -> interpreters.Interpreter:
-    interpreters.check(python)
-    thread = interpreters._asking.get(Path(python))
-    if thread is not None:
-        thread.join()
-    return interpreters.check(python)
+    deadline = time.monotonic() + 60
+    while (found := interpreters.check(python)).checking:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return found
 
 
 def test_an_interpreter_without_a_framework_is_told(project: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from runners.errors import UsageError
 from runners.machine.gpus import Gpu, Gpus
 from runners.plan import program_plan
 from runners.plan import script_plan as plan_script
-from runners.plan.plan import INJECT, ROOT
+from runners.plan.plan import INJECT, ROOT, LaunchOptions
 from runners.runs import leases
 
 A = Gpu(0, "GPU-aaaa", "00000000:01:00.0", "Card X", (9, 0))
@@ -112,7 +112,7 @@ class TestOnGpus:
             "gpu:0 (Card X) is in use by run another-run: stop that, name other devices with --devices, "
             "or use it together with --share"
         ]
-        assert plan("tf-mirrored", devices=["gpu:0"], share=True).problems == []
+        assert plan("tf-mirrored", devices=["gpu:0"], launch=LaunchOptions(share=True)).problems == []
         leases.release(held)
 
     def test_stand_ins_take_no_card(self) -> None:
@@ -173,7 +173,11 @@ class TestOnGpus:
         ("tf-model-parallel", {"options": {"split": "2,6"}}, "split=2,6 names layer 6"),
         ("tf-pin-model", {"stand_ins": 2, "options": {"device": "cpu:3"}}, "device=cpu:3 is not one of"),
         ("tf-pin-model", {"options": {"device": "cpu:9"}}, "device=cpu:9 is not one of"),
-        ("tf-pin-model", {"python": "/no/such/python"}, "no Python interpreter at /no/such/python"),
+        (
+            "tf-pin-model",
+            {"launch": LaunchOptions(python="/no/such/python")},
+            "no Python interpreter at /no/such/python",
+        ),
     ],
 )
 def test_what_cannot_work_is_one_problem(name: str, more: dict[str, object], words: str) -> None:
@@ -194,13 +198,13 @@ def test_an_environment_that_is_not_ready_is_a_problem_apart(machine: pytest.Mon
     assert "setup --framework tensorflow" in made.unready
     assert made.unready in made.problems
     assert len(made.problems) == 2
-    assert plan("tf-mirrored", python=HERE).unready is None
+    assert plan("tf-mirrored", launch=LaunchOptions(python=HERE)).unready is None
 
 
 class TestScript:
     def test_it_runs_as_it_would_without_us(self, tmp_path: Path) -> None:
         (tmp_path / "My Train.py").write_text("import mxnet")
-        made = script_plan(["My Train.py", "--epochs", "3"], python=HERE, cwd=tmp_path)
+        made = script_plan(["My Train.py", "--epochs", "3"], launch=LaunchOptions(python=HERE), cwd=tmp_path)
         assert made.command == [str(HERE), "My Train.py", "--epochs", "3"]
         assert (made.cwd, made.name, made.framework) == (tmp_path, "my-train", "mxnet")
         assert made.problems == []
@@ -208,7 +212,7 @@ class TestScript:
     def test_a_module(self, tmp_path: Path) -> None:
         (tmp_path / "pack").mkdir()
         (tmp_path / "pack" / "go.py").write_text("import tensorflow")
-        made = script_plan(["pack.go", "-v"], python=HERE, cwd=tmp_path, module=True)
+        made = script_plan(["pack.go", "-v"], launch=LaunchOptions(python=HERE), cwd=tmp_path, module=True)
         assert made.command == [str(HERE), "-m", "pack.go", "-v"]
         assert (made.name, made.framework) == ("go", "tensorflow")
 
@@ -223,7 +227,7 @@ class TestScript:
     def test_what_is_no_script(self, tmp_path: Path, target: str, words: str) -> None:
         (tmp_path / "train.py").touch()
         (tmp_path / "folder").mkdir()
-        (problem,) = script_plan([target], python=HERE, cwd=tmp_path).problems
+        (problem,) = script_plan([target], launch=LaunchOptions(python=HERE), cwd=tmp_path).problems
         assert problem.startswith(words)
 
     def test_no_script_at_all(self) -> None:
@@ -244,7 +248,7 @@ class TestRecorderEnvironment:
         assert plan("tf-mirrored").env["PYTHONPATH"] == str(INJECT)
 
     def test_without_recording_the_path_is_left_alone(self) -> None:
-        made = plan("tf-mirrored", record=False)
+        made = plan("tf-mirrored", launch=LaunchOptions(record=False))
         assert made.env["HOPSCOPE_TRACE"] == "0"
         assert "PYTHONPATH" not in made.env
 

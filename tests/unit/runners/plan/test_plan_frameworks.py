@@ -13,6 +13,7 @@ from runners.environments.environments import Environment
 from runners.machine.gpus import Gpu, Gpus
 from runners.plan import plan as planning
 from runners.plan import program_plan, script_plan
+from runners.plan.plan import LaunchOptions
 
 OLD = Gpu(0, "GPU-old", "00000000:01:00.0", "A100", (8, 0))
 HOPPER = Gpu(1, "GPU-new", "00000000:02:00.0", "H200", (9, 0))
@@ -25,7 +26,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPat
     for name in ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "PYTHONPATH"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(builds, "_driver_found", lambda: True)
+    monkeypatch.setattr(builds, "driver_found", lambda: True)
     monkeypatch.setattr(environments, "build_in", lambda _python, _framework: None)
     set_python(monkeypatch, "3.11.7")
     set_gpus(monkeypatch, OLD, HOPPER)
@@ -101,11 +102,13 @@ def test_programs_get_only_cards_that_the_build_can_use(machine: pytest.MonkeyPa
 
 
 def test_a_build_of_the_users_own_may_hold_other_code(script: list[str], machine: pytest.MonkeyPatch) -> None:
-    plan = script_plan.plan_script(script, devices=["gpu:1"], python=HERE)
+    plan = script_plan.plan_script(script, devices=["gpu:1"], launch=LaunchOptions(python=HERE))
     assert plan.problems == []
     assert "compute capability 9.0" in plan.notes[-1]
     machine.setattr(environments, "build_in", lambda _python, _framework: "gpu")
-    (problem,) = script_plan.plan_script(script, devices=["gpu:1"], python=HERE).problems
+    (problem,) = script_plan.plan_script(
+        script, devices=["gpu:1"], launch=LaunchOptions(python=HERE)
+    ).problems
     assert "compute capability 9.0" in problem
 
 
@@ -114,21 +117,26 @@ def test_a_python_without_builds_of_mxnet_is_refused(
     script: list[str], machine: pytest.MonkeyPatch, version: str
 ) -> None:
     set_python(machine, version)
-    (problem,) = script_plan.plan_script(script, python=HERE).problems
+    (problem,) = script_plan.plan_script(script, launch=LaunchOptions(python=HERE)).problems
     assert problem.startswith(f"{HERE} is Python {version}, and MXNet runs on 3.9 to 3.11: it needs numpy")
-    assert program_plan.plan_program("tf-pin-model", devices=["gpu:0"], python=HERE).problems == []
+    assert (
+        program_plan.plan_program(
+            "tf-pin-model", devices=["gpu:0"], launch=LaunchOptions(python=HERE)
+        ).problems
+        == []
+    )
 
 
 def test_an_interpreter_that_does_not_answer_is_left_to_fail_by_itself(
     script: list[str], machine: pytest.MonkeyPatch
 ) -> None:
     machine.setattr(planning, "package_versions", lambda _python: {})
-    assert script_plan.plan_script(script, python=HERE).problems == []
+    assert script_plan.plan_script(script, launch=LaunchOptions(python=HERE)).problems == []
 
 
 def test_without_a_driver_the_gpu_build_is_refused(script: list[str], machine: pytest.MonkeyPatch) -> None:
     set_gpus(machine)
-    machine.setattr(builds, "_driver_found", lambda: False)
+    machine.setattr(builds, "driver_found", lambda: False)
     plan = program_plan.plan_program("mx-module", stand_ins=1)
     (problem,) = plan.problems
     assert "libcuda.so.1" in problem and problem.endswith("setup --framework mxnet --build cpu")

@@ -12,6 +12,7 @@ import pytest
 from app.web.run import run_panel
 from runners.errors import UsageError
 from runners.plan.launcher import plan_program
+from runners.plan.plan import LaunchOptions
 from runners.plan.resuming import CHECKPOINTS, copy_checkpoints, last_checkpoint, resumable, saves_itself
 from runners.runs import registry
 from runners.runs.run import Run, read_run
@@ -59,7 +60,7 @@ def test_why_a_run_cannot_be_resumed(home: Path, more: dict[str, Any], reason: s
     files = more.pop("files", SAVED)
     run = ended(home, *files, **more)
     assert (resumable(run) or "").startswith(reason)
-    told = plan_program(NAME, resume=run.id, python=sys.executable).problems
+    told = plan_program(NAME, resume=run.id, launch=LaunchOptions(python=sys.executable)).problems
     if run.name == NAME:
         assert resumable(run) in told
     else:
@@ -84,13 +85,15 @@ def test_no_link_is_followed_to_what_is_not_the_runs(home: Path, tmp_path: Path)
     copy_checkpoints(run, target)
     assert not (target / CHECKPOINTS / "step-13.index").exists()
     with pytest.raises(UsageError, match="was not launched from here, so its checkpoints are not loaded"):
-        run_panel._resume(run)
+        run_panel.resume(run)
 
 
 def test_a_resumed_run_is_as_the_one_before_unless_it_is_said(home: Path) -> None:
     options = {"width": 32, "seed": 3, "workers": 3, "batch": 64, "data": "digits", "jit-compile": "off"}
     run = ended(home, *SAVED, options=options, stand_ins=2, devices=["cpu:2", "cpu:1"])
-    plan = plan_program(NAME, resume=run.id, python=sys.executable, options={"log-every": 5})
+    plan = plan_program(
+        NAME, resume=run.id, launch=LaunchOptions(python=sys.executable), options={"log-every": 5}
+    )
     assert plan.problems == []
     assert (plan.devices, plan.stand_ins, plan.steps) == (["cpu:2", "cpu:1"], 2, 100)
     assert plan.options == plan.options | options | {"log-every": 5}
@@ -102,7 +105,9 @@ def test_a_resumed_run_is_as_the_one_before_unless_it_is_said(home: Path) -> Non
     assert words[words.index("--checkpoints") + 1] == str(home / "runs" / "<run>" / "checkpoints")
     assert words[words.index("--devices") + 1] == "cpu:2,cpu:1"
 
-    other = plan_program(NAME, resume=str(run.path), python=sys.executable, stand_ins=1, steps=50)
+    other = plan_program(
+        NAME, resume=str(run.path), launch=LaunchOptions(python=sys.executable), stand_ins=1, steps=50
+    )
     assert (other.problems, other.devices, other.steps) == ([], ["cpu:1"], 50)
 
 
@@ -115,15 +120,20 @@ def test_a_resumed_run_is_as_the_one_before_unless_it_is_said(home: Path) -> Non
 )
 def test_what_contradicts_the_run_before_is_a_problem(home: Path, more: dict[str, Any], words: str) -> None:
     run = ended(home, *SAVED, options={"width": 32})
-    assert plan_program(NAME, resume=run.id, python=sys.executable, **more).problems == [words]
+    assert plan_program(
+        NAME, resume=run.id, launch=LaunchOptions(python=sys.executable), **more
+    ).problems == [words]
 
 
 def test_a_finished_run_is_gone_on_with_where_there_are_more_steps(home: Path) -> None:
     run = ended(home, *SAVED, state="finished")
-    assert plan_program(NAME, resume=run.id, python=sys.executable, steps=200).problems == []
+    assert (
+        plan_program(NAME, resume=run.id, launch=LaunchOptions(python=sys.executable), steps=200).problems
+        == []
+    )
 
 
 def test_a_run_that_is_not_there_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match="there is no run 'gone'"):
-        plan_program(NAME, resume="gone", python=sys.executable)
+        plan_program(NAME, resume="gone", launch=LaunchOptions(python=sys.executable))
     assert registry.runs() == []

@@ -16,7 +16,7 @@ from runners.environments import environments
 from runners.environments.environments import Environment
 from runners.machine.gpus import Gpu, Gpus
 from runners.plan import program_plan
-from runners.plan.plan import INJECT, Plan
+from runners.plan.plan import INJECT, LaunchOptions, Plan
 from runners.program import Option, Program
 
 CARDS = tuple(Gpu(index, f"GPU-{index}", f"00000000:0{index}:00.0", "Card", (8, 6)) for index in range(4))
@@ -104,7 +104,9 @@ def test_a_timed_program_is_measured_bare_and_then_recorded(
     assert bare.env == {"HOPSCOPE_TRACE": "0", "PYTHONPATH": "/mine"}
     assert seen.env == {}
     assert made.command == bare.command
-    unrecorded = plan(monkeypatch, program(tmp_path, timed=True), stand_ins=2, record=False)
+    unrecorded = plan(
+        monkeypatch, program(tmp_path, timed=True), stand_ins=2, launch=LaunchOptions(record=False)
+    )
     assert (unrecorded.stages, unrecorded.env["HOPSCOPE_TRACE"]) == ((), "0")
 
 
@@ -193,7 +195,10 @@ def test_mx_dist_sync_is_a_scheduler_servers_and_workers_on_this_machine(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made = program_plan.plan_program(
-        "mx-dist-sync", stand_ins=1, python=HERE, options={"servers": 2, "kvstore": "dist-async"}
+        "mx-dist-sync",
+        stand_ins=1,
+        launch=LaunchOptions(python=HERE),
+        options={"servers": 2, "kvstore": "dist-async"},
     )
     (stage,) = made.stages
     assert [member.name for member in stage.members] == [

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from runners.errors import UsageError
-from runners.plan.plan import INJECT, Plan
-from runners.plan.preflight_plan import as_preflight, plan_preflight
+from runners.plan.plan import INJECT, LaunchOptions, Plan
+from runners.plan.preflight_plan import Extent, as_preflight, plan_preflight
 from runners.plan.script_plan import plan_script
 from runners.plan.trials import plan_trial, write_edits
 from runners.runs import ownership
@@ -55,7 +55,9 @@ def test_the_users_variables_are_set_again(
 ) -> None:
     own = {"MINE": "a b", "PYTHONPATH": "/my/modules", "PYTHONUNBUFFERED": "x", "TF_CPP_MIN_LOG_LEVEL": "3"}
     own |= {} if devices else {"CUDA_VISIBLE_DEVICES": "1"}
-    first = plan_script(["train.py"], cwd=scripts, python=sys.executable, devices=devices, variables=own)
+    first = plan_script(
+        ["train.py"], cwd=scripts, launch=LaunchOptions(python=sys.executable), devices=devices, variables=own
+    )
     run = run_of(first, tmp_path / "20260101-000000-train-0000")
     monkeypatch.setenv("PYTHONPATH", "/of/another/launcher")
     again = plan_trial(run, FINDING)
@@ -64,7 +66,7 @@ def test_the_users_variables_are_set_again(
 
 
 def test_the_exact_mode_stays(scripts: Path, tmp_path: Path) -> None:
-    first = plan_script(["train.py"], cwd=scripts, python=sys.executable, exact=True)
+    first = plan_script(["train.py"], cwd=scripts, launch=LaunchOptions(python=sys.executable, exact=True))
     again = plan_trial(run_of(first, tmp_path / "20260101-000000-train-0000"), FINDING)
     assert again.env == first.env and again.env["HOPSCOPE_EXACT_LINES"] == "1"
     assert any("exact lines" in note for note in again.notes)
@@ -73,16 +75,21 @@ def test_the_exact_mode_stays(scripts: Path, tmp_path: Path) -> None:
 def test_a_preflight_is_flown_for_the_same_machine_with_the_same_variables(
     scripts: Path, tmp_path: Path
 ) -> None:
-    plain = plan_script(["train.py", "--epochs", "3"], cwd=scripts, python=sys.executable, devices=["cpu:0"],
-                        variables={"MINE": "1"})  # fmt: skip
-    first = as_preflight(plain, steps=5, gpus=4, seconds=30, kernels="some table")
+    plain = plan_script(
+        ["train.py", "--epochs", "3"],
+        cwd=scripts,
+        launch=LaunchOptions(python=sys.executable),
+        devices=["cpu:0"],
+        variables={"MINE": "1"},
+    )
+    first = as_preflight(plain, extent=Extent(steps=5, gpus=4, seconds=30, kernels="some table"))
     again = plan_trial(run_of(first, tmp_path / "20260101-000000-train-0000"), FINDING)
     assert (again.preflight, again.env, again.command) == (first.preflight, first.env, first.command)
     assert again.time_limit_s == first.time_limit_s
 
 
 def test_a_run_of_edited_copies_is_tried_with_those_too(scripts: Path, tmp_path: Path) -> None:
-    plan = plan_script(["train.py"], cwd=scripts, python=sys.executable)
+    plan = plan_script(["train.py"], cwd=scripts, launch=LaunchOptions(python=sys.executable))
     train, helper = str(scripts / "train.py"), str(scripts / "helper.py")
     once = run_of(plan, tmp_path / "20260101-000000-train-0000", {helper: "SECOND = 2\n", train: "x = 2\n"})
     again = plan_trial(once, FINDING, edits={train: "x = 3\n"})
@@ -91,8 +98,8 @@ def test_a_run_of_edited_copies_is_tried_with_those_too(scripts: Path, tmp_path:
 
 
 def test_what_a_run_was_made_for(scripts: Path, tmp_path: Path) -> None:
-    flown = plan_preflight(["train.py"], cwd=scripts, python=sys.executable)
-    plain = plan_script(["train.py"], cwd=scripts, python=sys.executable)
+    flown = plan_preflight(["train.py"], cwd=scripts, launch=LaunchOptions(python=sys.executable))
+    plain = plan_script(["train.py"], cwd=scripts, launch=LaunchOptions(python=sys.executable))
     edits = {str(scripts / "train.py"): "x = 2\n"}
     runs = [
         run_of(plan, tmp_path / f"20260101-00000{number}-train-0000", edited)
@@ -112,7 +119,7 @@ def received(scripts: Path, tmp_path: Path) -> tuple[Run, Path]:
     trap = tmp_path / "python"
     trap.write_text(f"#!/bin/sh\ntouch {sprung}\n")
     trap.chmod(0o755)
-    plan = plan_script(["train.py"], cwd=scripts, python=sys.executable)
+    plan = plan_script(["train.py"], cwd=scripts, launch=LaunchOptions(python=sys.executable))
     plan = dataclasses.replace(plan, command=[str(trap), *plan.command[1:]])
     return run_of(plan, tmp_path / "20260101-000000-train-0000", own=False), sprung
 

@@ -138,7 +138,7 @@ def test_a_mounted_folder_in_it_is_not_emptied(registry: Path, outside: Path, mo
 def test_nor_where_the_mounts_are_not_known(
     registry: Path, outside: Path, mounted: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(removal, "_MOUNTS", registry / "nothing")
+    monkeypatch.setattr(removal, "MOUNTS", registry / "nothing")
     with pytest.raises(OSError):
         removal.remove(registry, "one")
     assert whole(outside)

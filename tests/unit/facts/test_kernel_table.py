@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.facts.kernels.tensorflow_table import FILE, read_table, shipped_table
+from app.facts.kernels.kernel_table import FILE, read_table, shipped_table
 from probes.tf.kernel_table import Argument, Kernel, KernelTable, OpKernels, packed, together, unpacked
 from runners.errors import HopscopeError
 

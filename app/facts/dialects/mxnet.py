@@ -1,0 +1,10 @@
+"""MXNet, with Gluon and Module."""
+
+from __future__ import annotations
+
+from app.facts.dialects.dialect import Dialect
+
+DIALECT = Dialect(
+    name="mxnet",
+    counted_by_calls=("ops of hybridized blocks", "graphs of executors"),
+)

@@ -29,7 +29,7 @@ def constants(source: Source, at: ast.AST, fits: Callable[[ast.expr], bool]) -> 
     named: list[str] = []
     parts: list[str] = []
     for stmt in ast.walk(source.tree):
-        for target, value in _pairs(stmt):
+        for target, value in assigned(stmt):
             holder, name = source.parents.get(stmt), target.id if isinstance(target, ast.Name) else ""
             if not name:
                 continue
@@ -45,7 +45,7 @@ def constants(source: Source, at: ast.AST, fits: Callable[[ast.expr], bool]) -> 
             yield code
 
 
-def _pairs(stmt: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+def assigned(stmt: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     """What a statement assigns, each with the code of its value."""
     if isinstance(stmt, ast.AnnAssign) and stmt.value is not None:
         yield stmt.target, stmt.value
@@ -85,7 +85,7 @@ def _named(source: Source, name: str, at: ast.AST) -> ast.expr | None:
     same_scope = source.scopes_of(stmt)[0] is source.scopes_of(at)[0]
     if same_scope and first_line(stmt) >= first_line(place):
         return None
-    return next((value for target, value in _pairs(stmt) if target is found[0]), None)
+    return next((value for target, value in assigned(stmt) if target is found[0]), None)
 
 
 def _part(source: Source, node: ast.Subscript, at: ast.AST) -> ast.expr | None:
@@ -106,6 +106,6 @@ def _of_class(source: Source, node: ast.Attribute, at: ast.AST) -> ast.expr | No
         for one in ast.walk(source.tree)
     ):
         return None
-    pairs = [pair for stmt in holder.body for pair in _pairs(stmt)]
+    pairs = [pair for stmt in holder.body for pair in assigned(stmt)]
     found = [value for target, value in pairs if isinstance(target, ast.Name) and target.id == node.attr]
     return found[0] if len(found) == 1 else None

@@ -134,37 +134,6 @@ def is_telling(node: ast.AST) -> bool:
     return called(node) in _TELLING
 
 
-def without_arguments(node: ast.Call) -> ast.Call:
-    """The call by itself: what is called in its arguments is looked at by itself."""
-    return ast.Call(func=node.func, args=[], keywords=[])
-
-
-def is_linear(node: ast.expr, taken: ast.expr) -> bool:
-    """Whether an expression is the taken value, at most scaled by or added to numbers."""
-    if node is taken:
-        return True
-    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add | ast.Sub | ast.Mult | ast.Div):
-        return False
-    in_left = any(part is taken for part in ast.walk(node.left))
-    inner, other = (node.left, node.right) if in_left else (node.right, node.left)
-    plain = all(
-        not isinstance(part, ast.Call) or called(part) in ("len", "float", "int") for part in ast.walk(other)
-    )
-    return plain and is_linear(inner, taken)
-
-
-def of_it_alone(node: ast.expr, taken: ast.expr) -> bool:
-    """Whether an expression is the taken value, at most reckoned on with numbers that the text states."""
-    inside = set(ast.walk(taken))
-    rest = [part for part in ast.walk(node) if part not in inside]
-    return all(
-        isinstance(part, ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop | ast.Load)
-        or (isinstance(part, ast.Call) and dotted(part.func) in _RECKONS and not part.keywords)
-        or (isinstance(part, ast.Name) and part.id in _RECKONS)
-        for part in rest
-    )
-
-
 def together(situation: Situation, take: Take, at: ast.AST, tensors: str) -> str | None:
     """One take in place of many: from code for a list of tensors, code for the list of their values.
 

@@ -3,52 +3,62 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from app.facts.lines import split_site
-from app.fixes.code.change import Change, unfolded
-from app.fixes.code.device_constants import constant_of
-from app.fixes.code.device_notation import blocks_around, device_of, tensorflow, tf_device, tf_named
+from app.facts.transfers.transfer import READS
+from app.fixes.code.change import Change, Overlap, unfolded
+from app.fixes.code.device_notation import blocks_around, device_of, devices_of, tensorflow, tf_device
 from app.fixes.code.names import called, dotted
-from app.fixes.code.parsed_source import Function, Source, first_line, is_compound, own_nodes
-from app.fixes.flow.dependents import in_blocks
-from app.fixes.paths.carried_states import stays_tensor
-from app.fixes.paths.original_tensors import direct, left_where_it_is
+from app.fixes.code.parsed_source import Source, is_compound, own_nodes
 from app.fixes.scopes.distribution_strategies import has_strategy
 from app.fixes.situation import Draft, Situation
 
-_UNCHANGED = frozenset(
-    {"reshape", "transpose", "identity", "expand_dims", "squeeze", "stop_gradient", "ensure_shape"}
-)
-"""Functions whose results hold the same values."""
-
 
 def bounce(situation: Situation) -> Draft | None:
-    """The tensor goes to its end by itself, without the detour."""
-    source = situation.source
-    if situation.framework == "tensorflow" and _hands_back(situation):
-        return _called_in_scope(situation)
-    if situation.framework == "tensorflow" and _arrives_too(situation):
+    """The tensor goes to its end by itself: its function is called there, or an `identity` between goes."""
+    if situation.framework != "tensorflow":
         return None
-    for line in dict.fromkeys(
-        [situation.line, *(line for file, line in _lines(situation) if file == situation.file)]
-    ):
-        for stmt in source.statements_at(line):
-            for node in own_nodes(stmt):
-                change = Change(source)
-                if isinstance(node, ast.Call) and (words := direct(situation, change, stmt, node)):
+    if _hands_back(situation):
+        return _called_in_scope(situation)
+    return None if _arrives_too(situation) else _without_stop(situation)
+
+
+def _without_stop(situation: Situation) -> Draft | None:
+    """Drop an identity op between two devices; of a variable it is a copy that keeps the value."""
+    source = situation.source
+    if any(hop.producer_op in READS for hop in situation.hops):
+        return None
+    lines = [situation.line, *(line for file, line in _lines(situation) if file == situation.file)]
+    for stmt in (stmt for line in lines for stmt in source.statements_at(line)):
+        for node in own_nodes(stmt):
+            match node:
+                case ast.Call(args=[tensor], keywords=[]) if (
+                    dotted(node.func) == f"{tensorflow(source, stmt)}.identity"
+                ):
+                    change, code = Change(source), source.code(tensor)
+                    if [source.code(one) for one in getattr(stmt, "targets", ())] == [code]:
+                        _drop(source, change, stmt)
+                    else:
+                        change.replace(node, code)
+                    words = "Drops the stop between: the tensor goes to where it is used."
                     return situation.draft(words, change.text())
-    if situation.framework == "tensorflow":
-        return stays_tensor(situation) or _stays(situation)
-    ends = [line for file, line in _lines(situation)[-1:] if file == situation.file]
-    return left_where_it_is(situation, ends[0]) if ends else None
+    return None
+
+
+def _drop(source: Source, change: Change, stmt: ast.stmt) -> None:
+    """Drop ``x = tf.identity(x)``, with the device scopes that hold nothing else. Raises Overlap."""
+    if unfolded(source, stmt)[0] is not source:
+        raise Overlap
+    while isinstance(around := source.parents[stmt], ast.With) and len(around.body) == 1:
+        if len(devices_of(around)) != len(around.items):
+            break  # what else a block opens may do something by itself
+        stmt = around
+    change.drop(stmt)
 
 
 def _lines(situation: Situation) -> list[tuple[str, int]]:
-    """Where the tensor leaves, where Python makes a tensor of it again, and where it comes."""
-    ends = situation.evidence("lines")
-    sites = [*ends[:1], *situation.evidence("tensor_again_at"), *ends[1:]]
-    places = [split_site(str(site)) for site in sites]
+    """Where the tensor leaves, and where it comes."""
+    places = [split_site(str(site)) for site in situation.evidence("lines")]
     return [place for place in places if place is not None]
 
 
@@ -125,108 +135,3 @@ def _outermost(source: Source, stmt: ast.stmt) -> ast.stmt:
 
 def _is_text(stmt: ast.stmt) -> bool:
     return isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Constant)
-
-
-def _stays(situation: Situation) -> Draft | None:
-    """What only reshapes the tensor is done where the tensor is."""
-    stations = [str(one) for one in situation.evidence("stations")]
-    first = situation.hops[0] if situation.hops else None
-    group = _between(situation)
-    if first is None or not stations or not group or _of_several_cards(situation):
-        return None
-    source, device = situation.source, stations[0]
-    lines = first_line(group[0]), group[-1].end_lineno or 0
-    tf, argument = tensorflow(source, group[0]), tf_device(source, group[0], device)
-    if tf is None or argument is None or situation.fed_from_others(*lines, device):
-        return None
-    change, function = Change(source), source.function_of(group[0])
-    words = f"Does on {device} what changes no value; check that nothing else calls this for another device."
-    decorator = _placing_decorator(source, function) if function is not None else None
-    around = source.parents[group[0]]
-    scope = device_of(around.items[0]) if isinstance(around, ast.With) and len(around.items) == 1 else None
-    if function is not None and decorator is not None:
-        if not _all_called_on(source, function.name, device):
-            return None
-        start = source.line_start(decorator.lineno)
-        change.replace_span(start, source.line_start(decorator.lineno + 1), "")
-        words = f"Drops the decorator that moves it: it runs on {device} then, where it is called."
-    elif isinstance(around, ast.With) and isinstance(scope, ast.Constant) and len(around.body) == len(group):
-        change.replace(scope, argument)
-    elif any(unfolded(source, one)[0] is not source for one in group):
-        return None
-    else:
-        for part in in_blocks(source, group):
-            change.wrap(part[0], f"with {tf}.device({argument}):", *part[1:])
-    return situation.draft(words, change.text())
-
-
-def _between(situation: Situation) -> list[ast.stmt]:
-    """The statements that hand the tensor on unchanged, one after the other; none where they do more."""
-    source = situation.source
-    last = next(
-        (
-            place[1]
-            for hop in reversed(situation.hops)
-            if (place := split_site(hop.producer_site)) and place[0] == situation.file
-        ),
-        0,
-    )
-    start = next((one for one in situation.statements if not is_compound(one)), None)
-    end = next((one for one in source.statements_at(last) if not is_compound(one)), None) if last else None
-    if start is None or end is None:
-        return []
-    block = source.block_of(start)
-    if not any(one is end for one in block):
-        return []
-    at = next(number for number, one in enumerate(block) if one is start)
-    to = next(number for number, one in enumerate(block) if one is end)
-    group = block[at : to + 1]
-    return group if group and all(_only_reshapes(source, one) for one in group) else []
-
-
-def _only_reshapes(source: Source, stmt: ast.stmt) -> bool:
-    tf = tensorflow(source, stmt)
-    if not isinstance(stmt, ast.Assign | ast.AnnAssign | ast.Return) or stmt.value is None:
-        return False
-    calls = [node for node in ast.walk(stmt.value) if isinstance(node, ast.Call)]
-    other = ast.BinOp | ast.Compare | ast.Lambda | ast.Await | ast.Yield | ast.ListComp
-    # Numbers that a shape is made of may be reckoned with.
-    shapes = {part for call in calls for shape in call.args[1:] for part in ast.walk(shape)}
-    return (
-        bool(calls)
-        and all(dotted(one.func) in {f"{tf}.{name}" for name in _UNCHANGED} for one in calls)
-        and not any(isinstance(node, other) for node in ast.walk(stmt.value) if node not in shapes)
-    )
-
-
-def _placing_decorator(source: Source, function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.Name | None:
-    """The decorator of the file that opens a device scope around a function; None where there is no such."""
-    for one in function.decorator_list:
-        made = [
-            node
-            for node in ast.walk(source.tree)
-            if isinstance(node, Function) and isinstance(one, ast.Name) and node.name == one.id
-        ]
-        if len(made) == 1 and isinstance(one, ast.Name) and list(_scopes_in(made[0])):
-            return one
-    return None
-
-
-def _scopes_in(node: ast.AST) -> Iterator[ast.withitem]:
-    return (one for one in ast.walk(node) if isinstance(one, ast.withitem) and device_of(one) is not None)
-
-
-def _all_called_on(source: Source, name: str, device: str) -> bool:
-    """Whether each call of a function in the file is in the scope of a device that the text names."""
-    calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and called(node) == name]
-    named = [next((one for one in _scopes_around(source, call)), None) for call in calls]
-    return bool(calls) and all(
-        one is not None and tf_named(constant_of(source, one, one)) == device for one in named
-    )
-
-
-def _scopes_around(source: Source, node: ast.AST) -> Iterator[ast.expr]:
-    for block in blocks_around(source, node):
-        for item in reversed(block.items):
-            if (argument := device_of(item)) is not None:
-                yield argument

@@ -5,22 +5,17 @@ from __future__ import annotations
 import ast
 
 from app.facts.devices import default_device as default_of
-from app.facts.lines import split_site
-from app.facts.placement import Op
 from app.fixes.code.change import Change, unfolded
 from app.fixes.code.device_constants import constant_of
-from app.fixes.code.device_notation import alone, blocks_around, devices_of, tensorflow, tf_device, tf_named
+from app.fixes.code.device_notation import alone, devices_of, tensorflow, tf_device, tf_named
 from app.fixes.code.names import called, dotted, read_in
 from app.fixes.code.parsed_source import Function, Source, first_line, is_compound, own_nodes
-from app.fixes.flow.call_arguments import made_before
-from app.fixes.flow.callers import caller_with_tape
+from app.fixes.flow.callers import taped_by_caller
 from app.fixes.flow.dependents import in_blocks, moved_along
-from app.fixes.scopes.averaged_gradients import averaged_by_hand
 from app.fixes.scopes.device_expressions import own_expression
-from app.fixes.scopes.distribution_strategies import has_strategy
-from app.fixes.scopes.gradient_stages import beside_forward, forward_devices
-from app.fixes.scopes.keras_fit import in_models_scope, of_a_layer, trains_a_model
+from app.fixes.scopes.keras_fit import of_a_layer, trains_a_model
 from app.fixes.situation import Draft, Situation
+from app.views.naming import flat
 from runners.python_source import parse_expression
 
 _ASSIGNS = frozenset({"assign", "assign_add", "assign_sub", "scatter_update", "scatter_nd_update"})
@@ -32,15 +27,9 @@ def default_device(situation: Situation) -> Draft | None:
     """The op goes to the device of its inputs, or to where its result is used."""
     by_producer = any(hop.cause.blames == "producer" for hop in situation.hops)
     device = alone([hop.dst if by_producer else hop.src for hop in situation.hops])
-    if device is None:
-        return averaged_by_hand(situation)
-    if situation.framework == "tensorflow":
-        if trains_a_model(situation) and has_strategy(situation):
-            return None  # it decides where the model's parts run
-        if (draft := in_models_scope(situation, device)) is not None:
-            return draft
-        if of_a_layer(situation):
-            return None  # who calls the layer decides for all of it
+    # Keras' loop has its model's scope; who calls a layer decides for all of it.
+    if device is None or trains_a_model(situation) or of_a_layer(situation):
+        return None
     where = f"where its result is used ({device})" if by_producer else f"where its input is ({device})"
     words = f"Runs the statement {where}; check that nothing else in it is meant for another device."
     return _scoped(situation, device, words)
@@ -49,12 +38,16 @@ def default_device(situation: Situation) -> Draft | None:
 def gradient_scope(situation: Situation) -> Draft | None:
     """The gradients are computed in the scope of their forward ops."""
     device = alone(sorted(forward_devices(situation)))
-    if situation.framework != "tensorflow" or trains_a_model(situation):
+    if device is None or trains_a_model(situation):
         return None
-    if device is None:
-        return beside_forward(situation)
     words = f"Computes the gradients on {device}, beside their forward ops; check that all of them ran there."
     return _scoped(situation, device, words, _scope_of_tape(situation))
+
+
+def forward_devices(situation: Situation) -> set[str]:
+    """The devices that the line's gradients belong to, those too of the gradients that are there already."""
+    names = ("forward_requested", "producer_forward_requested", "gradients_of")
+    return {str(device) for name in names for device in flat(situation.evidence(name))}
 
 
 def _scoped(situation: Situation, device: str, words: str, code: str | None = None) -> Draft | None:
@@ -71,28 +64,29 @@ def _scoped(situation: Situation, device: str, words: str, code: str | None = No
     moved = now(stmt)
     named = code or own_expression(situation, situation.file, situation.source, stmt, device)
     tf, argument = tensorflow(source, moved), named or tf_device(source, moved, device)
-    cause, made = situation.finding.code, _made_along(situation, stmt, device)
+    by_default, made = situation.finding.code == "default-device", _made_along(situation, stmt, device)
     if made is None or tf is None or argument is None or _scoped_alike(source, moved, tf, argument):
         return None
-    caller = caller_with_tape(situation, stmt) if cause == "default-device" else (situation, stmt)
-    if caller is None or caller[1] is not stmt or (made and cause != "default-device"):
-        return None if caller is None or made else _call_scoped(*caller, device)
-    header = f"{tf}.device({argument})"
-    if cause == "default-device" and not made:
-        before = made_before(situation, stmt, f"with {header}", device)
-        if before is not None:
-            return before
+    if by_default and (taped_by_caller(situation, stmt) or _hands_to_function(situation, stmt)):
+        return None
     along = _moved_along(situation, stmt, device)
-    if along is None or (source is not situation.source and (len(along) > 1 or made)):
+    if along is None or (made and not by_default) or (source is not situation.source and (along[1:] or made)):
         return None
     change = Change(source)
     wrapped = [one for one in map(now, (*along, *made)) if not _scoped_alike(source, one, tf, argument)]
-    _put_under(source, change, wrapped, header)
+    _put_under(source, change, wrapped, f"{tf}.device({argument})")
     if made:
         words = f"Creates the variable, and runs the statement, on {device}: {_CHECK_VARIABLE}."
     elif len(wrapped) > 1:
         words = f"Runs the statement, and those that share its tensors, on {device}: check that they may."
     return situation.draft(words, change.text())
+
+
+def _hands_to_function(situation: Situation, stmt: ast.stmt) -> bool:
+    """Whether what the line makes goes to a traced function whose ops ask for no device: all would move."""
+    by_producer = all(hop.cause.blames == "producer" for hop in situation.hops)
+    ran = situation.ran.traced({called(node) for node in own_nodes(stmt)} - {""})
+    return by_producer and any(not op.requested for op in ran)
 
 
 def _put_under(source: Source, change: Change, stmts: list[ast.stmt], header: str) -> None:
@@ -105,26 +99,6 @@ def _put_under(source: Source, change: Change, stmts: list[ast.stmt], header: st
                 change.indent(one, source.unit(above))
         else:
             change.wrap(group[0], f"with {header}:", *group[1:])
-
-
-def _call_scoped(situation: Situation, stmt: ast.stmt, device: str) -> Draft | None:
-    """The call of the function in a scope, with what goes on with its result."""
-    source = situation.source
-    tf, argument = tensorflow(source, stmt), tf_device(source, stmt, device)
-    if is_compound(stmt) or not may_be_scoped(source, stmt, stmt.lineno) or _under_strategy(source, stmt):
-        return None
-    if tf is None or argument is None or any(devices_of(block) for block in blocks_around(source, stmt)):
-        return None
-    along = _moved_along(situation, stmt, device)
-    if along is None or unfolded(source, stmt)[0] is not source:
-        return None
-    change = Change(source)
-    for group in in_blocks(source, along):
-        change.wrap(group[0], f"with {tf}.device({argument}):", *group[1:])
-    words = (
-        f"Calls the function, and computes its gradients, on {device}: check that all of it may run there."
-    )
-    return situation.draft(words, change.text())
 
 
 def _moved_along(situation: Situation, stmt: ast.stmt, device: str) -> list[ast.stmt] | None:
@@ -147,7 +121,7 @@ def _made_along(situation: Situation, stmt: ast.stmt, device: str) -> list[ast.s
     default = default_of(situation.devices, "")
     places = ran.made_on(default)
     here = {f"{situation.file}:{line}" for line in range(lines[1], lines[2] + 1)}
-    if any(op.site not in here and not _once(situation, op) for op in ran.used_at(default, device)):
+    if any(op.site not in here for op in ran.used_at(default, device)):
         return None
     if away != {default} or len(places) != 1 or places[0][0] != situation.file:
         return None
@@ -159,18 +133,6 @@ def _made_along(situation: Situation, stmt: ast.stmt, device: str) -> list[ast.s
     if any(devices_of(one) for one in around) or _under_strategy(source, made):
         return None
     return [made]
-
-
-def _once(situation: Situation, op: Op) -> bool:
-    """Whether an eager op's line runs once, as far as its text tells: what it has to fetch is no cost."""
-    place = split_site(op.site)
-    if place is None or place[0] != situation.file or op.function is not None:
-        return False
-    source = situation.source
-    found = source.statements_at(place[1])
-    return bool(found) and all(
-        isinstance(source.scopes_of(one)[0], ast.Module) and source.loop_of(one) is None for one in found
-    )
 
 
 def may_be_scoped(source: Source, stmt: ast.stmt, line: int) -> bool:

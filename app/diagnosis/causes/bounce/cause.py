@@ -38,6 +38,8 @@ def advice(evidence: Mapping[str, Any]) -> str:
     said = function_scopes.advice(evidence, start) or (
         f"Keep the tensor on {start}, or copy it from there straight to where it is used."
     )
+    if again := each(evidence.get("tensor_again_at")):
+        said += f" Python need not take it: hand the tensor itself on, at {some_of(again, 'lines')}."
     if _at_one_statement(evidence):
         said += (
             " One line takes every step of the way: leave the stop between out of what it is told to go by."

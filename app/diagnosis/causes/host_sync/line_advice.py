@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from app.facts.devices import in_order
 from app.fixes.clocks.measurements import for_timing
 from app.fixes.code.device_notation import arrays, tensorflow
 from app.fixes.code.names import called, dotted
@@ -11,13 +12,11 @@ from app.fixes.flow.host_reads import takes
 from app.fixes.flow.metric_updates import of_metric, taken_by_mxnet
 from app.fixes.flow.value_flow import uses
 from app.fixes.flow.value_roles import Role, Use
-from app.fixes.loops.array_rows import of_rows
-from app.fixes.loops.running_averages import of_carried
-from app.fixes.loops.sums_by_device import of_many_summed
 from app.fixes.situation import Situation
 from app.fixes.syncs.blocking_options import of_clipping
 from app.fixes.syncs.library_calls import of_library
 from app.fixes.syncs.library_loops import of_fit
+from app.views.naming import some_of
 
 EITHER = (
     "Take the value every so many steps, or once at the end, if it is only looked at; where the program goes"
@@ -67,15 +66,25 @@ def line_advice(situation: Situation, said: str) -> str | None:
 def _by_use(situation: Situation) -> str:
     if (site := _assigned_by_python(situation)) is not None:
         return f"Note the value where Python assigns it, at {site}: it is known there, and nothing waits."
-    for known in (of_fit, of_metric, of_clipping, of_rows):
+    for known in (of_fit, of_metric, of_clipping):
         if (said := known(situation)) is not None:
             return said
     found = sorted(uses(situation), key=lambda use: list(Role).index(use.role))
-    followed = all(use.role in (Role.KEPT, Role.UNKNOWN) for use in found)
-    for summed in (of_many_summed(situation), of_carried(situation, sums=bool(found))):
-        if followed and summed is not None:
-            return summed
+    if all(use.role in (Role.KEPT, Role.UNKNOWN) for use in found) and (said := _of_several(situation)):
+        return said
     return _of_uses(situation, found) if found else LOOKED_AT
+
+
+def _of_several(situation: Situation) -> str:
+    """Of the rows of an array, or a sum over variables: values that one step takes one by one; '' for one."""
+    in_step = sum(hop.each or 0 for hop in situation.hops if hop.kind == "pull")
+    devices = in_order({hop.src for hop in situation.hops})
+    if in_step < 2 * len(devices) or not situation.hops:
+        return ""
+    return (
+        f"Each step takes {in_step:.0f} values here, one by one: join them on"
+        f" {some_of(devices, 'devices')}, or add them up there, and take the whole by one fetch."
+    )
 
 
 def _of_uses(situation: Situation, found: list[Use]) -> str:

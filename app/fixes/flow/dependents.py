@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 
 from app.facts.devices import default_device
 from app.facts.transfers.transfer import TINY
-from app.fixes.code.change import unfolded
 from app.fixes.code.names import bound_in, called, read_in
 from app.fixes.code.parsed_source import Function, Source, first_line, header_end, is_compound, own_nodes
 from app.fixes.situation import Situation
@@ -49,8 +48,7 @@ def moved_along(
         can = updates or _can(situation, one, device, may)
         if not can and one is not stmt and _smaller(situation, chosen[-1]):
             continue
-        joined = one is not stmt and unfolded(source, one)[0] is not source
-        if not can or joined or len(chosen) == _MOST:
+        if not can or len(chosen) == _MOST:
             return None
         chosen.append(one)
         names |= set() if updates else _made_by(one)
@@ -68,7 +66,7 @@ def _earliest(situation: Situation, stmt: ast.stmt, device: str, may: Callable[[
         lines = first_line(one), header_end(one)
         shares = _made_by(one) & wanted and _away(situation, one, device)
         goes = situation.fed_from(*lines, device) and _can(situation, one, device, may)
-        if shares and goes and unfolded(source, one)[0] is source:
+        if shares and goes:
             first, wanted = one, wanted | _reads(one)
     return first
 

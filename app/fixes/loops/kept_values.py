@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from app.facts.transfers.transfer import READS
-from app.fixes.code.change import Change, Overlap, unfolded
+from app.fixes.code.change import Change
 from app.fixes.code.device_constants import assigned, constant_of
 from app.fixes.code.device_notation import scope_for, tensorflow
 from app.fixes.code.names import bindings, called
@@ -57,8 +57,6 @@ def _in_sum(situation: Situation, stmt: ast.stmt, name: ast.Name, take: Take) ->
     scope = scope_for(source, stmt, situation.pulled_from)
     if scope is None:
         return None
-    if scope and unfolded(source, stmt)[0] is not source:
-        raise Overlap
     change = Change(source)
     change.replace(take.node, source.code(take.value))
     if scope:  # else the sum were made on the default device

@@ -6,10 +6,11 @@ import ast
 
 from app.facts.lines import split_site
 from app.facts.transfers.transfer import READS
-from app.fixes.code.change import Change, Overlap, unfolded
-from app.fixes.code.device_notation import blocks_around, device_of, devices_of, tensorflow, tf_device
+from app.fixes.code.change import Change
+from app.fixes.code.device_notation import blocks_around, devices_of, tensorflow
 from app.fixes.code.names import called, dotted
 from app.fixes.code.parsed_source import Source, is_compound, own_nodes
+from app.fixes.scopes.device_expressions import device_header, put_under
 from app.fixes.scopes.distribution_strategies import has_strategy
 from app.fixes.situation import Draft, Situation
 
@@ -46,9 +47,7 @@ def _without_stop(situation: Situation) -> Draft | None:
 
 
 def _drop(source: Source, change: Change, stmt: ast.stmt) -> None:
-    """Drop ``x = tf.identity(x)``, with the device scopes that hold nothing else. Raises Overlap."""
-    if unfolded(source, stmt)[0] is not source:
-        raise Overlap
+    """Drop ``x = tf.identity(x)``, with the device scopes that hold nothing else."""
     while isinstance(around := source.parents[stmt], ast.With) and len(around.body) == 1:
         if len(devices_of(around)) != len(around.items):
             break  # what else a block opens may do something by itself
@@ -97,19 +96,17 @@ def _called_in_scope(situation: Situation) -> Draft | None:
     if returned - {stations[-1]} or any(hop.site == hop.producer_site for hop in situation.hops[:1]):
         return None  # the other results would come by way of this one's device
     stmt = _outermost(situation.source, stmt)
-    source, now = unfolded(situation.source, stmt)
-    moved = now(stmt)
-    tf, argument = tensorflow(source, moved), tf_device(source, moved, stations[-1])
-    nodes = list(own_nodes(moved))
-    if tf is None or argument is None or not any(isinstance(node, ast.Call) for node in nodes):
+    source, nodes = situation.source, list(own_nodes(stmt))
+    header = device_header(situation, situation.file, source, stmt, stations[-1])
+    if header is None or not any(isinstance(node, ast.Call) for node in nodes):
         return None
     later = any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Await | ast.Lambda) for node in nodes)
     if later or _moves_others(situation, nodes, stations[-1]):
         return None
-    if any(device_of(item) is not None for parent in blocks_around(source, moved) for item in parent.items):
+    if any(map(devices_of, blocks_around(source, stmt))):
         return None
     change = Change(source)
-    change.wrap(moved, f"with {tf}.device({argument}):")
+    put_under(source, change, [stmt], header)
     words = (
         f"Calls the function in the scope of {stations[-1]}, so that its result does not pass the default"
         " device; ops that it runs without a scope of their own go there too."

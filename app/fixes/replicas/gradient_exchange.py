@@ -7,7 +7,7 @@ from collections.abc import Container
 
 from app.facts.devices import is_gpu, is_host
 from app.facts.lines import split_site
-from app.fixes.code.change import Change, unfolded
+from app.fixes.code.change import Change
 from app.fixes.code.device_notation import scope_arguments, tf_device
 from app.fixes.code.names import called, dotted, keyword, value_of
 from app.fixes.code.parsed_source import Source, own_nodes
@@ -133,10 +133,7 @@ def _exchanging(situation: Situation, stmt: ast.Expr, update: ast.Call) -> dict[
     file, source, trainer = made
     apart, own_update = called(update) == "update", keyword(trainer, "update_on_kvstore")
     store = keyword(trainer, "kvstore")
-    here, now = unfolded(situation.source, stmt)
-    if file == situation.file:
-        source, trainer, store = here, now(trainer), now(store) if store else None
-    changes = {situation.file: Change(here)}
+    changes = {situation.file: Change(situation.source)}
     making = changes.setdefault(file, Change(source))
     none = _without_store(situation, file, source, store)
     if none is not None:
@@ -145,7 +142,7 @@ def _exchanging(situation: Situation, stmt: ast.Expr, update: ast.Call) -> dict[
         return None  # it has one, by default too
     if apart:
         owner = situation.source.code(update.func).removesuffix(".update")
-        changes[situation.file].line_before(now(stmt), f"{owner}.allreduce_grads()")
+        changes[situation.file].line_before(stmt, f"{owner}.allreduce_grads()")
         if own_update is None:
             making.add_argument(trainer, "update_on_kvstore=False")
         elif not isinstance(own_update.value, ast.Constant) or own_update.value.value is not False:

@@ -7,15 +7,13 @@ import dataclasses
 
 from app.facts.devices import default_device, is_gpu, is_host
 from app.facts.lines import split_site
-from app.fixes.code.change import Change, unfolded
+from app.fixes.code.change import Change
 from app.fixes.code.device_notation import (
     alone,
-    tensorflow,
-    tf_device,
 )
 from app.fixes.code.names import called
 from app.fixes.code.parsed_source import Source, first_line, is_compound, own_nodes
-from app.fixes.scopes.device_expressions import own_expression
+from app.fixes.scopes.device_expressions import device_header, put_under
 from app.fixes.scopes.distribution_strategies import has_strategy
 from app.fixes.scopes.scoped_objects import (
     kept_by_others,
@@ -63,18 +61,15 @@ def _alone(situation: Situation, home: str, device: str) -> Draft | None:
     place = _creation(situation, home, device)
     if place is None or (len(situation.ran.made_on(home)) == 1 and situation.ran.used_at(home, device)):
         return None  # what computes with it at its home would have the transfers then
-    file, whole, creation = place
-    source, now = unfolded(whole, creation)
-    stmt = now(creation)
-    argument = own_expression(situation, file, whole, creation, device) or tf_device(source, stmt, device)
-    tf = tensorflow(source, stmt)
-    if tf is None or argument is None or kept_by_others(source, stmt):
+    file, source, stmt = place
+    header = device_header(situation, file, source, stmt, device)
+    if header is None or kept_by_others(source, stmt):
         return None
     change, scope = Change(source), _only_scope(source.parents[stmt])
-    if isinstance(scope, ast.Constant):
-        change.replace(scope, argument)
+    if scope is not None:
+        change.replace(scope, header)
     else:
-        change.wrap(stmt, f"with {tf}.device({argument}):")
+        put_under(source, change, [stmt], header)
     words = (
         f"Creates the variable on {device}, where it is read; check that it fits into its memory, and what"
         " else uses it."
@@ -152,11 +147,9 @@ def _creation(situation: Situation, home: str, device: str) -> tuple[str, Source
     return None if situation.ran.makes_elsewhere(place[0], *lines, home) else (place[0], source, found[0])
 
 
-def _only_scope(block: ast.AST) -> ast.expr | None:
-    """What a ``with tf.device(..):`` around one statement names."""
+def _only_scope(block: ast.AST) -> ast.Call | None:
+    """The ``tf.device("..")`` around one statement."""
     match block:
-        case ast.With(items=[ast.withitem(ast.Call(args=[named]) as call)], body=[_]) if (
-            called(call) == "device"
-        ):
-            return named
+        case ast.With(items=[ast.withitem(ast.Call(args=[ast.Constant()]) as call)], body=[_]):
+            return call if called(call) == "device" else None
     return None

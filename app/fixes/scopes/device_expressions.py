@@ -1,16 +1,42 @@
-"""The code's own expression for a device: what a scope beside a statement names, as the run followed it."""
+"""Device scopes as the file writes them, and statements in these."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
-from app.fixes.code.device_notation import blocks_around, devices_of, scope_arguments
+from app.fixes.code.change import Change
+from app.fixes.code.device_notation import blocks_around, devices_of, scope_arguments, tensorflow, tf_device
 from app.fixes.code.names import bindings, dotted, root_of
 from app.fixes.code.parsed_source import Source, first_line
+from app.fixes.flow.dependents import in_blocks
 from app.fixes.situation import Situation
 
 
-def own_expression(
+def device_header(
+    situation: Situation, file: str, source: Source, stmt: ast.stmt, device: str, named: str | None = None
+) -> str | None:
+    """``tf.device(..)`` for a device at a statement, by `named` if that is given; None where none can be."""
+    argument = (
+        named or _own_expression(situation, file, source, stmt, device) or tf_device(source, stmt, device)
+    )
+    tf = tensorflow(source, stmt)
+    return f"{tf}.device({argument})" if tf and argument else None
+
+
+def put_under(source: Source, change: Change, stmts: Sequence[ast.stmt], header: str) -> None:
+    """Put statements into ``with`` blocks of this header, or into such a block right above them."""
+    for group in in_blocks(source, stmts):
+        above = source.before(group[0])
+        items = above.items if isinstance(above, ast.With) else []
+        if above is not None and [source.code(item.context_expr) for item in items] == [header]:
+            for one in group:
+                change.indent(one, source.unit(above))
+        else:
+            change.wrap(group[0], f"with {header}:", *group[1:])
+
+
+def _own_expression(
     situation: Situation, file: str, source: Source, stmt: ast.stmt, device: str
 ) -> str | None:
     """``card`` where ``with tf.device(card):`` stands in the statement's function and meant `device`.

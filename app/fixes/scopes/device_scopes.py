@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import ast
 
-from app.facts.devices import default_device as default_of
-from app.fixes.code.change import Change, unfolded
+from app.fixes.code.change import Change
 from app.fixes.code.device_constants import constant_of
-from app.fixes.code.device_notation import alone, devices_of, tensorflow, tf_device, tf_named
+from app.fixes.code.device_notation import alone, blocks_around, devices_of, tf_named
 from app.fixes.code.names import called, dotted, read_in
 from app.fixes.code.parsed_source import Function, Source, first_line, is_compound, own_nodes
 from app.fixes.flow.callers import taped_by_caller
-from app.fixes.flow.dependents import in_blocks, moved_along
-from app.fixes.scopes.device_expressions import own_expression
+from app.fixes.flow.dependents import moved_along
+from app.fixes.scopes.device_expressions import device_header, put_under
 from app.fixes.scopes.keras_fit import of_a_layer, trains_a_model
 from app.fixes.situation import Draft, Situation
 from app.views.naming import flat
 from runners.python_source import parse_expression
 
 _ASSIGNS = frozenset({"assign", "assign_add", "assign_sub", "scatter_update", "scatter_nd_update"})
-_CREATES = frozenset({"Variable", "get_variable", "add_weight"})
-_CHECK_VARIABLE = "check what else uses the variable, and that it fits into that memory"
 
 
 def default_device(situation: Situation) -> Draft | None:
@@ -60,79 +57,36 @@ def _scoped(situation: Situation, device: str, words: str, code: str | None = No
     )
     if stmt is None or situation.framework != "tensorflow" or _under_strategy(situation.source, stmt):
         return None
-    source, now = unfolded(situation.source, stmt)
-    moved = now(stmt)
-    named = code or own_expression(situation, situation.file, situation.source, stmt, device)
-    tf, argument = tensorflow(source, moved), named or tf_device(source, moved, device)
-    by_default, made = situation.finding.code == "default-device", _made_along(situation, stmt, device)
-    if made is None or tf is None or argument is None or _scoped_alike(source, moved, tf, argument):
+    source, by_default = situation.source, situation.finding.code == "default-device"
+    if not _may_leave(situation, stmt, device) or (by_default and _moves_more(situation, stmt)):
         return None
-    if by_default and (taped_by_caller(situation, stmt) or _hands_to_function(situation, stmt)):
+    header = device_header(situation, situation.file, source, stmt, device, code)
+    along = moved_along(situation, stmt, device, lambda one: may_be_scoped(source, one, one.lineno))
+    if header is None or along is None or _scoped_alike(source, stmt, header):
         return None
-    along = _moved_along(situation, stmt, device)
-    if along is None or (made and not by_default) or (source is not situation.source and (along[1:] or made)):
-        return None
-    change = Change(source)
-    wrapped = [one for one in map(now, (*along, *made)) if not _scoped_alike(source, one, tf, argument)]
-    _put_under(source, change, wrapped, f"{tf}.device({argument})")
-    if made:
-        words = f"Creates the variable, and runs the statement, on {device}: {_CHECK_VARIABLE}."
-    elif len(wrapped) > 1:
+    wrapped = [one for one in along if not _scoped_alike(source, one, header)]
+    if len(wrapped) > 1:
         words = f"Runs the statement, and those that share its tensors, on {device}: check that they may."
+    change = Change(source)
+    put_under(source, change, wrapped, header)
     return situation.draft(words, change.text())
 
 
-def _hands_to_function(situation: Situation, stmt: ast.stmt) -> bool:
-    """Whether what the line makes goes to a traced function whose ops ask for no device: all would move."""
+def _moves_more(situation: Situation, stmt: ast.stmt) -> bool:
+    """Whether gradients of the statement would stay behind, or all that a function does would come along."""
     by_producer = all(hop.cause.blames == "producer" for hop in situation.hops)
-    ran = situation.ran.traced({called(node) for node in own_nodes(stmt)} - {""})
-    return by_producer and any(not op.requested for op in ran)
+    called_there = situation.ran.traced({called(node) for node in own_nodes(stmt)} - {""})
+    hands_on = by_producer and any(not op.requested for op in called_there)
+    return hands_on or taped_by_caller(situation, stmt)
 
 
-def _put_under(source: Source, change: Change, stmts: list[ast.stmt], header: str) -> None:
-    """Put statements into ``with`` blocks of this header, or into such a block right above them."""
-    for group in in_blocks(source, stmts):
-        above = source.before(group[0])
-        items = above.items if isinstance(above, ast.With) else []
-        if above is not None and [source.code(item.context_expr) for item in items] == [header]:
-            for one in group:
-                change.indent(one, source.unit(above))
-        else:
-            change.wrap(group[0], f"with {header}:", *group[1:])
-
-
-def _moved_along(situation: Situation, stmt: ast.stmt, device: str) -> list[ast.stmt] | None:
-    return moved_along(situation, stmt, device, lambda one: may_be_scoped(situation.source, one, one.lineno))
-
-
-def _made_along(situation: Situation, stmt: ast.stmt, device: str) -> list[ast.stmt] | None:
-    """What creates the variables of the statement that live on the default device, to be moved along.
-
-    None where one lives elsewhere, or it is not certain which statement creates it: if a variable stays where
-    it is, the statement cannot leave it without transfers in both directions.
-    """
-    source, ran = situation.source, situation.ran
-    lines = situation.file, first_line(stmt), stmt.end_lineno or 0
-    away = ran.homes(*lines) - {device}
-    if not away:
-        # Without that knowledge: what is assigned may live anywhere.
-        unsure = not ran.known and any(called(node) in _ASSIGNS for node in own_nodes(stmt))
-        return None if unsure or situation.fed_from_others(*lines[1:], device) else []
-    default = default_of(situation.devices, "")
-    places = ran.made_on(default)
-    here = {f"{situation.file}:{line}" for line in range(lines[1], lines[2] + 1)}
-    if any(op.site not in here for op in ran.used_at(default, device)):
-        return None
-    if away != {default} or len(places) != 1 or places[0][0] != situation.file:
-        return None
-    found = [one for one in source.statements_at(places[0][1]) if not is_compound(one)]
-    made = found[0] if len(found) == 1 else None
-    if made is None or made is stmt or not any(called(node) in _CREATES for node in own_nodes(made)):
-        return None
-    around = [one for one in source.ancestors(made) if isinstance(one, ast.With)]
-    if any(devices_of(one) for one in around) or _under_strategy(source, made):
-        return None
-    return [made]
+def _may_leave(situation: Situation, stmt: ast.stmt, device: str) -> bool:
+    """Whether no variable of the statement lives elsewhere, nor much comes from there: that would cross."""
+    ran, lines = situation.ran, (first_line(stmt), stmt.end_lineno or 0)
+    # Without that knowledge: what is assigned may live anywhere.
+    unsure = not ran.known and any(called(node) in _ASSIGNS for node in own_nodes(stmt))
+    away = ran.homes(situation.file, *lines) - {device}
+    return not (away or unsure or situation.fed_from_others(*lines, device))
 
 
 def may_be_scoped(source: Source, stmt: ast.stmt, line: int) -> bool:
@@ -176,29 +130,16 @@ def _run_by_strategy(source: Source, name: str) -> bool:
     )
 
 
-def _scoped_alike(source: Source, stmt: ast.stmt, tf: str, argument: str) -> bool:
+def _scoped_alike(source: Source, stmt: ast.stmt, header: str) -> bool:
     """Whether the nearest device scope around it is this one already, so that one more changes nothing."""
-    for parent in source.ancestors(stmt):
-        if isinstance(parent, ast.With):
-            found = [
-                code
-                for item in parent.items
-                if (code := source.code(item.context_expr)).startswith(f"{tf}.device(")
-            ]
-            if found:
-                return found[-1] == f"{tf}.device({argument})" or _same_device(
-                    source, stmt, devices_of(parent)[0], argument
-                )
-        if isinstance(parent, Function):
-            return False
-    return False
-
-
-def _same_device(source: Source, at: ast.stmt, scope: ast.expr, argument: str) -> bool:
-    """Whether two codes name one device as the text tells, ``"CPU:1"`` and ``"/CPU:1"`` alike."""
-    new = parse_expression(argument)
-    named = [tf_named(constant_of(source, one, at)) for one in (scope, new)]
-    return named[0] is not None and named[0] == named[1]
+    named = next((devices_of(block)[0] for block in blocks_around(source, stmt) if devices_of(block)), None)
+    if named is None or source.function_of(named) is not source.function_of(stmt):
+        return False
+    new = parse_expression(header)
+    wanted = new.args[0] if isinstance(new, ast.Call) else new
+    # ``"CPU:1"`` and ``"/CPU:1"`` are one device.
+    devices = [tf_named(constant_of(source, one, stmt)) for one in (named, wanted)]
+    return ast.unparse(named) == ast.unparse(wanted) or devices[0] == devices[1] is not None
 
 
 def _scope_of_tape(situation: Situation) -> str | None:

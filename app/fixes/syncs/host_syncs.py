@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from app.fixes.clocks.measurements import WAITS, clock_after
-from app.fixes.code.change import Change, unfolded
+from app.fixes.code.change import Change
 from app.fixes.code.names import called
 from app.fixes.code.parsed_source import own_nodes
 from app.fixes.flow.host_reads import is_pure, takes, tells
@@ -40,8 +40,8 @@ def _waiting(situation: Situation, stmt: ast.stmt) -> Draft | None:
     """A wait that takes nothing is dropped, and with it an `if` around it that holds nothing else."""
     if not isinstance(stmt, ast.Expr) or called(stmt.value) not in WAITS or clock_after(situation):
         return None
-    source, now = unfolded(situation.source, stmt)
-    dropped: ast.stmt = now(stmt)
+    source = situation.source
+    dropped: ast.stmt = stmt
     around = source.parents[dropped]
     if isinstance(around, ast.If) and len(around.body) == 1 and not around.orelse and is_pure(around.test):
         in_chain = isinstance(above := source.parents[around], ast.If) and around in above.orelse
@@ -57,14 +57,13 @@ def _told(situation: Situation, stmt: ast.stmt) -> Draft | None:
     loop = periods.step_loop(situation, stmt, len(takes(situation, stmt))) if tells(stmt) else None
     if loop is None or periods.thinned(situation.source, stmt, loop):
         return None
-    source, now = unfolded(situation.source, stmt)
-    moved, change = now(stmt), Change(source)
+    source, change = situation.source, Change(situation.source)
     given = [
-        node for node in own_nodes(moved) if isinstance(node, ast.expr) and source.parents[node] is not moved
+        node for node in own_nodes(stmt) if isinstance(node, ast.expr) and source.parents[node] is not stmt
     ]
-    condition = periods.condition(source, now(loop), change, periods.seen(situation))
+    condition = periods.condition(source, loop, change, periods.seen(situation))
     if condition is None or not all(map(is_pure, given)):
         return None
-    change.wrap(moved, f"if {condition[0]}:")
+    change.wrap(stmt, f"if {condition[0]}:")
     words = f"Takes and tells the value every {condition[1]} rounds of the loop instead of in each."
     return situation.draft(words, change.text())

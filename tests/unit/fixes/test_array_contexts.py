@@ -254,9 +254,9 @@ def test_a_strategy_that_keeps_all_variables_in_one_place() -> None:
             "t = gluon.Trainer(p, 'sgd', kvstore=\"device\")\nfor x in data:\n    t.step(8)\n",
         ),
         (
-            "t = gluon.Trainer(p, 'sgd', kvstore=None)\nfor x in data: f(x); t.update(8)  #!\n",
+            "t = gluon.Trainer(p, 'sgd', kvstore=None)\nfor x in data:\n    t.update(8)  #!\n",
             "t = gluon.Trainer(p, 'sgd', kvstore=\"device\", update_on_kvstore=False)\n"
-            "for x in data:\n    f(x)\n    t.allreduce_grads()\n    t.update(8)\n",
+            "for x in data:\n    t.allreduce_grads()\n    t.update(8)\n",
         ),
         (
             "t = gluon.Trainer(p, 'sgd', update_on_kvstore=False)\nwhile more():\n\tt.update(\n\t\t8)  #!\n",

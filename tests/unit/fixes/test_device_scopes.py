@@ -37,11 +37,11 @@ DEFAULT: dict[str, Case] = {
     ),
     "behind a condition": (
         "if a: y = x + 1  #!\nelse: y = x\n",
-        'if a:\n    with tf.device("/GPU:1"):\n        y = x + 1\nelse: y = x\n',
+        None,
     ),
     "between others": (
         "a = 1; y = f(x); b = 2  #!\n",
-        'a = 1\nwith tf.device("/GPU:1"):\n    y = f(x)\nb = 2\n',
+        None,
     ),
     "a text over lines, without a last end": (
         'log("""a\n  b""", x + 1)  #!',
@@ -141,7 +141,7 @@ with tf.device("/gpu:1"):
     ),
     "on one line": (
         "def g(tape): return tape.gradient(loss, v)  #!\n",
-        'def g(tape):\n    with tf.device("/GPU:1"):\n        return tape.gradient(loss, v)\n',
+        None,
     ),
     "there already": ('with tf.device("/GPU:1"):\n    g = tape.gradient(loss, v)  #!\n', None),
 }
@@ -278,7 +278,7 @@ def f():
     ),
     "behind a semicolon": (
         "a = tf.Variable(1.0); n = 3\nf(a)  #!\n",
-        'with tf.device("/GPU:1"):\n    a = tf.Variable(1.0)\nn = 3\nf(a)\n',
+        None,
     ),
     "a strategy's": ("with strategy.scope():\n    a = tf.Variable(1.0)\nf(a)  #!\n", None),
     "a layer's": ("def call(self, x):\n    return x * self.kernel  #!\n", None),

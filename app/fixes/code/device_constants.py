@@ -1,4 +1,4 @@
-"""Constants that name devices: ``G_DEV, D_DEV = "/GPU:0", "/GPU:1"``, ``DEVICES["x"]``, ``Config.CARD``."""
+"""Constants that name devices: ``G_DEV, D_DEV = "/GPU:0", "/GPU:1"`` and ``DEVICES["x"]``."""
 
 from __future__ import annotations
 
@@ -13,15 +13,13 @@ from runners.python_source import parse_expression
 def constant_of(source: Source, node: ast.expr, at: ast.AST) -> ast.expr | None:
     """The code that an expression stands for at a place: itself, but for what names a constant.
 
-    None where a name, a part of a list or dictionary, or an attribute of a class may be something else.
+    None where a name, or a part of a list or dictionary, may be something else, and for attributes.
     """
     if isinstance(node, ast.Name):
         return _named(source, node.id, at)
     if isinstance(node, ast.Subscript):
         return _part(source, node, at) if isinstance(node.value, ast.Name) else None
-    if isinstance(node, ast.Attribute):
-        return _of_class(source, node, at) if isinstance(node.value, ast.Name) else None
-    return node
+    return None if isinstance(node, ast.Attribute) else node
 
 
 def constants(source: Source, at: ast.AST, fits: Callable[[ast.expr], bool]) -> Iterator[str]:
@@ -30,15 +28,10 @@ def constants(source: Source, at: ast.AST, fits: Callable[[ast.expr], bool]) -> 
     parts: list[str] = []
     for stmt in ast.walk(source.tree):
         for target, value in assigned(stmt):
-            holder, name = source.parents.get(stmt), target.id if isinstance(target, ast.Name) else ""
-            if not name:
-                continue
-            if fits(value) and isinstance(holder, ast.ClassDef):
-                parts.append(f"{holder.name}.{name}")
-            elif fits(value):
-                named.append(name)
-            else:
-                parts += (f"{name}[{key}]" for key, part in _parts(source, value) if fits(part))
+            if isinstance(target, ast.Name) and fits(value):
+                named.append(target.id)
+            elif isinstance(target, ast.Name):
+                parts += (f"{target.id}[{key}]" for key, part in _parts(source, value) if fits(part))
     for code in (*named, *parts):
         found = constant_of(source, parse_expression(code), at)
         if found is not None and fits(found):
@@ -94,18 +87,4 @@ def _part(source: Source, node: ast.Subscript, at: ast.AST) -> ast.expr | None:
         return None
     wanted = node.slice.value
     found = [one for key, one in _parts(source, whole) if ast.literal_eval(key) == wanted]
-    return found[0] if len(found) == 1 else None
-
-
-def _of_class(source: Source, node: ast.Attribute, at: ast.AST) -> ast.expr | None:
-    """The value of a class's own attribute that nothing else in the file sets."""
-    made = bindings(source, root_of(node), at)
-    holder = made[0] if len(made) == 1 else None
-    if not isinstance(holder, ast.ClassDef) or any(
-        isinstance(one, ast.Attribute) and one.attr == node.attr and not isinstance(one.ctx, ast.Load)
-        for one in ast.walk(source.tree)
-    ):
-        return None
-    pairs = [pair for stmt in holder.body for pair in assigned(stmt)]
-    found = [value for target, value in pairs if isinstance(target, ast.Name) and target.id == node.attr]
     return found[0] if len(found) == 1 else None

@@ -11,14 +11,12 @@ from app.fixes.code.parsed_source import Function, Source
 from app.fixes.flow.host_reads import is_telling, takes, tells
 from app.fixes.flow.metric_updates import metric_updated
 from app.fixes.flow.value_roles import (
-    CHOOSING,
     KEEPING,
     Role,
     Use,
     is_environment,
     is_looked_at,
     is_only_kept,
-    is_pythons,
     of_branches,
 )
 from app.fixes.situation import Situation
@@ -50,8 +48,7 @@ def uses(situation: Situation) -> list[Use]:
         if (taken := _taken(situation, stmt)) is not None:
             for node in taken:
                 flow.climb(situation.file, situation.source, node, 0)
-            chosen = flow.chosen if flow.found or flow.listed else []
-            return list(dict.fromkeys([*flow.found, *chosen]))
+            return list(dict.fromkeys(flow.found))
     return unknown
 
 
@@ -83,10 +80,6 @@ class _Flow:
 
     def __init__(self, situation: Situation) -> None:
         self.found: list[Use] = []
-        self.chosen: list[Use] = []
-        """Where Python chooses by the value."""
-        self.listed = False
-        """What is made of the value is put into a list."""
         self._situation = situation
         self._seen: set[ast.AST] = set()
         self._by_numpy = False
@@ -110,13 +103,6 @@ class _Flow:
         line = getattr(node, "lineno", self._situation.line)
         self.found.append(Use(role, f"{file}:{line}", by))
 
-    def _maybe_chooses(self, file: str, source: Source, call: ast.Call) -> bool:
-        name = called(call)
-        if name not in CHOOSING or _definitions(source, name):
-            return False
-        self.chosen.append(Use(Role.CHOOSES, f"{file}:{call.lineno}", name))
-        return True
-
     def _passed_on(self, file: str, source: Source, node: ast.AST, parent: ast.AST, calls: int) -> bool:
         """Whether the parent's value is made of the node's; notes what else the parent does with it."""
         match parent:
@@ -125,12 +111,13 @@ class _Flow:
             case ast.keyword(value=value):
                 call = source.parents[parent]
                 return isinstance(call, ast.Call) and self._argument(file, source, value, call, calls)
-            case ast.Call(func=func):
-                if node is not func:
-                    return self._argument(file, source, node, parent, calls)
-                self._maybe_chooses(file, source, parent)
+            case ast.Call(func=func) if node is not func:
+                return self._argument(file, source, node, parent, calls)
+            case ast.Subscript(slice=index, ctx=ast.Load()) if node is index:
+                self._add(Role.UNKNOWN, file, parent, "")
             case ast.Subscript(slice=index) if node is index:
-                return self._selected(file, source, parent)
+                self._add(Role.UNKNOWN, file, parent, "")
+                return False
             case ast.NamedExpr(target=target):
                 self._named(file, source, target, parent, calls)
             case ast.comprehension(target=target, iter=items) if node is items:
@@ -147,34 +134,28 @@ class _Flow:
                 self._reckoned = True
         return isinstance(parent, ast.expr)
 
-    def _selected(self, file: str, source: Source, part: ast.Subscript) -> bool:
-        """Note a selection by the value; return True if Python goes on with what it selects."""
-        stored = isinstance(part.ctx, ast.Store)
-        if stored or not is_pythons(source, part.value):
-            self._add(Role.ASSIGNS if stored else Role.SELECTS, file, part, source.code(part.value))
-        return not stored
-
     def _statement(self, file: str, source: Source, node: ast.AST, stmt: ast.stmt, calls: int) -> None:
-        if isinstance(stmt, ast.Expr | ast.Raise | ast.Delete):
-            return
-        if isinstance(stmt, ast.While):
-            self._add(Role.ENDS_LOOP, file, stmt, "while")
-        elif isinstance(stmt, ast.Assert):
-            self._add(Role.FAILS, file, stmt, "assert")
-        elif isinstance(stmt, ast.If):
-            if (role := of_branches(source, stmt)) is not None:
-                self._add(role, file, stmt, "if")
-        elif isinstance(stmt, ast.Assign):
-            for target in stmt.targets:
-                self._assigned(file, source, target, node, stmt, calls)
-        elif isinstance(stmt, ast.AnnAssign | ast.AugAssign):
-            self._assigned(file, source, stmt.target, node, stmt, calls)
-        elif isinstance(stmt, ast.For):
-            self._each(file, source, stmt.target, stmt, calls)
-        elif isinstance(stmt, ast.Return):
-            self._returned(file, source, stmt, calls)
-        else:
-            self._add(Role.UNKNOWN, file, node, "")
+        match stmt:
+            case ast.Expr() | ast.Raise() | ast.Delete():
+                pass
+            case ast.While():
+                self._add(Role.ENDS_LOOP, file, stmt, "while")
+            case ast.Assert():
+                self._add(Role.FAILS, file, stmt, "assert")
+            case ast.If():
+                if (role := of_branches(source, stmt)) is not None:
+                    self._add(role, file, stmt, "if")
+            case ast.Assign(targets=targets):
+                for target in targets:
+                    self._assigned(file, source, target, stmt, calls)
+            case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
+                self._assigned(file, source, target, stmt, calls)
+            case ast.For(target=target):
+                self._each(file, source, target, stmt, calls)
+            case ast.Return():
+                self._returned(file, source, stmt, calls)
+            case _:
+                self._add(Role.UNKNOWN, file, node, "")
 
     def _argument(self, file: str, source: Source, node: ast.AST, call: ast.Call, calls: int) -> bool:
         """Whether a call's result is made of its argument; notes what else the call does with that."""
@@ -183,14 +164,11 @@ class _Flow:
             return True
         if root_of(call.func) in from_modules(source, call, "numpy", "math"):
             self._by_numpy = True
-            self._maybe_chooses(file, source, call)
             return True
         if (role := self._framework_role(source, call)) is not None:
-            self._add(role, file, call, source.code(call.func) if role is Role.LIKE_METRIC else whole)
+            self._add(role, file, call, whole)
         elif is_telling(call):
             pass
-        elif name in ("choice", "choices") and self._maybe_chooses(file, source, call):
-            return True
         elif is_environment(call):
             self._add(Role.ENVIRONMENT, file, call, whole)
         elif isinstance(call.func, ast.Attribute) and name in ("join", "format", "get"):
@@ -198,8 +176,7 @@ class _Flow:
         elif whole in _PAIRED:
             return self._paired(file, source, node, call, calls)
         elif isinstance(call.func, ast.Attribute) and name in KEEPING and not _definitions(source, name):
-            self.listed = True
-            self._kept(file, source, call.func.value, call, calls)
+            self._kept(file, source, call.func.value, call)
         elif not self._into(file, source, node, call, calls):
             self._add(Role.UNKNOWN, file, call, whole or name)
         return False
@@ -210,10 +187,10 @@ class _Flow:
         if root in from_modules(source, call, *_FRAMEWORKS) and not (is_telling(call) and name != "log"):
             made = self._by_numpy or (self._reckoned and name in _CONVERTS)
             return Role.COMES_BACK if made else Role.GOES_BACK
-        if metric := metric_updated(source, call):
-            return Role.COMES_BACK if metric == "keras" and self._by_numpy else Role.METRIC
-        alike = name == "update_state" and not self._by_numpy and not _definitions(source, name)
-        return Role.LIKE_METRIC if alike else None
+        metric = metric_updated(source, call)
+        if metric == "keras" and self._by_numpy:
+            return Role.COMES_BACK
+        return Role.METRIC if metric else None
 
     def _paired(self, file: str, source: Source, node: ast.AST, call: ast.Call, calls: int) -> bool:
         """Follow an argument of `zip` or `enumerate` to its loop variable; return True if there is none."""
@@ -274,30 +251,17 @@ class _Flow:
         others = [(name, self._situation.opened(name)) for name in self._situation.files if name != file]
         return [(file, source), *((name, opened) for name, opened in others if opened is not None)]
 
-    def _assigned(
-        self, file: str, source: Source, target: ast.expr, node: ast.AST, stmt: ast.stmt, calls: int
-    ) -> None:
-        if isinstance(target, ast.Name):
-            self._named(file, source, target, stmt, calls)
-        elif isinstance(target, ast.Tuple):
-            for one in target.elts:  # which of them the value is does not stand there
-                self._named(file, source, one, stmt, calls, unsure=True)
-        else:
-            self._kept(file, source, target, stmt, calls)
+    def _assigned(self, file: str, source: Source, target: ast.expr, stmt: ast.stmt, calls: int) -> None:
+        match target:
+            case ast.Name():
+                self._named(file, source, target, stmt, calls)
+            case ast.Tuple():  # which of them the value is does not stand there
+                self._add(Role.UNKNOWN, file, stmt, "")
+            case _:
+                self._kept(file, source, target, stmt)
 
-    def _named(
-        self,
-        file: str,
-        source: Source,
-        target: ast.expr,
-        stmt: ast.AST,
-        calls: int,
-        unsure: bool = False,
-    ) -> None:
+    def _named(self, file: str, source: Source, target: ast.Name, stmt: ast.AST, calls: int) -> None:
         """Follow a name from where it gets the value to where it gets another, and around the loop."""
-        if not isinstance(target, ast.Name) or unsure:
-            self._add(Role.UNKNOWN, file, stmt, "")
-            return
         scope = source.scopes_of(stmt)[0]
         for load in loads_of(source, target, stmt):
             if source.scopes_of(load)[0] is not scope:
@@ -319,7 +283,7 @@ class _Flow:
             for load in loads_in(part, name):
                 self.climb(file, source, load, calls)
 
-    def _kept(self, file: str, source: Source, path: ast.expr, stmt: ast.AST, calls: int) -> None:
+    def _kept(self, file: str, source: Source, path: ast.expr, stmt: ast.AST) -> None:
         """A list, or an object's attribute: what else reads it decides whether it is more than looked at."""
         while isinstance(path, ast.Subscript):
             path = path.value

@@ -214,51 +214,11 @@ for _ in range(9):
             "mxnet",
             "env.step at train.py:4",
         ),
-        (
-            "for _ in range(9):\n    y = table[int(x.numpy())]  #!\n",
-            "tensorflow",
-            "on the device with tf.gather",
-        ),
     ],
 )
 def test_what_python_needs_of_a_step_is_taken_in_one_fetch(text: str, framework: str, says: str) -> None:
     said = sync_said(text, framework, "numpy")
     assert says in said and "in one fetch" in said
-
-
-ACTOR = """\
-import numpy as np
-class Actor:
-    def rollout(self, length):
-        episode = []
-        for _ in range(length):
-            q = self.network(self.obs).numpy()  #!
-            action = np.where(self.rng.random(64) < 0.1, self.rng.integers(0, 4, 64), q.argmax(1))
-            episode.append((self.obs, action.astype("int64")))
-        return episode
-"""
-ACTS = """\
-import numpy as np
-def act(obs):
-    p = policy(obs).asnumpy()[0]  #!
-    return rng.choice(len(p), p=p)
-for _ in range(9):
-    obs, reward = env.step(act(obs))
-"""
-
-
-def test_values_that_python_chooses_by_are_reduced_to_the_choice_on_the_device() -> None:
-    """Bug: "once at the end" was said of what tells the next action."""
-    told = sync_said(ACTOR, kind="numpy")
-    assert told.startswith("argmax at train.py:8 chooses by it") and "on the device (tf.argmax)" in told
-    assert "in one fetch" in told and "every so many" not in told
-    told = sync_said(ACTS, "mxnet", "asnumpy")
-    assert told.startswith("choice at train.py:6 chooses by it") and "nd.sample_multinomial" in told
-    # A count of hits is only looked at, and what goes back to the device is not to be taken at all.
-    hits = "hits = 0\nfor x, y in data:\n    hits += (f(x).numpy().argmax(1) == y).sum()  #!\nprint(hits)\n"
-    assert sync_said(hits, kind="numpy") == LOOKED_AT
-    back = "for _ in range(9):\n    x = f(x).numpy().argmax(1)  #!\n    x = tf.constant(x)\n"
-    assert "tf.constant at train.py:4" in sync_said(back, kind="numpy")
 
 
 def test_what_is_kept_in_an_object_is_looked_for_in_the_other_files_too() -> None:

@@ -21,9 +21,6 @@ def test_of_a_named_value_the_metric_is_told_that_takes_it() -> None:
     text = "for x, y in data:\n    p = f(x).numpy()  #!\n    acc.update_state(y, p)\n"
     told = metric_said(TF + made + text, "tensorflow", "numpy")
     assert told.startswith("acc.update_state at train.py:5 is of a metric of Keras")
-    of_several = "for m in metrics:\n    m.update_state(f(x).numpy())  #!\n"
-    told = metric_said(TF + of_several, "tensorflow", "numpy")
-    assert told.startswith("If m.update_state at train.py:3 is of a metric of Keras")
 
 
 def test_what_numpy_makes_for_a_metric_is_not_the_tensor_itself() -> None:

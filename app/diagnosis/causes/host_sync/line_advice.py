@@ -36,20 +36,11 @@ _SENTENCES = {
     Role.ENVIRONMENT: "{by} at {site} needs it in each step: take all of a step's values in one fetch, those"
     " of several environments together.",
     Role.GOES_BACK: "{by} at {site} goes on with it: hand the tensor itself on there; where that takes only"
-    " numbers, compute with a mask on the device ({mask}).",
+    " numbers, compute with a mask on the device (a comparison, {where}).",
     Role.COMES_BACK: "What is made of it goes back by {by} at {site}: make that on the device, with the"
     " framework's ops; where Python has to make it, take all that it needs of a step in one fetch.",
     Role.METRIC: "{by} at {site} is of a metric of Keras, which reckons with tensors too: hand it the"
     " tensor itself, and nothing waits until its result is read.",
-    Role.LIKE_METRIC: "If {by} at {site} is of a metric of Keras, hand it the tensor itself: it reckons on"
-    " the device then, and nothing waits until its result is read.",
-    Role.CHOOSES: "{by} at {site} chooses by it, and the program goes on with the choice: choose on the"
-    " device ({choosing}), and take only what is chosen, that of several environments or samples in one"
-    " fetch.",
-    Role.SELECTS: "It selects from {by} at {site}: if that is a tensor, select on the device with {gather};"
-    " else take all that a step selects by in one fetch.",
-    Role.ASSIGNS: "It tells which part of {by} is assigned at {site}: take all that a step needs for that"
-    " in one fetch.",
     Role.KEPT: "It is kept in {by} at {site}, which other code reads: take all that this needs of a"
     " step in one fetch, or, if it is only looked at, once at the end.",
 }
@@ -89,10 +80,7 @@ def _of_several(situation: Situation) -> str:
 
 def _of_uses(situation: Situation, found: list[Use]) -> str:
     first = found[0]
-    if first.role == Role.ENVIRONMENT:
-        # What the environment is handed was chosen first.
-        first = next((use for use in found if use.role == Role.CHOOSES), first)
-    if first.role in (Role.SELECTS, Role.ASSIGNS, Role.KEPT, Role.UNKNOWN):
+    if first.role in (Role.KEPT, Role.UNKNOWN):
         back = next((to for use in found if (to := _sent_back(situation, use)) is not None), None)
         if back is not None:
             return (
@@ -110,22 +98,8 @@ def _sentence(situation: Situation, use: Use) -> str:
         )
     if use.role == Role.METRIC and situation.framework == "mxnet":
         return taken_by_mxnet(use.by, use.site)
-    where, gather, loop, mask = _named_ops(situation)
-    choosing = _choosing(situation, use.by) if use.role == Role.CHOOSES else ""
-    return _SENTENCES.get(use.role, EITHER).format(
-        site=use.site, by=use.by, where=where, gather=gather, loop=loop, mask=mask, choosing=choosing
-    )
-
-
-def _choosing(situation: Situation, name: str) -> str:
-    """How the file writes on the device what Python chooses by."""
-    stmt = next(iter(situation.statements), situation.source.tree)
-    draws = name.startswith("choice")
-    if situation.framework == "mxnet":
-        nd = arrays(situation.source, stmt) or "mx.nd"
-        return f"{nd}.sample_multinomial, of probabilities" if draws else f"{nd}.{name}"
-    tf = tensorflow(situation.source, stmt) or "tf"
-    return f"{tf}.random.categorical, of their logarithms" if draws else f"{tf}.{name}"
+    where, loop = _named_ops(situation)
+    return _SENTENCES.get(use.role, EITHER).format(site=use.site, by=use.by, where=where, loop=loop)
 
 
 def _clipping(situation: Situation) -> str:
@@ -144,16 +118,13 @@ def _clipping(situation: Situation) -> str:
     return "gluon.utils.clip_global_norm(.., check_isfinite=False)" if norm else ""
 
 
-def _named_ops(situation: Situation) -> tuple[str, str, str, str]:
-    """How the file writes a choice and a selection by values, and more for loops and masks."""
-    at = situation.source.tree
-    stmt = next(iter(situation.statements), at)
+def _named_ops(situation: Situation) -> tuple[str, str]:
+    """How the file writes a choice by values, and more for loops."""
+    stmt = next(iter(situation.statements), situation.source.tree)
     if situation.framework == "mxnet":
-        nd = arrays(situation.source, stmt) or "mx.nd"
-        return f"{nd}.where", f"{nd}.take", "", f"a comparison, {nd}.where"
+        return f"{arrays(situation.source, stmt) or 'mx.nd'}.where", ""
     tf = tensorflow(situation.source, stmt) or "tf"
-    loop = f", or make the whole loop a {tf}.while_loop in one {tf}.function"
-    return f"{tf}.where", f"{tf}.gather", loop, f"a comparison, {tf}.where"
+    return f"{tf}.where", f", or make the whole loop a {tf}.while_loop in one {tf}.function"
 
 
 def _sent_back(situation: Situation, use: Use) -> tuple[str, str] | None:

@@ -19,73 +19,19 @@ _WHOLE_ARRAYS = frozenset({"numpy", "asnumpy"})
 _SCALAR_BYTES = 16
 """No scalar is larger: a transfer of more whose shape is told as '' has a shape that nobody knows."""
 _PURE = frozenset(
-    {
-        "len",
-        "str",
-        "repr",
-        "format",
-        "round",
-        "abs",
-        "min",
-        "max",
-        "sum",
-        "join",
-        "zip",
-        "range",
-        "time",
-        "strftime",
-    }
-    | {
-        "perf_counter",
-        "reduce_mean",
-        "reduce_sum",
-        "reduce_any",
-        "reduce_all",
-        "mean",
-        "is_nan",
-        "isnan",
-        "norm",
-    }
-    | {
-        "isfinite",
-        "is_finite",
-        "is_inf",
-        "isinf",
-        "any",
-        "all",
-        "asarray",
-        "array",
-        "logical_not",
-        "sqrt",
-        "square",
-    }
-    | {
-        "as_default",
-        "global_norm",
-        "reduce_max",
-        "reduce_min",
-        "cast",
-        "detach",
-        "tuple",
-        "list",
-        "get_last_lr",
-    }
+    {"len", "str", "repr", "format", "round", "abs", "min", "max", "sum", "join", "zip", "range"}
+    | {"time", "strftime", "perf_counter", "reduce_mean", "reduce_sum", "reduce_any", "reduce_all"}
+    | {"mean", "is_nan", "isnan", "norm", "isfinite", "is_finite", "is_inf", "isinf", "any", "all"}
+    | {"asarray", "array", "logical_not", "sqrt", "square", "as_default", "global_norm", "reduce_max"}
+    | {"reduce_min", "cast", "detach", "tuple", "list", "get_last_lr"}
     | _METHODS
     | _BUILTINS
 )
 """Calls that may be left out in most steps: they change nothing."""
 _TELLING = frozenset(
-    {
-        "print",
-        "write",
-        "set_postfix",
-        "set_postfix_str",
-        "set_description",
-        "set_description_str",
-        "info",
-        "debug",
-    }
-    | {"warning", "log", "log_metric", "log_metrics", "add_scalar", "scalar", "report", "writerow"}
+    {"print", "write", "set_postfix", "set_postfix_str", "set_description", "set_description_str"}
+    | {"info", "debug", "warning", "log", "log_metric", "log_metrics", "add_scalar", "scalar", "report"}
+    | {"writerow"}
 )
 """Calls that tell people a value."""
 

@@ -165,22 +165,6 @@ def test_what_was_taken_from_the_device_before_is_prepared_ahead_by_no_pipeline(
     assert "prefetching" in (said("host-upload", sending, others=(elsewhere,), **sent) or "")
 
 
-@pytest.mark.parametrize(
-    ("taken", "framework", "says"),
-    [
-        ("tf.linalg.global_norm(g).numpy()", "tensorflow", "tf.clip_by_global_norm"),
-        ("sum((a ** 2).sum() for a in g).sqrt().asscalar()", "mxnet", "check_isfinite=False"),
-        ("loss.asscalar()", "mxnet", "nd.where"),
-    ],
-)
-def test_a_norm_that_gradients_are_limited_by_is_applied_on_the_device(
-    taken: str, framework: str, says: str
-) -> None:
-    text = f"for x in data:\n    norm = {taken}  #!\n    if norm > 5:\n        g = [a / norm for a in g]\n"
-    told = sync_said(text, framework, "asscalar" if framework == "mxnet" else "numpy")
-    assert says in told and "needs it in each step" in told
-
-
 def test_what_the_run_sent_back_tells_of_calls_that_the_text_does_not_tell_of() -> None:
     text = "for x in data:\n    value = x.numpy()  #!\n    library(value)\n"
     assert sync_said(text, kind="numpy") == EITHER
@@ -247,17 +231,6 @@ def test_where_the_text_does_not_tell_both_cases_are_named(text: str) -> None:
 def test_a_name_that_gets_another_value_is_followed_no_further() -> None:
     text = "for x in data:\n    value = float(x)  #!\n    print(value)\n    value = 3\n    tf.exp(value)\n"
     assert sync_said(text) == LOOKED_AT
-
-
-def test_a_value_that_python_assigned_is_noted_there() -> None:
-    text = (
-        "class Warm:\n    def begin(self):\n        self.opt.rate.assign(self.peak * min(1.0, self.n))\n\n"
-        "    def end(self):\n        self.seen.append(float(self.opt.rate))  #!\n"
-    )
-    sent = hop("host-upload", "cpu:0", "gpu:0", site="train.py:4")
-    assert "where Python assigns it, at train.py:4" in sync_said(text, others=(sent,))
-    assert sync_said(text) == LOOKED_AT
-    assert sync_said(text.replace("min(", "decay("), others=(sent,)) == LOOKED_AT
 
 
 METRIC = """\

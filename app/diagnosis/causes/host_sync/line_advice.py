@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import ast
-
 from app.facts.devices import in_order
 from app.fixes.clocks.measurements import for_timing
 from app.fixes.code.device_notation import arrays, tensorflow
-from app.fixes.code.names import called, dotted
-from app.fixes.flow.host_reads import takes
 from app.fixes.flow.metric_updates import of_metric, taken_by_mxnet
 from app.fixes.flow.value_flow import uses
 from app.fixes.flow.value_roles import Role, Use
 from app.fixes.situation import Situation
 from app.fixes.syncs.blocking_options import of_clipping
-from app.fixes.syncs.library_calls import of_library
-from app.fixes.syncs.library_loops import of_fit
+from app.fixes.syncs.library_calls import of_fit, of_library
 from app.views.naming import some_of
 
 EITHER = (
@@ -24,15 +19,14 @@ EITHER = (
 )
 """For values of which it is not known what they are taken for."""
 LOOKED_AT = "Take the value every so many steps, or keep it on the device and take it once at the end."
-_PLAIN = frozenset({"min", "max", "float", "int", "round", "abs", "len", "pow"})
 _SENTENCES = {
     Role.ENDS_LOOP: "It decides at {site} whether the loop goes on: test every so many rounds only if further"
     " rounds do no harm{loop}.",
     Role.FAILS: "It is checked at {site} in each step: check every so many steps if those until then do no"
     " harm.",
     Role.DECIDES: "The `if` at {site} needs it in each step. Where it decides what is computed, choose"
-    " between the new and the old values on the device with {where}; ask seldom only where what it guards may"
-    " wait.",
+    " between the new and the old values on the device with {where}, or limit gradients with {clip}; ask"
+    " seldom only where what it guards may wait.",
     Role.ENVIRONMENT: "{by} at {site} needs it in each step: take all of a step's values in one fetch, those"
     " of several environments together.",
     Role.GOES_BACK: "{by} at {site} goes on with it: hand the tensor itself on there; where that takes only"
@@ -55,8 +49,6 @@ def line_advice(situation: Situation, said: str) -> str | None:
 
 
 def _by_use(situation: Situation) -> str:
-    if (site := _assigned_by_python(situation)) is not None:
-        return f"Note the value where Python assigns it, at {site}: it is known there, and nothing waits."
     for known in (of_fit, of_metric, of_clipping):
         if (said := known(situation)) is not None:
             return said
@@ -91,40 +83,21 @@ def _of_uses(situation: Situation, found: list[Use]) -> str:
 
 
 def _sentence(situation: Situation, use: Use) -> str:
-    if use.role == Role.DECIDES and (clip := _clipping(situation)):
-        return (
-            f"The `if` at {use.site} needs it in each step. Where it limits gradients, limit them on the"
-            f" device with {clip}: that decides there, and nothing waits."
-        )
     if use.role == Role.METRIC and situation.framework == "mxnet":
         return taken_by_mxnet(use.by, use.site)
-    where, loop = _named_ops(situation)
-    return _SENTENCES.get(use.role, EITHER).format(site=use.site, by=use.by, where=where, loop=loop)
+    ops = _named_ops(situation)
+    return _SENTENCES.get(use.role, EITHER).format(site=use.site, by=use.by, **ops)
 
 
-def _clipping(situation: Situation) -> str:
-    """How the file writes the limit to what is taken, if that is a norm; '' for other values."""
-    taken = [take for stmt in situation.statements for take in takes(situation, stmt)]
-    names = {called(part) for take in taken for part in ast.walk(take.value)}
-    if situation.framework == "tensorflow":
-        tf = tensorflow(situation.source, taken[0].node) if taken else None
-        return f"{tf or 'tf'}.clip_by_global_norm" if "global_norm" in names else ""
-    powers = any(
-        isinstance(part, ast.BinOp) and isinstance(part.op, ast.Pow)
-        for take in taken
-        for part in ast.walk(take.value)
-    )
-    norm = "norm" in names or ("sqrt" in names and (powers or names & {"square", "power"}))
-    return "gluon.utils.clip_global_norm(.., check_isfinite=False)" if norm else ""
-
-
-def _named_ops(situation: Situation) -> tuple[str, str]:
-    """How the file writes a choice by values, and more for loops."""
+def _named_ops(situation: Situation) -> dict[str, str]:
+    """How the file writes a choice by values, a limit of gradients, and a loop on the device."""
     stmt = next(iter(situation.statements), situation.source.tree)
     if situation.framework == "mxnet":
-        return f"{arrays(situation.source, stmt) or 'mx.nd'}.where", ""
+        where = f"{arrays(situation.source, stmt) or 'mx.nd'}.where"
+        return {"where": where, "clip": "gluon.utils.clip_global_norm(.., check_isfinite=False)", "loop": ""}
     tf = tensorflow(situation.source, stmt) or "tf"
-    return f"{tf}.where", f", or make the whole loop a {tf}.while_loop in one {tf}.function"
+    loop = f", or make the whole loop a {tf}.while_loop in one {tf}.function"
+    return {"where": f"{tf}.where", "clip": f"{tf}.clip_by_global_norm", "loop": loop}
 
 
 def _sent_back(situation: Situation, use: Use) -> tuple[str, str] | None:
@@ -142,36 +115,3 @@ def _sent_back(situation: Situation, use: Use) -> tuple[str, str] | None:
 
 def _taken_from(situation: Situation) -> set[str]:
     return {hop.src for hop in situation.hops}
-
-
-def _assigned_by_python(situation: Situation) -> str | None:
-    """The one line that gives the taken variable its value, if Python's data went there."""
-    source = situation.source
-    for stmt in situation.statements:
-        for take in takes(situation, stmt):
-            path = dotted(take.value)
-            calls = (node for node in ast.walk(source.tree) if isinstance(node, ast.Call))
-            giving = [call for call in calls if path and _gives(call, path)]
-            if len(giving) != 1:
-                continue
-            site = f"{situation.file}:{giving[0].lineno}"
-            sent = any(
-                hop.cause.code == "host-upload" and hop.site == site and hop.dst in _taken_from(situation)
-                for hop in situation.others
-                if hop.count != 0
-            )
-            if sent and _reckoned(giving[0]):
-                return site
-    return None
-
-
-def _gives(call: ast.Call, path: str) -> bool:
-    """Whether it is ``variable.assign(..)``."""
-    method = call.func
-    return isinstance(method, ast.Attribute) and method.attr == "assign" and dotted(method.value) == path
-
-
-def _reckoned(call: ast.Call) -> bool:
-    """Whether Python's own functions alone make what is assigned."""
-    calls = [part for one in call.args for part in ast.walk(one) if isinstance(part, ast.Call)]
-    return len(call.args) == 1 and all(dotted(one.func) in _PLAIN for one in calls)

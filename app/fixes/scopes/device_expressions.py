@@ -13,14 +13,10 @@ from app.fixes.flow.dependents import in_blocks
 from app.fixes.situation import Situation
 
 
-def device_header(
-    situation: Situation, file: str, source: Source, stmt: ast.stmt, device: str, named: str | None = None
-) -> str | None:
-    """``tf.device(..)`` for a device at a statement, by `named` if that is given; None where none can be."""
-    argument = (
-        named or _own_expression(situation, file, source, stmt, device) or tf_device(source, stmt, device)
-    )
-    tf = tensorflow(source, stmt)
+def device_header(situation: Situation, file: str, source: Source, stmt: ast.stmt, device: str) -> str | None:
+    """``tf.device(..)`` for a device at a statement; None where none can be."""
+    own, tf = _own_expression(situation, file, source, stmt, device), tensorflow(source, stmt)
+    argument = own or tf_device(source, stmt, device)
     return f"{tf}.device({argument})" if tf and argument else None
 
 

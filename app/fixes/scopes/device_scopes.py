@@ -7,11 +7,12 @@ import ast
 from app.fixes.code.change import Change
 from app.fixes.code.device_constants import constant_of
 from app.fixes.code.device_notation import alone, blocks_around, devices_of, tf_named
-from app.fixes.code.names import called, dotted, read_in
-from app.fixes.code.parsed_source import Function, Source, first_line, is_compound, own_nodes
+from app.fixes.code.names import called
+from app.fixes.code.parsed_source import Source, first_line, is_compound, own_nodes
 from app.fixes.flow.callers import taped_by_caller
 from app.fixes.flow.dependents import moved_along
 from app.fixes.scopes.device_expressions import device_header, put_under
+from app.fixes.scopes.distribution_strategies import has_strategy
 from app.fixes.scopes.keras_fit import of_a_layer, trains_a_model
 from app.fixes.situation import Draft, Situation
 from app.views.naming import flat
@@ -38,7 +39,7 @@ def gradient_scope(situation: Situation) -> Draft | None:
     if device is None or trains_a_model(situation):
         return None
     words = f"Computes the gradients on {device}, beside their forward ops; check that all of them ran there."
-    return _scoped(situation, device, words, _scope_of_tape(situation))
+    return _scoped(situation, device, words)
 
 
 def forward_devices(situation: Situation) -> set[str]:
@@ -47,7 +48,7 @@ def forward_devices(situation: Situation) -> set[str]:
     return {str(device) for name in names for device in flat(situation.evidence(name))}
 
 
-def _scoped(situation: Situation, device: str, words: str, code: str | None = None) -> Draft | None:
+def _scoped(situation: Situation, device: str, words: str) -> Draft | None:
     """The statement of the line under ``with tf.device(..)``, or under the one that stands before it.
 
     What goes on with its results on the default device comes along; None where that cannot.
@@ -55,12 +56,12 @@ def _scoped(situation: Situation, device: str, words: str, code: str | None = No
     stmt = next(
         (one for one in situation.statements if may_be_scoped(situation.source, one, situation.line)), None
     )
-    if stmt is None or situation.framework != "tensorflow" or _under_strategy(situation.source, stmt):
+    if stmt is None or situation.framework != "tensorflow" or has_strategy(situation):
         return None
     source, by_default = situation.source, situation.finding.code == "default-device"
     if not _may_leave(situation, stmt, device) or (by_default and _moves_more(situation, stmt)):
         return None
-    header = device_header(situation, situation.file, source, stmt, device, code)
+    header = device_header(situation, situation.file, source, stmt, device)
     along = moved_along(situation, stmt, device, lambda one: may_be_scoped(source, one, one.lineno))
     if header is None or along is None or _scoped_alike(source, stmt, header):
         return None
@@ -109,27 +110,6 @@ def may_be_scoped(source: Source, stmt: ast.stmt, line: int) -> bool:
     )
 
 
-def _under_strategy(source: Source, stmt: ast.stmt) -> bool:
-    """Whether a distribution strategy decides about devices around the statement."""
-    for parent in source.ancestors(stmt):
-        if isinstance(parent, ast.With) and any(
-            called(item.context_expr) == "scope" for item in parent.items
-        ):
-            return True
-        if isinstance(parent, Function) and _run_by_strategy(source, parent.name):
-            return True
-    return False
-
-
-def _run_by_strategy(source: Source, name: str) -> bool:
-    return any(
-        called(node) in ("run", "experimental_run_v2")
-        and isinstance(node, ast.Call)
-        and any(dotted(one).rpartition(".")[2] == name for one in node.args[:1])
-        for node in ast.walk(source.tree)
-    )
-
-
 def _scoped_alike(source: Source, stmt: ast.stmt, header: str) -> bool:
     """Whether the nearest device scope around it is this one already, so that one more changes nothing."""
     named = next((devices_of(block)[0] for block in blocks_around(source, stmt) if devices_of(block)), None)
@@ -140,39 +120,3 @@ def _scoped_alike(source: Source, stmt: ast.stmt, header: str) -> bool:
     # ``"CPU:1"`` and ``"/CPU:1"`` are one device.
     devices = [tf_named(constant_of(source, one, stmt)) for one in (named, wanted)]
     return ast.unparse(named) == ast.unparse(wanted) or devices[0] == devices[1] is not None
-
-
-def _scope_of_tape(situation: Situation) -> str | None:
-    """What stands in ``tf.device(..)`` around the tape that the line asks for gradients."""
-    source = situation.source
-    for stmt in situation.statements:
-        tapes = {
-            dotted(node.func.value)
-            for node in own_nodes(stmt)
-            if isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and called(node) in ("gradient", "jacobian")
-        }
-        opened = [
-            block
-            for scope in source.scopes_of(stmt)[:1]
-            for block in ast.walk(scope)
-            if isinstance(block, ast.With)
-            and any(
-                item.optional_vars is not None and dotted(item.optional_vars) in tapes for item in block.items
-            )
-        ]
-        for block in opened[:1] if len(opened) == 1 else []:
-            around = [block, *(one for one in source.ancestors(block) if isinstance(one, ast.With))]
-            found = [argument for one in around for argument in devices_of(one)]
-            if found and not isinstance(found[0], ast.Constant) and _still_means(source, found[0], stmt):
-                return source.code(found[0])
-    return None
-
-
-def _still_means(source: Source, argument: ast.expr, stmt: ast.stmt) -> bool:
-    """Whether an expression of names has the same value at the statement, as far as the text tells."""
-    if any(isinstance(node, ast.Call) for node in ast.walk(argument)):
-        return False
-    between = source.scopes_of(stmt)[0]
-    return source.scopes_of(argument)[0] is between and bool(read_in(argument))

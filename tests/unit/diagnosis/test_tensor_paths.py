@@ -253,8 +253,8 @@ def test_a_detour_is_one_finding_with_what_both_ways_cost() -> None:
     assert finding.evidence["stations"] == ["cpu:1", "cpu:0", "cpu:2"]
     assert finding.evidence["causes"] == ["host-sync", "host-upload"]
     assert finding.fix == (
-        "Keep the tensor on cpu:1, or copy it from there straight to where it is used. Python need not take it:"
-        " hand the tensor itself on."
+        "Keep the tensor on cpu:1, or copy it from there straight to where it is used. Python need not"
+        " take it: hand the tensor itself on."
     )
 
 

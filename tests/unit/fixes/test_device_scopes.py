@@ -57,7 +57,6 @@ DEFAULT: dict[str, Case] = {
     "given out": ("def f(x):\n    yield x + 1  #!\n", None),
     "the header of a loop": ("for y in x + 1:  #!\n    f(y)\n", None),
     "under a strategy": ("with strategy.scope():\n    y = x + 1  #!\n", None),
-    "run by a strategy": ("def f(x):\n    y = x + 1  #!\nstrategy.run(f, args=(x,))\n", None),
     "a decorator": ("@register(x + 1)  #!\ndef f(): pass\n", None),
     "no Python": ("y = x +  #!\n", None),
 }
@@ -150,7 +149,9 @@ with tf.device("/gpu:1"):
 @pytest.mark.parametrize("name", GRADIENTS)
 def test_gradients(name: str) -> None:
     before, after = GRADIENTS[name]
-    found = fixed("gradient-outside-scope", TF + before, forward_requested=["gpu:1", None])
+    forward = [number for number, one in enumerate(before.splitlines(), 2) if "loss = f()" in one]
+    ran = tuple(op(line, "MatMul", "gpu:1", "gpu:1") for line in forward)
+    found = fixed("gradient-outside-scope", TF + before, ran=ran, forward_requested=["gpu:1", None])
     assert found == (None if after is None else TF + after)
 
 

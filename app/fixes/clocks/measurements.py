@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 
-from app.fixes.code.names import assignment_of, called, dotted, from_modules, root_of
+from app.fixes.code.names import assignment_of, called, dotted, root_of
 from app.fixes.code.parsed_source import Function, Source, is_compound, own_nodes
 from app.fixes.situation import Situation
 
 WAITS = frozenset({"wait_to_read", "wait_to_write", "waitall", "sync_devices", "async_wait"})
 """Calls that wait and take nothing."""
+_PACKAGES = frozenset({"time", "timeit", "datetime", "mxnet", "tensorflow"})
+_MAYBE = re.compile(r"\b(?:time|timeit|datetime)\b|profiler|timestamp")
+_ASSIGNED = re.compile(r"= *(?:time|timeit)\.\w+$", re.MULTILINE)
+"""``clock = time.perf_counter``"""
 _NO_CLOCKS = frozenset({"sleep", "strftime", "strptime", "localtime", "gmtime", "ctime", "asctime", "mktime"})
 _PROFILES = frozenset({"set_state", "pause", "resume", "dump", "dumps", "start", "stop", "Profile", "Trace"})
 
@@ -99,28 +104,49 @@ def _by_callers(file: str, source: Source, stmt: ast.stmt, again: bool) -> Itera
 
 def _clocks(source: Source, scope: ast.AST) -> Iterator[tuple[ast.expr, str]]:
     """What reads the clock in a scope, also by a function or class of the file; with its name."""
+    if not _MAYBE.search(source.text):
+        return
+    modules = _imports(source)
     timers = {
         holder.name
         for node in ast.walk(source.tree)
-        if isinstance(node, ast.Call) and _reads_clock(source, node)
+        if isinstance(node, ast.Call) and _reads_clock(source, node, modules)
         for holder in source.ancestors(node)
         if isinstance(holder, Function | ast.ClassDef)
     }
     for node in ast.walk(scope):
-        if isinstance(node, ast.Call) and (called(node) in timers or _reads_clock(source, node)):
+        if isinstance(node, ast.Call) and (called(node) in timers or _reads_clock(source, node, modules)):
             yield node, dotted(node.func) or called(node)
     for one in scope.decorator_list if isinstance(scope, Function) else ():
         if dotted(one) in timers:
             yield one, dotted(one)
 
 
-def _reads_clock(source: Source, call: ast.Call) -> bool:
-    made = assignment_of(source, call.func.id, call) if isinstance(call.func, ast.Name) else None
-    function = made.value if made is not None and made.value is not None else call.func  # now = time.time
-    path, root = dotted(function), root_of(function)
+def _imports(source: Source) -> dict[str, str]:
+    """The packages, of those that have clocks, that names of the file stand for, or come from."""
+    found: dict[str, str] = {}
+    for node in ast.walk(source.tree):
+        match node:
+            case ast.Import(names=names):
+                found |= {(one.asname or one.name).partition(".")[0]: one.name for one in names}
+            case ast.ImportFrom(module=str(module), names=names):
+                found |= {one.asname or one.name: module for one in names}
+    roots = ((name, module.partition(".")[0]) for name, module in found.items())
+    return {name: root for name, root in roots if root in _PACKAGES}
+
+
+def _reads_clock(source: Source, call: ast.Call, modules: Mapping[str, str]) -> bool:
+    function = call.func
+    if isinstance(function, ast.Name) and function.id not in modules:
+        made = assignment_of(source, function.id, call) if _ASSIGNED.search(source.text) else None
+        function = made.value if made is not None and made.value is not None else function
+    path = dotted(function)
     name = path.rpartition(".")[2]
-    if root in from_modules(source, call, "time", "timeit"):
-        return name not in _NO_CLOCKS
-    if root in from_modules(source, call, "mxnet", "tensorflow"):
-        return name == "timestamp" or (name in _PROFILES and "profiler" in path.lower())
-    return name in ("now", "utcnow") and root in from_modules(source, call, "datetime")
+    match modules.get(root_of(function)):
+        case "time" | "timeit":
+            return name not in _NO_CLOCKS
+        case "mxnet" | "tensorflow":
+            return name == "timestamp" or (name in _PROFILES and "profiler" in path.lower())
+        case "datetime":
+            return name in ("now", "utcnow")
+    return False

@@ -39,17 +39,6 @@ def arrays(source: Source, at: ast.AST) -> str | None:
     return module_name(source, at, "mxnet.nd", "mxnet.ndarray") or (f"{mx}.nd" if mx else None)
 
 
-def array_class(source: Source, at: ast.AST) -> str | None:
-    """How the code writes the class of the framework's arrays: all of MXNet's are of the one of ``nd``."""
-    if tf := tensorflow(source, at):
-        return f"{tf}.Tensor"
-    mx = mxnet(source, at)
-    if older := module_name(source, at, "mxnet.nd", "mxnet.ndarray") or (f"{mx}.nd" if mx else None):
-        return f"{older}.NDArray"
-    numpy_like = arrays(source, at)
-    return f"{numpy_like}.ndarray" if numpy_like else None
-
-
 def device_named(text: str) -> str | None:
     """The device that a TensorFlow device string of this process names, as ``gpu:1``; None for others."""
     found = _LITERAL.fullmatch(text)

@@ -24,10 +24,9 @@ from app.fixes.situation import Situation
 _FRAMEWORKS = ("tensorflow", "tf_keras", "keras", "mxnet")
 _NUMBERS = frozenset(
     {"float", "int", "bool", "str", "repr", "format", "round", "abs", "min", "max", "sum", "len", "list"}
-    | {"tuple", "sorted", "any", "all", "complex", "divmod", "pow", "set", "reversed"}
+    | {"tuple", "sorted", "any", "all", "complex", "divmod", "pow", "set", "reversed", "zip", "enumerate"}
 )
 """Python's own functions whose results are of their arguments."""
-_PAIRED = frozenset({"zip", "enumerate"})
 _CONVERTS = frozenset({"constant", "convert_to_tensor", "array"})
 """The frameworks' functions that send what Python has to a device."""
 _BY_FRAMEWORK = frozenset({"__call__", "call", "forward", "hybrid_forward", "get_config", "result"})
@@ -173,8 +172,6 @@ class _Flow:
             self._add(Role.ENVIRONMENT, file, call, whole)
         elif isinstance(call.func, ast.Attribute) and name in ("join", "format", "get"):
             return True
-        elif whole in _PAIRED:
-            return self._paired(file, source, node, call, calls)
         elif isinstance(call.func, ast.Attribute) and name in KEEPING and not _definitions(source, name):
             self._kept(file, source, call.func.value, call)
         elif not self._into(file, source, node, call, calls):
@@ -192,23 +189,14 @@ class _Flow:
             return Role.COMES_BACK
         return Role.METRIC if metric else None
 
-    def _paired(self, file: str, source: Source, node: ast.AST, call: ast.Call, calls: int) -> bool:
-        """Follow an argument of `zip` or `enumerate` to its loop variable; return True if there is none."""
-        holder = source.parents[call]
-        at = 1 if called(call) == "enumerate" else _place(call.args, node)
-        match holder:
-            case ast.For(target=ast.Tuple(elts=targets)) | ast.comprehension(target=ast.Tuple(elts=targets)):
-                if at is not None and at < len(targets):
-                    inside = source.parents[holder] if isinstance(holder, ast.comprehension) else holder
-                    self._each(file, source, targets[at], inside, calls)
-                    return False
-        return True
-
     def _into(self, file: str, source: Source, node: ast.AST, call: ast.Call, calls: int) -> bool:
         """Follow an argument into the one function of the file that the call can mean; False for others."""
         made = _definitions(source, called(call))
-        given = call.args + [one.value for one in call.keywords]
-        if len(made) != 1 or calls >= _MOST_FUNCTIONS or any(isinstance(one, ast.Starred) for one in given):
+        if (
+            len(made) != 1
+            or calls >= _MOST_FUNCTIONS
+            or any(isinstance(one, ast.Starred) for one in call.args)
+        ):
             return False
         function = made[0]
         if any(
@@ -220,14 +208,12 @@ class _Flow:
         if method != isinstance(call.func, ast.Attribute) or function.decorator_list or function.args.vararg:
             return False
         names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)][method:]
-        at = _place(call.args, node)
-        if at is None:
-            named = next((one.arg for one in call.keywords if one.value is node), None)
-        else:
-            named = names[at] if at < len(names) else None
-        if named is None or named not in [*names, *(one.arg for one in function.args.kwonlyargs)]:
+        given = dict(zip(map(id, call.args), names, strict=False))
+        given |= {id(one.value): one.arg for one in call.keywords if one.arg}
+        named = given.get(id(node))
+        if named not in [*names, *(one.arg for one in function.args.kwonlyargs)] or named is None:
             return False
-        self._loads(file, source, named, function, function.body, calls + 1)
+        self._loads(file, source, named, function.body, calls + 1)
         return True
 
     def _returned(self, file: str, source: Source, stmt: ast.Return, calls: int) -> None:
@@ -274,11 +260,9 @@ class _Flow:
         names = [one.id for one in ast.walk(target) if isinstance(one, ast.Name)]
         body = inside.body if isinstance(inside, ast.For) else [inside]
         for name in names:
-            self._loads(file, source, name, inside, body, calls)
+            self._loads(file, source, name, body, calls)
 
-    def _loads(
-        self, file: str, source: Source, name: str, scope: ast.AST, body: Sequence[ast.AST], calls: int
-    ) -> None:
+    def _loads(self, file: str, source: Source, name: str, body: Sequence[ast.AST], calls: int) -> None:
         for part in body:
             for load in loads_in(part, name):
                 self.climb(file, source, load, calls)
@@ -312,7 +296,3 @@ class _Flow:
 
 def _definitions(source: Source, name: str) -> list[Function]:
     return [one for one in ast.walk(source.tree) if isinstance(one, Function) and one.name == name]
-
-
-def _place(nodes: Sequence[ast.AST], node: ast.AST) -> int | None:
-    return next((number for number, one in enumerate(nodes) if one is node), None)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from app.facts.lines import split_site
 from app.facts.transfers.transfer import READS
 from app.fixes.code.change import Change
-from app.fixes.code.device_notation import blocks_around, devices_of, tensorflow
+from app.fixes.code.device_notation import arrays, blocks_around, devices_of, tensorflow
 from app.fixes.code.names import called, dotted
 from app.fixes.code.parsed_source import Source, is_compound, own_nodes
 from app.fixes.scopes.device_expressions import device_header, put_under
@@ -16,12 +17,40 @@ from app.fixes.situation import Draft, Situation
 
 
 def bounce(situation: Situation) -> Draft | None:
-    """The tensor goes to its end by itself: its function is called there, or an `identity` between goes."""
+    """The tensor goes to its end by itself: its function is called there, or what is between goes."""
     if situation.framework != "tensorflow":
-        return None
+        return _without_numpy(situation)
     if _hands_back(situation):
         return _called_in_scope(situation)
     return None if _arrives_too(situation) else _without_stop(situation)
+
+
+def _without_numpy(situation: Situation) -> Draft | None:
+    """``mx.nd.array(x.asnumpy(), ctx=y)``: the array itself is copied to the context."""
+    source = situation.source
+    for node in _nodes(situation):
+        match node:
+            case ast.Call(
+                args=[ast.Call(func=ast.Attribute(value=array, attr="asnumpy"), args=[])],
+                keywords=[ast.keyword(arg="ctx", value=there)],
+            ) if called(node) == "array":
+                pass
+            case _:
+                continue
+        numpy_like = (arrays(source, node) or "").endswith("np")
+        # What came from numpy had no gradient.
+        cut = ".detach()" if source.function_of(node) or "record" in source.text else ""
+        moved = (
+            f"{source.operand(array)}{cut}.as_in_{'ctx' if numpy_like else 'context'}({source.code(there)})"
+        )
+        change = Change(source)
+        change.replace(node, moved)
+        words = (
+            "Goes straight to the context, without numpy; an array that is there already is not copied, and"
+            " the dtype stays the array's own."
+        )
+        return situation.draft(words, change.text())
+    return None
 
 
 def _without_stop(situation: Situation) -> Draft | None:
@@ -29,21 +58,26 @@ def _without_stop(situation: Situation) -> Draft | None:
     source = situation.source
     if any(hop.producer_op in READS for hop in situation.hops):
         return None
-    lines = [situation.line, *(line for file, line in _lines(situation) if file == situation.file)]
-    for stmt in (stmt for line in lines for stmt in source.statements_at(line)):
-        for node in own_nodes(stmt):
-            match node:
-                case ast.Call(args=[tensor], keywords=[]) if (
-                    dotted(node.func) == f"{tensorflow(source, stmt)}.identity"
-                ):
-                    change, code = Change(source), source.code(tensor)
-                    if [source.code(one) for one in getattr(stmt, "targets", ())] == [code]:
-                        _drop(source, change, stmt)
-                    else:
-                        change.replace(node, code)
-                    words = "Drops the stop between: the tensor goes to where it is used."
-                    return situation.draft(words, change.text())
+    for node in _nodes(situation):
+        match node:
+            case ast.Call(args=[tensor], keywords=[]) if (
+                dotted(node.func) == f"{tensorflow(source, node)}.identity"
+            ):
+                change, code, stmt = Change(source), source.code(tensor), source.statement_of(node)
+                if isinstance(stmt, ast.Assign) and [source.code(one) for one in stmt.targets] == [code]:
+                    _drop(source, change, stmt)
+                else:
+                    change.replace(node, code)
+                words = "Drops the stop between: the tensor goes to where it is used."
+                return situation.draft(words, change.text())
     return None
+
+
+def _nodes(situation: Situation) -> Iterator[ast.AST]:
+    """The code of the lines where the tensor leaves and where it comes, as far as these are in the file."""
+    lines = [situation.line, *(line for file, line in _lines(situation) if file == situation.file)]
+    for stmt in (stmt for line in lines for stmt in situation.source.statements_at(line)):
+        yield from own_nodes(stmt)
 
 
 def _drop(source: Source, change: Change, stmt: ast.stmt) -> None:

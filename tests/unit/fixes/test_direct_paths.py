@@ -27,6 +27,28 @@ def straight(text: str, last: int, *, way: tuple[str, ...] = ("gpu:0", "cpu:0", 
 
 
 @pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = mx.nd.array(h.asnumpy(), ctx=b)  #!\n", "y = h.as_in_context(b)\n"),
+        ("y = mx.nd.array(f(x).asnumpy(), ctx=mx.gpu(1))  #!\n", "y = f(x).as_in_context(mx.gpu(1))\n"),
+        (
+            "with autograd.record():\n    y = mx.nd.array(h.asnumpy(), ctx=b)  #!\n",
+            "with autograd.record():\n    y = h.detach().as_in_context(b)\n",
+        ),
+        (
+            "def f(x):\n    return mx.nd.array(x.asnumpy(), ctx=b)  #!\n",
+            "def f(x):\n    return x.detach().as_in_context(b)\n",
+        ),
+        ("y = mx.nd.array(h.asnumpy() + 1, ctx=b)  #!\n", None),
+        ("y = mx.nd.array(h.asnumpy())  #!\n", None),
+    ],
+)
+def test_an_array_goes_straight_to_the_other_context(before: str, after: str | None) -> None:
+    found = straight(MX + before, before.rstrip().count("\n") + 2, framework="mxnet")
+    assert found == (None if after is None else MX + after)
+
+
+@pytest.mark.parametrize(
     ("text", "after"),
     [
         ("x = tf.identity(x)  #!\ny = f(x)\n", "y = f(x)\n"),

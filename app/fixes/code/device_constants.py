@@ -40,17 +40,17 @@ def constants(source: Source, at: ast.AST, fits: Callable[[ast.expr], bool]) -> 
 
 def assigned(stmt: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     """What a statement assigns, each with the code of its value."""
-    if isinstance(stmt, ast.AnnAssign) and stmt.value is not None:
-        yield stmt.target, stmt.value
-    if not isinstance(stmt, ast.Assign) or len(stmt.targets) != 1:
-        return
-    target, value = stmt.targets[0], stmt.value
-    both = isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List)
-    if both and isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
-        if len(target.elts) == len(value.elts):
-            yield from zip(target.elts, value.elts, strict=True)
-        return
-    yield target, value
+    match stmt:
+        case (
+            ast.AnnAssign(target=target, value=ast.expr() as value)
+            | ast.Assign(targets=[ast.Name() | ast.Attribute() | ast.Subscript() as target], value=value)
+        ):
+            yield target, value
+        case ast.Assign(
+            targets=[ast.Tuple(elts=targets) | ast.List(elts=targets)],
+            value=ast.Tuple(elts=values) | ast.List(elts=values),
+        ) if len(targets) == len(values):
+            yield from zip(targets, values, strict=True)
 
 
 def _parts(source: Source, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:

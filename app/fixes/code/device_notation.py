@@ -92,9 +92,10 @@ def blocks_around(source: Source, node: ast.AST) -> Iterator[ast.With]:
 
 def device_of(item: ast.withitem) -> ast.expr | None:
     """What ``with tf.device(..)`` names; None for other contexts."""
-    call = item.context_expr
-    plain = isinstance(call, ast.Call) and called(call) == "device" and len(call.args) == 1
-    return call.args[0] if plain and isinstance(call, ast.Call) else None
+    match item.context_expr:
+        case ast.Call(args=[named]) as call if called(call) == "device":
+            return named
+    return None
 
 
 def devices_of(block: ast.With) -> list[ast.expr]:
@@ -127,13 +128,12 @@ def mx_context(source: Source, at: ast.AST, device: str) -> str | None:
 
 def context_named(node: ast.AST) -> str | None:
     """The device of ``mx.gpu(1)``; None for other code."""
-    if not isinstance(node, ast.Call) or called(node) not in ("cpu", "gpu") or node.keywords:
-        return None
-    if not node.args:
-        return f"{called(node)}:0"
-    index = node.args[0]
-    whole = len(node.args) == 1 and isinstance(index, ast.Constant) and isinstance(index.value, int)
-    return f"{called(node)}:{index.value!r}" if whole and isinstance(index, ast.Constant) else None
+    match node:
+        case ast.Call(args=[], keywords=[]) if called(node) in ("cpu", "gpu"):
+            return f"{called(node)}:0"
+        case ast.Call(args=[ast.Constant(value=int(index))], keywords=[]) if called(node) in ("cpu", "gpu"):
+            return f"{called(node)}:{index}"
+    return None
 
 
 def alone(devices: Sequence[str]) -> str | None:

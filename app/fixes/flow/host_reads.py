@@ -44,15 +44,10 @@ class Take:
     """All of it."""
     value: ast.expr
     """The tensor."""
-    before: str
-    """``float(``: what stands around the tensor, to take another's value alike."""
-    after: str
     kind: str
     """float, int, bool, item, asscalar, numpy, ..: the outermost of the calls."""
-
-    def of(self, tensor: str) -> str:
-        """The code that takes a tensor's value in this way."""
-        return f"{self.before}{tensor}{self.after}"
+    plain: bool
+    """Nothing is called but that, as a method of the tensor."""
 
 
 def takes(situation: Situation, stmt: ast.stmt) -> list[Take]:
@@ -103,7 +98,7 @@ def together(situation: Situation, take: Take, at: ast.AST, tensors: str) -> str
         flat, taken = f"{stacked}.reshape(-1)", "asnumpy()"
     if stacked is None:
         return None
-    if take.kind in _WHOLE_ARRAYS and take.of("x") == f"x.{take.kind}()":
+    if take.kind in _WHOLE_ARRAYS and take.plain:
         return f"list({stacked}.{taken})" if pulls and all(map(_has_shape, pulls)) else None
     if not size_one or take.kind not in _BUILTINS | {"item", "asscalar"}:
         return None
@@ -134,8 +129,8 @@ def _takes(situation: Situation, stmt: ast.stmt) -> Iterator[Take]:
         if _is_pythons(source, value):
             continue  # what is taken is in it
         inside.update(ast.walk(node))
-        (start, end), (first, last) = source.span(node), source.span(value)
-        yield Take(node, value, source.text[start:first], source.text[last:end], called(node))
+        plain = source.code(node).removeprefix(source.code(value)) == f".{called(node)}()"
+        yield Take(node, value, called(node), plain)
 
 
 def _deeper(situation: Situation, value: ast.expr) -> ast.expr | None:

@@ -40,7 +40,7 @@ def variable_home(situation: Situation) -> Draft | None:
     Nor of a table that rows are looked up in, which may be where it is for its size.
     """
     device, home = alone([hop.dst for hop in situation.hops]), alone([hop.src for hop in situation.hops])
-    if situation.framework != "tensorflow" or device is None or home is None:
+    if situation.framework != "tensorflow" or device is None or home is None or has_strategy(situation):
         return None
     if any(hop.producer_op == "ResourceGather" for hop in situation.hops) or _kept_on_host(situation):
         return None
@@ -87,16 +87,10 @@ def of_home(situation: Situation, said: str) -> str:
     if _kept_on_host(situation):
         return _INT64
     # A line that sends them may be run for that home too, and compute with them there then.
-    computing = {op.site for op in situation.ran.used_at(home, device)}
-    updates = situation.ran.updates_on(home)
-    if updates and any(hop.site in computing for hop in situation.hops) and _holds_no_others(situation, home):
-        scopes = situation.evidence("scope")
-        scope = f" the scope opened at {some_of(scopes, 'lines')}" if scopes else " a scope"
-        return (
-            f"The same line computes with it on {home}, where it is updated too, at"
-            f" {some_of(updates, 'lines')}: leave it there, and have{scope} name {home} for what reads it"
-            " here."
-        )
+    computing, updates = (
+        {op.site for op in situation.ran.used_at(home, device)},
+        situation.ran.updates_on(home),
+    )
     hops = [hop for hop in (*situation.hops, *situation.others) if hop.src == home]
     sent = {site for hop in hops for site in (hop.site, hop.producer_site)}
     reads = (site for site in situation.ran.reads_on(home) if site not in updates)
@@ -111,13 +105,6 @@ def of_home(situation: Situation, said: str) -> str:
         f"{said} Variables of {home} are read there too, at {some_of(stay, 'lines')}: if this is one of them,"
         f" leave it there, do on {home} what reads it here, and send the result on."
     )
-
-
-def _holds_no_others(situation: Situation, home: str) -> bool:
-    """Whether the variables that are read are all that the run has made there, each alone at its line."""
-    created = set(situation.evidence("created_at"))
-    made = {f"{file}:{line}" for file, line in situation.ran.made_on(home)}
-    return bool(situation.evidence("created_alone")) and bool(made) and made <= created
 
 
 def _creation(situation: Situation, home: str, device: str) -> tuple[str, Source, ast.stmt] | None:

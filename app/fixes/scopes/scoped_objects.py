@@ -12,7 +12,6 @@ from app.fixes.code.device_notation import blocks_around, devices_of
 from app.fixes.code.names import called
 from app.fixes.code.parsed_source import Function, Source, is_compound, own_nodes
 from app.fixes.scopes.device_expressions import device_header, put_under
-from app.fixes.scopes.distribution_strategies import has_strategy
 from app.fixes.situation import Draft, Situation
 from app.views.naming import some_of
 
@@ -29,7 +28,7 @@ def whole_object(situation: Situation, home: str, device: str) -> Draft | None:
     calls = [str(one) for one in situation.evidence("object_made_at")]
     places = [place for one in calls if (place := split_site(one)) is not None]
     source = situation.opened(places[0][0]) if len({file for file, _ in places}) == 1 else None
-    if source is None or len(places) != len(calls) or len(calls) > _MOST or has_strategy(situation):
+    if source is None or len(places) != len(calls) or len(calls) > _MOST:
         return None
     of_others = any(
         hop.cause.evidence.get("object_made_at") in calls and hop.dst not in (home, device)
@@ -97,15 +96,8 @@ def of_optimizer(situation: Situation, site: str | None) -> bool:
 
 
 def kept_by_others(source: Source, stmt: ast.stmt) -> bool:
-    """Whether a strategy or a library creates it, whose own rules say where."""
-    for parent in source.ancestors(stmt):
-        if isinstance(parent, ast.With) and any(
-            called(item.context_expr) == "scope" for item in parent.items
-        ):
-            return True
-        if isinstance(parent, Function) and parent.decorator_list:
-            return True
-    return False
+    """Whether a library creates it, by a decorator, whose own rules say where."""
+    return any(isinstance(one, Function) and bool(one.decorator_list) for one in source.ancestors(stmt))
 
 
 def _made_at(source: Source, line: int) -> ast.Assign | None:

@@ -316,27 +316,6 @@ def test_of_a_variable_that_may_be_used_at_its_home_too_it_is_said_what_to_do_th
     )
 
 
-def test_a_variable_that_the_same_line_uses_at_its_home_too_stays_where_it_is_updated() -> None:
-    """Bug: what is trained on one device and evaluated on another was to be created where it is evaluated."""
-    text = "import tensorflow as tf\nw = tf.Variable(a)\ny = x @ w  #!\nw.assign_sub(g)\n"
-    known: dict[str, Any] = {"created_at": "train.py:2", "created_alone": True, "scope": "train.py:9"}
-    read = hop("variable-home", "gpu:0", "gpu:1", producer_op="ReadVariableOp", site="train.py:3")
-    made, updated = op(2, "VarHandleOp", "gpu:0"), op(4, "AssignSubVariableOp", "gpu:0")
-    there = op(3, "ReadVariableOp", "gpu:0"), op(3, "MatMul", "gpu:0", "gpu:0")
-
-    def told(*ran: Any) -> str:
-        return said("variable-home", text, hops=(read,), ran=ran, **known) or ""
-
-    assert told(made, updated, *there) == (
-        "The same line computes with it on gpu:0, where it is updated too, at train.py:4: leave it there, and"
-        " have the scope opened at train.py:9 name gpu:0 for what reads it here."
-    )
-    # Every update runs at the variable's home: that alone tells nothing of where it should be.
-    assert told(made, updated, there[0]).startswith("Create the variable on the device that reads it")
-    another = op(7, "VarHandleOp", "gpu:0")
-    assert "if this is one of them" in told(made, another, updated, *there)
-
-
 def test_gradients_of_two_scopes_are_computed_in_stages() -> None:
     """Bug: one call was to stand in the device scopes of two devices."""
     told = said("gradient-outside-scope", SPLIT, forward_requested=["gpu:1", "gpu:0"]) or ""

@@ -8,6 +8,7 @@ import pytest
 
 from app.diagnosis.causes.default_device.line_advice import PUT_BESIDE_INPUTS
 from app.diagnosis.causes.host_sync.line_advice import EITHER, LOOKED_AT
+from app.facts.transfers.hops import Hop
 from tests.unit.fixes.fix_cases import hop, op, said
 
 TF = "import tensorflow as tf\n"
@@ -324,3 +325,31 @@ def test_gradients_of_two_scopes_are_computed_in_stages() -> None:
     assert said("gradient-outside-scope", SPLIT, **also) == told
     of_one = said("gradient-outside-scope", SPLIT, forward_requested=["gpu:1", "gpu:1"]) or ""
     assert of_one == "Compute the gradients in the device scope of gpu:1, like the forward ops."
+
+
+def copied(line: int, made_by: str = "normal") -> Hop:
+    """A copy of what the line makes on the host, in each step."""
+    site = f"train.py:{line}"
+    return hop("explicit", "cpu:0", "gpu:1", site=site, producer_site=site, producer_op=made_by)
+
+
+WORDS = """\
+class Words(gluon.Block):
+    def __init__(self, size, width):
+        super().__init__()
+        self.table = gluon.nn.Embedding(size, width)
+
+    def forward(self, tokens):
+        return self.table(tokens).as_in_context(CARD)  #!
+"""
+
+
+def test_a_layer_whose_parameters_are_on_the_host_can_be_moved() -> None:
+    def told(text: str, made_by: str = "Embedding") -> str | None:
+        head = "import mxnet as mx\nfrom mxnet import gluon, nd\nCARD = mx.gpu(1)\n"
+        return said("explicit", head + text, framework="mxnet", hops=(copied(10, made_by),))
+
+    words = told(WORDS) or ""
+    assert words.startswith("The parameters of Embedding live on cpu:0.")
+    assert "into the memory of gpu:1" in words
+    assert told(WORDS, "dot") is None

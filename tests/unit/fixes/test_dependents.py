@@ -217,3 +217,25 @@ def test_a_call_that_works_on_several_devices_goes_into_no_scope_for_one_argumen
     assert made(there, elsewhere) is not None
     words = said("default-device", TF + CALL, hops=(used,), ran=(*call, there, other)) or ""
     assert words.startswith("Make it in the device scope of gpu:1")
+
+
+GRADIENTS = (
+    "import tensorflow as tf\n\n\ndef step(x):\n    with tf.GradientTape() as tape:\n"
+    "        with tf.device('/GPU:1'):\n            loss = model(x)\n"
+    "    grads = tape.gradient(loss, weights)  #!\n    optimizer.apply_gradients(zip(grads, weights))\n"
+)
+
+
+UPDATED = (op(8, "MatMul", "gpu:0"), op(9, "Mul", "gpu:0"), op(9, "AssignSubVariableOp", "gpu:1"))
+
+
+def test_an_optimizer_that_reckons_on_the_default_device_goes_along() -> None:
+    """Bug: only the gradients were moved, so that all of them came back for the optimizer's rule."""
+    hops = (hop("gradient-outside-scope", "gpu:1", "gpu:0"),)
+    sent = hop("colocation", "gpu:0", "gpu:1", site="train.py:9", bytes=4096)
+    made = fixed(
+        "gradient-outside-scope", GRADIENTS, hops=hops, others=(sent,), ran=UPDATED, forward_requested="gpu:1"
+    )
+    head, *lines = GRADIENTS.replace("  #!", "").partition("    grads")
+    both = "".join(f"    {line}\n" for line in "".join(lines).splitlines())
+    assert made == f"{head}    with tf.device('/GPU:1'):\n{both}"

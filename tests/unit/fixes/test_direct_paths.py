@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from app.diagnosis.fix_choice import repair
+from app.facts.placement import Op
 from app.judgments.finding import Finding
 from tests.unit.fixes.fix_cases import DEVICES, fixed, hop
 
@@ -113,3 +114,19 @@ def test_a_line_that_is_run_for_each_stop_is_not_dropped_as_one() -> None:
         "def relay(x, *route):\n    for stop in route:\n        x = x.as_in_context(stop)  #!\n    return x\n"
     )
     assert straight(MX + arrays, 4, framework="mxnet") is None
+
+
+RETURNED = "import tensorflow as tf\n\nfor x in data:\n    loss = step(x)  #!\n"
+
+
+def test_a_call_stays_where_its_function_computes_without_a_scope() -> None:
+    """Bug: for a scalar that the function returns, all that it does without a scope was moved along."""
+    hops = (
+        hop("default-device", "gpu:1", "gpu:0", op="Identity", site="train.py:4", producer_site="train.py:9"),
+        hop("default-device", "gpu:0", "gpu:1", op="_Retval", site="train.py:4", producer_site="train.py:4"),
+    )
+    told: dict[str, Any] = {"stations": ["gpu:1", "gpu:0", "gpu:1"], "result_of_a_call": True}
+    told |= {"lines": ["train.py:4", "train.py:4"], "hops": hops}
+    assert fixed("bounce", RETURNED, **told) is not None
+    inside = Op("MatMul", "MatMul", "", "gpu:0", "train.py:9", "step")
+    assert fixed("bounce", RETURNED, ran=(inside,), **told) is None

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.fixes.fix_cases import fixed, hop
+from tests.unit.fixes.fix_cases import fixed, hop, said
 
 TF = "import tensorflow as tf\n"
 MX = "import mxnet as mx\n"
@@ -450,3 +450,14 @@ def test_no_condition_is_made_that_holds_in_the_first_round_of_a_loop_only(head:
     assert sync_fixed("float", text) is None
     assert sync_fixed("float", text.replace(head, "for i in range(more):")) is not None
     assert sync_fixed("float", text.replace(head, "for i in range(more):"), count=8) is None
+
+
+@pytest.mark.parametrize(
+    "test",
+    ["float(loss) > 0.1", "n < 9 and tf.reduce_max(loss) > tol", "len(todo) > 0 or loss > eps", "left > 0"],
+)
+def test_no_loop_goes_on_longer_by_a_change_of_the_code(test: str) -> None:
+    """Bug: a loop was made to ask every tenth round, which a solver that divides by the rest cannot stand."""
+    text = f"import tensorflow as tf\nn, loss = 0, step()\nwhile {test}:  #!\n    loss = step()\n    n += 1\n"
+    assert fixed("host-sync", text, hops=(hop("host-sync"),), taken_by="bool") is None
+    assert "further rounds do no harm" in (said("host-sync", text, taken_by="bool") or "")

@@ -64,3 +64,18 @@ def test_whether_a_summary_is_recorded_is_not_asked_by_a_second_count() -> None:
     # A value that the summary itself wants is another thing.
     assert asked(BARE)[0] is not None
     assert asked(RECORD_IF)[0] is None
+
+
+FIT = "mxnet/module/base_module.py:fit"
+
+
+def test_it_is_said_which_part_of_a_library_s_loop_takes_values() -> None:
+    def fit(text: str, via: str) -> str:
+        pull = hop("host-sync", via=via, each=1.0)
+        return said("host-sync", MX + text, framework="mxnet", hops=(pull,), taken_by="asnumpy") or ""
+
+    module = fit("module.fit(  #!\n    data,\n    eval_metric='f1',\n)\n", FIT)
+    assert module.startswith("Its metric, eval_metric, takes the outputs") and "update()" in module
+    estimator = fit("job.estimator.fit(data, epochs=2)  #!\n", ESTIMATOR)
+    assert "the estimator's train_metrics" in estimator and "MetricHandler" in estimator
+    assert "metric" not in fit("model.fit(data)  #!\n", "mxnet/model.py:fit")

@@ -55,28 +55,16 @@ def _own_expression(
 
 
 def _visible(source: Source, argument: ast.expr, stmt: ast.stmt) -> bool:
-    """Whether a name, or an attribute, has the same value at the statement as far as the text tells."""
+    """Whether a name, or an attribute, means the same at the statement: nothing sets it below either."""
     here = source.scopes_of(stmt)[0]
-    if source.scopes_of(argument)[0] is not here or isinstance(here, ast.Module):
+    if source.scopes_of(argument)[0] is not here or isinstance(here, ast.Module) or not root_of(argument):
         return False
-    made = bindings(source, root_of(argument), stmt)
-    if not root_of(argument) or len(made) != 1 or made != bindings(source, root_of(argument), argument):
-        return False
-    if not isinstance(made[0], ast.arg) and not _before(source, made[0], stmt):
-        return False
-    given = [
-        node
-        for node in ast.walk(here)
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.ctx, ast.Store)
-        and dotted(node) == dotted(argument)
-    ]
-    return all(_before(source, node, stmt) for node in given) and len(given) <= 1
-
-
-def _before(source: Source, node: ast.AST, stmt: ast.stmt) -> bool:
-    """Whether a name gets its value above the statement, in the block that this is in or around that."""
-    giving = source.statement_of(node)
-    if giving is None or first_line(giving) >= first_line(stmt):
-        return False
-    return source.parents[giving] in (source.parents[stmt], *source.ancestors(stmt))
+    same = bindings(source, root_of(argument), stmt) == bindings(source, root_of(argument), argument)
+    above = min(first_line(stmt), argument.lineno)
+    given = (node for node in ast.walk(here) if isinstance(node, ast.Name | ast.Attribute))
+    return same and not any(
+        isinstance(node.ctx, ast.Store)
+        and node.lineno >= above
+        and dotted(node) in (dotted(argument), root_of(argument))
+        for node in given
+    )

@@ -7,7 +7,7 @@ import dataclasses
 import re
 from collections.abc import Iterator, Mapping
 
-from app.fixes.code.names import assignment_of, called, dotted, root_of
+from app.fixes.code.names import called, dotted, root_of, value_of
 from app.fixes.code.parsed_source import Function, Source, is_compound, own_nodes
 from app.fixes.situation import Situation
 
@@ -138,8 +138,8 @@ def _imports(source: Source) -> dict[str, str]:
 def _reads_clock(source: Source, call: ast.Call, modules: Mapping[str, str]) -> bool:
     function = call.func
     if isinstance(function, ast.Name) and function.id not in modules:
-        made = assignment_of(source, function.id, call) if _ASSIGNED.search(source.text) else None
-        function = made.value if made is not None and made.value is not None else function
+        made = value_of(source, function.id, call) if _ASSIGNED.search(source.text) else None
+        function = made if made is not None else function
     path = dotted(function)
     name = path.rpartition(".")[2]
     match modules.get(root_of(function)):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from app.fixes.code.names import assignment_of, bindings, changed_in, root_of
-from app.fixes.code.parsed_source import Source, first_line
+from app.fixes.code.names import assigned, changed_in, root_of, value_of
+from app.fixes.code.parsed_source import Source
 from runners.python_source import parse_expression
 
 
@@ -16,7 +16,7 @@ def constant_of(source: Source, node: ast.expr, at: ast.AST) -> ast.expr | None:
     None where a name, or a part of a list or dictionary, may be something else, and for attributes.
     """
     if isinstance(node, ast.Name):
-        return _named(source, node.id, at)
+        return value_of(source, node.id, at)
     if isinstance(node, ast.Subscript):
         return _part(source, node, at) if isinstance(node.value, ast.Name) else None
     return None if isinstance(node, ast.Attribute) else node
@@ -38,21 +38,6 @@ def constants(source: Source, at: ast.AST, fits: Callable[[ast.expr], bool]) -> 
             yield code
 
 
-def assigned(stmt: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """What a statement assigns, each with the code of its value."""
-    match stmt:
-        case (
-            ast.AnnAssign(target=target, value=ast.expr() as value)
-            | ast.Assign(targets=[ast.Name() | ast.Attribute() | ast.Subscript() as target], value=value)
-        ):
-            yield target, value
-        case ast.Assign(
-            targets=[ast.Tuple(elts=targets) | ast.List(elts=targets)],
-            value=ast.Tuple(elts=values) | ast.List(elts=values),
-        ) if len(targets) == len(values):
-            yield from zip(targets, values, strict=True)
-
-
 def _parts(source: Source, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     """The parts of a list or a dictionary that the text states, each with the code of its key."""
     if isinstance(value, ast.List | ast.Tuple):
@@ -66,23 +51,8 @@ def _parts(source: Source, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
                     yield source.code(key), one
 
 
-def _named(source: Source, name: str, at: ast.AST) -> ast.expr | None:
-    """The value of a name that is assigned once, above the place or further outside."""
-    made = assignment_of(source, name, at)
-    if made is not None:
-        return made.value
-    found = bindings(source, name, at)
-    stmt, place = source.statement_of(found[0]) if len(found) == 1 else None, source.statement_of(at)
-    if stmt is None or place is None:
-        return None
-    same_scope = source.scopes_of(stmt)[0] is source.scopes_of(at)[0]
-    if same_scope and first_line(stmt) >= first_line(place):
-        return None
-    return next((value for target, value in assigned(stmt) if target is found[0]), None)
-
-
 def _part(source: Source, node: ast.Subscript, at: ast.AST) -> ast.expr | None:
-    whole = _named(source, root_of(node), at)
+    whole = value_of(source, root_of(node), at)
     if whole is None or not isinstance(node.slice, ast.Constant) or root_of(node) in changed_in(source.tree):
         return None
     wanted = node.slice.value

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from app.fixes.code.device_constants import assigned
-from app.fixes.code.names import called, dotted, full_name
+from app.fixes.code.names import assigned, called, dotted, full_name
 from app.fixes.code.parsed_source import Source, own_nodes
 from app.fixes.situation import Situation
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from app.facts.transfers.transfer import READS
 from app.fixes.code.change import Change
-from app.fixes.code.device_constants import assigned, constant_of
+from app.fixes.code.device_constants import constant_of
 from app.fixes.code.device_notation import scope_for, tensorflow
-from app.fixes.code.names import bindings, called
+from app.fixes.code.names import assigned, bindings, called
 from app.fixes.code.parsed_source import Loop, Source
 from app.fixes.flow.host_reads import Take, takes, together
 from app.fixes.situation import Draft, Situation

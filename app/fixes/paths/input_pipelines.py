@@ -6,7 +6,7 @@ import ast
 
 from app.fixes.code.change import Change
 from app.fixes.code.device_notation import alone, tensorflow, tf_device
-from app.fixes.code.names import assignment_of, called, dotted
+from app.fixes.code.names import called, dotted, value_of
 from app.fixes.situation import Draft, Situation
 
 _AHEAD = frozenset({"prefetch", "prefetch_to_device", "copy_to_device", "experimental_distribute_dataset"})
@@ -34,8 +34,7 @@ def _pipeline(situation: Situation, loop: ast.For) -> Draft | None:
     source, over = situation.source, loop.iter
     while isinstance(over, ast.Call) and called(over) in ("enumerate", "tqdm", "iter") and over.args:
         over = over.args[0]
-    made = assignment_of(source, over.id, loop) if isinstance(over, ast.Name) else None
-    value = made.value if made is not None else over
+    value = value_of(source, over.id, loop) if isinstance(over, ast.Name) else over
     if not isinstance(value, ast.Call):
         return None
     tf = tensorflow(source, value)

@@ -17,11 +17,9 @@ def taped_by_caller(situation: Situation, stmt: ast.stmt) -> bool:
     of them would come back to the default device.
     """
     function = situation.source.function_of(stmt)
-    files = dict.fromkeys([situation.file, *situation.files]) if function is not None else ()
-    return any(
-        function is not None and called(node) == function.name and _in_tape(source, node)
-        for file in files
-        if (source := situation.opened(file)) is not None
+    return function is not None and any(
+        called(node) == function.name and _in_tape(source, node)
+        for _, source in situation.sources
         for node in ast.walk(source.tree)
     )
 

@@ -223,7 +223,7 @@ class _Flow:
             return
         found = [
             (name, text, node)
-            for name, text in self._places(file, source)
+            for name, text in self._situation.sources
             for node in ast.walk(text.tree)
             if isinstance(node, ast.Call) and called(node) == function.name
         ]
@@ -231,11 +231,6 @@ class _Flow:
             self._add(Role.UNKNOWN, file, stmt, "")
         for name, text, node in found if not isinstance(stmt.value, ast.Tuple) else ():
             self.climb(name, text, node, calls + 1)
-
-    def _places(self, file: str, source: Source) -> list[tuple[str, Source]]:
-        """All files of the program that can be read, this one first."""
-        others = [(name, self._situation.opened(name)) for name in self._situation.files if name != file]
-        return [(file, source), *((name, opened) for name, opened in others if opened is not None)]
 
     def _assigned(self, file: str, source: Source, target: ast.expr, stmt: ast.stmt, calls: int) -> None:
         match target:
@@ -288,7 +283,7 @@ class _Flow:
             return
         if any(
             not is_only_kept(text, one) and not is_looked_at(text, one)
-            for _, text in self._places(file, source)
+            for _, text in self._situation.sources
             for one in loads_of_attribute(text.tree, path.attr)
         ):
             self._add(Role.KEPT, file, stmt, source.code(path))

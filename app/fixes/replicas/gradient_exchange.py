@@ -44,16 +44,9 @@ def reduce_on_host(situation: Situation) -> Draft | None:
 
 def _only_store(situation: Situation) -> tuple[str, Source, ast.Constant] | None:
     """The one place that names a kvstore of the host: in the finding's file, else in another of the run."""
-    for files in ([situation.file], situation.files):
-        found = [
-            (file, source, one)
-            for file in files
-            if (source := situation.opened(file)) is not None
-            for one in _stores(source)
-        ]
-        if found:
-            return found[0] if len(found) == 1 else None
-    return None
+    found = [(file, source, one) for file, source in situation.sources for one in _stores(source)]
+    chosen = [one for one in found if one[0] == situation.file] or found
+    return chosen[0] if len(chosen) == 1 else None
 
 
 def _stores(source: Source) -> set[ast.Constant]:

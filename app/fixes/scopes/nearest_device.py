@@ -77,8 +77,7 @@ def named_at(situation: Situation, said: str) -> str:
         return said
     places = [
         f"{file}:{node.lineno}"
-        for file in dict.fromkeys([situation.file, *situation.files])
-        if (source := situation.opened(file)) is not None
+        for file, source in situation.sources
         for node in _naming_texts(source, missing)
     ]
     return f"{said} {missing} is named at {some_of(places, 'lines')}." if places else said

@@ -11,7 +11,6 @@ from app.facts.transfers.hops import Hop
 from app.fixes.code.change import Overlap
 from app.fixes.code.edits import Edit, Repair, applied, edits_between
 from app.fixes.code.parsed_source import BROKEN, Source
-from app.fixes.contexts.repeated_copies import of_copy
 from app.fixes.executed_ops import Ran
 from app.fixes.scopes import host_moves
 from app.fixes.situation import Draft, Situation
@@ -59,17 +58,16 @@ def advised(
 ) -> str | None:
     """The advice in words where no change is proposed, by what the finding's line does; as for `repair`.
 
-    As it is where no text decides. Of copies in each step something is said without one too.
+    As it is where no text decides. Causes without advice of their own may say something of each step.
     """
     if finding.fix is None and not finding.recurs:
         return None
     try:
         situation = _situation(finding, hops, text_of, framework, devices, ran, files)
-        if situation is not None and (said := of_copy(situation)) is not None:
-            return said
-        if situation is None or not finding.fix:
+        cause = BY_CODE[finding.code]
+        if situation is None or (not finding.fix and cause.advice is not None):
             return finding.fix
-        return BY_CODE[finding.code].line_advice(situation, finding.fix)
+        return cause.line_advice(situation, finding.fix or "") or None
     except BROKEN:
         return finding.fix
 

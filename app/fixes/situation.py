@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -53,6 +54,12 @@ class Situation:
             return Source(text) if text is not None else None
         except BROKEN:
             return None
+
+    @functools.cached_property
+    def sources(self) -> list[tuple[str, Source]]:
+        """All files of the run that can be read, the finding's first."""
+        files = dict.fromkeys([self.file, *self.files])
+        return [(file, source) for file in files if (source := self.opened(file)) is not None]
 
     def beside(self, first: int, last: int) -> list[Hop]:
         """The other transfers into some lines of the file, but those that only bring Python's data."""

@@ -12,9 +12,6 @@ from app.diagnosis.judged_hops import hop_table
 from app.facts.syncs import sync_table
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
-from app.fixes.kernels.integer_products import ADVICE as OF_PRODUCTS
-from app.fixes.kernels.integer_products import of_integers
-from app.fixes.kernels.integer_variables import ADVICE, kept_on_host
 from app.judgments.finding import Finding
 from app.preflight.amounts import of_these_steps
 from app.preflight.host_ops import FallenFinding, fallen_findings
@@ -195,11 +192,6 @@ def _told(
 ) -> dict[str, Any]:
     """A finding with the rules that foresee it, and how far to trust them."""
     row = one.row()
-    if row["code"] == "variable-home" and kept_on_host([hops[index] for index in row["hops"]]):
-        row["fix"] = ADVICE
-    kernel = row["evidence"].get("kernel")
-    if row["code"] == "no-kernel" and of_integers(kernel if isinstance(kernel, list) else [str(kernel)]):
-        row["fix"] = row["fix"] and OF_PRODUCTS
     if row["code"] == "colocation" and all((hops[at].via or "").startswith("keras/") for at in row["hops"]):
         row["fix"] = None  # Keras made the pipeline of what it was given
     places = [place for index in row["hops"] for key in hops[index].keys for place in noted.rules[key]]

@@ -1,20 +1,24 @@
-"""Waits that a measurement needs: something reads the clock after them, here, around, or in a caller."""
+"""Waits that a measurement needs: something reads the clock after them, or after a call of their function."""
 
 from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping
 
-from app.fixes.clocks.clock_reads import Clocks
-from app.fixes.code.names import called, dotted
-from app.fixes.code.parsed_source import Function, Loop, Source, is_compound, own_nodes
+from app.fixes.code.names import called, dotted, root_of, value_of
+from app.fixes.code.parsed_source import Function, Source, is_compound, own_nodes
 from app.fixes.situation import Situation
 
 WAITS = frozenset({"wait_to_read", "wait_to_write", "waitall", "sync_devices", "async_wait"})
 """Calls that wait and take nothing."""
-_DEEPEST = 3
-"""Calls, one in the other, over which a clock is looked for."""
+_PACKAGES = frozenset({"time", "timeit", "datetime", "mxnet", "tensorflow"})
+_MAYBE = re.compile(r"\b(?:time|timeit|datetime)\b|profiler|timestamp")
+_ASSIGNED = re.compile(r"= *(?:time|timeit)\.\w+$", re.MULTILINE)
+"""``clock = time.perf_counter``"""
+_NO_CLOCKS = frozenset({"sleep", "strftime", "strptime", "localtime", "gmtime", "ctime", "asctime", "mktime"})
+_PROFILES = frozenset({"set_state", "pause", "resume", "dump", "dumps", "start", "stop", "Profile", "Trace"})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,10 +30,8 @@ class Clock:
     site: str
     each: bool
     """In each round of the innermost loop around the statement, where there is one."""
-    own: bool = False
+    own: bool
     """In the statement itself."""
-    next_round: bool = False
-    """Not before the loop comes round."""
 
 
 def clock_after(situation: Situation) -> Clock | None:
@@ -38,18 +40,14 @@ def clock_after(situation: Situation) -> Clock | None:
     First what another statement reads in each round, then what this one does. Beside a value that is taken
     one of the next round counts for nothing: what was made before it is no part of that time.
     """
-    clocks = Clocks(situation)
-    if not clocks.any:
-        return None
-    found = [
-        clock
-        for stmt in situation.statements[:1]
-        if not isinstance(stmt, Function | ast.ClassDef)
-        for clock in _Search(clocks).after(situation.file, situation.source, stmt, 0)
-    ]
-    if not only_waits(situation):
-        found = [clock for clock in found if not clock.next_round]
-    return min(found, key=lambda clock: (not clock.each, clock.own, clock.next_round), default=None)
+    source, again = situation.source, only_waits(situation)
+    for stmt in situation.statements[:1]:
+        found = [
+            *_after(situation.file, source, stmt, again),
+            *_by_callers(situation.file, source, stmt, again),
+        ]
+        return min(found, key=lambda clock: (not clock.each, clock.own), default=None)
+    return None
 
 
 def only_waits(situation: Situation) -> bool:
@@ -64,112 +62,91 @@ def only_waits(situation: Situation) -> bool:
 
 def for_timing(situation: Situation) -> str | None:
     """What is said of a wait that a measurement needs; None where none is seen to."""
-    clock = clock_after(situation)
-    if clock is None:
+    clock, waits = clock_after(situation), only_waits(situation)
+    if clock is None or not (waits or (clock.each and not clock.own)):
         return None
-    waits, at = only_waits(situation), f"{clock.name} at {clock.site}"
-    if not waits and (clock.own or not clock.each):
-        return None
-    if not clock.each:
-        return (
-            f"{at} takes the time after the loop and needs one wait, right before it: wait there in place of"
-            " here."
-        )
-    said = f"{at} takes the time after it: what is not waited for until then would not be in that time."
+    said = (
+        f"{clock.name} at {clock.site} takes the time after it: what is not waited for until then would not"
+        " be in that time."
+    )
     if waits:
         return f"{said} Wait only while you measure, and time several steps between two waits."
     return f"{said} Take the value every so many steps, and there the time of all of them together."
 
 
-class _Search:
-    """Goes from a statement to what runs after it."""
+def _after(file: str, source: Source, stmt: ast.stmt, again: bool) -> Iterator[Clock]:
+    """Clocks that are read after a statement in its function, and by what is around it.
 
-    def __init__(self, clocks: Clocks) -> None:
-        self._clocks = clocks
-        self._seen: set[str] = set()
-
-    def after(self, file: str, source: Source, stmt: ast.stmt, depth: int) -> Iterator[Clock]:
-        """Clocks that are read after a statement, in its function, by what is around it, and by callers."""
-        around: list[ast.stmt] = []
-        for parent in source.ancestors(stmt):
-            if isinstance(parent, Function | ast.ClassDef | ast.Lambda):
-                break
-            around += [parent] if isinstance(parent, ast.stmt) else []
-        loop = next((one for one in around if isinstance(one, Loop)), None)
-        for each, again, one in _following(source, stmt, around, loop):
-            for clock in self._read_in(file, source, one, each, None if depth else stmt):
-                above = loop is not None and int(clock.site.rpartition(":")[2]) < stmt.lineno
-                yield dataclasses.replace(clock, next_round=again or above)
-        for index, one in enumerate(around):
-            if isinstance(one, ast.With | ast.AsyncWith):
-                inside = loop is None or loop not in around[:index]
-                yield from self._timers(file, source, [item.context_expr for item in one.items], inside)
-        function = source.function_of(stmt)
-        if function is None:
-            return
-        yield from self._timers(file, source, function.decorator_list, loop is None)
-        if depth < _DEEPEST and function.name not in self._seen:
-            self._seen.add(function.name)
-            for name, text, call in self._clocks.calls_of(source, function):
-                calling = text.statement_of(call)
-                if calling is not None:
-                    for clock in self.after(name, text, calling, depth + 1):
-                        yield dataclasses.replace(clock, each=clock.each and loop is None)
-
-    def _read_in(
-        self, file: str, source: Source, stmt: ast.AST, each: bool, own: ast.stmt | None
-    ) -> Iterator[Clock]:
-        """Clocks that a statement reads, or a function of the program that it calls."""
-        for node in _nodes(stmt):
-            if not isinstance(node, ast.Call):
-                continue
-            site, inside = f"{file}:{node.lineno}", source.statement_of(node) is own
-            if self._clocks.is_clock(source, node) or self._clocks.times(source, node.func):
-                yield Clock(dotted(node.func) or called(node), site, each, inside)
-
-    def _timers(self, file: str, source: Source, holders: Sequence[ast.expr], each: bool) -> Iterator[Clock]:
-        """Context managers and decorators that read the clock."""
-        for holder in holders:
-            named = holder.func if isinstance(holder, ast.Call) else holder
-            if self._clocks.is_clock(source, holder) or self._clocks.times(source, named):
-                yield Clock(dotted(named) or called(holder), f"{file}:{holder.lineno}", each)
-
-
-def _following(
-    source: Source, stmt: ast.stmt, around: Sequence[ast.stmt], loop: Loop | None
-) -> Iterator[tuple[bool, bool, ast.stmt]]:
-    """Statements that may run after one in its function.
-
-    Each with whether that is in each round of its loop, and whether not before a loop comes round.
+    Also before it in its loop, if `again`: they are read once more in the next round.
     """
-    if loop is None:
-        yield True, False, stmt
-    for one in loop.body if loop is not None else ():
-        yield True, (one.end_lineno or 0) < stmt.lineno, one
-    inner: ast.stmt = stmt
-    inside = loop is not None
-    for parent in (*around, None):
-        if not inside:
-            block = source.block_of(inner)
-            start = next(number for number, one in enumerate(block) if one is inner)
-            for one in block[start + 1 :]:
-                yield loop is None, False, one
-            if isinstance(parent, ast.Try):
-                for one in parent.finalbody:
-                    yield loop is None, False, one
-            if isinstance(parent, Loop):
-                for one in parent.body[: parent.body.index(inner)] if inner in parent.body else ():
-                    yield loop is None, True, one
-        if parent is loop:
-            inside = False
-        if parent is not None:
-            inner = parent
+    function, loop = source.function_of(stmt), source.loop_of(stmt)
+    below_first = sorted(
+        _clocks(source, function or source.tree), key=lambda one: one[0].lineno < stmt.lineno
+    )
+    for call, name in below_first:
+        user, inside = source.statement_of(call), any(one is loop for one in source.ancestors(call))
+        around = user is function or (isinstance(user, ast.With) and user in source.ancestors(stmt))
+        each = loop is None or inside
+        later = call.lineno > (stmt.end_lineno or 0) or user is stmt or around
+        if later or (again and inside):
+            yield Clock(name, f"{file}:{call.lineno}", each, user is stmt)
 
 
-def _nodes(stmt: ast.AST) -> Iterator[ast.AST]:
-    """What runs with a statement: functions that are made in it do not."""
-    if isinstance(stmt, Function | ast.ClassDef | ast.Lambda):
+def _by_callers(file: str, source: Source, stmt: ast.stmt, again: bool) -> Iterator[Clock]:
+    """Clocks that are read after a call of the statement's function, in the same file."""
+    function, loop = source.function_of(stmt), source.loop_of(stmt)
+    for call in ast.walk(source.tree) if function is not None else ():
+        user = source.statement_of(call)
+        if function is not None and called(call) == function.name and user is not None:
+            for clock in _after(file, source, user, again):
+                yield dataclasses.replace(clock, each=clock.each and loop is None, own=False)
+
+
+def _clocks(source: Source, scope: ast.AST) -> Iterator[tuple[ast.expr, str]]:
+    """What reads the clock in a scope, also by a function or class of the file; with its name."""
+    if not _MAYBE.search(source.text):
         return
-    yield stmt
-    for child in ast.iter_child_nodes(stmt):
-        yield from _nodes(child)
+    modules = _imports(source)
+    timers = {
+        holder.name
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Call) and _reads_clock(source, node, modules)
+        for holder in source.ancestors(node)
+        if isinstance(holder, Function | ast.ClassDef)
+    }
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Call) and (called(node) in timers or _reads_clock(source, node, modules)):
+            yield node, dotted(node.func) or called(node)
+    for one in scope.decorator_list if isinstance(scope, Function) else ():
+        if dotted(one) in timers:
+            yield one, dotted(one)
+
+
+def _imports(source: Source) -> dict[str, str]:
+    """The packages, of those that have clocks, that names of the file stand for, or come from."""
+    found: dict[str, str] = {}
+    for node in ast.walk(source.tree):
+        match node:
+            case ast.Import(names=names):
+                found |= {(one.asname or one.name).partition(".")[0]: one.name for one in names}
+            case ast.ImportFrom(module=str(module), names=names):
+                found |= {one.asname or one.name: module for one in names}
+    roots = ((name, module.partition(".")[0]) for name, module in found.items())
+    return {name: root for name, root in roots if root in _PACKAGES}
+
+
+def _reads_clock(source: Source, call: ast.Call, modules: Mapping[str, str]) -> bool:
+    function = call.func
+    if isinstance(function, ast.Name) and function.id not in modules:
+        made = value_of(source, function.id, call) if _ASSIGNED.search(source.text) else None
+        function = made if made is not None else function
+    path = dotted(function)
+    name = path.rpartition(".")[2]
+    match modules.get(root_of(function)):
+        case "time" | "timeit":
+            return name not in _NO_CLOCKS
+        case "mxnet" | "tensorflow":
+            return name == "timestamp" or (name in _PROFILES and "profiler" in path.lower())
+        case "datetime":
+            return name in ("now", "utcnow")
+    return False

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import ast
-import itertools
 import re
-from typing import TypeVar
 
-from app.fixes.code.parsed_source import Source, first_line, is_compound
-
-Node = TypeVar("Node", bound=ast.AST)
+from app.fixes.code.parsed_source import Source, first_line
 
 
 class Overlap(Exception):
-    """Two changes want the same text."""
+    """Two changes want the same text, or a line that other code stands on."""
 
 
 class Change:
@@ -50,11 +46,13 @@ class Change:
         self.insert_line(stmt.end_lineno + 1, indentation + text)
 
     def line_before(self, stmt: ast.stmt, text: str) -> None:
-        """Put a line before a statement that begins its line, indented alike."""
+        """Put a line before a statement, indented alike. Raises Overlap where it shares its lines."""
+        self._stands_alone(stmt)
         self.insert_line(first_line(stmt), self.source.indentation(stmt) + text)
 
     def indent(self, stmt: ast.stmt, more: str) -> None:
-        """Indent all lines of a statement, but those that begin inside a string."""
+        """Indent all lines of a statement, but those that begin inside a string. Raises Overlap."""
+        self._stands_alone(stmt)
         assert stmt.end_lineno is not None
         for line in range(first_line(stmt), stmt.end_lineno + 1):
             if line not in self.source.inside_strings and self.source.lines[line - 1].strip():
@@ -67,13 +65,22 @@ class Change:
             self.indent(one, self.source.unit(stmt))
 
     def drop(self, stmt: ast.stmt) -> None:
-        """Take a statement out that has its lines for itself; ``pass`` where its block were empty else."""
+        """Take a statement out; ``pass`` where its block were empty else. Raises Overlap."""
         assert stmt.end_lineno is not None
+        self._stands_alone(stmt)
         if len(self.source.block_of(stmt)) == 1 and not isinstance(self.source.parents[stmt], ast.Module):
             self.replace(stmt, "pass")
             return
         start, end = first_line(stmt), stmt.end_lineno
         self.replace_span(self.source.line_start(start), self.source.line_start(end + 1), "")
+
+    def _stands_alone(self, stmt: ast.stmt) -> None:
+        """Raise Overlap where a statement shares a line, as in ``if x: y`` and ``x; y``."""
+        start, end = self.source.span(stmt)
+        before = self.source.text[self.source.line_start(stmt.lineno) : start]
+        behind = self.source.text[end:].partition("\n")[0].strip()
+        if before.strip() or (behind and not behind.startswith("#")):
+            raise Overlap
 
     def add_argument(self, call: ast.Call, text: str) -> None:
         """Put an argument behind the last one of a call."""
@@ -98,58 +105,3 @@ class Change:
             parts += (self.source.text[done:start], text)
             done = end
         return "".join(parts) + self.source.text[done:]
-
-
-class Moved:
-    """Where the nodes of a file are after a change of nothing but its lines."""
-
-    def __init__(self, old: Source, new: Source) -> None:
-        """Both have the same tree."""
-        self._now = dict(zip(ast.walk(old.tree), ast.walk(new.tree), strict=True))
-
-    def __call__(self, node: Node) -> Node:
-        """The node in the changed file."""
-        found = self._now[node]
-        assert isinstance(found, type(node))
-        return found
-
-
-def unfolded(source: Source, stmt: ast.stmt) -> tuple[Source, Moved]:
-    """The file with the statement on lines of its own, and where its nodes are then.
-
-    For what stands behind the colon of ``if x: y`` and between the semicolons of ``x; y``.
-    """
-    block = source.block_of(stmt)
-    at = next(number for number, one in enumerate(block) if one is stmt)
-    first = last = at
-    while first > 0 and block[first - 1].end_lineno == block[first].lineno:
-        first -= 1
-    while last + 1 < len(block) and block[last].end_lineno == block[last + 1].lineno:
-        last += 1
-    group = block[first : last + 1]
-    begin = source.span(group[0])[0]
-    before = source.text[source.line_start(group[0].lineno) : begin]
-    behind_colon = bool(before.strip()) and not is_compound(stmt)
-    if len(group) == 1 and not behind_colon and not _ends_with_semicolon(source, stmt):
-        return source, Moved(source, source)
-    parent = source.parents[group[0]]
-    indentation = before
-    change = Change(source)
-    if behind_colon:
-        if not isinstance(parent, ast.stmt | ast.excepthandler):
-            raise Overlap
-        holder = parent if isinstance(parent, ast.stmt) else group[0]
-        indentation = source.indentation(holder) + source.unit(holder)
-        change.replace_span(begin - (len(before) - len(before.rstrip())), begin, f"\n{indentation}")
-    for one, following in itertools.pairwise(group):
-        change.replace_span(source.span(one)[1], source.span(following)[0], f"\n{indentation}")
-    end = source.span(group[-1])[1]
-    if closing := re.match(r"[ \t]*;[ \t]*", source.text[end:]):
-        comment = "  " if source.text[end + closing.end()] == "#" else ""
-        change.replace_span(end, end + closing.end(), comment)
-    made = Source(change.text())
-    return made, Moved(source, made)
-
-
-def _ends_with_semicolon(source: Source, stmt: ast.stmt) -> bool:
-    return not is_compound(stmt) and source.text[source.span(stmt)[1] :].lstrip(" \t").startswith(";")

@@ -1,27 +1,25 @@
-"""Constants that name devices: ``G_DEV, D_DEV = "/GPU:0", "/GPU:1"``, ``DEVICES["x"]``, ``Config.CARD``."""
+"""Constants that name devices: ``G_DEV, D_DEV = "/GPU:0", "/GPU:1"`` and ``DEVICES["x"]``."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
 
-from app.fixes.code.names import assignment_of, bindings, changed_in, root_of
-from app.fixes.code.parsed_source import Source, first_line
+from app.fixes.code.names import assigned, changed_in, root_of, value_of
+from app.fixes.code.parsed_source import Source
 from runners.python_source import parse_expression
 
 
 def constant_of(source: Source, node: ast.expr, at: ast.AST) -> ast.expr | None:
     """The code that an expression stands for at a place: itself, but for what names a constant.
 
-    None where a name, a part of a list or dictionary, or an attribute of a class may be something else.
+    None where a name, or a part of a list or dictionary, may be something else, and for attributes.
     """
     if isinstance(node, ast.Name):
-        return _named(source, node.id, at)
+        return value_of(source, node.id, at)
     if isinstance(node, ast.Subscript):
         return _part(source, node, at) if isinstance(node.value, ast.Name) else None
-    if isinstance(node, ast.Attribute):
-        return _of_class(source, node, at) if isinstance(node.value, ast.Name) else None
-    return node
+    return None if isinstance(node, ast.Attribute) else node
 
 
 def constants(source: Source, at: ast.AST, fits: Callable[[ast.expr], bool]) -> Iterator[str]:
@@ -29,35 +27,15 @@ def constants(source: Source, at: ast.AST, fits: Callable[[ast.expr], bool]) -> 
     named: list[str] = []
     parts: list[str] = []
     for stmt in ast.walk(source.tree):
-        for target, value in _pairs(stmt):
-            holder, name = source.parents.get(stmt), target.id if isinstance(target, ast.Name) else ""
-            if not name:
-                continue
-            if fits(value) and isinstance(holder, ast.ClassDef):
-                parts.append(f"{holder.name}.{name}")
-            elif fits(value):
-                named.append(name)
-            else:
-                parts += (f"{name}[{key}]" for key, part in _parts(source, value) if fits(part))
+        for target, value in assigned(stmt):
+            if isinstance(target, ast.Name) and fits(value):
+                named.append(target.id)
+            elif isinstance(target, ast.Name):
+                parts += (f"{target.id}[{key}]" for key, part in _parts(source, value) if fits(part))
     for code in (*named, *parts):
         found = constant_of(source, parse_expression(code), at)
         if found is not None and fits(found):
             yield code
-
-
-def _pairs(stmt: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """What a statement assigns, each with the code of its value."""
-    if isinstance(stmt, ast.AnnAssign) and stmt.value is not None:
-        yield stmt.target, stmt.value
-    if not isinstance(stmt, ast.Assign) or len(stmt.targets) != 1:
-        return
-    target, value = stmt.targets[0], stmt.value
-    both = isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List)
-    if both and isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
-        if len(target.elts) == len(value.elts):
-            yield from zip(target.elts, value.elts, strict=True)
-        return
-    yield target, value
 
 
 def _parts(source: Source, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
@@ -73,39 +51,10 @@ def _parts(source: Source, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
                     yield source.code(key), one
 
 
-def _named(source: Source, name: str, at: ast.AST) -> ast.expr | None:
-    """The value of a name that is assigned once, above the place or further outside."""
-    made = assignment_of(source, name, at)
-    if made is not None:
-        return made.value
-    found = bindings(source, name, at)
-    stmt, place = source.statement_of(found[0]) if len(found) == 1 else None, source.statement_of(at)
-    if stmt is None or place is None:
-        return None
-    same_scope = source.scopes_of(stmt)[0] is source.scopes_of(at)[0]
-    if same_scope and first_line(stmt) >= first_line(place):
-        return None
-    return next((value for target, value in _pairs(stmt) if target is found[0]), None)
-
-
 def _part(source: Source, node: ast.Subscript, at: ast.AST) -> ast.expr | None:
-    whole = _named(source, root_of(node), at)
+    whole = value_of(source, root_of(node), at)
     if whole is None or not isinstance(node.slice, ast.Constant) or root_of(node) in changed_in(source.tree):
         return None
     wanted = node.slice.value
     found = [one for key, one in _parts(source, whole) if ast.literal_eval(key) == wanted]
-    return found[0] if len(found) == 1 else None
-
-
-def _of_class(source: Source, node: ast.Attribute, at: ast.AST) -> ast.expr | None:
-    """The value of a class's own attribute that nothing else in the file sets."""
-    made = bindings(source, root_of(node), at)
-    holder = made[0] if len(made) == 1 else None
-    if not isinstance(holder, ast.ClassDef) or any(
-        isinstance(one, ast.Attribute) and one.attr == node.attr and not isinstance(one.ctx, ast.Load)
-        for one in ast.walk(source.tree)
-    ):
-        return None
-    pairs = [pair for stmt in holder.body for pair in _pairs(stmt)]
-    found = [value for target, value in pairs if isinstance(target, ast.Name) and target.id == node.attr]
     return found[0] if len(found) == 1 else None

@@ -39,17 +39,6 @@ def arrays(source: Source, at: ast.AST) -> str | None:
     return module_name(source, at, "mxnet.nd", "mxnet.ndarray") or (f"{mx}.nd" if mx else None)
 
 
-def array_class(source: Source, at: ast.AST) -> str | None:
-    """How the code writes the class of the framework's arrays: all of MXNet's are of the one of ``nd``."""
-    if tf := tensorflow(source, at):
-        return f"{tf}.Tensor"
-    mx = mxnet(source, at)
-    if older := module_name(source, at, "mxnet.nd", "mxnet.ndarray") or (f"{mx}.nd" if mx else None):
-        return f"{older}.NDArray"
-    numpy_like = arrays(source, at)
-    return f"{numpy_like}.ndarray" if numpy_like else None
-
-
 def device_named(text: str) -> str | None:
     """The device that a TensorFlow device string of this process names, as ``gpu:1``; None for others."""
     found = _LITERAL.fullmatch(text)
@@ -103,9 +92,10 @@ def blocks_around(source: Source, node: ast.AST) -> Iterator[ast.With]:
 
 def device_of(item: ast.withitem) -> ast.expr | None:
     """What ``with tf.device(..)`` names; None for other contexts."""
-    call = item.context_expr
-    plain = isinstance(call, ast.Call) and called(call) == "device" and len(call.args) == 1
-    return call.args[0] if plain and isinstance(call, ast.Call) else None
+    match item.context_expr:
+        case ast.Call(args=[named]) as call if called(call) == "device":
+            return named
+    return None
 
 
 def devices_of(block: ast.With) -> list[ast.expr]:
@@ -138,13 +128,12 @@ def mx_context(source: Source, at: ast.AST, device: str) -> str | None:
 
 def context_named(node: ast.AST) -> str | None:
     """The device of ``mx.gpu(1)``; None for other code."""
-    if not isinstance(node, ast.Call) or called(node) not in ("cpu", "gpu") or node.keywords:
-        return None
-    if not node.args:
-        return f"{called(node)}:0"
-    index = node.args[0]
-    whole = len(node.args) == 1 and isinstance(index, ast.Constant) and isinstance(index.value, int)
-    return f"{called(node)}:{index.value!r}" if whole and isinstance(index, ast.Constant) else None
+    match node:
+        case ast.Call(args=[], keywords=[]) if called(node) in ("cpu", "gpu"):
+            return f"{called(node)}:0"
+        case ast.Call(args=[ast.Constant(value=int(index))], keywords=[]) if called(node) in ("cpu", "gpu"):
+            return f"{called(node)}:{index}"
+    return None
 
 
 def alone(devices: Sequence[str]) -> str | None:

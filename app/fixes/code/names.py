@@ -24,21 +24,26 @@ def bindings(source: Source, name: str, at: ast.AST) -> list[ast.AST]:
 
 def value_of(source: Source, name: str, at: ast.AST) -> ast.expr | None:
     """What the name was assigned before `at`; None where that is not the only thing it may be."""
-    assign = assignment_of(source, name, at)
-    return assign.value if assign is not None else None
-
-
-def assignment_of(source: Source, name: str, at: ast.AST) -> ast.Assign | ast.AnnAssign | None:
-    """The one statement that gives the name its value at `at`; None where there are several, or none."""
     found = bindings(source, name, at)
-    if len(found) != 1:
+    stmt = source.statement_of(found[0]) if len(found) == 1 else None
+    if stmt is None or not _seen_from(source, stmt, at):
         return None
-    stmt = source.parents.get(found[0])
-    if isinstance(stmt, ast.Assign) and len(stmt.targets) == 1 and stmt.targets[0] is found[0]:
-        return stmt if _seen_from(source, stmt, at) else None
-    if isinstance(stmt, ast.AnnAssign) and stmt.target is found[0] and stmt.value is not None:
-        return stmt if _seen_from(source, stmt, at) else None
-    return None
+    return next((value for target, value in assigned(stmt) if target is found[0]), None)
+
+
+def assigned(stmt: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What a statement assigns, each with the code of its value."""
+    match stmt:
+        case (
+            ast.AnnAssign(target=target, value=ast.expr() as value)
+            | ast.Assign(targets=[ast.Name() | ast.Attribute() | ast.Subscript() as target], value=value)
+        ):
+            yield target, value
+        case ast.Assign(
+            targets=[ast.Tuple(elts=targets) | ast.List(elts=targets)],
+            value=ast.Tuple(elts=values) | ast.List(elts=values),
+        ) if len(targets) == len(values):
+            yield from zip(targets, values, strict=True)
 
 
 def bound_in(node: ast.AST) -> set[str]:

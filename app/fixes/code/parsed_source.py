@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import bisect
 import functools
 import io
 import itertools
@@ -42,10 +41,6 @@ class Source:
         """Where a line begins in the text; the line after the last is its end."""
         return self._starts[line - 1]
 
-    def line_of(self, offset: int) -> int:
-        """The line that a place of the text is in."""
-        return bisect.bisect_right(self._starts, offset)
-
     def span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
         """Where a node begins and ends in the text."""
         assert node.end_lineno is not None and node.end_col_offset is not None
@@ -60,7 +55,7 @@ class Source:
         """A node's text, in parentheses where it might be torn apart by what stands beside it."""
         text = self.code(node)
         whole = ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.Constant | ast.List | ast.ListComp
-        return text if isinstance(node, whole) or _closed(node, text) else f"({text})"
+        return text if isinstance(node, whole) else f"({text})"
 
     def statements_at(self, line: int) -> list[ast.stmt]:
         """Statements that have code of their own on the line, simple ones before the headers of others."""
@@ -196,7 +191,3 @@ def own_nodes(stmt: ast.AST) -> Iterator[ast.AST]:
     for child in ast.iter_child_nodes(stmt):
         if not isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
             yield from own_nodes(child)
-
-
-def _closed(node: ast.expr, text: str) -> bool:
-    return isinstance(node, ast.Tuple) and text.startswith("(")

@@ -7,10 +7,8 @@ from collections.abc import Callable, Sequence
 
 from app.facts.devices import default_device
 from app.facts.transfers.transfer import TINY
-from app.fixes.code.change import unfolded
 from app.fixes.code.names import bound_in, called, read_in
 from app.fixes.code.parsed_source import Function, Source, first_line, header_end, is_compound, own_nodes
-from app.fixes.flow.call_arguments import stays_outside
 from app.fixes.situation import Situation
 
 _MOST = 8
@@ -43,15 +41,14 @@ def moved_along(
         if one is not stmt and not updates:
             if _hands_on(situation, one):
                 names |= _made_by(one)
-            if _stays(situation, one, device, names):
+            if _stays(situation, one, device):
                 continue
             if _works_elsewhere(situation, one, device):
                 return None
         can = updates or _can(situation, one, device, may)
         if not can and one is not stmt and _smaller(situation, chosen[-1]):
             continue
-        joined = one is not stmt and unfolded(source, one)[0] is not source
-        if not can or joined or len(chosen) == _MOST:
+        if not can or len(chosen) == _MOST:
             return None
         chosen.append(one)
         names |= set() if updates else _made_by(one)
@@ -69,7 +66,7 @@ def _earliest(situation: Situation, stmt: ast.stmt, device: str, may: Callable[[
         lines = first_line(one), header_end(one)
         shares = _made_by(one) & wanted and _away(situation, one, device)
         goes = situation.fed_from(*lines, device) and _can(situation, one, device, may)
-        if shares and goes and unfolded(source, one)[0] is source:
+        if shares and goes:
             first, wanted = one, wanted | _reads(one)
     return first
 
@@ -79,13 +76,11 @@ def _hands_on(situation: Situation, stmt: ast.stmt) -> bool:
     return not situation.ran.computed(situation.file, first_line(stmt), header_end(stmt))
 
 
-def _stays(situation: Situation, stmt: ast.stmt, device: str, names: set[str]) -> bool:
+def _stays(situation: Situation, stmt: ast.stmt, device: str) -> bool:
     """Return True if a statement may stay where it is when those whose results it reads move."""
     # A traced function's gradients have the lines of its call.
     gradients = _hands_on(situation, stmt) and _differentiates(stmt)
-    if not _away(situation, stmt, device) and not gradients:
-        return True
-    return _works_elsewhere(situation, stmt, device) and stays_outside(situation, stmt, names)
+    return not _away(situation, stmt, device) and not gradients
 
 
 def _can(situation: Situation, stmt: ast.stmt, device: str, may: Callable[[ast.stmt], bool]) -> bool:

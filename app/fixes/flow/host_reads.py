@@ -19,73 +19,19 @@ _WHOLE_ARRAYS = frozenset({"numpy", "asnumpy"})
 _SCALAR_BYTES = 16
 """No scalar is larger: a transfer of more whose shape is told as '' has a shape that nobody knows."""
 _PURE = frozenset(
-    {
-        "len",
-        "str",
-        "repr",
-        "format",
-        "round",
-        "abs",
-        "min",
-        "max",
-        "sum",
-        "join",
-        "zip",
-        "range",
-        "time",
-        "strftime",
-    }
-    | {
-        "perf_counter",
-        "reduce_mean",
-        "reduce_sum",
-        "reduce_any",
-        "reduce_all",
-        "mean",
-        "is_nan",
-        "isnan",
-        "norm",
-    }
-    | {
-        "isfinite",
-        "is_finite",
-        "is_inf",
-        "isinf",
-        "any",
-        "all",
-        "asarray",
-        "array",
-        "logical_not",
-        "sqrt",
-        "square",
-    }
-    | {
-        "as_default",
-        "global_norm",
-        "reduce_max",
-        "reduce_min",
-        "cast",
-        "detach",
-        "tuple",
-        "list",
-        "get_last_lr",
-    }
+    {"len", "str", "repr", "format", "round", "abs", "min", "max", "sum", "join", "zip", "range"}
+    | {"time", "strftime", "perf_counter", "reduce_mean", "reduce_sum", "reduce_any", "reduce_all"}
+    | {"mean", "is_nan", "isnan", "norm", "isfinite", "is_finite", "is_inf", "isinf", "any", "all"}
+    | {"asarray", "array", "logical_not", "sqrt", "square", "as_default", "global_norm", "reduce_max"}
+    | {"reduce_min", "cast", "detach", "tuple", "list", "get_last_lr"}
     | _METHODS
     | _BUILTINS
 )
 """Calls that may be left out in most steps: they change nothing."""
 _TELLING = frozenset(
-    {
-        "print",
-        "write",
-        "set_postfix",
-        "set_postfix_str",
-        "set_description",
-        "set_description_str",
-        "info",
-        "debug",
-    }
-    | {"warning", "log", "log_metric", "log_metrics", "add_scalar", "scalar", "report", "writerow"}
+    {"print", "write", "set_postfix", "set_postfix_str", "set_description", "set_description_str"}
+    | {"info", "debug", "warning", "log", "log_metric", "log_metrics", "add_scalar", "scalar", "report"}
+    | {"writerow"}
 )
 """Calls that tell people a value."""
 
@@ -98,15 +44,10 @@ class Take:
     """All of it."""
     value: ast.expr
     """The tensor."""
-    before: str
-    """``float(``: what stands around the tensor, to take another's value alike."""
-    after: str
     kind: str
     """float, int, bool, item, asscalar, numpy, ..: the outermost of the calls."""
-
-    def of(self, tensor: str) -> str:
-        """The code that takes a tensor's value in this way."""
-        return f"{self.before}{tensor}{self.after}"
+    plain: bool
+    """Nothing is called but that, as a method of the tensor."""
 
 
 def takes(situation: Situation, stmt: ast.stmt) -> list[Take]:
@@ -134,37 +75,6 @@ def is_telling(node: ast.AST) -> bool:
     return called(node) in _TELLING
 
 
-def without_arguments(node: ast.Call) -> ast.Call:
-    """The call by itself: what is called in its arguments is looked at by itself."""
-    return ast.Call(func=node.func, args=[], keywords=[])
-
-
-def is_linear(node: ast.expr, taken: ast.expr) -> bool:
-    """Whether an expression is the taken value, at most scaled by or added to numbers."""
-    if node is taken:
-        return True
-    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add | ast.Sub | ast.Mult | ast.Div):
-        return False
-    in_left = any(part is taken for part in ast.walk(node.left))
-    inner, other = (node.left, node.right) if in_left else (node.right, node.left)
-    plain = all(
-        not isinstance(part, ast.Call) or called(part) in ("len", "float", "int") for part in ast.walk(other)
-    )
-    return plain and is_linear(inner, taken)
-
-
-def of_it_alone(node: ast.expr, taken: ast.expr) -> bool:
-    """Whether an expression is the taken value, at most reckoned on with numbers that the text states."""
-    inside = set(ast.walk(taken))
-    rest = [part for part in ast.walk(node) if part not in inside]
-    return all(
-        isinstance(part, ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop | ast.Load)
-        or (isinstance(part, ast.Call) and dotted(part.func) in _RECKONS and not part.keywords)
-        or (isinstance(part, ast.Name) and part.id in _RECKONS)
-        for part in rest
-    )
-
-
 def together(situation: Situation, take: Take, at: ast.AST, tensors: str) -> str | None:
     """One take in place of many: from code for a list of tensors, code for the list of their values.
 
@@ -188,7 +98,7 @@ def together(situation: Situation, take: Take, at: ast.AST, tensors: str) -> str
         flat, taken = f"{stacked}.reshape(-1)", "asnumpy()"
     if stacked is None:
         return None
-    if take.kind in _WHOLE_ARRAYS and take.of("x") == f"x.{take.kind}()":
+    if take.kind in _WHOLE_ARRAYS and take.plain:
         return f"list({stacked}.{taken})" if pulls and all(map(_has_shape, pulls)) else None
     if not size_one or take.kind not in _BUILTINS | {"item", "asscalar"}:
         return None
@@ -219,8 +129,8 @@ def _takes(situation: Situation, stmt: ast.stmt) -> Iterator[Take]:
         if _is_pythons(source, value):
             continue  # what is taken is in it
         inside.update(ast.walk(node))
-        (start, end), (first, last) = source.span(node), source.span(value)
-        yield Take(node, value, source.text[start:first], source.text[last:end], called(node))
+        plain = source.code(node).removeprefix(source.code(value)) == f".{called(node)}()"
+        yield Take(node, value, called(node), plain)
 
 
 def _deeper(situation: Situation, value: ast.expr) -> ast.expr | None:

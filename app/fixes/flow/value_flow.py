@@ -11,14 +11,12 @@ from app.fixes.code.parsed_source import Function, Source
 from app.fixes.flow.host_reads import is_telling, takes, tells
 from app.fixes.flow.metric_updates import metric_updated
 from app.fixes.flow.value_roles import (
-    CHOOSING,
     KEEPING,
     Role,
     Use,
     is_environment,
     is_looked_at,
     is_only_kept,
-    is_pythons,
     of_branches,
 )
 from app.fixes.situation import Situation
@@ -26,10 +24,9 @@ from app.fixes.situation import Situation
 _FRAMEWORKS = ("tensorflow", "tf_keras", "keras", "mxnet")
 _NUMBERS = frozenset(
     {"float", "int", "bool", "str", "repr", "format", "round", "abs", "min", "max", "sum", "len", "list"}
-    | {"tuple", "sorted", "any", "all", "complex", "divmod", "pow", "set", "reversed"}
+    | {"tuple", "sorted", "any", "all", "complex", "divmod", "pow", "set", "reversed", "zip", "enumerate"}
 )
 """Python's own functions whose results are of their arguments."""
-_PAIRED = frozenset({"zip", "enumerate"})
 _CONVERTS = frozenset({"constant", "convert_to_tensor", "array"})
 """The frameworks' functions that send what Python has to a device."""
 _BY_FRAMEWORK = frozenset({"__call__", "call", "forward", "hybrid_forward", "get_config", "result"})
@@ -50,8 +47,7 @@ def uses(situation: Situation) -> list[Use]:
         if (taken := _taken(situation, stmt)) is not None:
             for node in taken:
                 flow.climb(situation.file, situation.source, node, 0)
-            chosen = flow.chosen if flow.found or flow.listed else []
-            return list(dict.fromkeys([*flow.found, *chosen]))
+            return list(dict.fromkeys(flow.found))
     return unknown
 
 
@@ -83,10 +79,6 @@ class _Flow:
 
     def __init__(self, situation: Situation) -> None:
         self.found: list[Use] = []
-        self.chosen: list[Use] = []
-        """Where Python chooses by the value."""
-        self.listed = False
-        """What is made of the value is put into a list."""
         self._situation = situation
         self._seen: set[ast.AST] = set()
         self._by_numpy = False
@@ -110,13 +102,6 @@ class _Flow:
         line = getattr(node, "lineno", self._situation.line)
         self.found.append(Use(role, f"{file}:{line}", by))
 
-    def _maybe_chooses(self, file: str, source: Source, call: ast.Call) -> bool:
-        name = called(call)
-        if name not in CHOOSING or _definitions(source, name):
-            return False
-        self.chosen.append(Use(Role.CHOOSES, f"{file}:{call.lineno}", name))
-        return True
-
     def _passed_on(self, file: str, source: Source, node: ast.AST, parent: ast.AST, calls: int) -> bool:
         """Whether the parent's value is made of the node's; notes what else the parent does with it."""
         match parent:
@@ -125,12 +110,13 @@ class _Flow:
             case ast.keyword(value=value):
                 call = source.parents[parent]
                 return isinstance(call, ast.Call) and self._argument(file, source, value, call, calls)
-            case ast.Call(func=func):
-                if node is not func:
-                    return self._argument(file, source, node, parent, calls)
-                self._maybe_chooses(file, source, parent)
+            case ast.Call(func=func) if node is not func:
+                return self._argument(file, source, node, parent, calls)
+            case ast.Subscript(slice=index, ctx=ast.Load()) if node is index:
+                self._add(Role.UNKNOWN, file, parent, "")
             case ast.Subscript(slice=index) if node is index:
-                return self._selected(file, source, parent)
+                self._add(Role.UNKNOWN, file, parent, "")
+                return False
             case ast.NamedExpr(target=target):
                 self._named(file, source, target, parent, calls)
             case ast.comprehension(target=target, iter=items) if node is items:
@@ -147,34 +133,28 @@ class _Flow:
                 self._reckoned = True
         return isinstance(parent, ast.expr)
 
-    def _selected(self, file: str, source: Source, part: ast.Subscript) -> bool:
-        """Note a selection by the value; return True if Python goes on with what it selects."""
-        stored = isinstance(part.ctx, ast.Store)
-        if stored or not is_pythons(source, part.value):
-            self._add(Role.ASSIGNS if stored else Role.SELECTS, file, part, source.code(part.value))
-        return not stored
-
     def _statement(self, file: str, source: Source, node: ast.AST, stmt: ast.stmt, calls: int) -> None:
-        if isinstance(stmt, ast.Expr | ast.Raise | ast.Delete):
-            return
-        if isinstance(stmt, ast.While):
-            self._add(Role.ENDS_LOOP, file, stmt, "while")
-        elif isinstance(stmt, ast.Assert):
-            self._add(Role.FAILS, file, stmt, "assert")
-        elif isinstance(stmt, ast.If):
-            if (role := of_branches(source, stmt)) is not None:
-                self._add(role, file, stmt, "if")
-        elif isinstance(stmt, ast.Assign):
-            for target in stmt.targets:
-                self._assigned(file, source, target, node, stmt, calls)
-        elif isinstance(stmt, ast.AnnAssign | ast.AugAssign):
-            self._assigned(file, source, stmt.target, node, stmt, calls)
-        elif isinstance(stmt, ast.For):
-            self._each(file, source, stmt.target, stmt, calls)
-        elif isinstance(stmt, ast.Return):
-            self._returned(file, source, stmt, calls)
-        else:
-            self._add(Role.UNKNOWN, file, node, "")
+        match stmt:
+            case ast.Expr() | ast.Raise() | ast.Delete():
+                pass
+            case ast.While():
+                self._add(Role.ENDS_LOOP, file, stmt, "while")
+            case ast.Assert():
+                self._add(Role.FAILS, file, stmt, "assert")
+            case ast.If():
+                if (role := of_branches(source, stmt)) is not None:
+                    self._add(role, file, stmt, "if")
+            case ast.Assign(targets=targets):
+                for target in targets:
+                    self._assigned(file, source, target, stmt, calls)
+            case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
+                self._assigned(file, source, target, stmt, calls)
+            case ast.For(target=target):
+                self._each(file, source, target, stmt, calls)
+            case ast.Return():
+                self._returned(file, source, stmt, calls)
+            case _:
+                self._add(Role.UNKNOWN, file, node, "")
 
     def _argument(self, file: str, source: Source, node: ast.AST, call: ast.Call, calls: int) -> bool:
         """Whether a call's result is made of its argument; notes what else the call does with that."""
@@ -183,23 +163,17 @@ class _Flow:
             return True
         if root_of(call.func) in from_modules(source, call, "numpy", "math"):
             self._by_numpy = True
-            self._maybe_chooses(file, source, call)
             return True
         if (role := self._framework_role(source, call)) is not None:
-            self._add(role, file, call, source.code(call.func) if role is Role.LIKE_METRIC else whole)
+            self._add(role, file, call, whole)
         elif is_telling(call):
             pass
-        elif name in ("choice", "choices") and self._maybe_chooses(file, source, call):
-            return True
         elif is_environment(call):
             self._add(Role.ENVIRONMENT, file, call, whole)
         elif isinstance(call.func, ast.Attribute) and name in ("join", "format", "get"):
             return True
-        elif whole in _PAIRED:
-            return self._paired(file, source, node, call, calls)
         elif isinstance(call.func, ast.Attribute) and name in KEEPING and not _definitions(source, name):
-            self.listed = True
-            self._kept(file, source, call.func.value, call, calls)
+            self._kept(file, source, call.func.value, call)
         elif not self._into(file, source, node, call, calls):
             self._add(Role.UNKNOWN, file, call, whole or name)
         return False
@@ -210,28 +184,19 @@ class _Flow:
         if root in from_modules(source, call, *_FRAMEWORKS) and not (is_telling(call) and name != "log"):
             made = self._by_numpy or (self._reckoned and name in _CONVERTS)
             return Role.COMES_BACK if made else Role.GOES_BACK
-        if metric := metric_updated(source, call):
-            return Role.COMES_BACK if metric == "keras" and self._by_numpy else Role.METRIC
-        alike = name == "update_state" and not self._by_numpy and not _definitions(source, name)
-        return Role.LIKE_METRIC if alike else None
-
-    def _paired(self, file: str, source: Source, node: ast.AST, call: ast.Call, calls: int) -> bool:
-        """Follow an argument of `zip` or `enumerate` to its loop variable; return True if there is none."""
-        holder = source.parents[call]
-        at = 1 if called(call) == "enumerate" else _place(call.args, node)
-        match holder:
-            case ast.For(target=ast.Tuple(elts=targets)) | ast.comprehension(target=ast.Tuple(elts=targets)):
-                if at is not None and at < len(targets):
-                    inside = source.parents[holder] if isinstance(holder, ast.comprehension) else holder
-                    self._each(file, source, targets[at], inside, calls)
-                    return False
-        return True
+        metric = metric_updated(source, call)
+        if metric == "keras" and self._by_numpy:
+            return Role.COMES_BACK
+        return Role.METRIC if metric else None
 
     def _into(self, file: str, source: Source, node: ast.AST, call: ast.Call, calls: int) -> bool:
         """Follow an argument into the one function of the file that the call can mean; False for others."""
         made = _definitions(source, called(call))
-        given = call.args + [one.value for one in call.keywords]
-        if len(made) != 1 or calls >= _MOST_FUNCTIONS or any(isinstance(one, ast.Starred) for one in given):
+        if (
+            len(made) != 1
+            or calls >= _MOST_FUNCTIONS
+            or any(isinstance(one, ast.Starred) for one in call.args)
+        ):
             return False
         function = made[0]
         if any(
@@ -243,14 +208,12 @@ class _Flow:
         if method != isinstance(call.func, ast.Attribute) or function.decorator_list or function.args.vararg:
             return False
         names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)][method:]
-        at = _place(call.args, node)
-        if at is None:
-            named = next((one.arg for one in call.keywords if one.value is node), None)
-        else:
-            named = names[at] if at < len(names) else None
-        if named is None or named not in [*names, *(one.arg for one in function.args.kwonlyargs)]:
+        given = dict(zip(map(id, call.args), names, strict=False))
+        given |= {id(one.value): one.arg for one in call.keywords if one.arg}
+        named = given.get(id(node))
+        if named not in [*names, *(one.arg for one in function.args.kwonlyargs)] or named is None:
             return False
-        self._loads(file, source, named, function, function.body, calls + 1)
+        self._loads(file, source, named, function.body, calls + 1)
         return True
 
     def _returned(self, file: str, source: Source, stmt: ast.Return, calls: int) -> None:
@@ -260,7 +223,7 @@ class _Flow:
             return
         found = [
             (name, text, node)
-            for name, text in self._places(file, source)
+            for name, text in self._situation.sources
             for node in ast.walk(text.tree)
             if isinstance(node, ast.Call) and called(node) == function.name
         ]
@@ -269,35 +232,17 @@ class _Flow:
         for name, text, node in found if not isinstance(stmt.value, ast.Tuple) else ():
             self.climb(name, text, node, calls + 1)
 
-    def _places(self, file: str, source: Source) -> list[tuple[str, Source]]:
-        """All files of the program that can be read, this one first."""
-        others = [(name, self._situation.opened(name)) for name in self._situation.files if name != file]
-        return [(file, source), *((name, opened) for name, opened in others if opened is not None)]
+    def _assigned(self, file: str, source: Source, target: ast.expr, stmt: ast.stmt, calls: int) -> None:
+        match target:
+            case ast.Name():
+                self._named(file, source, target, stmt, calls)
+            case ast.Tuple():  # which of them the value is does not stand there
+                self._add(Role.UNKNOWN, file, stmt, "")
+            case _:
+                self._kept(file, source, target, stmt)
 
-    def _assigned(
-        self, file: str, source: Source, target: ast.expr, node: ast.AST, stmt: ast.stmt, calls: int
-    ) -> None:
-        if isinstance(target, ast.Name):
-            self._named(file, source, target, stmt, calls)
-        elif isinstance(target, ast.Tuple):
-            for one in target.elts:  # which of them the value is does not stand there
-                self._named(file, source, one, stmt, calls, unsure=True)
-        else:
-            self._kept(file, source, target, stmt, calls)
-
-    def _named(
-        self,
-        file: str,
-        source: Source,
-        target: ast.expr,
-        stmt: ast.AST,
-        calls: int,
-        unsure: bool = False,
-    ) -> None:
+    def _named(self, file: str, source: Source, target: ast.Name, stmt: ast.AST, calls: int) -> None:
         """Follow a name from where it gets the value to where it gets another, and around the loop."""
-        if not isinstance(target, ast.Name) or unsure:
-            self._add(Role.UNKNOWN, file, stmt, "")
-            return
         scope = source.scopes_of(stmt)[0]
         for load in loads_of(source, target, stmt):
             if source.scopes_of(load)[0] is not scope:
@@ -310,16 +255,14 @@ class _Flow:
         names = [one.id for one in ast.walk(target) if isinstance(one, ast.Name)]
         body = inside.body if isinstance(inside, ast.For) else [inside]
         for name in names:
-            self._loads(file, source, name, inside, body, calls)
+            self._loads(file, source, name, body, calls)
 
-    def _loads(
-        self, file: str, source: Source, name: str, scope: ast.AST, body: Sequence[ast.AST], calls: int
-    ) -> None:
+    def _loads(self, file: str, source: Source, name: str, body: Sequence[ast.AST], calls: int) -> None:
         for part in body:
             for load in loads_in(part, name):
                 self.climb(file, source, load, calls)
 
-    def _kept(self, file: str, source: Source, path: ast.expr, stmt: ast.AST, calls: int) -> None:
+    def _kept(self, file: str, source: Source, path: ast.expr, stmt: ast.AST) -> None:
         """A list, or an object's attribute: what else reads it decides whether it is more than looked at."""
         while isinstance(path, ast.Subscript):
             path = path.value
@@ -340,7 +283,7 @@ class _Flow:
             return
         if any(
             not is_only_kept(text, one) and not is_looked_at(text, one)
-            for _, text in self._places(file, source)
+            for _, text in self._situation.sources
             for one in loads_of_attribute(text.tree, path.attr)
         ):
             self._add(Role.KEPT, file, stmt, source.code(path))
@@ -348,7 +291,3 @@ class _Flow:
 
 def _definitions(source: Source, name: str) -> list[Function]:
     return [one for one in ast.walk(source.tree) if isinstance(one, Function) and one.name == name]
-
-
-def _place(nodes: Sequence[ast.AST], node: ast.AST) -> int | None:
-    return next((number for number, one in enumerate(nodes) if one is node), None)

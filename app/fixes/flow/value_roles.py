@@ -6,13 +6,11 @@ import ast
 import dataclasses
 import enum
 
-from app.fixes.code.names import bindings, dotted
+from app.fixes.code.names import dotted
 from app.fixes.code.parsed_source import Source
 from app.fixes.flow.host_reads import tells
 
 KEEPING = frozenset({"append", "extend", "appendleft", "insert", "add"})
-CHOOSING = frozenset({"argmax", "argmin", "choice", "choices"})
-"""Functions and methods that make a small choice of many values."""
 
 
 class Role(enum.Enum):
@@ -27,13 +25,6 @@ class Role(enum.Enum):
     """What numpy makes of it goes back."""
     METRIC = "metric"
     """A metric of the framework's own is updated with it."""
-    LIKE_METRIC = "like_metric"
-    """What the text does not tell of is called as a metric of Keras is."""
-    CHOOSES = "chooses"
-    """Python chooses by it, as an action by its value, and goes on with the choice."""
-    SELECTS = "selects"
-    ASSIGNS = "assigns"
-    """A part of something that it selects is assigned."""
     KEPT = "kept"
     UNKNOWN = "unknown"
 
@@ -72,28 +63,6 @@ def is_environment(call: ast.Call) -> bool:
         holder in ("env", "envs", "environment")
         or holder.startswith("env_")
         or holder.endswith(("_env", "_envs"))
-    )
-
-
-def is_pythons(source: Source, node: ast.expr) -> bool:
-    """Whether what is selected from is a list, a text or the like that Python made."""
-    if isinstance(node, ast.List | ast.Tuple | ast.Dict | ast.ListComp | ast.DictComp):
-        return True
-    if isinstance(node, ast.Constant):
-        return isinstance(node.value, str)
-    if not isinstance(node, ast.Name):
-        return False
-    made = [source.parents.get(one) for one in bindings(source, node.id, node)]
-    values = [one.value for one in made if isinstance(one, ast.Assign) and len(one.targets) == 1]
-    return (
-        bool(values)
-        and len(values) == len(made)
-        and all(
-            isinstance(one, ast.List | ast.Tuple | ast.Dict | ast.ListComp | ast.DictComp | ast.JoinedStr)
-            or (isinstance(one, ast.Constant) and isinstance(one.value, str))
-            or (isinstance(one, ast.Call) and dotted(one.func) in ("sorted", "list", "tuple", "dict", "str"))
-            for one in values
-        )
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from app.fixes.code.change import Change
-from app.fixes.code.names import called, dotted, keyword
+from app.fixes.code.names import keyword
 from app.fixes.code.parsed_source import Function, Source, first_line
 from app.fixes.situation import Draft, Situation
 
@@ -26,15 +26,12 @@ def without_xla(situation: Situation) -> Draft | None:
     around = [node for node in asked if _about(source, node, situation.line)]
     chosen = around or asked
     if len(chosen) != 1:
-        return _untold(situation)
+        return None
     change, named = Change(source), keyword(chosen[0], "jit_compile", "experimental_compile")
     assert named is not None
     change.replace(named.value, "False")
-    return situation.draft(_words(situation), change.text())
-
-
-def _words(situation: Situation) -> str:
-    return _SCOPES_COUNT if situation.evidence("not_followed") else _WORDS
+    words = _SCOPES_COUNT if situation.evidence("not_followed") else _WORDS
+    return situation.draft(words, change.text())
 
 
 def _asks(call: ast.Call) -> bool:
@@ -54,22 +51,3 @@ def _about(source: Source, call: ast.Call, line: int) -> bool:
         and call in parent.decorator_list
         and first_line(parent) <= line <= (parent.end_lineno or 0)
     )
-
-
-def _untold(situation: Situation) -> Draft | None:
-    """Keras decides for XLA by itself in a `compile` that says nothing of it."""
-    source = situation.source
-    calls = [
-        node
-        for node in ast.walk(source.tree)
-        if isinstance(node, ast.Call)
-        and called(node) == "compile"
-        and dotted(node.func) != "re.compile"
-        and keyword(node, "loss", "optimizer")
-        and not keyword(node, "jit_compile")
-    ]
-    if len(calls) != 1 or any(one.arg is None for one in calls[0].keywords):
-        return None
-    change = Change(source)
-    change.add_argument(calls[0], "jit_compile=False")
-    return situation.draft(_words(situation), change.text())

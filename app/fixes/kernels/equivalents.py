@@ -14,6 +14,11 @@ ADVICE = (
     "Use an op or dtype that has a kernel for the device; what depends on the data alone can be done in the"
     " input pipeline, ahead of the step. Else the copies stay: a device scope does not spare them."
 )
+_OF_PRODUCTS = (
+    "Compute it in float32, which GPUs have a kernel for: exact while no sum passes 2**24 = 16,777,216."
+)
+_INTEGERS = re.compile(r"(?:Batch)?MatMul(?:V\d)? has GPU kernels for [^;]*\bfloat32\b.* none for u?int\d+")
+"""What a kernel table says of products: matmul_op_impl registers those of integers for the host alone."""
 _OP = re.compile(r"(\w+) has ")
 _OF_THE_TENSOR = "?"
 """In the place of a type: that of the tensor that the op works on."""
@@ -36,9 +41,8 @@ class Equivalent:
 
 
 _GATHERS = {"Tparams": _OF_THE_TENSOR, "Tindices": "int32", "Taxis": "int32"}
-SHUFFLE = "RandomShuffle"
 EQUIVALENTS: Mapping[str, Equivalent] = {
-    SHUFFLE: Equivalent(
+    "RandomShuffle": Equivalent(
         "Shuffle by the order of random numbers, which GPUs have kernels for:"
         " tf.gather(x, tf.argsort(tf.random.uniform(tf.shape(x)[:1]))); of a range of indices the argsort"
         " alone is one.",
@@ -75,6 +79,8 @@ def instead(kernels: Sequence[str], dtypes: Sequence[str], scoped: bool = False)
 
     `dtypes` are the types of the tensors that cross for them; `scoped`: the code asks for the host there.
     """
+    if kernels and all(map(_INTEGERS.match, kernels)):
+        return _OF_PRODUCTS
     ops = lacking(kernels)
     known = [EQUIVALENTS[op].words for op in ops if op in EQUIVALENTS and EQUIVALENTS[op].on_gpus(dtypes)]
     if not known:

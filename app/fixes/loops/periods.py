@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 
 from app.fixes.code.change import Change
-from app.fixes.code.names import bindings, bound_in, called, value_of
+from app.fixes.code.names import bound_in, called
 from app.fixes.code.parsed_source import Loop, Source
 from app.fixes.situation import Situation
 
 OFTEN, SELDOM = 10, 100
 _SHORT = 200
 """Rounds of a loop for which every hundredth is too few."""
+_DECIDES = re.compile(r"(?:^|_)(?:if|every|when|only|unless|due|should)(?:_|$)")
+"""In the name of what decides when: ``record_if``, ``every_n_steps``."""
 
 
 def condition(source: Source, loop: Loop, change: Change, seen: float = math.inf) -> tuple[str, int] | None:
@@ -21,7 +24,7 @@ def condition(source: Source, loop: Loop, change: Change, seen: float = math.inf
     Nor in a loop of no more rounds than that: it would hold in the first only. Makes an index by `enumerate`
     where the loop has none. `seen` is how many rounds the run made at most.
     """
-    rounds = min(_rounds(source, loop), seen)
+    rounds = min(_rounds(loop), seen)
     if rounds <= OFTEN:
         return None
     every = OFTEN if rounds <= _SHORT else SELDOM
@@ -53,6 +56,28 @@ def step_loop(situation: Situation, stmt: ast.stmt, takes: int) -> Loop | None:
     return source.loop_of(loop) if takes else None
 
 
+def thinned(source: Source, stmt: ast.stmt, loop: Loop) -> bool:
+    """Whether an `if`, a `continue` above it or a block such as ``record_if`` leaves rounds out already."""
+    if has_condition(source, stmt, loop):
+        return True
+    skipped = [
+        one
+        for one in ast.walk(loop)
+        if isinstance(one, ast.If) and one.lineno < stmt.lineno
+        if any(isinstance(part, ast.Continue) for part in one.body)
+    ]
+    counted = (
+        part
+        for one in source.ancestors(stmt)
+        if isinstance(one, ast.If)
+        for part in ast.walk(one.test)
+        if isinstance(part, ast.Mod)
+    )
+    blocks = (one for one in source.ancestors(stmt) if isinstance(one, ast.With))
+    opened = (called(item.context_expr) for block in blocks for item in block.items)
+    return bool(skipped) or any(counted) or any(map(_DECIDES.search, opened))
+
+
 def has_condition(source: Source, node: ast.AST, loop: Loop) -> bool:
     """Whether the node is run in some rounds of the loop only, by an `if` inside it."""
     child = node
@@ -66,40 +91,38 @@ def has_condition(source: Source, node: ast.AST, loop: Loop) -> bool:
 
 
 def _own_index(loop: Loop) -> str | None:
-    if not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Call):
-        return None
-    name, call = called(loop.iter), loop.iter
-    if name == "tqdm" and call.args and isinstance(call.args[0], ast.Call):
+    match loop:
+        case ast.For(target=ast.Name(id=name), iter=call) if called(call) in ("range", "trange"):
+            pass
+        case ast.For(target=ast.Tuple(elts=[ast.Name(id=name), *_]), iter=call) if _counts(call):
+            pass
+        case _:
+            return None
+    return None if name == "_" or any(name in bound_in(one) for one in loop.body) else name
+
+
+def _counts(call: ast.expr) -> bool:
+    """Whether the items come with their numbers: ``enumerate(data)``, ``tqdm(enumerate(data))``."""
+    if isinstance(call, ast.Call) and called(call) == "tqdm" and call.args:
         call = call.args[0]
-        name = called(call)
-    target: ast.AST = loop.target
-    if name == "enumerate" and isinstance(target, ast.Tuple) and target.elts:
-        target = target.elts[0]
-    elif name not in ("range", "trange"):
-        return None
-    kept = isinstance(target, ast.Name) and not any(target.id in bound_in(one) for one in loop.body)
-    return target.id if kept and isinstance(target, ast.Name) and target.id != "_" else None
+    return called(call) == "enumerate"
 
 
 def _counter(loop: ast.While) -> str | None:
     for stmt in loop.body:
-        if not isinstance(stmt, ast.AugAssign) or not isinstance(stmt.op, ast.Add):
-            continue
-        one = isinstance(stmt.value, ast.Constant) and stmt.value.value == 1
-        if one and isinstance(stmt.target, ast.Name):
-            return stmt.target.id
+        match stmt:
+            case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=ast.Constant(value=1)):
+                return name
     return None
 
 
 def _enumerated(source: Source, loop: ast.For, change: Change) -> str | None:
-    target = source.code(loop.target)
-    if isinstance(loop.target, ast.Name) and target == "_" and called(loop.iter) == "range":
-        name = source.free_name("step", "index")
+    target, name = source.code(loop.target), source.free_name("step", "index")
+    if _counts(loop.iter):
+        return None
+    if target == "_" and called(loop.iter) == "range":
         change.replace(loop.target, name)
         return name
-    if called(loop.iter) == "enumerate":
-        return None
-    name = source.free_name("step", "index")
     if isinstance(loop.target, ast.Tuple) and not target.startswith("("):
         target = f"({target})"
     start, end = source.span(loop.iter)
@@ -109,51 +132,11 @@ def _enumerated(source: Source, loop: ast.For, change: Change) -> str | None:
     return name
 
 
-def _rounds(source: Source, loop: Loop) -> float:
+def _rounds(loop: Loop) -> float:
     """How often the loop goes round where its text says so."""
-    return _length(source, loop.iter) if isinstance(loop, ast.For) else math.inf
-
-
-def _length(source: Source, node: ast.expr) -> float:
-    """How many items something has that a loop goes through; infinitely many where the text doesn't say."""
-    match node:
-        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
-            return math.inf if any(isinstance(one, ast.Starred) for one in items) else len(items)
-        case ast.Name(id=name):
-            value = value_of(source, name, node)
-            return _length(source, value) if isinstance(value, ast.List | ast.Tuple | ast.Set) else math.inf
-        case ast.Call(args=[first, *_]) if called(node) in ("enumerate", "tqdm", "reversed", "list"):
-            return _length(source, first)
-        case ast.Call(args=[_, *_] as items) if called(node) == "zip":
-            return min(_length(source, one) for one in items)
-        case ast.Call(args=[_, *_] as items) if called(node) in ("range", "trange") and len(items) <= 3:
-            numbers = [number for one in items if (number := _number(source, one)) is not None]
-            if len(numbers) == len(items) and 0 not in numbers[2:]:
-                return len(range(*numbers))
+    match loop:
+        case ast.For(iter=ast.List(elts=items) | ast.Tuple(elts=items)):
+            return len(items)
+        case ast.For(iter=ast.Call(args=[ast.Constant(value=int(end))]) as call) if called(call) == "range":
+            return end
     return math.inf
-
-
-def _number(source: Source, node: ast.expr) -> int | None:
-    """A whole number, or a name that stands for one: a parameter for the few that it is by default."""
-    if isinstance(node, ast.Name):
-        found = bindings(source, node.id, node)
-        if len(found) == 1 and isinstance(found[0], ast.arg):
-            default = _default(source, found[0])
-            few = _number(source, default) if isinstance(default, ast.Constant) else None
-            return few if few is not None and few <= OFTEN else None
-        value = value_of(source, node.id, node)
-        return _number(source, value) if isinstance(value, ast.Constant) else None
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, int) else None
-
-
-def _default(source: Source, parameter: ast.arg) -> ast.expr | None:
-    """What a parameter is where a call gives nothing for it."""
-    given = source.parents[parameter]
-    if not isinstance(given, ast.arguments):
-        return None
-    named = dict(zip(given.kwonlyargs, given.kw_defaults, strict=True))
-    if parameter in named:
-        return named[parameter]
-    plain = [*given.posonlyargs, *given.args]
-    of_last = dict(zip(reversed(plain), reversed(given.defaults), strict=False))
-    return of_last.get(parameter)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container
 
 from app.facts.devices import is_gpu, is_host
 from app.facts.lines import split_site
-from app.fixes.code.change import Change, unfolded
+from app.fixes.code.change import Change
 from app.fixes.code.device_notation import scope_arguments, tf_device
 from app.fixes.code.names import called, dotted, keyword, value_of
 from app.fixes.code.parsed_source import Source, own_nodes
-from app.fixes.replicas.trainers import trainer_of
 from app.fixes.situation import Draft, Situation
 
 _ON_DEVICES = {
@@ -24,7 +22,6 @@ _DRIFT = (
     "Has the replicas sum their gradients before each update: check that the batch size that the"
     " Trainer is given counts all replicas, and start from equal weights."
 )
-_STEPS = frozenset({"step", "update", "allreduce_grads"})
 _TAKES_KVSTORE = frozenset({"Trainer", "fit", "init_optimizer", "create"})
 
 
@@ -36,76 +33,27 @@ def reduce_on_host(situation: Situation) -> Draft | None:
         return None  # another way to keep the variables is more than a line
     if situation.framework == "tensorflow":
         return _cross_device_ops(situation)
-    words = "Sums gradients on the devices: they need memory for that, and rounding may differ a little."
-    if (place := _only_store(situation, _ON_DEVICES)) is not None:
-        file, source, named = place
-        change, code = Change(source), source.code(named)
-        change.replace(named, f"{code[0]}{_ON_DEVICES[str(named.value)]}{code[0]}")
-        return situation.draft(words, change.text(), file)
-    source = situation.source
-    fits = [call for call in _calls(source, "fit") if not keyword(call, "kvstore") and call.args]
-    if (
-        len(fits) != 1
-        or _calls(source, "Trainer", "create")
-        or _stores(source, _ON_DEVICES)
-        or any(one.arg is None for one in fits[0].keywords)
-    ):
+    if (place := _only_store(situation)) is None:
         return None
-    change = Change(source)
-    change.add_argument(fits[0], 'kvstore="device"')
-    return situation.draft(words, change.text())
+    file, source, named = place
+    change, code = Change(source), source.code(named)
+    change.replace(named, f"{code[0]}{_ON_DEVICES[str(named.value)]}{code[0]}")
+    words = "Sums gradients on the devices: they need memory for that, and rounding may differ a little."
+    return situation.draft(words, change.text(), file)
 
 
-def _only_store(situation: Situation, names: Container[object]) -> tuple[str, Source, ast.Constant] | None:
-    """The one place that names a kvstore of some names: in the finding's file, else in another of the run."""
-    found = _stores(situation.source, names)
-    if len(found) > 1:
-        found &= _of_the_step(situation, names)
-    if found:
-        return (situation.file, situation.source, found.pop()) if len(found) == 1 else None
-    others = [
-        (file, source, one)
-        for file in situation.files
-        if file != situation.file and (source := situation.opened(file)) is not None
-        for one in _stores(source, names)
-    ]
-    return others[0] if len(others) == 1 else None
+def _only_store(situation: Situation) -> tuple[str, Source, ast.Constant] | None:
+    """The one place that names a kvstore of the host: in the finding's file, else in another of the run."""
+    found = [(file, source, one) for file, source in situation.sources for one in _stores(source)]
+    chosen = [one for one in found if one[0] == situation.file] or found
+    return chosen[0] if len(chosen) == 1 else None
 
 
-def _of_the_step(situation: Situation, names: Container[object]) -> set[ast.Constant]:
-    """What names the kvstore of the Trainer that steps at the finding's line, where the file says so."""
-    source, found = situation.source, set[ast.Constant]()
-    for node in (node for stmt in situation.statements for node in own_nodes(stmt)):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-            continue
-        made = _maker(source, node.func.value) if node.func.attr in _STEPS else None
-        named = _named_store(source, made, names) if made else None
-        if named is not None:
-            found.add(named)
-    return found
-
-
-def _maker(source: Source, owner: ast.expr) -> ast.Call | None:
-    """The one call that makes what a name, or an attribute of some object, stands for."""
-    if isinstance(owner, ast.Name):
-        value = value_of(source, owner.id, owner)
-    else:
-        wanted = dotted(owner)
-        assigns = [node for node in ast.walk(source.tree) if isinstance(node, ast.Assign)]
-        values = [one.value for one in assigns if wanted and wanted in map(dotted, one.targets)]
-        value = values[0] if len(values) == 1 else None
-    return value if isinstance(value, ast.Call) else None
-
-
-def _stores(source: Source, names: Container[object]) -> set[ast.Constant]:
-    """The texts of a file that name a kvstore for a Trainer or Module, by one of some names."""
-    calls = _calls(source, *_TAKES_KVSTORE)
-    found = {node for call in calls if (node := _named_store(source, call, names)) is not None}
-    unpacked = any(one.arg is None for call in calls for one in call.keywords)
-    if not found and unpacked:
-        found = {node for call in _calls(source, "dict") if (node := _named_store(source, call, names))}
-        found |= set(_entries(source, names))
-    return found or set(_default_of_option(source, names))
+def _stores(source: Source) -> set[ast.Constant]:
+    """The texts of a file that name a kvstore of the host, for a Trainer or Module, else as an option."""
+    calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call)]
+    found = {one for call in calls if called(call) in _TAKES_KVSTORE if (one := _named_store(source, call))}
+    return found or {one for call in calls if (one := _default_of_option(call))}
 
 
 def replica_drift(situation: Situation) -> Draft | None:
@@ -127,57 +75,48 @@ def replica_drift(situation: Situation) -> Draft | None:
 
 def _exchanging(situation: Situation, stmt: ast.Expr, update: ast.Call) -> dict[str, str] | None:
     """The texts of the files with a Trainer that exchanges gradients; None where one is not to be found."""
-    made = trainer_of(situation)
-    if made is None:
+    if (made := _trainer(situation)) is None:
         return None
     file, source, trainer = made
-    apart, own_update = called(update) == "update", keyword(trainer, "update_on_kvstore")
-    store = keyword(trainer, "kvstore")
-    here, now = unfolded(situation.source, stmt)
-    if file == situation.file:
-        source, trainer, store = here, now(trainer), now(store) if store else None
-    changes = {situation.file: Change(here)}
+    apart, store = called(update) == "update", keyword(trainer, "kvstore")
+    own_update = keyword(trainer, "update_on_kvstore")
+    changes = {situation.file: Change(situation.source)}
     making = changes.setdefault(file, Change(source))
-    none = _without_store(situation, file, source, store)
-    if none is not None:
-        changes.setdefault(none[0], Change(none[1])).replace(none[2], '"device"')
-    elif not apart or (store is not None and not isinstance(store.value, ast.Constant)):
-        return None  # it has one, by default too
+    match store:
+        case ast.keyword(value=ast.Constant(value=None) as none):
+            making.replace(none, '"device"')
+        case None | ast.keyword(value=ast.Constant()) if apart:
+            pass  # it has one, by default too, but update() alone exchanges nothing
+        case _:
+            return None
     if apart:
         owner = situation.source.code(update.func).removesuffix(".update")
-        changes[situation.file].line_before(now(stmt), f"{owner}.allreduce_grads()")
+        changes[situation.file].line_before(stmt, f"{owner}.allreduce_grads()")
         if own_update is None:
             making.add_argument(trainer, "update_on_kvstore=False")
-        elif not isinstance(own_update.value, ast.Constant) or own_update.value.value is not False:
+        elif source.code(own_update.value) != "False":
             return None
     return {name: change.text() for name, change in changes.items()}
 
 
-def _without_store(
-    situation: Situation, file: str, source: Source, store: ast.keyword | None
-) -> tuple[str, Source, ast.expr] | None:
-    """The ``None`` that the Trainer takes for its kvstore: said there, or an option's default."""
-    if store is None:
-        return None
-    if isinstance(store.value, ast.Constant):
-        return (file, source, store.value) if store.value.value is None else None
-    if not dotted(store.value).lower().replace("_", "").endswith("kvstore"):
-        return None
+def _trainer(situation: Situation) -> tuple[str, Source, ast.Call] | None:
+    """The one call that makes the Trainer, by the line that is told, else the file's only one."""
+    told = [split_site(str(site)) for site in situation.evidence("trainer_made_at")]
+    place = told[0] if len(told) == 1 else None
+    source = situation.opened(place[0]) if place else situation.source
     found = [
-        (name, text, one)
-        for name in dict.fromkeys([file, *situation.files])
-        if (text := source if name == file else situation.opened(name)) is not None
-        for one in _default_of_option(text, (None,))
+        call
+        for call in (ast.walk(source.tree) if source is not None else ())
+        if isinstance(call, ast.Call) and called(call) == "Trainer"
+        if place is None or call.lineno <= place[1] <= (call.end_lineno or 0)
     ]
-    return found[0] if len(found) == 1 else None
+    if source is None or len(found) != 1 or any(one.arg is None for one in found[0].keywords):
+        return None
+    return (place[0] if place else situation.file), source, found[0]
 
 
-def _calls(source: Source, *names: str) -> list[ast.Call]:
-    return [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and called(node) in names]
-
-
-def _named_store(source: Source, call: ast.Call, names: Container[object]) -> ast.Constant | None:
-    """The text that names a kvstore by one of some names, in a call that takes one."""
+def _named_store(source: Source, call: ast.Call) -> ast.Constant | None:
+    """The text that names a kvstore of the host, in a call that takes one."""
     if called(call) == "create":
         about = dotted(call.func).rpartition(".")[0].rpartition(".")[2]
         argument = call.args[0] if call.args and about in ("kv", "kvstore") else None
@@ -186,39 +125,19 @@ def _named_store(source: Source, call: ast.Call, names: Container[object]) -> as
         argument = named.value if named else None
     if isinstance(argument, ast.Name):
         argument = value_of(source, argument.id, call)
-    known = isinstance(argument, ast.Constant) and argument.value in names
-    return argument if known and isinstance(argument, ast.Constant) else None
+    return argument if isinstance(argument, ast.Constant) and argument.value in _ON_DEVICES else None
 
 
-def _entries(source: Source, names: Container[object]) -> list[ast.Constant]:
-    """What dictionaries name under ``"kvstore"``."""
-    pairs = [
-        pair
-        for node in ast.walk(source.tree)
-        if isinstance(node, ast.Dict)
-        for pair in zip(node.keys, node.values, strict=True)
-    ]
-    return [
-        value
-        for key, value in pairs
-        if isinstance(key, ast.Constant) and key.value == "kvstore"
-        if isinstance(value, ast.Constant) and value.value in names
-    ]
-
-
-def _default_of_option(source: Source, names: Container[object]) -> list[ast.Constant]:
+def _default_of_option(call: ast.Call) -> ast.Constant | None:
     """The default of a command line's option for the kvstore."""
-    found = []
-    for call in _calls(source, "add_argument"):
-        option = call.args[0] if call.args else None
-        default = keyword(call, "default")
-        about = isinstance(option, ast.Constant) and str(option.value).lstrip("-").replace("_", "-") in (
-            "kvstore",
-            "kv-store",
-        )
-        if about and default and isinstance(default.value, ast.Constant) and default.value.value in names:
-            found.append(default.value)
-    return found
+    match call:
+        case ast.Call(args=[ast.Constant(value=str(option)), *_]) if called(call) == "add_argument":
+            default = keyword(call, "default")
+            about = option.lstrip("-").replace("_", "-") in ("kvstore", "kv-store")
+        case _:
+            return None
+    value = default.value if default is not None and about else None
+    return value if isinstance(value, ast.Constant) and value.value in _ON_DEVICES else None
 
 
 def _sum_on_device(situation: Situation) -> Draft | None:
@@ -248,18 +167,15 @@ def _sum_on_device(situation: Situation) -> Draft | None:
 def _cross_device_ops(situation: Situation) -> Draft | None:
     """A reduction to the host that the code names, in place of one between the devices."""
     source = situation.source
-    calls = _calls(source, "ReductionToOneDevice")
-    if len(calls) != 1:
+    calls = [node for node in ast.walk(source.tree) if called(node) == "ReductionToOneDevice"]
+    call, change = calls[0] if len(calls) == 1 else None, Change(source)
+    prefix = dotted(call.func).rpartition(".")[0] if isinstance(call, ast.Call) else ""
+    if not prefix or not isinstance(call, ast.Call):
         return None
-    call, change = calls[0], Change(source)
-    prefix = dotted(call.func).rpartition(".")[0]
     devices = [str(name) for name in situation.evidence("devices")]
-    if devices and all(is_gpu(name) for name in devices) and prefix:
-        change.replace(call, f"{prefix}.NcclAllReduce()")
+    name, words = "HierarchicalCopyAllReduce", "Sums gradients on the devices by copies between them."
+    if devices and all(map(is_gpu, devices)):
+        name = "NcclAllReduce"
         words = "Sums gradients between the GPUs with NCCL; it needs all of them to be seen by this process."
-    elif prefix:
-        change.replace(call, f"{prefix}.HierarchicalCopyAllReduce()")
-        words = "Sums gradients on the devices by copies between them, without the host."
-    else:
-        return None
+    change.replace(call, f"{prefix}.{name}()")
     return situation.draft(words, change.text())

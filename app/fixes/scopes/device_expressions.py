@@ -1,16 +1,38 @@
-"""The code's own expression for a device: what a scope beside a statement names, as the run followed it."""
+"""Device scopes as the file writes them, and statements in these."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
-from app.fixes.code.device_notation import blocks_around, devices_of, scope_arguments
+from app.fixes.code.change import Change
+from app.fixes.code.device_notation import blocks_around, devices_of, scope_arguments, tensorflow, tf_device
 from app.fixes.code.names import bindings, dotted, root_of
 from app.fixes.code.parsed_source import Source, first_line
+from app.fixes.flow.dependents import in_blocks
 from app.fixes.situation import Situation
 
 
-def own_expression(
+def device_header(situation: Situation, file: str, source: Source, stmt: ast.stmt, device: str) -> str | None:
+    """``tf.device(..)`` for a device at a statement; None where none can be."""
+    own, tf = _own_expression(situation, file, source, stmt, device), tensorflow(source, stmt)
+    argument = own or tf_device(source, stmt, device)
+    return f"{tf}.device({argument})" if tf and argument else None
+
+
+def put_under(source: Source, change: Change, stmts: Sequence[ast.stmt], header: str) -> None:
+    """Put statements into ``with`` blocks of this header, or into such a block right above them."""
+    for group in in_blocks(source, stmts):
+        above = source.before(group[0])
+        items = above.items if isinstance(above, ast.With) else []
+        if above is not None and [source.code(item.context_expr) for item in items] == [header]:
+            for one in group:
+                change.indent(one, source.unit(above))
+        else:
+            change.wrap(group[0], f"with {header}:", *group[1:])
+
+
+def _own_expression(
     situation: Situation, file: str, source: Source, stmt: ast.stmt, device: str
 ) -> str | None:
     """``card`` where ``with tf.device(card):`` stands in the statement's function and meant `device`.
@@ -33,28 +55,16 @@ def own_expression(
 
 
 def _visible(source: Source, argument: ast.expr, stmt: ast.stmt) -> bool:
-    """Whether a name, or an attribute, has the same value at the statement as far as the text tells."""
+    """Whether a name, or an attribute, means the same at the statement: nothing sets it below either."""
     here = source.scopes_of(stmt)[0]
-    if source.scopes_of(argument)[0] is not here or isinstance(here, ast.Module):
+    if source.scopes_of(argument)[0] is not here or isinstance(here, ast.Module) or not root_of(argument):
         return False
-    made = bindings(source, root_of(argument), stmt)
-    if not root_of(argument) or len(made) != 1 or made != bindings(source, root_of(argument), argument):
-        return False
-    if not isinstance(made[0], ast.arg) and not _before(source, made[0], stmt):
-        return False
-    given = [
-        node
-        for node in ast.walk(here)
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.ctx, ast.Store)
-        and dotted(node) == dotted(argument)
-    ]
-    return all(_before(source, node, stmt) for node in given) and len(given) <= 1
-
-
-def _before(source: Source, node: ast.AST, stmt: ast.stmt) -> bool:
-    """Whether a name gets its value above the statement, in the block that this is in or around that."""
-    giving = source.statement_of(node)
-    if giving is None or first_line(giving) >= first_line(stmt):
-        return False
-    return source.parents[giving] in (source.parents[stmt], *source.ancestors(stmt))
+    same = bindings(source, root_of(argument), stmt) == bindings(source, root_of(argument), argument)
+    above = min(first_line(stmt), argument.lineno)
+    given = (node for node in ast.walk(here) if isinstance(node, ast.Name | ast.Attribute))
+    return same and not any(
+        isinstance(node.ctx, ast.Store)
+        and node.lineno >= above
+        and dotted(node) in (dotted(argument), root_of(argument))
+        for node in given
+    )

@@ -21,12 +21,9 @@ def has_strategy(situation: Situation) -> bool:
             openers = [str(one) for one in (told if isinstance(told, list) else [told])]
             if any(one.startswith(_OWN) and not one.startswith(_NONE) for one in openers):
                 return True
-    files = dict.fromkeys([situation.file, *situation.files])
-    opened = (situation.opened(file) for file in files)
     return any(
         called(node).endswith("Strategy") or (isinstance(node, ast.withitem) and _is_scope(node))
-        for source in opened
-        if source is not None
+        for _, source in situation.sources
         for node in ast.walk(source.tree)
     )
 

@@ -12,13 +12,10 @@ from app.fixes.code.device_notation import (
     device_named,
     devices_of,
     mx_context,
-    scope_arguments,
 )
-from app.fixes.code.names import value_of
 from app.fixes.code.parsed_source import Source
 from app.fixes.situation import Draft, Situation
 from app.views.naming import some_of
-from runners.python_source import parse_expression
 
 
 def missing_device(situation: Situation) -> Draft | None:
@@ -31,17 +28,12 @@ def missing_device(situation: Situation) -> Draft | None:
     if there is None or named is None:
         return None
     source, change = situation.source, Change(situation.source)
+    code = source.code(named)
+    text = code.replace(missing.rpartition(":")[2], there.rpartition(":")[2])
     if isinstance(named, ast.Call):
-        text = mx_context(source, named, there)
-    else:
-        code = source.code(named)
-        text = code.replace(missing.rpartition(":")[2], there.rpartition(":")[2])
-        if missing.partition(":")[0] != there.partition(":")[0]:
-            text = f"{code[0]}/{there.upper()}{code[0]}"
-        elif device_named(str(ast.literal_eval(parse_expression(text)))) != there:
-            return None
-    if text is None:
-        return None
+        text = mx_context(source, named, there) or code
+    elif missing.partition(":")[0] != there.partition(":")[0]:
+        text = f"{code[0]}/{there.upper()}{code[0]}"
     change.replace(named, text)
     words = f"Names {there}, which exists here; check that {missing} is not just hidden from this run."
     return situation.draft(words, change.text())
@@ -62,26 +54,20 @@ def _naming(situation: Situation, missing: str) -> ast.expr | None:
     """The code that names the device: in a scope around the line, else the only place in the file."""
     source = situation.source
     if situation.framework == "mxnet":
-        calls = [
-            node
-            for node in ast.walk(source.tree)
-            if isinstance(node, ast.Call) and context_named(node) == missing
-        ]
-        return calls[0] if len(calls) == 1 else None
-    around = [
+        calls = (node for node in ast.walk(source.tree) if isinstance(node, ast.Call))
+        found = [call for call in calls if context_named(call) == missing]
+        return found[0] if len(found) == 1 else None
+    around = {
         argument
         for stmt in situation.statements
         for block in (stmt, *source.ancestors(stmt))
         if isinstance(block, ast.With)
         for argument in devices_of(block)
-    ]
-    for arguments in (around, scope_arguments(source)):
-        named = {node for argument in arguments if (node := _literal(source, argument, missing)) is not None}
-        if len(named) == 1:
-            return named.pop()
-    # The scope takes it from elsewhere, as a parameter: then the text names it there.
+    }
     texts = _naming_texts(source, missing)
-    return texts[0] if len(texts) == 1 else None
+    # The scope may take it from elsewhere, as a parameter: then the text names it there.
+    chosen = [one for one in texts if one in around] or texts
+    return chosen[0] if len(chosen) == 1 else None
 
 
 def named_at(situation: Situation, said: str) -> str:
@@ -91,8 +77,7 @@ def named_at(situation: Situation, said: str) -> str:
         return said
     places = [
         f"{file}:{node.lineno}"
-        for file in dict.fromkeys([situation.file, *situation.files])
-        if (source := situation.opened(file)) is not None
+        for file, source in situation.sources
         for node in _naming_texts(source, missing)
     ]
     return f"{said} {missing} is named at {some_of(places, 'lines')}." if places else said
@@ -107,14 +92,3 @@ def _naming_texts(source: Source, missing: str) -> list[ast.Constant]:
         if not isinstance(source.parents.get(node), ast.Expr) and device_named(node.value) == missing
     )
     return sorted(found, key=lambda node: node.lineno)
-
-
-def _literal(source: Source, argument: ast.expr, device: str) -> ast.expr | None:
-    value = value_of(source, argument.id, argument) if isinstance(argument, ast.Name) else argument
-    if (
-        isinstance(value, ast.Constant)
-        and isinstance(value.value, str)
-        and device_named(value.value) == device
-    ):
-        return value
-    return None

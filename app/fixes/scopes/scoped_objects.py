@@ -7,13 +7,11 @@ import ast
 from app.facts.devices import default_device
 from app.facts.lines import split_site
 from app.facts.placement import Op
-from app.fixes.code.change import Change, unfolded
-from app.fixes.code.device_notation import blocks_around, devices_of, tensorflow, tf_device
+from app.fixes.code.change import Change
+from app.fixes.code.device_notation import blocks_around, devices_of
 from app.fixes.code.names import called
 from app.fixes.code.parsed_source import Function, Source, is_compound, own_nodes
-from app.fixes.flow.dependents import in_blocks
-from app.fixes.scopes.device_expressions import own_expression
-from app.fixes.scopes.distribution_strategies import has_strategy
+from app.fixes.scopes.device_expressions import device_header, put_under
 from app.fixes.situation import Draft, Situation
 from app.views.naming import some_of
 
@@ -29,8 +27,8 @@ def whole_object(situation: Situation, home: str, device: str) -> Draft | None:
     """
     calls = [str(one) for one in situation.evidence("object_made_at")]
     places = [place for one in calls if (place := split_site(one)) is not None]
-    whole = situation.opened(places[0][0]) if len({file for file, _ in places}) == 1 else None
-    if whole is None or len(places) != len(calls) or len(calls) > _MOST or has_strategy(situation):
+    source = situation.opened(places[0][0]) if len({file for file, _ in places}) == 1 else None
+    if source is None or len(places) != len(calls) or len(calls) > _MOST:
         return None
     of_others = any(
         hop.cause.evidence.get("object_made_at") in calls and hop.dst not in (home, device)
@@ -40,24 +38,16 @@ def whole_object(situation: Situation, home: str, device: str) -> Draft | None:
     elsewhere = home != default_device(situation.devices, "") or situation.evidence("created_in")
     if elsewhere or of_others or used_there(situation, home, device):
         return None
-    file, found = places[0][0], [_made_at(whole, line) for _, line in places]
+    file, found = places[0][0], [_made_at(source, line) for _, line in places]
     made = [one for one in found if one is not None]
-    if len(made) != len(found) or any(kept_by_others(whole, one) for one in made):
+    if len(made) != len(found) or any(kept_by_others(source, one) for one in made):
         return None
-    source, now = unfolded(whole, made[0])
-    if source is not whole and len(made) > 1:
-        return None
-    stmts = [now(one) for one in made]
-    argument = own_expression(situation, file, whole, made[0], device) or tf_device(source, stmts[0], device)
-    tf = tensorflow(source, stmts[0])
-    scoped = any(devices_of(block) for one in stmts for block in blocks_around(source, one))
-    joined = any(unfolded(source, one)[0] is not source for one in stmts)
-    if tf is None or argument is None or scoped or joined:
+    header = device_header(situation, file, source, made[0], device)
+    if header is None or any(devices_of(block) for one in made for block in blocks_around(source, one)):
         return None
     change = Change(source)
-    for group in in_blocks(source, stmts):
-        change.wrap(group[0], f"with {tf}.device({argument}):", *group[1:])
-    objects = "object, and with it its" if len(stmts) == 1 else "objects, and with them their"
+    put_under(source, change, made, header)
+    objects = "object, and with it its" if len(made) == 1 else "objects, and with them their"
     words = (
         f"Makes the {objects} variables, on {device}, where they are read; check that they fit into its"
         " memory, and what else uses them."
@@ -106,15 +96,8 @@ def of_optimizer(situation: Situation, site: str | None) -> bool:
 
 
 def kept_by_others(source: Source, stmt: ast.stmt) -> bool:
-    """Whether a strategy or a library creates it, whose own rules say where."""
-    for parent in source.ancestors(stmt):
-        if isinstance(parent, ast.With) and any(
-            called(item.context_expr) == "scope" for item in parent.items
-        ):
-            return True
-        if isinstance(parent, Function) and parent.decorator_list:
-            return True
-    return False
+    """Whether a library creates it, by a decorator, whose own rules say where."""
+    return any(isinstance(one, Function) and bool(one.decorator_list) for one in source.ancestors(stmt))
 
 
 def _made_at(source: Source, line: int) -> ast.Assign | None:

@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
-import ast
-
 from app.fixes.code.device_notation import arrays
-from app.fixes.code.names import called, keyword
 from app.fixes.situation import Situation
 from app.fixes.syncs.tensorflow_summaries import of_summary
-from app.views.naming import some_of
 
-_CONTRIB = "(mxnet/ndarray/contrib.py)"
-_MONITOR = "(mxnet/monitor.py)"
+_CUSTOMARY = "which is customary, but has each batch wait for the devices. To wait seldom,"
+_LOOPS = {
+    "mxnet/module/base_module.py:fit": "Its metric, eval_metric, takes the outputs of each batch to numpy,"
+    f" {_CUSTOMARY} give fit a metric of your own, derived from that one's class, with an update() that goes"
+    " on only every so many batches; a monitor waits too, in each batch that its interval has it watch.",
+    "mxnet/gluon/contrib/estimator/estimator.py:fit": "Of each batch its MetricHandler takes outputs, labels"
+    f" and losses to numpy, {_CUSTOMARY} put one of your own into event_handlers: derived from"
+    " MetricHandler, given the estimator's train_metrics, with a batch_end() that goes on only every so many"
+    " batches.",
+}
+"""MXNet's own training loops."""
+_FUNCTIONS = {
+    "(mxnet/monitor.py)": "The monitor waits for all arrays in each batch that it watches, and takes its"
+    " statistics to Python: give it a larger interval, the first argument of Monitor. In the other batches"
+    " tic() and toc() wait for nothing.",
+    "while_loop (mxnet/ndarray/contrib.py)": "Outside of a hybridized block while_loop takes its condition as"
+    " a number before each turn, and waits for it. Make a fixed number of turns instead, each on the device:"
+    " compute the new states, and choose by {nd}.where, by the condition in their shape, between them and"
+    " the old ones.",
+    "cond (mxnet/ndarray/contrib.py)": "Outside of a hybridized block cond takes its condition as a number,"
+    " and waits for it. Where both results can be computed, choose between them on the device:"
+    " {nd}.where(condition, then, else).",
+}
+"""Functions of MXNet's, by how the evidence of what waits inside of them ends."""
 
 
 def of_library(situation: Situation) -> str | None:
@@ -19,40 +37,14 @@ def of_library(situation: Situation) -> str | None:
     if (said := of_summary(situation)) is not None:
         return said
     inside = [str(function) for function in situation.evidence("inside")]
-    if situation.framework != "mxnet" or not inside:
-        return None
-    if all(function.endswith(_MONITOR) for function in inside):
-        return _of_monitor(situation)
     stmt = next(iter(situation.statements), situation.source.tree)
-    nd = arrays(situation.source, stmt) or "mx.nd"
-    if inside == [f"while_loop {_CONTRIB}"]:
-        return (
-            "Outside of a hybridized block while_loop takes its condition as a number before each turn, and"
-            " waits for it. Make a fixed number of turns instead, each on the device: compute the new states,"
-            f" and choose by {nd}.where, by the condition in their shape, between them and the old ones."
-        )
-    if inside == [f"cond {_CONTRIB}"]:
-        return (
-            "Outside of a hybridized block cond takes its condition as a number, and waits for it. Where both"
-            f" results can be computed, choose between them on the device: {nd}.where(condition, then, else)."
-        )
+    for function, words in _FUNCTIONS.items():
+        if inside and all(one.endswith(function) for one in inside):
+            return words.format(nd=arrays(situation.source, stmt) or "mx.nd")
     return None
 
 
-def _of_monitor(situation: Situation) -> str:
-    """MXNet's Monitor waits for all arrays in each batch that its interval has it watch."""
-    made = [
-        f"{file}:{node.lineno}"
-        for file in dict.fromkeys([situation.file, *situation.files])
-        if (source := situation.opened(file)) is not None
-        for node in ast.walk(source.tree)
-        if isinstance(node, ast.Call)
-        and called(node) == "Monitor"
-        and (node.args or keyword(node, "interval"))
-    ]
-    where = f", made at {some_of(made, 'lines')}," if made else ""
-    return (
-        f"The monitor{where} waits for all arrays in each batch that it watches, and takes its statistics to"
-        " Python: give it a larger interval, the first argument of Monitor. In the other batches tic() and"
-        " toc() wait for nothing."
-    )
+def of_fit(situation: Situation) -> str | None:
+    """What is said of values that `fit` takes: nothing in it does but its metrics, and a monitor."""
+    through = {hop.via or "" for hop in situation.hops if hop.kind == "pull"}
+    return _LOOPS.get(through.pop()) if len(through) == 1 else None

@@ -253,7 +253,10 @@ def test_a_detour_is_one_finding_with_what_both_ways_cost() -> None:
     )
     assert finding.evidence["stations"] == ["cpu:1", "cpu:0", "cpu:2"]
     assert finding.evidence["causes"] == ["host-sync", "host-upload"]
-    assert finding.fix == "Keep the tensor on cpu:1, or copy it from there straight to where it is used."
+    assert finding.fix == (
+        "Keep the tensor on cpu:1, or copy it from there straight to where it is used. Python need not"
+        " take it: hand the tensor itself on."
+    )
 
 
 def test_many_tensors_on_the_same_way_are_one_finding() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from app.facts.transfers.hops import Hop
 from app.fixes.code.edits import applied
-from tests.unit.fixes.fix_cases import fixed, hop, op, proposed
+from tests.unit.fixes.fix_cases import fixed, hop, proposed
 
 MX = "import mxnet as mx\nfrom mxnet import gluon, nd\nCARD = mx.gpu(1)\n"
 
@@ -33,10 +33,6 @@ def made(text: str, made_at: tuple[int, ...] = (), copied_at: int = 0, **more: A
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        (
-            "y = nd.random.normal(shape=m.shape).as_in_context(m.context)",
-            "y = nd.random.normal(shape=m.shape, ctx=m.context)",
-        ),
         ("b[:] = nd.random.uniform(shape=8)", "b[:] = nd.random.uniform(shape=8, ctx=b.context)"),
         ("self.b[:, 1] = nd.ones(8)", "self.b[:, 1] = nd.ones(8, ctx=self.b.context)"),
     ],
@@ -100,30 +96,3 @@ def test_of_numbers_that_a_device_draws_otherwise_the_fix_says_so() -> None:
         before, found = proposed("default-device", MX + text, framework="mxnet", hops=rows, **told)
         assert found is not None and found.words.endswith(ending)
         assert change in applied(before, found.edits)
-
-
-FOREACH = """\
-class Minimal(gluon.Block):
-    def forward(self, seq):
-        w = self.w.data(seq.context)
-        start = nd.zeros((32, 64))
-        outputs, last = nd.contrib.foreach(lambda x, s: (nd.dot(x, w) + s, s), seq, start)  #!
-        return last
-"""
-MIXED: dict[str, Any] = {"ops": ["dot"], "ran_on": ["gpu:1"], "inputs_also_on": ["cpu:0"]} | {
-    "made_on_default_at": ["train.py:7"]
-}
-
-
-def test_in_a_function_the_context_of_its_input_is_preferred_to_a_name_of_the_module() -> None:
-    """Bug: a constant of the module was named in a block that goes by the context of its input."""
-    found = fixed("mixed-context", MX + FOREACH, framework="mxnet", **MIXED)
-    assert found is not None and "nd.zeros((32, 64), ctx=seq.context)" in found
-
-
-def test_a_forwards_input_is_taken_where_the_run_tells_that_it_lies_there() -> None:
-    plain = FOREACH.replace("self.w.data(seq.context)", "nd.relu(seq)")
-    there, elsewhere = op(6, "relu", "gpu:1"), op(6, "relu", "cpu:0")
-    for ran, context in (((there,), "seq.context"), ((elsewhere,), "CARD"), ((), "CARD")):
-        found = fixed("mixed-context", MX + plain, framework="mxnet", ran=ran, **MIXED)
-        assert found is not None and f"ctx={context})" in found

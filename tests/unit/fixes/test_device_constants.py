@@ -27,7 +27,6 @@ def written(text: str) -> str | None:
         ('[G, D] = ("/GPU:0", "/GPU:1")\n', "D"),
         ('DEVICES = ["/GPU:0", "/GPU:1"]\n', "DEVICES[1]"),
         ('DEVICES = {"body": "/GPU:0", "head": "/GPU:1"}\n', 'DEVICES["head"]'),
-        ('class Config:\n    CARD = "/GPU:1"\n', "Config.CARD"),
         ('def f():\n    with tf.device("/device:GPU:0"):\n        y\nD = "/GPU:1"\n', "D"),
         # What may be something else.
         ('D = "/GPU:1"\nD = g()\n', '"/GPU:1"'),
@@ -35,7 +34,6 @@ def written(text: str) -> str | None:
         ('G, *D = "/GPU:0", "/GPU:1"\n', '"/GPU:1"'),
         ('DEVICES = ["/GPU:0", "/GPU:1"]\nDEVICES.reverse()\n', '"/GPU:1"'),
         ('DEVICES = {"head": "/GPU:1", **more}\n', '"/GPU:1"'),
-        ('class Config:\n    CARD = "/GPU:1"\nConfig.CARD = g()\n', '"/GPU:1"'),
         ('def f():\n    D = "/GPU:1"\n', '"/GPU:1"'),
         ('with tf.device("GPU:0"):\n    y\n', '"GPU:1"'),
     ],

@@ -37,11 +37,11 @@ DEFAULT: dict[str, Case] = {
     ),
     "behind a condition": (
         "if a: y = x + 1  #!\nelse: y = x\n",
-        'if a:\n    with tf.device("/GPU:1"):\n        y = x + 1\nelse: y = x\n',
+        None,
     ),
     "between others": (
         "a = 1; y = f(x); b = 2  #!\n",
-        'a = 1\nwith tf.device("/GPU:1"):\n    y = f(x)\nb = 2\n',
+        None,
     ),
     "a text over lines, without a last end": (
         'log("""a\n  b""", x + 1)  #!',
@@ -57,7 +57,6 @@ DEFAULT: dict[str, Case] = {
     "given out": ("def f(x):\n    yield x + 1  #!\n", None),
     "the header of a loop": ("for y in x + 1:  #!\n    f(y)\n", None),
     "under a strategy": ("with strategy.scope():\n    y = x + 1  #!\n", None),
-    "run by a strategy": ("def f(x):\n    y = x + 1  #!\nstrategy.run(f, args=(x,))\n", None),
     "a decorator": ("@register(x + 1)  #!\ndef f(): pass\n", None),
     "no Python": ("y = x +  #!\n", None),
 }
@@ -141,7 +140,7 @@ with tf.device("/gpu:1"):
     ),
     "on one line": (
         "def g(tape): return tape.gradient(loss, v)  #!\n",
-        'def g(tape):\n    with tf.device("/GPU:1"):\n        return tape.gradient(loss, v)\n',
+        None,
     ),
     "there already": ('with tf.device("/GPU:1"):\n    g = tape.gradient(loss, v)  #!\n', None),
 }
@@ -150,7 +149,9 @@ with tf.device("/gpu:1"):
 @pytest.mark.parametrize("name", GRADIENTS)
 def test_gradients(name: str) -> None:
     before, after = GRADIENTS[name]
-    found = fixed("gradient-outside-scope", TF + before, forward_requested=["gpu:1", None])
+    forward = [number for number, one in enumerate(before.splitlines(), 2) if "loss = f()" in one]
+    ran = tuple(op(line, "MatMul", "gpu:1", "gpu:1") for line in forward)
+    found = fixed("gradient-outside-scope", TF + before, ran=ran, forward_requested=["gpu:1", None])
     assert found == (None if after is None else TF + after)
 
 
@@ -171,66 +172,11 @@ def test_gradients_of_ops_on_several_devices_have_no_one_scope() -> None:
     assert fixed("gradient-outside-scope", text, forward_requested="worker:0/gpu:1") is None
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        (
-            "y = tf.random.shuffle(x)  #!\n",
-            "y = tf.gather(x, tf.argsort(tf.random.uniform(tf.shape(x)[:1])))\n",
-        ),
-        (
-            "y = tf.random.shuffle(tf.stop_gradient(x))  #!\n",
-            "y = tf.gather(tf.stop_gradient(x), tf.argsort(tf.random.uniform(tf.shape(x)[:1])))\n",
-        ),
-        ("y = tf.random.shuffle(f(x))  #!\n", None),
-        ("y = tf.random.shuffle(x, seed=3)  #!\n", None),
-        ("y = tf.random.shuffle(x) + tf.random.shuffle(z)  #!\n", None),
-    ],
-)
-def test_a_shuffle_becomes_a_gather_which_gpus_have_kernels_for(before: str, after: str | None) -> None:
-    shuffle = {"kernel": "RandomShuffle has kernels for CPU", "dtype": "float32"}
-    assert fixed("no-kernel", TF + before, hops=(hop("no-kernel"),), **shuffle) == (after and TF + after)
-    # Not for a type that the gather has no kernel for, and not where the host is asked for.
-    assert fixed("no-kernel", TF + before, hops=(hop("no-kernel"),), **shuffle | {"dtype": "uint8"}) is None
-    made_there = (hop("no-kernel", "cpu:0", "gpu:0"),)
-    assert fixed("no-kernel", TF + before, hops=made_there, **shuffle) is None
-    asked = shuffle | {"on_host_as_asked": True}
-    assert fixed("no-kernel", TF + before, hops=(hop("no-kernel"),), **asked) is None
-
-
 def test_a_scope_of_the_host_is_no_fix_for_what_runs_there_anyway() -> None:
     text = 'with tf.device("/GPU:0"):\n    y, index = tf.unique(x)  #!\n    z = f(y)\n'
     unique = {"kernel": "UniqueV2 has kernels for CPU", "dtype": "float32"}
     assert fixed("no-kernel", TF + text, hops=(hop("no-kernel"),), **unique) is None
     assert fixed("no-kernel", TF + "def f(x): return tf.unique(x)  #!\n", **unique) is None
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        (
-            "def f(a):\n    p = tf.matmul(a, a, transpose_b=True)  #!\n"
-            "    return tf.cast(p, tf.float32) / 2\n",
-            "def f(a):\n    p = tf.matmul(tf.cast(a, tf.float32), tf.cast(a, tf.float32), transpose_b=True)\n"
-            "    return tf.cast(p, tf.float32) / 2\n",
-        ),
-        (
-            "s = tf.cast(tf.reduce_sum(tf.linalg.matmul(a, b)), dtype=tf.float32)  #!\n",
-            "s = tf.cast(tf.reduce_sum(tf.linalg.matmul(tf.cast(a, tf.float32), tf.cast(b, tf.float32))),"
-            " dtype=tf.float32)\n",
-        ),
-        ("def f(a):\n    p = tf.matmul(a, a)  #!\n    return p\n", None),
-        ("def f(a):\n    p = tf.matmul(a, a)  #!\n    tf.cast(p, tf.float32)\n    return p // 2\n", None),
-        ("s = tf.cast(tf.reduce_mean(tf.matmul(a, b)), tf.float32)  #!\n", None),
-        ("s = tf.cast(a @ b, tf.float32)  #!\n", None),
-    ],
-)
-def test_a_product_of_integers_is_of_floats_where_floats_are_made_of_it(
-    before: str, after: str | None
-) -> None:
-    kernel = "MatMul has GPU kernels for float16, float32, float64, none for int32"
-    found = fixed("no-kernel", TF + before, hops=(hop("no-kernel"),), kernel=kernel)
-    assert found == (None if after is None else TF + after)
 
 
 @pytest.mark.parametrize(
@@ -333,9 +279,8 @@ def f():
     ),
     "behind a semicolon": (
         "a = tf.Variable(1.0); n = 3\nf(a)  #!\n",
-        'with tf.device("/GPU:1"):\n    a = tf.Variable(1.0)\nn = 3\nf(a)\n',
+        None,
     ),
-    "two that may be meant": ("a = tf.Variable(1.0)\nb = tf.Variable(1.0)\nf(a, b)  #!\n", None),
     "a strategy's": ("with strategy.scope():\n    a = tf.Variable(1.0)\nf(a)  #!\n", None),
     "a layer's": ("def call(self, x):\n    return x * self.kernel  #!\n", None),
 }
@@ -344,10 +289,12 @@ def f():
 @pytest.mark.parametrize("name", VARIABLES)
 def test_a_variable_is_created_where_it_is_read(name: str) -> None:
     before, after = VARIABLES[name]
-    found = fixed(
-        "variable-home", TF + before, hops=(hop("variable-home", "cpu:0", "gpu:1"),), lives_on="cpu:0"
+    lines = [number for number, one in enumerate(before.splitlines(), 2) if "Variable(" in one]
+    read = hop("variable-home", "cpu:0", "gpu:1")
+    told = {"lives_on": "cpu:0", "created_at": [f"train.py:{line}" for line in lines[:1]]}
+    assert fixed("variable-home", TF + before, hops=(read,), **told) == (
+        None if after is None else TF + after
     )
-    assert found == (None if after is None else TF + after)
 
 
 def test_a_table_that_rows_are_looked_up_in_is_left_where_it_is() -> None:
@@ -355,22 +302,9 @@ def test_a_table_that_rows_are_looked_up_in_is_left_where_it_is() -> None:
     text = TF + "a = tf.Variable(1.0)\nf(a)  #!\n"
     whole = hop("variable-home", "cpu:0", "gpu:1")
     rows = hop("variable-home", "cpu:0", "gpu:1", producer_op="ResourceGather")
-    assert fixed("variable-home", text, hops=(whole,), lives_on="cpu:0") is not None
-    assert fixed("variable-home", text, hops=(rows,), lives_on="cpu:0") is None
-
-
-def test_the_evidence_names_the_variable() -> None:
-    text = 'a = tf.Variable(1.0, name="first")\nb = tf.Variable(1.0, name="second")\nf(a, b)  #!\n'
-    found = fixed(
-        "variable-home",
-        TF + text,
-        hops=(hop("variable-home", "cpu:0", "gpu:1"),),
-        lives_on="cpu:0",
-        variable="second",
-    )
-    assert found is not None and found.endswith(
-        'with tf.device("/GPU:1"):\n    b = tf.Variable(1.0, name="second")\nf(a, b)\n'
-    )
+    told = {"lives_on": "cpu:0", "created_at": "train.py:2"}
+    assert fixed("variable-home", text, hops=(whole,), **told) is not None
+    assert fixed("variable-home", text, hops=(rows,), **told) is None
 
 
 QUEUE = """\
@@ -417,95 +351,6 @@ def test_a_variable_goes_into_the_scope_that_the_code_names_beside_it() -> None:
     assert found is not None and f"with tf.device(self.card):\n    {line}" in found
 
 
-UPLOADS: dict[str, Case] = {
-    "a constant with a name": (
-        """\
-for x in data:
-    weights = tf.constant(table)  #!
-    step(x, weights)
-""",
-        """\
-weights = tf.constant(table)
-for x in data:
-    step(x, weights)
-""",
-    ),
-    "an argument, two loops, a scope": (
-        """\
-for epoch in range(9):
-    for x in data:
-        with tf.device("/GPU:1"):
-            step(
-                x,
-                tf.constant([1.0, 2.0]),  #!
-            )
-""",
-        """\
-with tf.device("/GPU:1"):
-    tensor = tf.constant([1.0, 2.0])
-for epoch in range(9):
-    for x in data:
-        with tf.device("/GPU:1"):
-            step(
-                x,
-                tensor,
-            )
-""",
-    ),
-    "the same within an epoch only": (
-        """\
-def train():
-    for epoch in range(9):
-        for x in data: step(x, tf.constant(epoch))  #!
-""",
-        """\
-def train():
-    for epoch in range(9):
-        tensor = tf.constant(epoch)
-        for x in data: step(x, tensor)
-""",
-    ),
-    "a pipeline, delivered": (
-        """\
-dataset = tf.data.Dataset.from_tensor_slices(images).batch(8)
-for x in dataset:
-    step(x)  #!
-""",
-        """\
-dataset = tf.data.Dataset.from_tensor_slices(images).batch(8).apply(\
-tf.data.experimental.prefetch_to_device("/GPU:1"))
-for x in dataset:
-    step(x)
-""",
-    ),
-    "a pipeline in the loop's header": (
-        "for i, x in enumerate(tf.data.Dataset.range(9).batch(8)):  #!\n    step(x)\n",
-        "for i, x in enumerate(tf.data.Dataset.range(9).batch(8).apply("
-        'tf.data.experimental.prefetch_to_device("/GPU:1"))):\n    step(x)\n',
-    ),
-    "a name that had another value": (
-        "w = None\nfor x in data:\n    step(w)\n    w = tf.constant(table)  #!\n",
-        "w = None\ntensor = tf.constant(table)\nfor x in data:\n    step(w)\n    w = tensor\n",
-    ),
-    "different each time": ("for x in data:\n    step(tf.constant(x))  #!\n", None),
-    "changed in the loop": (
-        "for x in data:\n    step(tf.constant(table))  #!\n    table[0] = 1\n",
-        None,
-    ),
-    "random": ("for x in data:\n    step(tf.constant(np.random.rand(3)))  #!\n", None),
-    "made anew": ("while more():\n    step(tf.constant(load()))  #!\n", None),
-    "no loop": ("step(tf.constant(table))  #!\n", None),
-    "prefetched already": ("d = tf.data.Dataset.range(9).prefetch(1)\nfor x in d:\n    step(x)  #!\n", None),
-}
-
-
-@pytest.mark.parametrize("name", UPLOADS)
-def test_data_that_is_sent_each_time(name: str) -> None:
-    before, after = UPLOADS[name]
-    found = fixed("host-upload", TF + before, hops=(hop("host-upload", "cpu:0", "gpu:1"),))
-    assert found == (None if after is None else TF + after)
-
-
 def test_devices_that_cannot_be_delivered_to_have_elements_prepared_ahead() -> None:
     text = "d = tf.data.Dataset.range(9)\nfor x in d:  #!\n    step(x)\n"
     used = hop("colocation", "cpu:0", "cpu:1", blames="producer")
@@ -520,6 +365,28 @@ def test_an_assignment_kept_beside_its_variable_gets_no_fix_of_the_pipeline() ->
     text = "d = tf.data.Dataset.range(9)\nfor x in d:\n    v.assign_sub(f(x))  #!\n"
     sent = hop("colocation", "cpu:0", "cpu:1", op="AssignSubVariableOp")
     assert fixed("colocation", TF + text, hops=(sent,), colocated_with="v", lives_on="cpu:1") is None
+
+
+@pytest.mark.parametrize(
+    ("loop", "after"),
+    [
+        (
+            "d = tf.data.Dataset.range(9).batch(8)\nfor x in d:\n    step(x)  #!\n",
+            'd = tf.data.Dataset.range(9).batch(8).apply(tf.data.experimental.prefetch_to_device("/GPU:1"))\n'
+            "for x in d:\n    step(x)\n",
+        ),
+        (
+            "for i, x in enumerate(tf.data.Dataset.range(9)):  #!\n    step(x)\n",
+            "for i, x in enumerate(tf.data.Dataset.range(9)"
+            '.apply(tf.data.experimental.prefetch_to_device("/GPU:1"))):\n    step(x)\n',
+        ),
+        ("d = tf.data.Dataset.range(9).prefetch(1)\nfor x in d:\n    step(x)  #!\n", None),
+    ],
+)
+def test_a_pipeline_delivers_to_the_gpu_that_uses_its_elements(loop: str, after: str | None) -> None:
+    used = hop("colocation", "cpu:0", "gpu:1", blames="producer")
+    found = fixed("colocation", TF + loop, hops=(used,), producer_colocated_with="the iterator")
+    assert found == (None if after is None else TF + after)
 
 
 @pytest.mark.parametrize(
@@ -538,10 +405,6 @@ def test_an_assignment_kept_beside_its_variable_gets_no_fix_of_the_pipeline() ->
         (
             "g = tf.function(f, jit_compile=args.xla)\ng(1)  #!\n",
             "g = tf.function(f, jit_compile=False)\ng(1)\n",
-        ),
-        (
-            'model.compile(\n    "sgd",\n    loss="mse",\n)\nmodel.fit(x)  #!\n',
-            'model.compile(\n    "sgd",\n    loss="mse", jit_compile=False,\n)\nmodel.fit(x)\n',
         ),
         ("a = tf.function(f, jit_compile=True)\nb = tf.function(g, jit_compile=True)\na(1)  #!\n", None),
         ("model.fit(x)  #!\n", None),

@@ -70,7 +70,7 @@ def test_a_finding_without_a_line_or_a_text_has_no_fix() -> None:
 
 
 def test_names_of_other_scripts_and_a_mark_at_the_start_are_no_hindrance() -> None:
-    before = "\ufeffimport tensorflow as tf\n\u03b1 = '\u00e9\u00e9'; y = \u03b1\u03b2 + tf.ones(3)  #!\n"
+    before = "\ufeffimport tensorflow as tf\n\u03b1 = '\u00e9\u00e9'\ny = \u03b1\u03b2 + tf.ones(3)  #!\n"
     text, found = proposed("default-device", before, hops=(hop("default-device", "gpu:1"),))
     assert found is not None
     assert applied(text, found.edits) == (

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from app.diagnosis.causes.host_sync.line_advice import EITHER
-from tests.unit.fixes.fix_cases import fixed, hop, said
+from tests.unit.fixes.fix_cases import hop, said
 
 TF = "import tensorflow as tf\n"
 MX = "import mxnet as mx\n"
-Case = tuple[str, str]
-
-
-def metric_fixed(kind: str, text: str, src: str = "gpu:0") -> str | None:
-    return fixed("host-sync", text, hops=(hop("host-sync", src, each=1.0),), taken_by=kind)
 
 
 def metric_said(text: str, framework: str, kind: str, **fields: Any) -> str:
@@ -23,80 +16,11 @@ def metric_said(text: str, framework: str, kind: str, **fields: Any) -> str:
     return said("host-sync", text, framework=framework, hops=(pull,), taken_by=kind) or ""
 
 
-METRICS: dict[str, Case] = {
-    "updated": (
-        """\
-acc = tf.keras.metrics.Accuracy()
-for x, y in data:
-    acc.update_state(y, y_pred=f(x).numpy())  #!
-""",
-        """\
-acc = tf.keras.metrics.Accuracy()
-for x, y in data:
-    acc.update_state(y, y_pred=f(x))
-""",
-    ),
-    "called, an attribute": (
-        """\
-from tensorflow.keras import metrics as m
-class Loop:
-    def __init__(self):
-        self.mean = m.Mean("loss")
-    def run(self):
-        for x in data:
-            self.mean(float(f(x)))  #!
-""",
-        """\
-from tensorflow.keras import metrics as m
-class Loop:
-    def __init__(self):
-        self.mean = m.Mean("loss")
-    def run(self):
-        for x in data:
-            self.mean(f(x))
-""",
-    ),
-}
-
-
-@pytest.mark.parametrize(("before", "after"), METRICS.values(), ids=METRICS)
-def test_a_metric_of_keras_is_handed_the_tensor(before: str, after: str) -> None:
-    kind = "float" if "float(" in before else "numpy"
-    assert metric_fixed(kind, TF + before) == TF + after
-
-
-def test_a_metric_reckons_in_the_scope_of_the_tensors_device() -> None:
-    """Else all of the tensor went to the default device, where the metric has its variables."""
-    text = (
-        TF
-        + "acc = tf.keras.metrics.Accuracy()\nfor x, y in data:\n    acc.update_state(y, f(x).numpy())  #!\n"
-    )
-    scoped = '    with tf.device("/GPU:1"):\n        acc.update_state(y, f(x))\n'
-    assert (metric_fixed("numpy", text, src="gpu:1") or "").endswith(scoped)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "for x, y in data:\n    acc.update_state(y, f(x).numpy())  #!\n",  # who knows what it is
-        "acc = own.metrics.Accuracy()\nfor x in data:\n    acc.update_state(f(x).numpy())  #!\n",
-        "acc = tf.keras.metrics.Mean()\nfor x in data:\n    acc.update_state(g(f(x).numpy()))  #!\n",
-        "acc = tf.keras.metrics.Mean()\nfor x in data:\n    acc.update_state(int(f(x)))  #!\n",
-        "acc = tf.keras.metrics.Mean()\nacc = Own()\nfor x in data:\n    acc.update_state(float(f(x)))  #!\n",
-    ],
-)
-def test_what_may_need_numpy_is_left_as_it_is(text: str) -> None:
-    assert metric_fixed("int" if "int(" in text else "numpy", TF + text) is None
-
-
 def test_of_a_named_value_the_metric_is_told_that_takes_it() -> None:
     made = "acc = tf.keras.metrics.Accuracy()\n"
     text = "for x, y in data:\n    p = f(x).numpy()  #!\n    acc.update_state(y, p)\n"
     told = metric_said(TF + made + text, "tensorflow", "numpy")
     assert told.startswith("acc.update_state at train.py:5 is of a metric of Keras")
-    of_several = "for m in metrics:\n    m.update_state(f(x).numpy())  #!\n"
-    told = metric_said(TF + of_several, "tensorflow", "numpy")
-    assert told.startswith("If m.update_state at train.py:3 is of a metric of Keras")
 
 
 def test_what_numpy_makes_for_a_metric_is_not_the_tensor_itself() -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from app.facts.placement import Op
 from app.fixes.code.edits import applied
 from tests.unit.fixes.fix_cases import fixed, hop, op, proposed, said
 
@@ -132,26 +131,12 @@ def test_each_call_that_makes_one_of_the_objects_gets_the_scope() -> None:
 TABLE = "import tensorflow as tf\ntable = tf.Variable(rows)\nused = tf.nn.embedding_lookup(table, ids)  #!\n"
 
 
-def test_a_table_that_nobody_placed_is_created_where_its_rows_are_used() -> None:
-    """Bug: its words named no line, and no change was proposed."""
+def test_of_a_table_it_is_said_which_line_creates_it() -> None:
+    """It may be where it is for its size, so that no change is proposed."""
     read = hop("variable-home", "gpu:0", "gpu:1", producer_op="ResourceGather", site="train.py:3")
-    looked_up, made = op(3, "ResourceGather", "gpu:0", "gpu:1"), op(2, "VarHandleOp", "gpu:0")
-
-    def told(text: str = TABLE, *ran: Op, **more: Any) -> str | None:
-        known: dict[str, Any] = {"created_at": "train.py:2", "created_alone": True, "rows": True} | more
-        return fixed("variable-home", text, hops=(read,), ran=(looked_up, made, *ran), **known)
-
-    assert told() == (
-        'import tensorflow as tf\nwith tf.device("/GPU:1"):\n    table = tf.Variable(rows)\n'
-        "used = tf.nn.embedding_lookup(table, ids)\n"
-    )
-    assert told(TABLE, op(9, "ResourceGather", "gpu:0")) is None
-    assert told(created_alone=False) is None
-    # It was put where it is, as may be for its size.
-    assert told(TABLE.replace("table =", 'with tf.device("/GPU:0"): table =')) is None
-    assert told(created_in="gpu:0") is None
-    words = said("variable-home", TABLE, hops=(read,), created_at="train.py:2", rows=True, dst="gpu:1")
-    assert words == (
+    told: dict[str, Any] = {"hops": (read,), "created_at": "train.py:2", "rows": True, "dst": "gpu:1"}
+    assert fixed("variable-home", TABLE, **told) is None
+    assert said("variable-home", TABLE, **told) == (
         "Create the table on gpu:1, where its rows are used, if it fits into that memory: train.py:2 creates"
         " it."
     )

@@ -158,7 +158,7 @@ def test_what_falls_to_the_host_with_all_its_tensors_is_a_warning_with_its_line_
     )
     rule = "an op without a GPU kernel for its types runs on the host (soft placement)"
     assert (row["rules"], row["confidence"]) == ([rule], "high")
-    assert "+    product = tf.matmul(tf.cast(x, tf.float32), tf.cast(x, tf.float32))" in row["repair"]["diff"]
+    assert row["repair"] is None
     assert row["source"]["line"] == 4
     [unread] = foresee(flow, shipped_table(), 0, "2.21.0").findings
     assert unread["fix"].startswith("Compute it in float32, which GPUs have a kernel for")
@@ -533,23 +533,22 @@ def test_one_process_is_told_without_its_name(tmp_path: Path) -> None:
 
 def test_a_prediction_has_the_fix_as_code_that_the_finding_would_have() -> None:
     text = """import tensorflow as tf
-with tf.device("/GPU:0"):
+with tf.device("/GPU:1"):
     x = tf.random.normal((64, 16))
-    y = tf.random.shuffle(x)
+y = x * x
 """
     records = [
-        made_on_the_default(3) | {"requested": "gpu:0"},
-        record("RandomShuffle", 4, [(0, FLOAT)], requested="gpu:0"),
+        made_on_the_default(3) | {"requested": "gpu:1"},
+        record("Mul", 4, [(0, FLOAT), (0, FLOAT)]),
     ]
-    foreseen = foresee(parse_flow(notes(records)), shipped_table(), text_of={"train.py": text}.get)
-    [row] = foreseen.findings
+    flow = parse_flow(notes(records))
+    [row] = foresee(flow, shipped_table(), 2, text_of={"train.py": text}.get).findings
     assert row["fix"] == row["repair"]["words"]  # text, page and --json tell the same
-    added = [line[1:].strip() for line in row["repair"]["diff"].splitlines() if line.startswith("+")]
-    assert added == ["y = tf.gather(x, tf.argsort(tf.random.uniform(tf.shape(x)[:1])))"]
+    added = [line[1:] for line in row["repair"]["diff"].splitlines() if line.startswith("+")]
+    assert added == ["    y = x * x"]
     # Where the text is not known there is none.
-    [untold] = seen(records[:2]).findings
+    [untold] = seen(records, 2).findings
     assert untold["repair"] is None
-    assert "tf.gather(x, tf.argsort(tf.random.uniform(tf.shape(x)[:1])))" in untold["fix"]
 
 
 def _in_the_hosts_scope(op: str, **more: Any) -> list[dict[str, Any]]:

@@ -38,6 +38,10 @@ def advice(evidence: Mapping[str, Any]) -> str:
     said = function_scopes.advice(evidence, start) or (
         f"Keep the tensor on {start}, or copy it from there straight to where it is used."
     )
+    if "Python" in each(evidence.get("by")):
+        again = each(evidence.get("tensor_again_at"))
+        at = f", at {some_of(again, 'lines')}" if again else ""
+        said += f" Python need not take it: hand the tensor itself on{at}."
     if _at_one_statement(evidence):
         said += (
             " One line takes every step of the way: leave the stop between out of what it is told to go by."

@@ -9,7 +9,7 @@ from app.diagnosis.cause import Cause
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.transfers.transfer import READS, Transfer
-from app.fixes.paths import repeated_uploads
+from app.fixes.paths.input_pipelines import prefetched
 from app.judgments.severity import INFO
 from app.views.naming import each, some_of
 
@@ -109,5 +109,5 @@ CAUSE = Cause(
     because=because,
     advice=advice,
     act=lambda hop: (hop.src, hop.dst, hop.cause.blames),
-    fix=repeated_uploads.colocation,
+    fix=prefetched,
 )

@@ -14,7 +14,7 @@ from app.diagnosis.wording.ends import destination, source
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.devices import in_order, is_gpu, is_host
-from app.fixes.contexts import array_contexts
+from app.fixes.contexts.creation_contexts import default_context
 from app.fixes.scopes import device_scopes
 from app.fixes.situation import Draft, Situation
 from app.judgments.severity import WARNING
@@ -163,7 +163,7 @@ def fix(situation: Situation) -> Draft | None:
     if situation.evidence("cut_on_host"):
         return None
     if situation.framework == "mxnet":
-        return array_contexts.default_context(situation)
+        return default_context(situation)
     return device_scopes.default_device(situation)
 
 

@@ -7,7 +7,7 @@ import ast
 from app.diagnosis.dialects import function_scopes
 from app.facts.devices import default_device, in_order
 from app.fixes.code.device_notation import alone
-from app.fixes.code.names import assignment_of, called, root_of
+from app.fixes.code.names import called, root_of, value_of
 from app.fixes.code.parsed_source import first_line, is_compound, own_nodes
 from app.fixes.scopes.distribution_strategies import has_strategy
 from app.fixes.situation import Situation
@@ -75,15 +75,11 @@ def _with_variables(situation: Situation, said: str) -> str | None:
         for node in own_nodes(stmt)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and called(node)
     }
-    made = {
-        name: assignment
-        for name in holders - {""}
-        if (assignment := assignment_of(source, name, stmt)) is not None
-        and isinstance(assignment.value, ast.Call)
-    }
+    values = {name: value_of(source, name, stmt) for name in holders - {""}}
+    made = {name: value for name, value in values.items() if isinstance(value, ast.Call)}
     if len(made) == 1:
-        name, assignment = made.popitem()
-        site = f"{situation.file}:{first_line(assignment)}"
+        name, value = made.popitem()
+        site = f"{situation.file}:{value.lineno}"
         return (
             f"{name} keeps variables on {default}: make it in the device scope of {device}, at {site}, and"
             " call it in that scope here too; one without the other sends them in each step."

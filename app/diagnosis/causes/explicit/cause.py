@@ -10,11 +10,14 @@ from app.diagnosis.rules.repeated_copies import call_of
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.scope_openers import library
 from app.diagnosis.wording.transfer_words import TransferWords
-from app.facts.devices import is_host
+from app.facts.devices import in_order, is_host
 from app.facts.transfers.transfer import Transfer
-from app.fixes.contexts.repeated_copies import made_there
+from app.fixes.situation import Situation
 from app.judgments.severity import INFO
-from app.views.naming import one
+from app.views.naming import one, some_of
+
+_WITH_PARAMETERS = frozenset({"Embedding", "FullyConnected", "Convolution", "Deconvolution", "RNN"})
+"""Ops that gluon's layers run with parameters of theirs."""
 
 
 def called_copy(transfer: Transfer) -> dict[str, Any] | None:
@@ -105,11 +108,25 @@ def _placed_by_call(facts: Facts) -> str:
     return f"{told[0].upper()}{told[1:]}."
 
 
+def line_advice(situation: Situation, said: str) -> str:
+    """Of a layer of MXNet whose parameters live on the host, its output copied to a device in each step."""
+    hops = [hop for hop in situation.hops if hop.count != 0]
+    devices = some_of(in_order(hop.dst for hop in hops), "devices")
+    made_here = all(is_host(hop.src) and hop.producer_site == hop.site for hop in hops)
+    if not hops or not made_here or any(hop.producer_op not in _WITH_PARAMETERS for hop in hops):
+        return said
+    return (
+        f"The parameters of {hops[0].producer_op} live on {hops[0].src}. If they fit into the memory of"
+        f" {devices}, move them once, after initialize(), by collect_params().reset_ctx(..), and hand it its"
+        " input there: then neither what it makes nor the gradients of that cross."
+    )
+
+
 CAUSE = Cause(
     code="explicit",
     severity=INFO,
     meaning="The code named both devices.",
     summary=summary,
     because=because,
-    fix=made_there,
+    line_advice=line_advice,
 )

@@ -13,8 +13,7 @@ from app.facts.devices import parse
 from app.facts.syncs import Sync
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import Transfer
-from app.fixes.scopes.device_scopes import gradient_scope
-from app.fixes.scopes.gradient_stages import forward_devices
+from app.fixes.scopes.device_scopes import forward_devices, gradient_scope
 from app.fixes.situation import Situation
 from app.judgments.severity import WARNING
 from app.views.naming import flat

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import ast
-
+from app.facts.devices import in_order
 from app.fixes.clocks.measurements import for_timing
 from app.fixes.code.device_notation import arrays, tensorflow
-from app.fixes.code.names import called, dotted
-from app.fixes.flow.host_reads import takes
 from app.fixes.flow.metric_updates import of_metric, taken_by_mxnet
 from app.fixes.flow.value_flow import uses
 from app.fixes.flow.value_roles import Role, Use
-from app.fixes.loops.array_rows import of_rows
-from app.fixes.loops.running_averages import of_carried
-from app.fixes.loops.sums_by_device import of_many_summed
 from app.fixes.situation import Situation
 from app.fixes.syncs.blocking_options import of_clipping
-from app.fixes.syncs.library_calls import of_library
-from app.fixes.syncs.library_loops import of_fit
+from app.fixes.syncs.library_calls import of_fit, of_library
+from app.views.naming import some_of
 
 EITHER = (
     "Take the value every so many steps, or once at the end, if it is only looked at; where the program goes"
@@ -25,32 +19,22 @@ EITHER = (
 )
 """For values of which it is not known what they are taken for."""
 LOOKED_AT = "Take the value every so many steps, or keep it on the device and take it once at the end."
-_PLAIN = frozenset({"min", "max", "float", "int", "round", "abs", "len", "pow"})
 _SENTENCES = {
     Role.ENDS_LOOP: "It decides at {site} whether the loop goes on: test every so many rounds only if further"
     " rounds do no harm{loop}.",
     Role.FAILS: "It is checked at {site} in each step: check every so many steps if those until then do no"
     " harm.",
     Role.DECIDES: "The `if` at {site} needs it in each step. Where it decides what is computed, choose"
-    " between the new and the old values on the device with {where}; ask seldom only where what it guards may"
-    " wait.",
+    " between the new and the old values on the device with {where}, or limit gradients with {clip}; ask"
+    " seldom only where what it guards may wait.",
     Role.ENVIRONMENT: "{by} at {site} needs it in each step: take all of a step's values in one fetch, those"
     " of several environments together.",
     Role.GOES_BACK: "{by} at {site} goes on with it: hand the tensor itself on there; where that takes only"
-    " numbers, compute with a mask on the device ({mask}).",
+    " numbers, compute with a mask on the device (a comparison, {where}).",
     Role.COMES_BACK: "What is made of it goes back by {by} at {site}: make that on the device, with the"
     " framework's ops; where Python has to make it, take all that it needs of a step in one fetch.",
     Role.METRIC: "{by} at {site} is of a metric of Keras, which reckons with tensors too: hand it the"
     " tensor itself, and nothing waits until its result is read.",
-    Role.LIKE_METRIC: "If {by} at {site} is of a metric of Keras, hand it the tensor itself: it reckons on"
-    " the device then, and nothing waits until its result is read.",
-    Role.CHOOSES: "{by} at {site} chooses by it, and the program goes on with the choice: choose on the"
-    " device ({choosing}), and take only what is chosen, that of several environments or samples in one"
-    " fetch.",
-    Role.SELECTS: "It selects from {by} at {site}: if that is a tensor, select on the device with {gather};"
-    " else take all that a step selects by in one fetch.",
-    Role.ASSIGNS: "It tells which part of {by} is assigned at {site}: take all that a step needs for that"
-    " in one fetch.",
     Role.KEPT: "It is kept in {by} at {site}, which other code reads: take all that this needs of a"
     " step in one fetch, or, if it is only looked at, once at the end.",
 }
@@ -65,25 +49,30 @@ def line_advice(situation: Situation, said: str) -> str | None:
 
 
 def _by_use(situation: Situation) -> str:
-    if (site := _assigned_by_python(situation)) is not None:
-        return f"Note the value where Python assigns it, at {site}: it is known there, and nothing waits."
-    for known in (of_fit, of_metric, of_clipping, of_rows):
+    for known in (of_fit, of_metric, of_clipping):
         if (said := known(situation)) is not None:
             return said
     found = sorted(uses(situation), key=lambda use: list(Role).index(use.role))
-    followed = all(use.role in (Role.KEPT, Role.UNKNOWN) for use in found)
-    for summed in (of_many_summed(situation), of_carried(situation, sums=bool(found))):
-        if followed and summed is not None:
-            return summed
+    if all(use.role in (Role.KEPT, Role.UNKNOWN) for use in found) and (said := _of_several(situation)):
+        return said
     return _of_uses(situation, found) if found else LOOKED_AT
+
+
+def _of_several(situation: Situation) -> str:
+    """Of the rows of an array, or a sum over variables: values that one step takes one by one; '' for one."""
+    in_step = sum(hop.each or 0 for hop in situation.hops if hop.kind == "pull")
+    devices = in_order({hop.src for hop in situation.hops})
+    if in_step < 2 * len(devices) or not situation.hops:
+        return ""
+    return (
+        f"Each step takes {in_step:.0f} values here, one by one: join them on"
+        f" {some_of(devices, 'devices')}, or add them up there, and take the whole by one fetch."
+    )
 
 
 def _of_uses(situation: Situation, found: list[Use]) -> str:
     first = found[0]
-    if first.role == Role.ENVIRONMENT:
-        # What the environment is handed was chosen first.
-        first = next((use for use in found if use.role == Role.CHOOSES), first)
-    if first.role in (Role.SELECTS, Role.ASSIGNS, Role.KEPT, Role.UNKNOWN):
+    if first.role in (Role.KEPT, Role.UNKNOWN):
         back = next((to for use in found if (to := _sent_back(situation, use)) is not None), None)
         if back is not None:
             return (
@@ -94,57 +83,21 @@ def _of_uses(situation: Situation, found: list[Use]) -> str:
 
 
 def _sentence(situation: Situation, use: Use) -> str:
-    if use.role == Role.DECIDES and (clip := _clipping(situation)):
-        return (
-            f"The `if` at {use.site} needs it in each step. Where it limits gradients, limit them on the"
-            f" device with {clip}: that decides there, and nothing waits."
-        )
     if use.role == Role.METRIC and situation.framework == "mxnet":
         return taken_by_mxnet(use.by, use.site)
-    where, gather, loop, mask = _named_ops(situation)
-    choosing = _choosing(situation, use.by) if use.role == Role.CHOOSES else ""
-    return _SENTENCES.get(use.role, EITHER).format(
-        site=use.site, by=use.by, where=where, gather=gather, loop=loop, mask=mask, choosing=choosing
-    )
+    ops = _named_ops(situation)
+    return _SENTENCES.get(use.role, EITHER).format(site=use.site, by=use.by, **ops)
 
 
-def _choosing(situation: Situation, name: str) -> str:
-    """How the file writes on the device what Python chooses by."""
+def _named_ops(situation: Situation) -> dict[str, str]:
+    """How the file writes a choice by values, a limit of gradients, and a loop on the device."""
     stmt = next(iter(situation.statements), situation.source.tree)
-    draws = name.startswith("choice")
     if situation.framework == "mxnet":
-        nd = arrays(situation.source, stmt) or "mx.nd"
-        return f"{nd}.sample_multinomial, of probabilities" if draws else f"{nd}.{name}"
-    tf = tensorflow(situation.source, stmt) or "tf"
-    return f"{tf}.random.categorical, of their logarithms" if draws else f"{tf}.{name}"
-
-
-def _clipping(situation: Situation) -> str:
-    """How the file writes the limit to what is taken, if that is a norm; '' for other values."""
-    taken = [take for stmt in situation.statements for take in takes(situation, stmt)]
-    names = {called(part) for take in taken for part in ast.walk(take.value)}
-    if situation.framework == "tensorflow":
-        tf = tensorflow(situation.source, taken[0].node) if taken else None
-        return f"{tf or 'tf'}.clip_by_global_norm" if "global_norm" in names else ""
-    powers = any(
-        isinstance(part, ast.BinOp) and isinstance(part.op, ast.Pow)
-        for take in taken
-        for part in ast.walk(take.value)
-    )
-    norm = "norm" in names or ("sqrt" in names and (powers or names & {"square", "power"}))
-    return "gluon.utils.clip_global_norm(.., check_isfinite=False)" if norm else ""
-
-
-def _named_ops(situation: Situation) -> tuple[str, str, str, str]:
-    """How the file writes a choice and a selection by values, and more for loops and masks."""
-    at = situation.source.tree
-    stmt = next(iter(situation.statements), at)
-    if situation.framework == "mxnet":
-        nd = arrays(situation.source, stmt) or "mx.nd"
-        return f"{nd}.where", f"{nd}.take", "", f"a comparison, {nd}.where"
+        where = f"{arrays(situation.source, stmt) or 'mx.nd'}.where"
+        return {"where": where, "clip": "gluon.utils.clip_global_norm(.., check_isfinite=False)", "loop": ""}
     tf = tensorflow(situation.source, stmt) or "tf"
     loop = f", or make the whole loop a {tf}.while_loop in one {tf}.function"
-    return f"{tf}.where", f"{tf}.gather", loop, f"a comparison, {tf}.where"
+    return {"where": f"{tf}.where", "clip": f"{tf}.clip_by_global_norm", "loop": loop}
 
 
 def _sent_back(situation: Situation, use: Use) -> tuple[str, str] | None:
@@ -162,36 +115,3 @@ def _sent_back(situation: Situation, use: Use) -> tuple[str, str] | None:
 
 def _taken_from(situation: Situation) -> set[str]:
     return {hop.src for hop in situation.hops}
-
-
-def _assigned_by_python(situation: Situation) -> str | None:
-    """The one line that gives the taken variable its value, if Python's data went there."""
-    source = situation.source
-    for stmt in situation.statements:
-        for take in takes(situation, stmt):
-            path = dotted(take.value)
-            calls = (node for node in ast.walk(source.tree) if isinstance(node, ast.Call))
-            giving = [call for call in calls if path and _gives(call, path)]
-            if len(giving) != 1:
-                continue
-            site = f"{situation.file}:{giving[0].lineno}"
-            sent = any(
-                hop.cause.code == "host-upload" and hop.site == site and hop.dst in _taken_from(situation)
-                for hop in situation.others
-                if hop.count != 0
-            )
-            if sent and _reckoned(giving[0]):
-                return site
-    return None
-
-
-def _gives(call: ast.Call, path: str) -> bool:
-    """Whether it is ``variable.assign(..)``."""
-    method = call.func
-    return isinstance(method, ast.Attribute) and method.attr == "assign" and dotted(method.value) == path
-
-
-def _reckoned(call: ast.Call) -> bool:
-    """Whether Python's own functions alone make what is assigned."""
-    calls = [part for one in call.args for part in ast.walk(one) if isinstance(part, ast.Call)]
-    return len(call.args) == 1 and all(dotted(one.func) in _PLAIN for one in calls)

@@ -17,7 +17,6 @@ from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import Transfer
 from app.fixes.flow.returned_data import taken_before
-from app.fixes.paths import repeated_uploads
 from app.fixes.situation import Situation
 from app.judgments.judgment import Judgment
 from app.judgments.severity import INFO, WARNING
@@ -119,7 +118,6 @@ CAUSE = Cause(
     advice=advice,
     line_advice=line_advice,
     act=of_line,
-    fix=repeated_uploads.host_upload,
     severity_of=severity_of,
     with_lines=with_thread,
     evidence_of=evidence_of,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from app.diagnosis.cause import Cause
 from app.diagnosis.causes.mixed_context.detection import CODE, mixed_findings
 from app.diagnosis.wording.evidence_facts import Facts
 from app.fixes.contexts.array_contexts import mixed_context
-from app.fixes.contexts.array_creators import of_mixed
 from app.judgments.severity import ERROR
+from app.views.naming import each, some_of
 
 
 def because(facts: Facts) -> str:
@@ -29,6 +32,18 @@ def because(facts: Facts) -> str:
     return f"{made} An array that is made without a context lies on the current one, cpu(0) by default."
 
 
+def advice(evidence: Mapping[str, Any]) -> str:
+    """To make them on one device, where it is known which lines name no context; else to bring them."""
+    met = {*each(evidence.get("ran_on")), *each(evidence.get("inputs_also_on"))} - {"cpu:0"}
+    made = each(evidence.get("made_on_default_at"))
+    if len(met) != 1 or not made:
+        return "Bring the inputs to one device before the op: x.as_in_context(y.context)."
+    return (
+        f"Make it on {met.pop()} from the start, by ctx= of what is called at {some_of(made, 'lines')};"
+        " as_in_context before the op would copy it each time."
+    )
+
+
 CAUSE = Cause(
     code=CODE,
     severity=ERROR,
@@ -37,8 +52,7 @@ CAUSE = Cause(
         " CPU and a GPU together raise, by MXNet's source."
     ),
     because=because,
-    advice="Bring the inputs to one device before the op: x.as_in_context(y.context).",
-    line_advice=of_mixed,
+    advice=advice,
     detect=lambda run: mixed_findings(run.tables),
     fix=mixed_context,
 )

@@ -12,7 +12,6 @@ from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.devices import is_gpu, is_host
 from app.facts.kernels.kernel_table import without_gpu_kernel
 from app.facts.transfers.transfer import Transfer
-from app.fixes.kernels import integer_products
 from app.fixes.kernels.equivalents import instead, lacking
 from app.judgments.severity import INFO, WARNING
 from app.views.naming import each, some_of
@@ -114,7 +113,6 @@ CAUSE = Cause(
     because=because,
     advice=advice,
     act=of_line,
-    fix=integer_products.no_kernel,
     severity_of=severity_of,
     op_named=blamed_op,
 )

@@ -6,8 +6,6 @@ from app.diagnosis.cause import Cause
 from app.diagnosis.causes.replica_drift.detection import CODE, drift_findings
 from app.diagnosis.wording.evidence_facts import Facts
 from app.fixes.replicas.gradient_exchange import replica_drift
-from app.fixes.replicas.trainers import of_drift
-from app.fixes.situation import Situation
 from app.judgments.severity import ERROR
 
 
@@ -32,11 +30,6 @@ def because(facts: Facts) -> str:
     return f"{checks} {when}, and nothing was seen to exchange gradients between them.{made}"
 
 
-def line_advice(situation: Situation, said: str) -> str | None:
-    """The advice by what the program's Trainer is handed, of MXNet."""
-    return of_drift(situation, said) if situation.framework == "mxnet" else said
-
-
 CAUSE = Cause(
     code=CODE,
     severity=ERROR,
@@ -44,9 +37,9 @@ CAUSE = Cause(
     because=because,
     advice=(
         "Give the Trainer a kvstore if it has none, and call its allreduce_grads() before update(), which"
-        " alone exchanges nothing: then all replicas apply the same gradients."
+        " alone exchanges nothing and needs update_on_kvstore=False: then all replicas apply"
+        " the same gradients."
     ),
-    line_advice=line_advice,
     detect=lambda run: drift_findings(run.tables),
     fix=replica_drift,
 )

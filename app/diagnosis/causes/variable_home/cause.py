@@ -15,8 +15,7 @@ from app.facts.devices import is_host
 from app.facts.lines import split_site
 from app.facts.syncs import Sync
 from app.facts.transfers.hops import Hop
-from app.fixes.kernels.integer_variables import variable_home
-from app.fixes.scopes.created_variables import PUT_WHERE_READ, of_home
+from app.fixes.scopes.created_variables import PUT_WHERE_READ, of_home, variable_home
 from app.judgments.severity import WARNING
 from app.views.naming import each, some_of
 

@@ -9,21 +9,17 @@ from typing import Any
 
 from app.preflight.library_rules import of_row
 from app.preflight.provenance import libraries_first, machine_told, stand_ins_told
-from app.reports.folded_notes import notes_told
 from app.reports.prediction_report import render_preflight
-from app.reports.report_rows import (
-    collective_rows,
-    copy_time,
-    memory_rows,
-    sample_remarks,
-    sample_rows,
-    samples_title,
+from app.reports.report_tables import Column, ReportTable, report_tables
+from app.reports.report_words import (
+    findings_title,
+    heading,
+    is_note,
+    notes_told,
+    nothing_found,
+    status_told,
     steps_told,
-    sync_rows,
-    timed,
 )
-from app.reports.text import endpoint, heading, nothing_recorded
-from app.views import units
 
 _STYLE = """
 :root { color-scheme: light dark; font: 15px/1.45 system-ui, sans-serif }
@@ -53,9 +49,9 @@ def render_html(report: Mapping[str, Any]) -> str:
         *_foreseen(report),
         _head(report),
         *_verdicts(report),
-        f"<h2>{'Findings of these steps here' if 'foreseen' in report else 'Findings'}</h2>",
+        f"<h2>{findings_title(report)}</h2>",
         *_findings(report),
-        *_tables(report),
+        *map(_table, report_tables(report)),
     ]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -72,16 +68,12 @@ def _text(value: Any) -> str:
 
 
 def _head(report: Mapping[str, Any]) -> str:
-    steps = steps_told(report)
-    status = str(report["status"])
-    if report["exit_code"] is not None:
-        status += f", exit status {report['exit_code']}"
     names = [
         f"{name} (stand-in)" if (report["device_map"].get(name) or {}).get("stand_in") else name
         for name in report["devices"]
     ]
     framework = report["framework"] or "framework unknown"
-    first = f"{_text(framework)} · {_text(status)} · {_text(steps)}"
+    first = f"{_text(framework)} · {_text(status_told(report))} · {_text(steps_told(report))}"
     notes = "".join(f'<p class="muted">Note: {_text(note)}</p>' for note in report.get("notes", ()))
     return f"<p>{first}<br>Devices: {_text(', '.join(names))}</p>{notes}"
 
@@ -126,16 +118,16 @@ def _verdicts(report: Mapping[str, Any]) -> list[str]:
 
 def _findings(report: Mapping[str, Any]) -> list[str]:
     if not report["findings"]:
-        told = nothing_recorded(report) or "none"
+        told = nothing_found(report)
         return [f"<p>{_text(told[0].upper() + told[1:])}.</p>"]
     return _by_weight(report["findings"], report["hidden"])
 
 
 def _by_weight(rows: Sequence[Mapping[str, Any]], hidden: str = "") -> list[str]:
     """Cards of what needs attention, the others folded away; `hidden`: what of the run was not seen."""
-    loud = [row for row in rows if row["severity"] != "info"]
-    quiet = [row for row in rows if row["severity"] == "info"]
-    told = heading(bool(loud), hidden)
+    quiet = [row for row in rows if is_note(row)]
+    loud = [row for row in rows if not is_note(row)]
+    told = heading(any(row["severity"] != "info" for row in rows), hidden)
     parts = [f"<p>{_text(told[0].upper() + told[1:])}.</p>"] if told else []
     parts += _cards(loud)
     if quiet:
@@ -183,95 +175,22 @@ def _excerpt(row: Mapping[str, Any]) -> str:
     return f"<pre>{chr(10).join(lines)}</pre>"
 
 
-def _tables(report: Mapping[str, Any]) -> list[str]:
-    times = ("estimated#",) if timed(report) else ()
-    return [
-        _table(
-            "Placement",
-            ("device", "ops#"),
-            [(r["device"], units.count(r["ops"])) for r in report["placement"]],
-        ),
-        _table(
-            "Hops",
-            ("##", "from", "to", "tensor", "for", "bytes#", *times, "count#", "site", "cause", "basis"),
-            [
-                (
-                    index,
-                    endpoint(row["src"], row["src_memory"]),
-                    endpoint(row["dst"], row["dst_memory"]),
-                    row["tensor"],
-                    row["op"],
-                    units.size(row["bytes"]),
-                    *((copy_time(row),) if times else ()),
-                    units.times(row["count"]),
-                    _sites(row),
-                    row["cause"],
-                    row["basis"],
-                )
-                for index, row in enumerate(report["hops"])
-            ],
-        ),
-        _table(
-            "Collectives",
-            ("op", "devices", "tensors#", "payload#", "on the wire#", "algorithm", "count#", "site", "basis"),
-            collective_rows(report),
-        ),
-        _table(
-            "Syncs",
-            ("device", "kind", "site", "count#", "waited#", "of it copying#", "basis"),
-            sync_rows(report),
-        ),
-        _table(
-            "Memory",
-            ("device", "peak#", "basis"),
-            memory_rows(report),
-        ),
-        _table(
-            samples_title(report),
-            ("of", "samples#", "busy#", "peak memory#", "power#", "energy#"),
-            sample_rows(report),
-        ),
-        *(f'<p class="muted">{_text(remark)}</p>' for remark in sample_remarks(report)),
-        _table(
-            "Ops",
-            ("name", "type", "requested", "assigned", "site"),
-            [
-                (row["name"], row["type"], row["requested"], row["assigned"], row["site"] or units.UNKNOWN)
-                for row in report.get("ops", ())
-            ],
-        ),
-    ]
-
-
-def _sites(row: Mapping[str, Any]) -> str:
-    parts = [row["site"] or units.UNKNOWN]
-    if row["producer_site"] and row["producer_site"] != row["site"]:
-        parts.append(f"produced at {row['producer_site']}")
-    if row["forward_site"]:
-        parts.append(f"forward at {row['forward_site']}")
-    return ", ".join(parts)
-
-
 def _class(name: str) -> str:
     return f' class="{name}"' if name else ""
 
 
-def _table(title: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Columns whose head ends in # hold numbers and stand right."""
-    if not rows:
-        return ""
-    numbers = [name.endswith("#") for name in heads]
-    head = "".join(
-        f"<th{_class('n' if number else '')}>{_text(name.removesuffix('#'))}</th>"
-        for name, number in zip(heads, numbers, strict=True)
-    )
-    lines = []
-    for row in rows:
-        cells = (
-            f"<td{_class('n' if number else 'long' if len(str(cell)) > _LONG else '')}>{_text(cell)}</td>"
-            for cell, number in zip(row, numbers, strict=True)
-        )
-        lines.append(f"<tr>{''.join(cells)}</tr>")
-    body = "\n".join(lines)
-    table = f"<table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>"
-    return f'<h2>{_text(title)}</h2><div class="scroll">{table}</div>'
+def _table(table: ReportTable) -> str:
+    remarks = "".join(f'<p class="muted">{_text(remark)}</p>' for remark in table.remarks)
+    if not table.rows:
+        return remarks
+    head = "".join(f"<th{_class('n' if one.number else '')}>{_text(one.head)}</th>" for one in table.columns)
+    body = "\n".join(f"<tr>{''.join(_cell(one, row) for one in table.columns)}</tr>" for row in table.rows)
+    shown = f"<table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>"
+    return f'<h2>{_text(table.title)}</h2><div class="scroll">{shown}</div>{remarks}'
+
+
+def _cell(column: Column, row: Mapping[str, Any]) -> str:
+    parts = [column.write(row), column.more(row) if column.more else ""]
+    text = ", ".join(filter(None, parts))
+    name = "n" if column.number else "long" if len(text) > _LONG else ""
+    return f"<td{_class(name)}>{_text(text)}</td>"

@@ -25,7 +25,7 @@ from app.preflight.provenance import (
     trust_told,
 )
 from app.preflight.trust import HIGH
-from app.reports.folded_notes import folded_told, is_note
+from app.reports.report_words import MARKS, folded_told, is_note
 from app.store.dataflow import own_kernels, read_dataflow
 from app.store.run import open_run
 from app.views import units
@@ -35,7 +35,6 @@ from runners.runs.purpose import is_preflight
 from runners.runs.run import Run, read_run
 
 VERSION = 1
-_MARKS = {"error": "!!", "warning": "! ", "info": "  "}
 
 
 def preflight_report(path: Path) -> dict[str, Any]:
@@ -175,7 +174,7 @@ def _libraries(report: Mapping[str, Any]) -> list[str]:
     lines = ["What libraries for GPUs would do"] if report["libraries"] else []
     for row in report["libraries"]:
         first, trust, rule = of_row(row)
-        lines += [f"{_MARKS.get(row['severity'], '  ')} {first}{_whose(row, report)}", trust]
+        lines += [f"{MARKS.get(row['severity'], '  ')} {first}{_whose(row, report)}", trust]
         lines += [rule] if rule not in lines else []  # of several layers it is told once
     return lines
 
@@ -192,7 +191,7 @@ def _findings(report: Mapping[str, Any], folded: str) -> list[str]:
     lines += [f"   each with confidence {trust}"] if trust else []
     for row in told:
         made = row["repair"] or {}
-        lines.append(f"{_MARKS.get(row['severity'], '  ')} {row['code']}: {row['summary']}")
+        lines.append(f"{MARKS.get(row['severity'], '  ')} {row['code']}: {row['summary']}")
         lines += [] if trust else [f"     confidence {trust_told(row)}"]
         lines += [f"     {further_rule(rule, rules)}" for rule in row["rules"] if rule not in rules]
         if words := made.get("words") or row["fix"]:

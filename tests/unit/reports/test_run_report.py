@@ -19,14 +19,23 @@ from app.facts.placement import placement
 from app.facts.syncs import sync_table
 from app.facts.tables import Tables
 from app.reports.html import render_html
-from app.reports.report_rows import memory_rows, sync_rows
+from app.reports.report_tables import report_tables
+from app.reports.report_words import found_told
 from app.reports.run_report import build_report, run_report
-from app.reports.text import found_told, render_text
+from app.reports.text import render_text
 from app.store.totals import KeyTotals
 from probes.trace.rows import Graph, Key, Location, Node, Process, Unseen
 from tests.unit.traces import SECOND, Trace, hop_fields, write_status
 
 SITES = {n: Location(n, f"train.py:{n}", None, "/src/train.py", n, "main") for n in range(1, 40)}
+
+
+def texts(title: str, report: dict[str, Any]) -> list[list[str]]:
+    """A table of a report that holds no other."""
+    empty: dict[str, Any] = {key: [] for key in ("placement", "hops", "collectives", "syncs", "memory")}
+    (table,) = report_tables(empty | report)
+    assert table.title == title
+    return table.texts
 
 
 def process(index: int = 0, devices: tuple[str, ...] = ("cpu:0", "cpu:1"), **fields: Any) -> Process:
@@ -207,7 +216,11 @@ def test_syncs_add_up_by_line_and_the_untimed_are_estimated() -> None:
     assert standstill(waits[:2]) == f", 2.15 µs waited: {apart}"
     assert standstill(waits[:1]) == ", 2 µs waited (estimated: 200 of 400 were timed)"
     assert standstill(waits[1:]) == ", 150 ns waited (measured)"
-    assert [row[-1] for row in sync_rows({"syncs": rows})] == ["estimated (200 timed)", "measured", "unknown"]
+    assert [row[-1] for row in texts("Syncs", {"syncs": rows})] == [
+        "estimated (200 timed)",
+        "measured",
+        "unknown",
+    ]
 
 
 def test_a_standstill_is_split_where_the_recorder_did() -> None:
@@ -486,9 +499,9 @@ def test_memory_is_the_peak_and_never_a_guessed_zero() -> None:
     assert [row.why for row in memory_table(tables(*keys, ran, totals=totals))][3] == "nothing ran there"
     copied = Key(7, "hop", {"src": "gpu:0", "dst": "gpu:1"}, None)
     assert [row.why for row in memory_table(tables(*keys, ran, copied, totals=totals))][3] == "w"
-    told = memory_rows({"memory": rows})
-    assert told[0] == ("cpu:0", "?", f"unsupported: {NOTHING_TOLD}")
-    assert told[1] == ("cpu:1", "900 B", "estimated")
+    told = texts("Memory", {"memory": rows})
+    assert told[0] == ["cpu:0", "?", f"unsupported: {NOTHING_TOLD}"]
+    assert told[1] == ["cpu:1", "900 B", "estimated"]
 
 
 def test_collectives_of_several_graphs_are_one_row() -> None:

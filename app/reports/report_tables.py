@@ -22,6 +22,8 @@ class Column:
     write: Write
     number: bool = False
     """Stands right."""
+    device: bool = False
+    """Begins with a device's name."""
     more: Write | None = None
     """What follows it where there is room: on a page."""
 
@@ -122,9 +124,9 @@ def _samples(samples: Row) -> ReportTable:
     ]
     others = (("machine", "machine (CPU)"), ("processes", "run's processes (CPU)"))
     rows = [*cards, *(samples[key] | {"name": name} for key, name in others if samples.get(key))]
-    return ReportTable(
-        f"Sampled {often}" if every_s else "Samples", _SAMPLES, rows, _sample_remarks(samples, cards)
-    )
+    columns = [column for column in _SAMPLES if any(map(column.write, rows))]
+    title = f"Sampled {often}" if every_s else "Samples"
+    return ReportTable(title, columns, rows, _sample_remarks(samples, cards))
 
 
 def _sample_remarks(samples: Row, cards: Sequence[Row]) -> list[str]:
@@ -155,21 +157,22 @@ def _known(write: Callable[[Any], str], value: float | None) -> str:
     return "" if value is None else write(value)
 
 
-def _plain(name: str, head: str = "") -> Column:
-    return Column(head or name, lambda row: str(row[name]))
+def _plain(name: str, head: str = "", device: bool = False) -> Column:
+    return Column(head or name, lambda row: str(row[name]), device=device)
 
 
 def _number(head: str, write: Callable[[Any], str], name: str = "") -> Column:
     return Column(head, lambda row: write(row[name or head]), number=True)
 
 
+_DEVICE = _plain("device", device=True)
 _SITE, _BASIS, _COUNT = Column("site", _site), _plain("basis"), _number("count", units.times)
 _ESTIMATED = "estimated"
-_PLACEMENT = (_plain("device"), _number("ops", units.count))
+_PLACEMENT = (_DEVICE, _number("ops", units.count))
 _HOPS = (
     _number("#", str, "number"),
-    Column("from", lambda row: endpoint(row["src"], row["src_memory"])),
-    Column("to", lambda row: endpoint(row["dst"], row["dst_memory"])),
+    Column("from", lambda row: endpoint(row["src"], row["src_memory"]), device=True),
+    Column("to", lambda row: endpoint(row["dst"], row["dst_memory"]), device=True),
     _plain("tensor"),
     _plain("op", "for"),
     _number("bytes", units.size),
@@ -194,6 +197,7 @@ _SYNCS = (
     Column(
         "device",
         lambda row: shown(row["device"], row.get("waits_for") or "", row.get("waits_for_too") or ()),
+        device=True,
     ),
     _plain("kind"),
     _SITE,
@@ -202,7 +206,7 @@ _SYNCS = (
     Column("of it copying", lambda row: copied(row["wait_ns"], row["copy_ns"]), number=True),
     Column("basis", _sync_basis),
 )
-_MEMORY = (_plain("device"), Column("peak", _peak, number=True), Column("basis", _memory_basis))
+_MEMORY = (_DEVICE, Column("peak", _peak, number=True), Column("basis", _memory_basis))
 _SAMPLES = (
     _plain("name", "of"),
     _number("samples", units.count, "count"),
@@ -217,6 +221,6 @@ _OPS = (
     _plain("name"),
     _plain("type"),
     Column("requested", lambda row: row["requested"] or "-"),
-    _plain("assigned"),
+    _plain("assigned", device=True),
     _SITE,
 )

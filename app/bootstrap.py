@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from app.console_progress import ConsoleProgress
 from runners.environments.install import install
+from runners.environments.pythons import THIS
 from runners.environments.virtualenv import Lock, Recipe, VirtualEnvironment
 from runners.errors import HopscopeError, UsageError
 
@@ -75,12 +76,10 @@ def enter(recipe: Recipe, argv: list[str]) -> None:
 def prepare(environment: VirtualEnvironment, recipe: Recipe) -> None:
     """Install `recipe` into `environment`, telling on standard error how far it is."""
     signal.signal(signal.SIGTERM, _stop)
-    # Of an environment that is made anew its own interpreter is none to make it from.
-    base = getattr(sys, "_base_executable", sys.executable)
     clear = recipe.lock is not None and environment.stamp(recipe.label) is not None
     with ConsoleProgress(f"Preparing {environment.path} (once; the next start takes seconds)") as console:
         try:
-            install(environment, recipe, base, console.tell, clear)
+            install(environment, recipe, THIS, console.tell, clear)
         except KeyboardInterrupt:
             console.end("interrupted; the next start goes on from here")
             raise

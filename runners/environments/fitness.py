@@ -13,9 +13,10 @@ from typing import Any, Literal
 from runners.environments import cuda_libraries, environments
 from runners.environments.environments import Environment
 from runners.environments.frameworks import FRAMEWORKS, CudaBuild, Framework
+from runners.environments.install import pythons_folder
 from runners.environments.installed_versions import package_versions
-from runners.environments.pythons import find_python
-from runners.environments.uv import fetched_folder
+from runners.environments.pythons import is_on_machine
+from runners.environments.uv import find_uv
 from runners.machine.cuda_order import mig_of
 from runners.machine.gpus import Gpu, gpus_of
 from runners.python_source import parse_expression
@@ -165,8 +166,8 @@ def _has_python(framework: Framework) -> bool:
     now = time.monotonic()
     at, found = _pythons.get(framework.name, (-_PYTHON_KNOWN_FOR_S, False))
     if now - at >= _PYTHON_KNOWN_FOR_S:
-        side = fetched_folder(environments.folder())
-        found = find_python(framework.oldest_python, framework.newest_python, side) is not None
+        side = environments.folder()
+        found = is_on_machine(environments.python_range(framework), find_uv(side), pythons_folder(side))
         _pythons[framework.name] = (now, found)
     return found
 

@@ -9,8 +9,8 @@ import pytest
 
 from app import bootstrap
 from app.console_progress import ConsoleProgress
-from runners.environments.install import Step
 from runners.environments.virtualenv import Recipe
+from runners.environments.workbench import Step
 from runners.errors import HopscopeError, UsageError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -25,7 +25,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(
         module, "package_versions", lambda _python: {"python": "3.11.7", "tensorflow": "2.21.0"}
     )
-    monkeypatch.setattr(module, "find_python", lambda *_range: "python3")
+    monkeypatch.setattr(module, "is_on_machine", lambda *_asked: True)
     monkeypatch.setattr(module, "_pythons", {})
     libdevice = tmp_path / "lib/python3.11/site-packages/nvidia/cuda_nvcc/nvvm/libdevice"
     libdevice.mkdir(parents=True)
@@ -123,7 +123,7 @@ def test_what_is_not_installed_yet_would_work(installed: Any, monkeypatch: pytes
     (without, _) = fitness(without_gpus())
     assert without.status == "warning"
     monkeypatch.setattr(module, "_pythons", {})
-    monkeypatch.setattr(module, "find_python", lambda *_range: None)
+    monkeypatch.setattr(module, "is_on_machine", lambda *_asked: False)
     _, mxnet = fits(card("8.0"))
     assert mxnet.parts[0].text == "not installed yet; it needs Python 3.9 to 3.11, which uv would fetch"
     installed(None, "failed", "the disk is full")

@@ -34,7 +34,6 @@ _AS_UV = {
     "timeout": "UV_HTTP_TIMEOUT",
     "default-timeout": "UV_HTTP_TIMEOUT",
     "retries": "UV_HTTP_RETRIES",
-    "no-cache-dir": "UV_NO_CACHE",
 }
 
 
@@ -94,12 +93,10 @@ def _pip_files() -> list[Path]:
 
 
 def as_uv_variables(settings: dict[str, str]) -> dict[str, str]:
-    """The same as uv's variables; what uv itself was told counts for more."""
+    """The same as uv's variables; those that are set count for more."""
     told = {_AS_UV[name]: value for name, value in settings.items() if name in _AS_UV and value}
     if "UV_FIND_LINKS" in told:
         told["UV_FIND_LINKS"] = told["UV_FIND_LINKS"].replace(" ", ",")
-    if told.get("UV_NO_CACHE", "").lower() in _OFF:
-        told.pop("UV_NO_CACHE", None)
     if "UV_INDEX" in told:
         # To pip all indexes are one.
         told["UV_INDEX_STRATEGY"] = "unsafe-best-match"

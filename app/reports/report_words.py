@@ -8,6 +8,7 @@ from typing import Any
 
 from app.facts.devices import is_host
 from app.views import units
+from runners.printable import printable
 
 MARKS = {"error": "!!", "warning": "! ", "info": "  "}
 """What stands before a finding in a terminal."""
@@ -16,6 +17,21 @@ MARKS = {"error": "!!", "warning": "! ", "info": "  "}
 def is_note(row: Mapping[str, Any]) -> bool:
     """Whether it may be folded away; what could not be seen is told first, also where it is no warning."""
     return row["severity"] == "info" and not row["evidence"].keys() >= {"what", "why"}
+
+
+def finding_lines(row: Mapping[str, Any], *more: str) -> list[str]:
+    """A finding for a terminal: what it is, what more is known, its line, and the fix in words or as code."""
+    made, source = row.get("repair") or {}, row.get("source")
+    change = (made.get("diff") or "").splitlines()
+    lines = [f"{MARKS.get(row['severity'], '  ')} {row['code']}: {row['summary']}"]
+    lines += [f"     {words}" for words in more]
+    if source and row["severity"] != "info" and not change:
+        lines.append(
+            f"     {source['line']:>5} | {source['lines'][source['line'] - source['first']].strip()}"
+        )
+    if words := made.get("words") or row["fix"]:
+        lines.append(f"     fix: {words}")
+    return [printable(line) for line in [*lines, *(f"       {line}" for line in change)]]
 
 
 def notes_told(notes: int, advising: int) -> str:

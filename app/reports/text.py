@@ -8,7 +8,7 @@ from typing import Any
 from app.reports.prediction_report import render_preflight
 from app.reports.report_tables import ReportTable, report_tables
 from app.reports.report_words import (
-    MARKS,
+    finding_lines,
     findings_title,
     folded_told,
     heading,
@@ -78,37 +78,15 @@ def _findings(report: Mapping[str, Any], folded: str) -> str:
     title = findings_title(report)
     if not report["findings"]:
         return f"{title}: {nothing_found(report)}."
-    loud = sum(row["severity"] != "info" for row in report["findings"])
-    lines = [": ".join(filter(None, [title, heading(bool(loud), report["hidden"])]))]
+    loud = any(row["severity"] != "info" for row in report["findings"])
+    lines = [": ".join(filter(None, [title, heading(loud, report["hidden"])]))]
     quiet = [row for row in report["findings"] if folded and is_note(row)]
     for row in report["findings"]:
-        if folded and is_note(row):
-            continue
-        lines.append(f"{MARKS.get(row['severity'], '  ')} {row['code']}: {_clean(row['summary'])}")
-        if row.get("because"):
-            lines.append(f"     why: {_clean(row['because'])}")
-        lines += _excerpt(row)
-        if row["fix"]:
-            lines.append(f"     fix: {_clean((row.get('repair') or {}).get('words') or row['fix'])}")
-        lines += _change(row)
+        if row not in quiet:
+            lines += finding_lines(row, *([f"why: {row['because']}"] if row.get("because") else []))
     if quiet:
         lines.append(f"   {folded_told(quiet, folded, beside=len(lines) > 1)}")
     return "\n".join(lines)
-
-
-def _change(row: Mapping[str, Any]) -> list[str]:
-    """The fix as code."""
-    diff = (row.get("repair") or {}).get("diff") or ""
-    return [f"       {_clean(line)}" for line in diff.splitlines()]
-
-
-def _excerpt(row: Mapping[str, Any]) -> list[str]:
-    """The line itself, of what is worth a change and has none as code."""
-    source = row.get("source")
-    if not source or not row["fix"] or row.get("repair"):
-        return []
-    text = source["lines"][source["line"] - source["first"]].strip()
-    return [f"     {source['line']:>5} | {_clean(text)}"]
 
 
 def _table(table: ReportTable) -> str:

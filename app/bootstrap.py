@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.metadata
 import os
-import re
 import signal
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from app.console_progress import ConsoleProgress
 from runners.environments.install import install
+from runners.environments.pythons import THIS
 from runners.environments.virtualenv import Lock, Recipe, VirtualEnvironment
 from runners.errors import HopscopeError, UsageError
 
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
+
 ROOT = Path(__file__).resolve().parents[1]
 _LOCK = ROOT / "runners" / "requirements" / "locked" / "dashboard.txt"
-REQUIREMENT = re.compile(r"^([A-Za-z0-9._-]+)((?:[<>=]=?[\d.]+,?)*)$")
-_BOUND = re.compile(r"([<>=]=?)([\d.]+)")
 _INTERRUPTED = 130
 
 
@@ -75,12 +75,10 @@ def enter(recipe: Recipe, argv: list[str]) -> None:
 def prepare(environment: VirtualEnvironment, recipe: Recipe) -> None:
     """Install `recipe` into `environment`, telling on standard error how far it is."""
     signal.signal(signal.SIGTERM, _stop)
-    # Of an environment that is made anew its own interpreter is none to make it from.
-    base = getattr(sys, "_base_executable", sys.executable)
     clear = recipe.lock is not None and environment.stamp(recipe.label) is not None
     with ConsoleProgress(f"Preparing {environment.path} (once; the next start takes seconds)") as console:
         try:
-            install(environment, recipe, base, console.tell, clear)
+            install(environment, recipe, THIS, console.tell, clear)
         except KeyboardInterrupt:
             console.end("interrupted; the next start goes on from here")
             raise
@@ -95,33 +93,22 @@ def tell_failure(error: HopscopeError) -> int:
 
 def satisfied(recipe: Recipe) -> bool:
     """Whether this interpreter has all the named packages in versions that the requirement files allow."""
-    lines = [line.strip() for file in recipe.requirements for line in file.read_text().splitlines()]
-    return all(_meets(line) for line in lines if line and not line.startswith("#"))
-
-
-def _meets(requirement: str) -> bool:
-    found = REQUIREMENT.match(requirement.replace(" ", ""))
-    if found is None:
+    try:
+        from packaging.requirements import Requirement  # Streamlit brings it
+    except ImportError:
         return False
-    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-        version = _numbers(importlib.metadata.version(found.group(1)))
-        return all(_holds(version, how, _numbers(bound)) for how, bound in _BOUND.findall(found.group(2)))
-    return False
+    lines = [line for file in recipe.requirements for line in file.read_text().splitlines()]
+    return all(_meets(Requirement(line)) for line in map(str.strip, lines) if line and line[0] != "#")
 
 
-def _holds(version: tuple[int, ...], how: str, bound: tuple[int, ...]) -> bool:
-    cut = version[: len(bound)]
-    return {
-        ">=": version >= bound,
-        "<=": cut <= bound,
-        "==": cut == bound,
-        "<": cut < bound,
-        ">": version > bound,
-    }.get(how, False)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version.partition("+")[0])[:3])
+def _meets(requirement: Requirement) -> bool:
+    if requirement.marker is not None and not requirement.marker.evaluate():
+        return True
+    try:
+        version = importlib.metadata.version(requirement.name)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return requirement.specifier.contains(version, prereleases=True)
 
 
 def _stop(_number: int, _frame: object) -> NoReturn:

@@ -6,7 +6,7 @@ import shutil
 import sys
 import time
 
-from runners.environments.install import Step
+from runners.environments.workbench import Step
 
 _PLAIN_LINE_EVERY_S = 5.0
 

@@ -38,7 +38,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import paired
 
 from probes.nvml.missing import is_missing
-from runners.environments.virtualenv import VirtualEnvironment
+from runners.environments.install import install
+from runners.environments.pythons import THIS
+from runners.environments.virtualenv import Recipe, VirtualEnvironment
 from tests.nvml import NvmlDouble, why_not
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -84,14 +86,8 @@ def peers_python() -> Path:
     chosen = os.environ.get("HOPSCOPE_ENVS")
     folder = Path(chosen) if chosen else ROOT / ".venvs"
     environment = VirtualEnvironment(folder / "peers", folder, "peers")
-    if not environment.python.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(environment.path)], check=True)
-    has_both = [str(environment.python), "-c", "import gpustat, nvitop"]
-    if subprocess.run(has_both, capture_output=True, check=False).returncode == 0:
-        return environment.python
-    needed = ROOT / "benchmarks" / "requirements.txt"
-    install = [str(environment.python), "-m", "pip", "install", "--quiet", "-r", str(needed)]
-    subprocess.run(install, check=True)
+    recipe = Recipe("peers", (ROOT / "benchmarks" / "requirements.txt",))
+    install(environment, recipe, THIS, lambda _step: None)
     return environment.python
 
 

@@ -126,5 +126,5 @@ def _use_older(version: str) -> None:
     recipe = framework.recipe("cpu")
     if not virtual.is_current(recipe):
         with ConsoleProgress(f"Preparing {virtual.path} (once)") as console:
-            install(virtual, recipe, environments.base_python(framework), console.tell)
+            install(virtual, recipe, environments.python_range(framework), console.tell)
     os.environ["HOPSCOPE_TENSORFLOW"] = str(virtual.path)

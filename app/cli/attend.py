@@ -85,8 +85,8 @@ def _tell_found(run: Run) -> None:
 
 
 def _found(run: Run) -> str:
+    from app.reports.report_words import found_told
     from app.reports.run_report import run_report
-    from app.reports.text import found_told
     from app.store.traced_devices import TRACE_FOLDER
 
     names = run_files.names(run.path, TRACE_FOLDER)

@@ -25,7 +25,7 @@ from app.preflight.provenance import (
     trust_told,
 )
 from app.preflight.trust import HIGH
-from app.reports.folded_notes import folded_told, is_note
+from app.reports.report_words import MARKS, finding_lines, folded_told, is_note
 from app.store.dataflow import own_kernels, read_dataflow
 from app.store.run import open_run
 from app.views import units
@@ -36,7 +36,6 @@ from runners.runs.purpose import is_preflight
 from runners.runs.run import Run, read_run
 
 VERSION = 1
-_MARKS = {"error": "!!", "warning": "! ", "info": "  "}
 
 
 def preflight_report(path: Path) -> dict[str, Any]:
@@ -177,7 +176,7 @@ def _libraries(report: Mapping[str, Any]) -> list[str]:
     lines = ["What libraries for GPUs would do"] if report["libraries"] else []
     for row in report["libraries"]:
         first, trust, rule = of_row(row)
-        lines += [f"{_MARKS.get(row['severity'], '  ')} {first}{_whose(row, report)}", trust]
+        lines += [f"{MARKS.get(row['severity'], '  ')} {first}{_whose(row, report)}", trust]
         lines += [rule] if rule not in lines else []  # of several layers it is told once
     return lines
 
@@ -193,26 +192,15 @@ def _findings(report: Mapping[str, Any], folded: str) -> list[str]:
     lines += [f"   each by the rule: {rule}" for rule in rules]
     lines += [f"   each with confidence {trust}"] if trust else []
     for row in told:
-        made = row["repair"] or {}
-        lines.append(f"{_MARKS.get(row['severity'], '  ')} {row['code']}: {row['summary']}")
-        lines += [] if trust else [f"     confidence {trust_told(row)}"]
-        lines += [f"     {further_rule(rule, rules)}" for rule in row["rules"] if rule not in rules]
-        if words := made.get("words") or row["fix"]:
-            lines.append(f"     fix: {words}")
-        lines += [f"       {line}" for line in (made.get("diff") or "").splitlines()] or _line(row)
+        unsure = [] if trust else [f"confidence {trust_told(row)}"]
+        lines += finding_lines(
+            row, *unsure, *(further_rule(rule, rules) for rule in row["rules"] if rule not in rules)
+        )
     if quiet:
         lines.append(f"   {folded_told(quiet, folded, beside=bool(told))}")
     if report.get("again") and any(row["repair"] or row["fix"] for row in told):
         lines += ["", f"To try a fix, make it in the script, then: {report['again']}"]
     return lines
-
-
-def _line(row: Mapping[str, Any]) -> list[str]:
-    """The line itself, of what is worth a change and has none as code."""
-    source = row.get("source")
-    if not source or row["severity"] == "info":
-        return []
-    return [f"     {source['line']:>5} | {source['lines'][source['line'] - source['first']].strip()}"]
 
 
 def _unsure(row: Mapping[str, Any]) -> str:

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.facts.devices import is_host
-from app.reports.folded_notes import folded_told, is_note
 from app.reports.prediction_report import render_preflight
-from app.reports.report_rows import (
-    collective_rows,
-    copy_time,
-    memory_rows,
-    sample_remarks,
-    sample_rows,
-    samples_title,
+from app.reports.report_tables import ReportTable, report_tables
+from app.reports.report_words import (
+    finding_lines,
+    findings_title,
+    folded_told,
+    heading,
+    is_note,
+    nothing_found,
+    status_told,
     steps_told,
-    sync_rows,
-    timed,
 )
-from app.views import units
-from runners.environments.frameworks import FRAMEWORKS
 from runners.printable import printable, printable_lines
 
-_MARKS = {"error": "!!", "warning": "! ", "info": "  "}
 _WIDEST = 60
-Row = Sequence[str]
 
 
 def render_text(report: Mapping[str, Any], folded: str = "") -> str:
@@ -35,7 +28,13 @@ def render_text(report: Mapping[str, Any], folded: str = "") -> str:
     `folded` is the command that tells the notes too, which are only counted then; '' for a report with them.
     """
     found = _findings(report, folded)
-    parts = [*_foreseen(report, folded), _head(report), _verdicts(report), found, *_tables(report)]
+    parts = [
+        *_foreseen(report, folded),
+        _head(report),
+        _verdicts(report),
+        found,
+        *map(_table, report_tables(report)),
+    ]
     return printable_lines("\n\n".join(part for part in parts if part) + "\n")
 
 
@@ -50,13 +49,10 @@ def _foreseen(report: Mapping[str, Any], folded: str) -> list[str]:
 
 
 def _head(report: Mapping[str, Any]) -> str:
-    status = str(report["status"])
-    if report["exit_code"] is not None:
-        status += f" (exit status {report['exit_code']})"
-    steps = steps_told(report)
+    framework = _clean(report["framework"] or "framework unknown")
     stand_ins = [name for name, facts in report["device_map"].items() if facts.get("stand_in")]
     lines = [
-        f"{_clean(report['run'])}  {_clean(report['framework'])}  {status}  {steps}",
+        "  ".join([_clean(report["run"]), framework, status_told(report), steps_told(report)]),
         f"devices: {', '.join(map(_clean, report['devices'])) or 'none seen'}",
     ]
     if stand_ins:
@@ -78,169 +74,37 @@ def _verdicts(report: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def found_told(report: Mapping[str, Any]) -> str:
-    """``1 error, 2 warnings, 4 notes``; '' where nothing was recorded, so that none is no good news."""
-    if nothing_recorded(report):
-        return ""
-    names = {"error": "error", "warning": "warning", "info": "note"}
-    numbers = Counter(row["severity"] for row in report["findings"])
-    told = [units.plural(numbers[severity], name) for severity, name in names.items() if numbers[severity]]
-    return ", ".join([*told, *filter(None, [not_seen(report["hidden"])])]) or "no findings"
-
-
-def nothing_recorded(report: Mapping[str, Any]) -> str:
-    """Why a report is empty, '' where something was recorded: then no finding is good news."""
-    if report["devices"] or report["placement"] or report["hops"] or report["syncs"]:
-        return ""
-    ended = report["status"] not in ("starting", "running")
-    titles = [framework.title for framework in FRAMEWORKS.values()]
-    return (
-        f"nothing was recorded: no process of the run got to use {' or '.join(titles)}"
-        if ended
-        else "nothing is recorded yet"
-    )
-
-
-def _on_host(report: Mapping[str, Any]) -> str:
-    """Of a run that only used the host: that this proves nothing of a machine with GPUs."""
-    used = {row["device"] for row in report["placement"] if row["ops"]}
-    return "; all ops ran on cpu:0, where nothing can cross" if used and all(map(is_host, used)) else ""
-
-
-def heading(loud: bool, hidden: str) -> str:
-    """``nothing needs attention`` above findings, unless some do: in what was seen, where much was not."""
-    calm = f"nothing needs attention{' in what was seen' if hidden else ''}"
-    return "; ".join(filter(None, ["" if loud else calm, not_seen(hidden)]))
-
-
-def not_seen(hidden: str) -> str:
-    """``not seen: ops inside step``, of `app.diagnosis.detectors.unseen_functions`."""
-    return f"not seen: {hidden}" if hidden else ""
-
-
 def _findings(report: Mapping[str, Any], folded: str) -> str:
-    title = "Findings of these steps here" if "foreseen" in report else "Findings"
+    title = findings_title(report)
     if not report["findings"]:
-        return f"{title}: {nothing_recorded(report) or 'none' + _on_host(report)}."
-    loud = sum(row["severity"] != "info" for row in report["findings"])
-    lines = [": ".join(filter(None, [title, heading(bool(loud), report["hidden"])]))]
+        return f"{title}: {nothing_found(report)}."
+    loud = any(row["severity"] != "info" for row in report["findings"])
+    lines = [": ".join(filter(None, [title, heading(loud, report["hidden"])]))]
     quiet = [row for row in report["findings"] if folded and is_note(row)]
     for row in report["findings"]:
-        if folded and is_note(row):
-            continue
-        lines.append(f"{_MARKS.get(row['severity'], '  ')} {row['code']}: {_clean(row['summary'])}")
-        if row.get("because"):
-            lines.append(f"     why: {_clean(row['because'])}")
-        lines += _excerpt(row)
-        if row["fix"]:
-            lines.append(f"     fix: {_clean((row.get('repair') or {}).get('words') or row['fix'])}")
-        lines += _change(row)
+        if row not in quiet:
+            lines += finding_lines(row, *([f"why: {row['because']}"] if row.get("because") else []))
     if quiet:
         lines.append(f"   {folded_told(quiet, folded, beside=len(lines) > 1)}")
     return "\n".join(lines)
 
 
-def _change(row: Mapping[str, Any]) -> list[str]:
-    """The fix as code."""
-    diff = (row.get("repair") or {}).get("diff") or ""
-    return [f"       {_clean(line)}" for line in diff.splitlines()]
+def _table(table: ReportTable) -> str:
+    """The rows in columns under a rule, and the remarks."""
+    cells = [[column.head for column in table.columns]]
+    cells += [[_cut(_clean(cell)) for cell in row] for row in table.texts]
+    lines = []
+    if table.rows:
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        cells.insert(1, ["-" * width for width in widths])
+        lines = [table.title, *(_line(row, table, widths) for row in cells)]
+    return "\n".join([*lines, *(f"   {_clean(remark)}" for remark in table.remarks)])
 
 
-def _excerpt(row: Mapping[str, Any]) -> list[str]:
-    """The line itself, of what is worth a change and has none as code."""
-    source = row.get("source")
-    if not source or not row["fix"] or row.get("repair"):
-        return []
-    text = source["lines"][source["line"] - source["first"]].strip()
-    return [f"     {source['line']:>5} | {_clean(text)}"]
-
-
-def _tables(report: Mapping[str, Any]) -> list[str]:
-    hops = sorted(enumerate(report["hops"]), key=lambda item: -_total(item[1]))
-    times = ("estimated",) if timed(report) else ()
-    return [
-        _table(
-            "Placement",
-            ("device", "ops"),
-            [(row["device"], units.count(row["ops"])) for row in report["placement"]],
-        ),
-        _table(
-            "Hops",
-            ("#", "from", "to", "tensor", "for", "bytes", *times, "count", "site", "cause", "basis"),
-            [_hop(index, row, bool(times)) for index, row in hops],
-        ),
-        _table(
-            "Collectives",
-            ("op", "devices", "tensors", "payload", "on the wire", "algorithm", "count", "site", "basis"),
-            collective_rows(report),
-        ),
-        _table(
-            "Syncs",
-            ("device", "kind", "site", "count", "waited", "of it copying", "basis"),
-            sync_rows(report),
-        ),
-        _table(
-            "Memory",
-            ("device", "peak", "basis"),
-            memory_rows(report),
-        ),
-        _samples(report),
-        _table(
-            "Ops",
-            ("name", "type", "requested", "assigned", "site"),
-            [
-                (
-                    row["name"],
-                    row["type"],
-                    row["requested"] or "-",
-                    row["assigned"],
-                    row["site"] or units.UNKNOWN,
-                )
-                for row in report.get("ops", ())
-            ],
-        ),
-    ]
-
-
-def _samples(report: Mapping[str, Any]) -> str:
-    heads = ("of", "samples", "busy", "peak memory", "power", "energy")
-    remarks = [f"   {_clean(remark)}" for remark in sample_remarks(report)]
-    return "\n".join(filter(None, [_table(samples_title(report), heads, sample_rows(report)), *remarks]))
-
-
-def _hop(index: int, row: Mapping[str, Any], with_time: bool) -> Row:
-    return (
-        str(index),
-        endpoint(row["src"], row["src_memory"]),
-        endpoint(row["dst"], row["dst_memory"]),
-        row["tensor"],
-        row["op"],
-        units.size(row["bytes"]),
-        *((copy_time(row),) if with_time else ()),
-        units.times(row["count"]),
-        row["site"] or units.UNKNOWN,
-        row["cause"],
-        row["basis"],
-    )
-
-
-def endpoint(device: str, memory: str) -> str:
-    """A device, with its memory where that is not the one its name says: ``gpu:0 (host memory)``."""
-    return f"{device} (host memory)" if memory == "host" and not device.endswith("cpu:0") else device
-
-
-def _total(row: Mapping[str, Any]) -> int:
-    return (row["bytes"] or 0) * (row["count"] or 0)
-
-
-def _table(title: str, heads: Row, rows: Sequence[Row]) -> str:
-    if not rows:
-        return ""
-    cells = [heads, *([_cut(_clean(cell)) for cell in row] for row in rows)]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(heads))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
-    rule = "  ".join("-" * width for width in widths)
-    return "\n".join([title, lines[0].rstrip(), rule, *(line.rstrip() for line in lines[1:])])
+def _line(row: Sequence[str], table: ReportTable, widths: Sequence[int]) -> str:
+    cells = zip(row, table.columns, widths, strict=True)
+    padded = (cell.rjust(width) if column.number else cell.ljust(width) for cell, column, width in cells)
+    return "  ".join(padded).rstrip()
 
 
 def _clean(value: Any) -> str:

@@ -93,7 +93,7 @@ class _Installers:
             time.sleep(_POLL_S)
 
     def stop(self) -> None:
-        """Ask them to stop and wait for them: each ends its pip first."""
+        """Ask them to stop and wait for them: each ends its uv first."""
         with self._guard:
             processes, self._processes = self._processes, []
         for process in processes:
@@ -103,7 +103,7 @@ class _Installers:
             try:
                 process.wait(_STOP_GRACE_S)
             except subprocess.TimeoutExpired:
-                # It leads its session, so this ends its pip too.
+                # It leads its session, so this ends its uv too.
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
 

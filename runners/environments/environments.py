@@ -11,18 +11,17 @@ import functools
 import json
 import os
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
 from runners.environments.builds import choose_build, driver_problem
 from runners.environments.first_import import check_import
 from runners.environments.frameworks import BUILDS, FRAMEWORKS, Framework
-from runners.environments.install import Report, Workbench
 from runners.environments.install import install as install_into
-from runners.environments.pythons import find_python
-from runners.environments.uv import fetch_python, fetched_folder
+from runners.environments.pythons import PythonRange
 from runners.environments.virtualenv import VirtualEnvironment
+from runners.environments.workbench import Report
 from runners.errors import HopscopeError, UsageError
 
 State = Literal["missing", "installing", "ready", "failed"]
@@ -53,7 +52,7 @@ class Environment:
     reason: str | None
     """Why it failed or is missing; for a ready one, what the user should know about it."""
     progress: float | None
-    """0 to 1 while installing; None when pip has not told how much there is to do."""
+    """0 to 1 while installing; None where nothing tells how much there is to do."""
     step: str | None
     """What the install is doing now."""
     log: Path
@@ -163,7 +162,7 @@ def install(
     install_into(
         virtual,
         known.recipe(wanted, locked),
-        base_python(known, locked),
+        python_range(known),
         report or _quiet,
         clear=another or unlocked,
         check=functools.partial(check_import, known),
@@ -186,15 +185,9 @@ def suited_build(framework: str) -> str:
     return chosen_build(framework)[0]
 
 
-def base_python(framework: Framework, locked: bool = False) -> Callable[[Workbench], str]:
-    """What finds an interpreter that `framework` has builds for, or fetches one, as part of an install."""
-    oldest, newest, side = framework.oldest_python, framework.newest_python, folder()
-
-    def find(work: Workbench) -> str:
-        found = find_python(oldest, newest, fetched_folder(side))
-        return found or fetch_python(framework.title, oldest, newest, side, work, locked)
-
-    return find
+def python_range(framework: Framework) -> PythonRange:
+    """The versions of Python that `framework` has builds for."""
+    return PythonRange(framework.title, framework.oldest_python, framework.newest_python)
 
 
 def _known(framework: str) -> Framework:

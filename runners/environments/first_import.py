@@ -7,8 +7,8 @@ import re
 import signal
 
 from runners.environments.frameworks import DRIVER_LIBRARY, Framework
-from runners.environments.install import Workbench
-from runners.environments.pip_output import PipOutput
+from runners.environments.install_output import InstallOutput
+from runners.environments.workbench import Workbench
 from runners.errors import HopscopeError
 
 _ANSWER = "hopscope-import "
@@ -34,7 +34,7 @@ if error:
 """
 
 
-class _Answer(PipOutput):
+class _Answer(InstallOutput):
     """Waits for the answer among what the import prints."""
 
     answered = False

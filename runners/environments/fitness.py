@@ -12,9 +12,10 @@ from typing import Any, Literal
 from runners.environments import cuda_libraries, environments
 from runners.environments.environments import Environment
 from runners.environments.frameworks import FRAMEWORKS, CudaBuild, Framework
+from runners.environments.install import pythons_folder
 from runners.environments.installed_versions import package_versions
-from runners.environments.pythons import find_python
-from runners.environments.uv import fetched_folder
+from runners.environments.pythons import PythonRange, is_on_machine
+from runners.environments.uv import find_uv
 from runners.machine.cuda_order import mig_of
 from runners.machine.gpus import Gpu, gpus_of
 from runners.python_source import parse_expression
@@ -153,15 +154,16 @@ def _installed(framework: Framework, found: Environment, package: str = "") -> P
         return Part("environment", "warning", "it is being installed")
     if found.state == "failed":
         return Part("environment", "no", f"its install failed: {found.reason or 'see the log'}")
-    if has_python(framework.oldest_python, framework.newest_python):
+    if has_python(environments.python_range(framework)):
         return Part("environment", "warning", f"not installed yet; there is a {spoken} for it")
     return Part("environment", "warning", f"not installed yet; it needs {spoken}, which uv would fetch")
 
 
 @remembered(_PYTHON_KNOWN_FOR_S)
-def has_python(oldest: tuple[int, int], newest: tuple[int, int]) -> bool:
-    """Whether an interpreter of these versions is here; remembered for a while: some are run for it."""
-    return find_python(oldest, newest, fetched_folder(environments.folder())) is not None
+def has_python(wanted: PythonRange) -> bool:
+    """Whether an environment can be made here; remembered for a while: interpreters are run for it."""
+    side = environments.folder()
+    return is_on_machine(wanted, find_uv(side), pythons_folder(side))
 
 
 def gpu_parts(framework: Framework, snapshot: Mapping[str, Any], build: CudaBuild | None) -> list[Part]:

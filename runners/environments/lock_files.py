@@ -1,4 +1,4 @@
-"""Making the locked sets anew: `python -m runners.environments.lock_files`, with uv on the PATH.
+"""Making the locked sets anew: `python -m runners.environments.lock_files`, with the uv that installs.
 
 Each is for all Pythons from the oldest that the environment is made with, and leads to wheels only.
 """
@@ -9,7 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from runners.environments import environments
 from runners.environments.frameworks import FRAMEWORKS, LOCKED
+from runners.environments.uv import find_uv
 
 ROOT = Path(__file__).resolve().parents[2]
 _REQUIREMENTS = LOCKED.parent
@@ -23,7 +25,15 @@ def main() -> int:
     for source, name, python in sources():
         options = [*_OPTIONS, *(["--no-deps"] if ".no-deps" in name else [])]
         oldest = f"{python[0]}.{python[1]}"
-        command = ["uv", "pip", "compile", "--quiet", *options, "--python-version", oldest]
+        command = [
+            find_uv(environments.folder()) or "uv",
+            "pip",
+            "compile",
+            "--quiet",
+            *options,
+            "--python-version",
+            oldest,
+        ]
         done = subprocess.run([*command, str(source), "-o", str(LOCKED / name)], check=False)
         if done.returncode:
             return done.returncode

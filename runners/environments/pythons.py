@@ -1,69 +1,76 @@
-"""The interpreters of this machine that an environment can be made with."""
+"""The interpreters that an environment can be made with: uv finds one on this machine, or fetches it."""
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-Version = tuple[int, int]
-
-_ASK_TIMEOUT_S = 20.0
-_ASK = "import ensurepip, sys, venv; print(*sys.version_info[:2])"
-
-
-def find_python(oldest: Version, newest: Version, fetched: Path) -> str | None:
-    """Return an interpreter from `oldest` to `newest` that works and can make environments; None without one.
-
-    This one where it fits; else the newest on PATH, among pyenv's and uv's, or in the folder `fetched`.
-    """
-    if oldest <= sys.version_info[:2] <= newest:
-        return sys.executable
-    found: dict[Version, str] = {}
-    for minor in range(newest[1], oldest[1] - 1, -1):
-        for candidate in _candidates(newest[0], minor, fetched):
-            if _version(candidate) == (newest[0], minor):
-                return str(candidate)
-    for name in ("python3", "python"):
-        for candidate in _on_path(name):
-            version = _version(candidate)
-            if version is not None and oldest <= version <= newest:
-                found.setdefault(version, str(candidate))
-    return found[max(found)] if found else None
+_FIND_TIMEOUT_S = 20.0
+BASE = getattr(sys, "_base_executable", sys.executable)
+"""This interpreter outside of its environment, which may be made anew."""
 
 
-def _candidates(major: int, minor: int, fetched: Path) -> Iterator[Path]:
-    name = f"python{major}.{minor}"
-    yield from _on_path(name)
-    # A shim of pyenv's on PATH does not work where that version is not the chosen one.
+@dataclasses.dataclass(frozen=True)
+class PythonRange:
+    """The versions of Python that something has builds for."""
+
+    title: str
+    """Whose builds."""
+    oldest: tuple[int, int]
+    newest: tuple[int, int]
+
+    @property
+    def here(self) -> bool:
+        """Whether this interpreter is one of them."""
+        return self.oldest <= sys.version_info[:2] <= self.newest
+
+    @property
+    def request(self) -> str:
+        """What uv is asked for: this interpreter where it fits."""
+        (major, minor), (_, newest) = self.oldest, self.newest
+        return BASE if self.here else f">={major}.{minor},<{major}.{newest + 1}"
+
+    def missing(self, why: str) -> str:
+        """What to do where uv finds none and cannot fetch one."""
+        oldest, newest = (f"{major}.{minor}" for major, minor in (self.oldest, self.newest))
+        python = f"python{newest}"
+        return (
+            f"{self.title} needs Python {oldest} to {newest}, none that works is on this machine, and uv"
+            f" could not fetch one ({why}); install Python {newest} (apt-get install {python}, dnf"
+            f" install {python} or pyenv install {newest}) and try again"
+        )
+
+
+THIS = PythonRange("Hopscope", sys.version_info[:2], sys.version_info[:2])
+"""The interpreter that runs this."""
+
+
+def search_path() -> str:
+    """PATH, and behind it where pyenv and uv keep Pythons: a shim of pyenv's may be of no use."""
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
     data = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-    uv = Path(os.environ.get("UV_PYTHON_INSTALL_DIR") or data / "uv" / "python")
-    yield from sorted(pyenv.glob(f"{major}.{minor}.*/bin/{name}"))
-    for folder in (uv, fetched):
-        yield from sorted(folder.glob(f"cpython-{major}.{minor}.*/bin/{name}"))
+    kept = [*pyenv.glob("*/bin"), *(data / "uv" / "python").glob("*/bin")]
+    return os.pathsep.join([os.environ.get("PATH", os.defpath), *map(str, sorted(kept, reverse=True))])
 
 
-def _on_path(name: str) -> Iterator[Path]:
-    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
-        file = Path(folder) / name
-        if folder and os.access(file, os.X_OK) and file.is_file():
-            yield file.absolute()
-
-
-def _version(python: Path) -> Version | None:
-    """The version of an interpreter that works and can make environments."""
+def is_on_machine(wanted: PythonRange, uv: str | None, folder: Path) -> bool:
+    """Whether one that fits is here, as far as `uv` can be asked; `folder` has those that it fetched."""
+    if wanted.here or uv is None:
+        return wanted.here
+    variables = {**os.environ, "PATH": search_path(), "UV_PYTHON_INSTALL_DIR": str(folder)}
+    find = [uv, "python", "find", "--no-project", "--no-cache", "--no-python-downloads", wanted.request]
     try:
-        answer = subprocess.run(
-            [python, "-I", "-c", _ASK],
+        done = subprocess.run(
+            find,
+            env=variables,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            text=True,
-            timeout=_ASK_TIMEOUT_S,
-            check=True,
-        ).stdout.split()
-        return int(answer[0]), int(answer[1])
-    except (OSError, ValueError, IndexError, subprocess.SubprocessError):
-        return None
+            timeout=_FIND_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return done.returncode == 0

@@ -1,108 +1,142 @@
-"""A Python for a framework that has no builds for this machine's: uv, from the package index, fetches it."""
+"""uv, which makes and fills every environment: where it is, and what pip was told that it must know."""
 
 from __future__ import annotations
 
+import configparser
+import contextlib
+import importlib.util
+import os
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
-from runners.environments.frameworks import read_lock
-from runners.environments.install import Workbench, install
-from runners.environments.pip_output import PipOutput
-from runners.environments.pythons import Version, find_python
-from runners.environments.virtualenv import Recipe, VirtualEnvironment
+from runners.environments.install_output import InstallOutput
+from runners.environments.pythons import BASE
+from runners.environments.virtualenv import Lock, Recipe, VirtualEnvironment
+from runners.environments.workbench import Workbench, prepared
 from runners.errors import HopscopeError
 
-_REQUIREMENTS = Path(__file__).resolve().parents[1] / "requirements" / "uv.txt"
+_REQUIREMENTS = Path(__file__).resolve().parents[1] / "requirements"
 _DISK_BYTES = 150_000_000
-_COLOR = re.compile(r"\x1b\[[0-9;]*m")
-_DOWNLOADING = re.compile(r"^\s*Downloading cpython-(\d+\.\d+\.\d+)\S*(?: \(download\))?(?: \(([^)]+)\))?")
-_ERROR = re.compile(r"^\s*(?:error|cause|Caused by): (.+)")
-_NO_NETWORK = re.compile(
-    r"dns error|error sending request|client error \(Connect\)|timed out|Connection refused"
-)
+_OLDEST = (0, 8)
+_OFF = frozenset({"", "0", "false", "no", "off", "n", "f"})
+_AS_UV = {
+    "index-url": "UV_DEFAULT_INDEX",
+    "extra-index-url": "UV_INDEX",
+    "find-links": "UV_FIND_LINKS",
+    "trusted-host": "UV_INSECURE_HOST",
+    "constraint": "UV_CONSTRAINT",
+    "cert": "SSL_CERT_FILE",
+    "client-cert": "SSL_CLIENT_CERT",
+    "proxy": "ALL_PROXY",
+    "timeout": "UV_HTTP_TIMEOUT",
+    "default-timeout": "UV_HTTP_TIMEOUT",
+    "retries": "UV_HTTP_RETRIES",
+}
 
 
-class UvOutput(PipOutput):
-    """Follows `uv python install` line by line."""
-
-    def feed(self, line: str) -> None:
-        """Take one line of uv's output, with or without its line end."""
-        line = _COLOR.sub("", line.rstrip())
-        if found := _DOWNLOADING.match(line):
-            version, size = found.groups()
-            self.step = f"downloading Python {version}" + (f", {size}" if size else "")
-        elif found := _ERROR.match(line):
-            self._errors.append(found.group(1))
-            if _NO_NETWORK.search(line):
-                self._network = line
-
-    def failure(self) -> str | None:
-        """Why uv failed, in part of a line; None if it did not say."""
-        if self._network is not None:
-            return (
-                "no network: the site that uv fetches Pythons from does not answer"
-                " (UV_PYTHON_INSTALL_MIRROR names another)"
-            )
-        return self._errors[0] if self._errors else None
+def find_uv(side: Path) -> str | None:
+    """The uv on PATH, if it is new enough, or the one that `get_uv` got; None without one."""
+    on_path, own = shutil.which("uv"), _own(side).path / "bin" / "uv"
+    if on_path and _version(on_path) >= _OLDEST:
+        return on_path
+    return str(own) if own.exists() else None
 
 
-def fetched_folder(side: Path) -> Path:
-    """Where the Pythons are that `fetch_python` got for the environments in `side`."""
-    return side / "pythons"
-
-
-def fetch_python(
-    title: str, oldest: Version, newest: Version, side: Path, work: Workbench, locked: bool = False
-) -> str:
-    """Fetch the newest Python that `title` has builds for, and return its interpreter.
-
-    uv comes from PATH, or from an environment of its own in `side`. HopscopeError says what to install where
-    that cannot be done.
-    """
-    needs = f"{title} needs Python {_text(oldest)} to {_text(newest)}, and none that works is on this machine"
+def get_uv(side: Path, work: Workbench, locked: bool) -> str:
+    """Return the uv to use; where there is none, pip gets it, into an environment of its own in `side`."""
+    own = _own(side)
+    found = find_uv(side)
+    lock = Lock((_REQUIREMENTS / "locked" / "uv.txt",)) if locked else None
+    recipe = Recipe("uv", (_REQUIREMENTS / "uv.txt",), disk_bytes=_DISK_BYTES, lock=lock)
+    if found is not None and (not found.startswith(str(own.path)) or own.is_current(recipe)):
+        return found
     try:
-        _fetch(_text(newest), side, work, locked)
+        with prepared(own, recipe, lambda step: work.tell(f"getting uv: {step.text}", None)) as getting:
+            if getting is not None:
+                _fill(getting)
     except HopscopeError as error:
-        raise HopscopeError(f"{needs}; {error}; {_todo(newest)}") from None
-    found = find_python(oldest, newest, fetched_folder(side))
-    if found is None:
-        raise HopscopeError(f"{needs}; the one that uv fetched does not work here; {_todo(newest)}")
-    return found
+        raise HopscopeError(
+            f"uv, which makes the environments, could not be had: {error}; mend that, or put uv on the PATH,"
+            " and start again"
+        ) from None
+    return str(own.path / "bin" / "uv")
 
 
-def _fetch(version: str, side: Path, work: Workbench, locked: bool) -> None:
-    uv = shutil.which("uv") or _own_uv(side, work, locked)
-    output = UvOutput(f"fetching Python {version}")
-    variables = {
-        "UV_PYTHON_INSTALL_DIR": str(fetched_folder(side)),
-        "UV_PYTHON_INSTALL_BIN": "0",
-        "UV_NO_PROGRESS": "1",
-        "UV_NO_CACHE": "1",
-    }
-    if work.run([uv, "python", "install", version], output, variables):
-        raise HopscopeError(f"uv could not fetch one ({output.failure() or f'log: {work.log}'})")
+def pip_settings() -> dict[str, str]:
+    """What pip was told in its files and variables, by option."""
+    named = os.environ.get("PIP_CONFIG_FILE", "")
+    files = configparser.RawConfigParser(strict=False)
+    with contextlib.suppress(configparser.Error, UnicodeError):
+        files.read([] if named == os.devnull else [*_pip_files(), named], encoding="utf-8")
+    told: dict[str, str] = {}
+    for section in ("global", "install"):
+        told |= files.items(section) if files.has_section(section) else {}
+    told |= {name[4:]: value for name, value in os.environ.items() if name.startswith("PIP_")}
+    names = {name: name.lower().replace("_", "-") for name in told}
+    return {names[name]: " ".join(value.split()) for name, value in told.items()}
 
 
-def _own_uv(side: Path, work: Workbench, locked: bool) -> str:
-    environment = VirtualEnvironment(side / "uv", side, "uv")
-    lock = read_lock("uv") if locked else None
-    recipe = Recipe("uv", (_REQUIREMENTS,), disk_bytes=_DISK_BYTES, lock=lock)
+def _pip_files() -> list[Path]:
+    """Where pip reads what it was told: the system's, the user's, the interpreter's; the last counts most."""
+    folders = os.environ.get("XDG_CONFIG_DIRS") or "/etc/xdg"
+    own = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    return [
+        *(Path(folder) / "pip" / "pip.conf" for folder in folders.split(os.pathsep)),
+        Path("/etc/pip.conf"),
+        Path.home() / ".pip" / "pip.conf",
+        own / "pip" / "pip.conf",
+        Path(sys.prefix) / "pip.conf",
+    ]
+
+
+def as_uv_variables(settings: dict[str, str]) -> dict[str, str]:
+    """The same as uv's variables; those that are set count for more."""
+    told = {_AS_UV[name]: value for name, value in settings.items() if name in _AS_UV and value}
+    if "UV_FIND_LINKS" in told:
+        told["UV_FIND_LINKS"] = told["UV_FIND_LINKS"].replace(" ", ",")
+    if "UV_INDEX" in told:
+        # To pip all indexes are one.
+        told["UV_INDEX_STRATEGY"] = "unsafe-best-match"
+    return {name: value for name, value in told.items() if name not in os.environ}
+
+
+def without_index(settings: dict[str, str]) -> bool:
+    """Whether pip was told to ask no index."""
+    return settings.get("no-index", "").lower() not in _OFF
+
+
+def _own(side: Path) -> VirtualEnvironment:
+    return VirtualEnvironment(side / "uv", side, "uv")
+
+
+def _version(uv: str) -> tuple[int, ...]:
     try:
-        install(environment, recipe, sys.executable, lambda step: work.tell(f"getting uv: {step.text}", None))
-    except HopscopeError as error:
-        raise HopscopeError(f"uv, which would fetch one, could not be had ({error})") from None
-    return str(environment.path / "bin" / "uv")
+        told = subprocess.run([uv, "--version"], capture_output=True, text=True, check=False).stdout
+    except OSError:
+        return ()
+    return tuple(map(int, re.findall(r"\d+", told)[:2]))
 
 
-def _text(version: Version) -> str:
-    return f"{version[0]}.{version[1]}"
-
-
-def _todo(newest: Version) -> str:
-    python = f"python{_text(newest)}"
-    return (
-        f"install Python {_text(newest)} (apt-get install {python} {python}-venv, dnf install {python} or"
-        f" pyenv install {_text(newest)}) and try again"
-    )
+def _fill(work: Workbench) -> None:
+    """Make uv's environment with what Python brings, and let pip install it there."""
+    if not (importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")):
+        package = f"python{sys.version_info[0]}.{sys.version_info[1]}-venv"
+        raise HopscopeError(
+            "this Python lacks the modules venv and ensurepip, install them (Debian and Ubuntu: apt-get"
+            f" install {package})"
+        )
+    work.begin()
+    options = ["--require-hashes", "--only-binary", ":all:"] if work.recipe.lock else []
+    options += ["--no-input", "--disable-pip-version-check", "--progress-bar", "off"]
+    for file in (work.recipe.lock or work.recipe).requirements:
+        options += ["-r", str(file)]
+    for argv in (
+        [BASE, "-I", "-m", "venv", "--clear", str(work.path)],
+        [str(work.python), "-I", "-m", "pip", "install", *options],
+    ):
+        output = InstallOutput()
+        if work.run(argv, output):
+            raise HopscopeError(f"{output.failure()}; log: {work.log}")

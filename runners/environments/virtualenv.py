@@ -1,7 +1,7 @@
 """One virtual environment and what is installed in it, known from the disk alone. Standard library only.
 
 Beside the environment's folder lie NAME.lock (held while an install runs), NAME.queue (held while one is yet
-to come), NAME.log (what pip said), NAME.json (how far it is) and NAME.tmp (pip's downloads). A stamp inside
+to come), NAME.log (what uv said), NAME.json (how far it is) and NAME.tmp (uv's downloads). A stamp inside
 the environment says what it holds.
 """
 
@@ -129,7 +129,7 @@ class VirtualEnvironment:
         if progress is None or progress["state"] != "installing":
             return "starting", None
         if time.time() - progress["updated"] > _STALE_S:
-            return f"pip goes on without the start that began it; it writes {self.log}", None
+            return f"uv goes on without the start that began it; it writes {self.log}", None
         return progress["step"], progress["fraction"]
 
     def _stamp_file(self, label: str) -> Path:

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from runners.environments import environments
-from runners.environments.pythons import find_python
+from runners.environments.frameworks import FRAMEWORKS
+from runners.environments.install import pythons_folder
+from runners.environments.pythons import is_on_machine
 from tests.e2e.conftest import Server, settled, start_server, wait_until
-from tests.integration.package_index import PackageIndex, make_wheel
+from tests.integration.package_index import UV, PackageIndex, make_wheel
 
 PACKAGES = (
     ("tensorflow_cpu", "2.21.0", "tensorflow"),
@@ -21,8 +23,8 @@ PACKAGES = (
     ("numpy", "1.23.5", "numpy"),
 )
 ENDED = ("ready", "failed")
-FITS = find_python((3, 9), (3, 11), Path("/nowhere")) is not None
-"""Whether this machine has a Python that MXNet can be installed for: the index here has no uv."""
+FITS = is_on_machine(environments.python_range(FRAMEWORKS["mxnet"]), UV, pythons_folder(Path("/nowhere")))
+"""Whether this machine has a Python that MXNet can be installed for: nothing is fetched here."""
 
 
 @pytest.fixture
@@ -88,7 +90,7 @@ def test_server_that_stops_ends_the_install_and_the_next_goes_on(
     found = environments.environment("tensorflow")
     assert (found.build, found.progress, found.step) == ("cpu", None, None)
     # The second start found what the first had put in place.
-    assert sum("/files/tensorflow" in path for path in index.asked) == 1
+    assert index.fetched("tensorflow") == 1
 
 
 def test_killed_server_does_not_end_the_install(
@@ -103,4 +105,4 @@ def test_killed_server_does_not_end_the_install(
         assert state() == "installing"
         index.let_go()
         wait_until(lambda: state() == "ready", 120, environments.environment("tensorflow").log.read_text)
-    assert sum("/files/tf_keras" in path for path in index.asked) == 1
+    assert index.fetched("tf_keras") == 1

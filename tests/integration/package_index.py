@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import stat
 import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from runners.environments import environments
+from runners.environments.uv import find_uv
 
-def make_wheel(folder: Path, name: str, version: str, modules: dict[str, str] | None = None) -> Path:
+UV = find_uv(environments.folder())
+"""The uv that made what the tests run in."""
+
+
+def make_wheel(
+    folder: Path, name: str, version: str, modules: Mapping[str, str | bytes] | None = None
+) -> Path:
     """A wheel of pure Python: `modules` maps file names to contents."""
     file = folder / f"{name}-{version}-py3-none-any.whl"
     info = f"{name}-{version}.dist-info"
-    members = {
+    members: dict[str, str | bytes] = {
         **(modules or {f"{name}.py": f"VERSION = {version!r}\n"}),
         f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
         f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
@@ -29,6 +38,12 @@ def make_wheel(folder: Path, name: str, version: str, modules: dict[str, str] | 
             entry.external_attr = (stat.S_IFREG | mode) << 16
             wheel.writestr(entry, content)
     return file
+
+
+def make_uv_wheel(index: PackageIndex) -> Path:
+    """A wheel of the uv that the tests run with."""
+    assert UV is not None
+    return make_wheel(index.folder, "uv", "0.99.0", {"uv-0.99.0.data/scripts/uv": Path(UV).read_bytes()})
 
 
 class PackageIndex:
@@ -46,6 +61,8 @@ class PackageIndex:
             def do_GET(self) -> None:
                 index._answer(self)
 
+            do_HEAD = do_GET
+
             def log_message(self, *_arguments: object) -> None:
                 pass
 
@@ -54,14 +71,19 @@ class PackageIndex:
 
     @property
     def variables(self) -> dict[str, str]:
-        """The environment variables that make pip use this index, and nothing else."""
+        """The environment variables that make pip and uv use this index, and nothing else."""
         return {
+            "PATH": os.pathsep.join([os.environ["PATH"], *([str(Path(UV).parent)] if UV else [])]),
             "PIP_CONFIG_FILE": "/dev/null",
             "PIP_INDEX_URL": f"http://127.0.0.1:{self._server.server_port}/simple",
             "PIP_EXTRA_INDEX_URL": "",
             "PIP_FIND_LINKS": "",
             "PIP_NO_CACHE_DIR": "1",
         }
+
+    def fetched(self, name: str = "") -> int:
+        """How often a wheel was asked for, of this package or of any."""
+        return sum(path.startswith(f"/files/{name}") and path.endswith(".whl") for path in self.asked)
 
     def wait_wanted(self, seconds: float) -> bool:
         """Wait until a held file has been asked for."""
@@ -78,9 +100,14 @@ class PackageIndex:
             stem = parts[1].replace("-", "_")
             files = sorted(self.folder.glob(f"{stem}-*.whl"))
             links = "".join(
-                f'<a href="/files/{file.name}#sha256={_sha256(file)}">{file.name}</a>' for file in files
+                f'<a data-core-metadata=true href="/files/{file.name}#sha256={_sha256(file)}">{file.name}</a>'
+                for file in files
             )
             self._send(request, 200 if files else 404, links.encode(), "text/html")
+        elif parts[0] == "files" and parts[1].endswith(".metadata"):
+            with zipfile.ZipFile(self.folder / parts[1].removesuffix(".metadata")) as wheel:
+                (name,) = [name for name in wheel.namelist() if name.endswith("/METADATA")]
+                self._send(request, 200, wheel.read(name), "text/plain")
         elif parts[0] == "files":
             file = self.folder / parts[1]
             if parts[1].partition("-")[0] in self.held:

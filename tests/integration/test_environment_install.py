@@ -14,9 +14,9 @@ import pytest
 
 from runners.environments import builds, environments, frameworks
 from runners.environments.environments import Environment, environment, install
-from runners.environments.install import Step
+from runners.environments.workbench import Step
 from runners.errors import HopscopeError
-from tests.integration.package_index import PackageIndex, make_wheel
+from tests.integration.package_index import UV, PackageIndex, make_uv_wheel, make_wheel
 
 HERE = sys.version_info[:2]
 NEWER = (HERE[0], HERE[1] + 40)
@@ -109,13 +109,13 @@ def test_what_keeps_it_from_being_imported_is_told(
 def test_it_is_tried_again_without_asking_for_the_packages_again(index: PackageIndex) -> None:
     make_mxnet(index, "import os; assert os.environ.get('MENDED'), 'not mended'")
     assert "not mended" in (fail().reason or "")
-    fetched = len([path for path in index.asked if "/files/" in path])
+    fetched = index.fetched()
     os.environ["MENDED"] = "1"
     try:
         assert install("mxnet", "cpu").state == "ready"
     finally:
         del os.environ["MENDED"]
-    assert len([path for path in index.asked if "/files/" in path]) == fetched
+    assert index.fetched() == fetched
 
 
 def test_a_driver_that_goes_away_fails_no_install(
@@ -194,49 +194,92 @@ class TestWithoutAPythonThatFits:
     def machine(self, index: PackageIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         set_mxnet(monkeypatch, oldest_python=NEWER, newest_python=NEWER)
         shutil.rmtree(tmp_path / "envs")
-        (tmp_path / "bin").mkdir()
         monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.defpath}")
 
     def test_uv_fetches_one(self, tmp_path: Path) -> None:
-        fetched = tmp_path / "envs" / "pythons" / f"cpython-{NEWER[0]}.{NEWER[1]}.0-x" / "bin"
-        script(
-            tmp_path / "bin" / "uv",
-            f'[ "$*" = "python install {NEWER[0]}.{NEWER[1]}" ] || exit 9\n'
-            f'[ "$UV_PYTHON_INSTALL_DIR" = "{tmp_path}/envs/pythons" ] || exit 8\n'
-            f'mkdir -p "{fetched}"; cp "{tmp_path}/python" "{fetched}/python{NEWER[0]}.{NEWER[1]}"\n'
-            f'echo "Downloading cpython-{NEWER[0]}.{NEWER[1]}.0-x (download) (21.2MiB)" >&2',
-        )
-        # It says that it is the newer one, and else is this.
-        script(
-            tmp_path / "python",
-            f'case "$3" in *ensurepip*) echo {NEWER[0]} {NEWER[1]};; *) exec {sys.executable} "$@";; esac',
+        version = f"{NEWER[0]}.{NEWER[1]}"
+        uv(
+            tmp_path,
+            f'if [ "$1" = venv ]; then\n'
+            f'  [ "$5" = ">={version},<{NEWER[0]}.{NEWER[1] + 1}" ] || exit 9\n'
+            f'  [ "$UV_PYTHON_INSTALL_DIR" = "{tmp_path}/envs/pythons" ] || exit 8\n'
+            f'  echo "Downloading cpython-{version}.0-x (download) (21.2MiB)" >&2\n'
+            f'  sleep 0.3; shift 5; set -- venv "$@" --python {sys.executable}\nfi',
         )
         steps: list[Step] = []
         assert install("mxnet", "cpu", steps.append).state == "ready"
-        assert f"downloading Python {NEWER[0]}.{NEWER[1]}.0, 21.2MiB" in [step.text for step in steps]
+        assert f"downloading cpython-{version}.0-x, 21.2 MiB" in [step.text for step in steps]
         assert "Downloading cpython" in environment("mxnet").log.read_text()
 
     def test_without_network_it_says_what_to_install(self, tmp_path: Path) -> None:
-        script(
-            tmp_path / "bin" / "uv",
-            "echo 'error: Failed to install cpython' >&2\n"
+        uv(
+            tmp_path,
+            "echo 'error: Failed to download `https://example.org/cpython-3.x.tar.gz`' >&2\n"
             "echo '  cause: error sending request for url (https://example.org/x.tar.gz)' >&2\n"
             "echo '  cause: dns error' >&2\nexit 1",
         )
         version = f"{NEWER[0]}.{NEWER[1]}"
         reason = fail().reason or ""
-        assert reason.startswith(f"MXNet needs Python {version} to {version}, and none that works")
+        assert reason.startswith(f"MXNet needs Python {version} to {version}, none that works")
         assert "no network" in reason
-        assert f"apt-get install python{version} python{version}-venv" in reason
+        assert f"apt-get install python{version}, dnf" in reason
 
-    def test_uv_itself_comes_from_the_index(self, index: PackageIndex) -> None:
-        reason = fail().reason or ""
-        assert "uv, which would fetch one, could not be had" in reason and "no uv" in reason
-        # A wheel whose uv says why it fetches nothing.
-        program = "#!/bin/sh\necho 'error: no such version' >&2\nexit 2\n"
-        make_wheel(index.folder, "uv", "0.9.0", {"uv-0.9.0.data/scripts/uv": program})
-        assert "uv could not fetch one (no such version)" in (fail().reason or "")
+
+class TestWithoutUv:
+    """There is none on PATH that could be used, so pip gets it."""
+
+    @pytest.fixture(autouse=True)
+    def path(self, index: PackageIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        uv(tmp_path, "", "0.7.9")
+        monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.defpath}")
+
+    def test_the_index_has_it(self, index: PackageIndex) -> None:
+        make_uv_wheel(index)
+        assert install("mxnet", "cpu").state == "ready"
         assert (environments.folder() / "uv" / "bin" / "uv").exists()
+        assert index.fetched("uv") == 1
+
+    def test_it_says_what_to_do_where_the_index_has_none(self) -> None:
+        reason = fail().reason or ""
+        assert reason.startswith(
+            "uv, which makes the environments, could not be had: the package index has no"
+        )
+        assert reason.endswith("or put uv on the PATH, and start again")
+
+
+def test_what_pip_was_told_uv_is_told(
+    index: PackageIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GIVEN two indexes, the second with the newer package, and a limit, all in pip's file."""
+    second = tmp_path / "second"
+    second.mkdir()
+    make_wheel(second, "numpy", "1.23.4")
+    (index.folder / "numpy-1.23.5-py3-none-any.whl").unlink()
+    make_wheel(index.folder, "numpy", "1.22.0")
+    make_mxnet(index, "VERSION = 'newer'", version="1.9.2")
+    (tmp_path / "limits.txt").write_text("mxnet<1.9.2\n")
+    with PackageIndex(second).serving() as other:
+        settings = {"index-url": index.variables["PIP_INDEX_URL"], "constraint": f"{tmp_path}/limits.txt"}
+        settings["extra-index-url"] = f"\n  {other.variables['PIP_INDEX_URL']}"
+        text = "".join(f"{name} = {value}\n" for name, value in settings.items())
+        (tmp_path / "pip.conf").write_text(f"[global]\n{text}[install]\ntimeout = 20\n")
+        monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
+        for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL"):
+            monkeypatch.delenv(name)
+        found = install("mxnet", "cpu")
+    (site,) = found.path.glob("lib/python*/site-packages")
+    assert {path.name for path in site.glob("*.dist-info")} >= {
+        "mxnet-1.9.1.dist-info",
+        "numpy-1.23.4.dist-info",
+    }
+
+
+def uv(folder: Path, text: str, version: str = "0.9.0") -> None:
+    """A uv of this version that does this first, on the only path."""
+    (folder / "bin").mkdir(exist_ok=True)
+    skip = 'if [ "$1" = --color ]; then shift 4; fi'
+    told = f'if [ "$1" = --version ]; then echo uv {version}; exit; fi'
+    script(folder / "bin" / "uv", f'{told}\n{skip}\n{text}\nexec {UV} "$@"')
 
 
 def script(file: Path, text: str) -> None:

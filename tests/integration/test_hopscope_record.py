@@ -99,19 +99,18 @@ def test_blocks_of_tensorflow(tmp_path: Path, hopscope_home: Path, tf_python: Pa
         assert report["unseen"] == []
 
 
-def test_one_pip_command_installs_it_without_the_network(tmp_path: Path, mx_python: Path) -> None:
+def test_one_pip_command_installs_it_without_the_network(tmp_path: Path, empty_environment: Path) -> None:
     before = sorted(path.name for path in (ROOT / "hopscope").iterdir())
+    python = empty_environment / "bin" / "python"
     words = ["-m", "pip", "install", "--no-index", "--disable-pip-version-check", "--target", str(tmp_path)]
-    subprocess.run(
-        [mx_python, *words, str(ROOT / "hopscope")], check=True, capture_output=True, timeout=LIMIT_S
-    )
+    subprocess.run([python, *words, str(ROOT / "hopscope")], check=True, capture_output=True, timeout=LIMIT_S)
     names = {path.name for path in tmp_path.iterdir()}
     assert {name.partition("-")[0] for name in names} == {"hopscope"}
     code = (
         "import json, sys; sys.path.insert(0, sys.argv[1]); before = set(sys.modules); import hopscope; "
         "print(json.dumps([hopscope.clone.clone(), sorted(set(sys.modules) & {'app', 'probes', 'runners'})]))"
     )
-    done = subprocess.run([mx_python, "-I", "-c", code, str(tmp_path)], capture_output=True, check=True)
+    done = subprocess.run([python, "-I", "-c", code, str(tmp_path)], capture_output=True, check=True)
     assert json.loads(done.stdout) == [str(ROOT), []]
     assert sorted(path.name for path in (ROOT / "hopscope").iterdir() if path.name != "__pycache__") == [
         name for name in before if name != "__pycache__"

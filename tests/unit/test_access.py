@@ -237,7 +237,7 @@ def test_the_page_without_a_token_repeats_what_was_asked_as_data(policy: access.
     (start, body) = ask(path='/a"onload=', query=query, accept="text/html")
     page = body["body"].decode()
     assert start["status"] == 403 and "<script" not in page and '"onload' not in page
-    assert 'name="run" value="&quot;&gt;&lt;script&gt;"' in page and "wrong" not in page
+    assert 'name="run" value="&#34;&gt;&lt;script&gt;"' in page and "wrong" not in page
 
 
 def test_a_viewer_is_cut_off_who_sends_too_much_or_comes_too_often(

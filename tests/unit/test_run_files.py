@@ -50,6 +50,7 @@ ELSEWHERE = {
     "runners/environments/interpreters.py": "interpreters",
     "runners/environments/environments.py": "an environment",
     "runners/environments/virtualenv.py": "an environment",
+    "runners/environments/workbench.py": "an environment",
     "runners/environments/logged_command.py": "the log of an install",
     "runners/environments/frameworks.py": "the project's code",
     "runners/runs/processes.py": "/proc",

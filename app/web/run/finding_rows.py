@@ -8,8 +8,7 @@ from typing import Any
 from app.diagnosis.explanation import Explained
 from app.facts.excerpt import Excerpt
 from app.judgments.finding import Finding
-from app.reports.folded_notes import notes_told
-from app.reports.text import not_seen
+from app.reports.report_words import not_seen, notes_told
 from app.views import units
 from app.views.colors import is_alert
 from app.views.python_words import python_words

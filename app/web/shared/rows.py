@@ -11,7 +11,7 @@ from app.facts.memory import UNUSED, Memory
 from app.facts.syncs import ALL_DEVICES, Idle, Sync
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
-from app.reports.report_rows import copied
+from app.reports.report_tables import copied
 from app.views import units
 from app.views.colors import is_alert, is_host
 from app.views.naming import some_of

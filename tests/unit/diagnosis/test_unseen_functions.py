@@ -9,8 +9,9 @@ import pytest
 from app.diagnosis.detectors.unseen_functions import hidden
 from app.facts.tables import Tables
 from app.reports.html import render_html
+from app.reports.report_words import found_told
 from app.reports.run_report import build_report
-from app.reports.text import found_told, render_text
+from app.reports.text import render_text
 from app.web.run.finding_rows import headline
 from app.web.run.stage import Stage
 from probes.trace.rows import BY_XLA, DROPPED, Graph, Key, Node, Unseen

@@ -15,6 +15,7 @@ from app.cli import setup
 from app.cli.parser import Parser
 from runners.environments import background_install, builds, environments, frameworks
 from runners.environments.install import install as install_into
+from runners.environments.pythons import THIS
 from runners.environments.virtualenv import Recipe, VirtualEnvironment
 from runners.errors import HopscopeError, UsageError
 
@@ -180,16 +181,17 @@ def test_full_disk_is_told_before_anything_is_made(folder: Path, monkeypatch: py
     recipe = Recipe("tensorflow", (Path(__file__),), disk_bytes=10**18)
     virtual = VirtualEnvironment(folder / "tensorflow", folder, "tensorflow")
     with pytest.raises(HopscopeError, match=r"no space left on the disk: .* 1000000000\.0 GB"):
-        install_into(virtual, recipe, sys.executable, lambda _step: None)
+        install_into(virtual, recipe, THIS, lambda _step: None)
     assert not (folder / "tensorflow").exists()
     assert environments.environment("tensorflow").state == "failed"
 
 
 def test_python_without_venv_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    monkeypatch.setattr("shutil.which", lambda _name: None)
     virtual = VirtualEnvironment(folder / "tensorflow", folder, "tensorflow")
     with pytest.raises(HopscopeError, match=r"apt-get install python3\.\d+-venv"):
-        install_into(virtual, Recipe("x", (Path(__file__),)), sys.executable, lambda _step: None)
+        install_into(virtual, Recipe("x", (Path(__file__),)), THIS, lambda _step: None)
 
 
 def test_what_waits_for_another_install_shows_it(folder: Path) -> None:

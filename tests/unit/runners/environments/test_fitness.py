@@ -36,7 +36,7 @@ def installed(asked_anew: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(
         module, "package_versions", lambda _python: {"python": "3.11.7", "tensorflow": "2.21.0"}
     )
-    monkeypatch.setattr(module, "find_python", lambda *_range: "python3")
+    monkeypatch.setattr(module, "is_on_machine", lambda *_asked: True)
     libdevice = tmp_path / "lib/python3.11/site-packages/nvidia/cuda_nvcc/nvvm/libdevice"
     libdevice.mkdir(parents=True)
     (libdevice / "libdevice.10.bc").touch()
@@ -133,7 +133,7 @@ def test_what_is_not_installed_yet_would_work(installed: Any, monkeypatch: pytes
     (without, _) = fitness(without_gpus())
     assert without.status == "warning"
     module.has_python.cache_clear()
-    monkeypatch.setattr(module, "find_python", lambda *_range: None)
+    monkeypatch.setattr(module, "is_on_machine", lambda *_asked: False)
     _, mxnet = fits(card("8.0"))
     assert mxnet.parts[0].text == "not installed yet; it needs Python 3.9 to 3.11, which uv would fetch"
     installed(None, "failed", "the disk is full")

@@ -46,8 +46,8 @@ def _without_numpy(situation: Situation) -> Draft | None:
         change = Change(source)
         change.replace(node, moved)
         words = (
-            "Goes straight to the context, without numpy; an array that is there already is not copied, and"
-            " the dtype stays the array's own."
+            "Copies the array straight to the context, without numpy; one that is there already is not"
+            " copied, and the dtype stays the array's own."
         )
         return situation.draft(words, change.text())
     return None

@@ -9,7 +9,7 @@ import pytest
 from app.diagnosis.causes.default_device.line_advice import PUT_BESIDE_INPUTS
 from app.diagnosis.causes.host_sync.line_advice import EITHER, LOOKED_AT
 from app.facts.transfers.hops import Hop
-from tests.unit.fixes.fix_cases import hop, op, said
+from tests.unit.fixes.fix_cases import fixed, hop, op, said
 
 TF = "import tensorflow as tf\n"
 MX = "import mxnet as mx\nfrom mxnet import nd\n"
@@ -353,3 +353,22 @@ def test_a_layer_whose_parameters_are_on_the_host_can_be_moved() -> None:
     assert words.startswith("The parameters of Embedding live on cpu:0.")
     assert "into the memory of gpu:1" in words
     assert told(WORDS, "dot") is None
+
+
+def test_values_that_a_step_reads_one_by_one_are_read_together() -> None:
+    """Bug: "take the value every so many steps" was said of the 12 values of a norm."""
+    text = MX + "for p in params:\n    total = total + norm(p).asscalar()  #!\n    library(total)\n"
+    pulls = hop("host-sync", each=6.0), hop("host-sync", "gpu:1", each=6.0)
+    assert said("host-sync", text, framework="mxnet", hops=pulls, taken_by="asscalar") == (
+        "Each step reads 12 values here, one by one: join them on gpu:0 and gpu:1, or add them up there, and"
+        " read the result once."
+    )
+
+
+def test_an_int32_variable_that_a_gpu_reads_is_asked_into_no_scope() -> None:
+    """Bug: its creation was put into a scope of the GPU, where TensorFlow keeps no int32 variable."""
+    text = TF + "ids = tf.Variable([1, 2, 3])\nnear = tf.gather(values, ids)  #!\n"
+    read = hop("variable-home", "cpu:0", "gpu:0", dtype="int32", producer_op="ReadVariableOp")
+    known: dict[str, Any] = {"hops": (read,), "created_at": "train.py:2"}
+    assert fixed("variable-home", text, **known) is None
+    assert (said("variable-home", text, **known) or "").startswith("Make the variable int64")

@@ -255,7 +255,7 @@ def test_a_detour_is_one_finding_with_what_both_ways_cost() -> None:
     assert finding.evidence["causes"] == ["host-sync", "host-upload"]
     assert finding.fix == (
         "Keep the tensor on cpu:1, or copy it from there straight to where it is used. Python need not"
-        " take it: hand the tensor itself on."
+        " read it: pass the tensor itself on."
     )
 
 

@@ -32,3 +32,9 @@ def test_what_is_told_says_as_much_as_is_known() -> None:
     assert instead([SHUFFLE, UNIQUE], ["float32"]) == f"{shuffle} {ADVICE}"
     assert instead([SHUFFLE], ["uint8"]) == instead([UNIQUE], ["float32"]) == ADVICE
     assert "outside of the host's scope" in instead([SHUFFLE], ["float32"], scoped=True)
+
+
+def test_a_product_of_integers_is_to_be_computed_in_floats() -> None:
+    product = "MatMul has GPU kernels for float16, float32, float64, none for int32"
+    assert instead([product], ["int32"]).startswith("Compute it in float32")
+    assert instead([product, UNIQUE], ["int32"]) == ADVICE

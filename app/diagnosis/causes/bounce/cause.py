@@ -41,7 +41,7 @@ def advice(evidence: Mapping[str, Any]) -> str:
     if "Python" in each(evidence.get("by")):
         again = each(evidence.get("tensor_again_at"))
         at = f", at {some_of(again, 'lines')}" if again else ""
-        said += f" Python need not take it: hand the tensor itself on{at}."
+        said += f" Python need not read it: pass the tensor itself on{at}."
     if _at_one_statement(evidence):
         said += (
             " One line takes every step of the way: leave the stop between out of what it is told to go by."

@@ -65,8 +65,8 @@ def _of_several(situation: Situation) -> str:
     if in_step < 2 * len(devices) or not situation.hops:
         return ""
     return (
-        f"Each step takes {in_step:.0f} values here, one by one: join them on"
-        f" {some_of(devices, 'devices')}, or add them up there, and take the whole by one fetch."
+        f"Each step reads {in_step:.0f} values here, one by one: join them on"
+        f" {some_of(devices, 'devices')}, or add them up there, and read the result once."
     )
 
 

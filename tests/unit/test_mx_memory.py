@@ -41,7 +41,7 @@ class Written:
 
     def __init__(self) -> None:
         self.ending = True  # every tick samples
-        self.counts: Counter[int] = Counter()
+        self.counts = self.kept_counts = Counter[int]()
         self.told: dict[tuple[str, str, str], list[int]] = {}
         """The values, by device, what they are, and basis."""
 

@@ -58,4 +58,8 @@ def test_a_count_that_follows_from_other_steps_is_sampled(tmp_path: Path, kind: 
 def test_steps_between_windows_are_named_and_are_no_finding(tmp_path: Path) -> None:
     found = report(tmp_path / "run", SAMPLED)
     assert [row["what"] for row in found["unseen"]] == [BETWEEN_WINDOWS]
+    assert found["notes"] == [
+        "90 steps were not recorded in full: the counts of their eager ops, reads and transfers follow from the"
+        " steps that were (sampled). --exact records each step."
+    ]
     assert not [one for one in found["findings"] if "windows" in one["summary"]]

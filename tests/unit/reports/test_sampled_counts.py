@@ -59,7 +59,7 @@ def test_steps_between_windows_are_named_and_are_no_finding(tmp_path: Path) -> N
     found = report(tmp_path / "run", SAMPLED)
     assert [row["what"] for row in found["unseen"]] == [BETWEEN_WINDOWS]
     assert found["notes"] == [
-        "90 steps were not recorded in full: the counts of their eager ops, reads and transfers follow from the"
-        " steps that were (sampled). --exact records each step."
+        "90 steps were not recorded in full: the counts of their eager ops, reads and transfers follow from"
+        " the steps that were (sampled). --exact records each step."
     ]
     assert not [one for one in found["findings"] if "windows" in one["summary"]]

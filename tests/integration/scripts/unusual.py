@@ -17,7 +17,7 @@ KEPT = {
     *("Recording.guard", "Recording.failed", "Recording.unseen", "failed"),  # these keep the errors
     *("is_own", "_is_recorders", "_is_interpreters_call", "_is_of_program"),  # and these say whose they are
     *("Replicas.note", "RefusedDevices.op", "RefusedDevices.asked", "_Finder.find_spec"),  # guarded whole
-    *("applying", "wall", "_now", "_set", "_told", "_of_mxnet", "_no_tape"),
+    *("applying", "wall", "_now", "_set", "forward_words", "_of_mxnet", "_no_tape"),
     *("drop_frame", "_drop", "stands_for", "noted"),  # nothing in them can raise
 }
 CHANGING = re.compile(r"line \d+|0x[0-9a-f]+|\d{4,}|_\d+|hybridsequential\d+|[a-z]+\d+_")

@@ -17,6 +17,7 @@ from app.fixes.syncs.host_syncs import host_sync
 from app.judgments.severity import WARNING
 from app.views.naming import each
 from probes.trace.hop import (
+    DISPATCH,
     HANDED_TO_FUNCTION,
     HANDED_TO_OPERATOR,
     IN_GRAPH,
@@ -34,6 +35,8 @@ _NOT_MAKERS = MAKE_ROOM | {"", "?"}
 
 def because(facts: Facts) -> str:
     """What a wait is for, who made it, and who had no work meanwhile."""
+    if DISPATCH in (facts.told("taken_by"), facts.told("kind")):
+        return "Threads of the library, started at this line, hand work to the workers and wait for it."
     on, made = facts.told("src", "devices"), ""
     if "made_by" in facts:
         made = f"It was made on {on} by {facts.told('made_by', 'ops')}. "

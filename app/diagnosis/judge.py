@@ -16,7 +16,7 @@ from app.diagnosis.causes.default_device import contextless_copies
 from app.diagnosis.causes.default_device import rules as default_device
 from app.diagnosis.causes.explicit import cause as explicit
 from app.diagnosis.causes.gradient_outside_scope import cause as gradient_outside_scope
-from app.diagnosis.causes.host_memory import rules as host_memory
+from app.diagnosis.causes.host_memory import cause as host_memory
 from app.diagnosis.causes.host_sync import rules as host_sync
 from app.diagnosis.causes.host_upload import cause as host_upload
 from app.diagnosis.causes.missing_device import cause as missing_device

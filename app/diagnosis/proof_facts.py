@@ -136,6 +136,4 @@ def _words(told: Label, value: Any) -> str:
         return str(value)
     if told.kind == "size":
         return units.size(value)
-    if told.kind == "time":
-        return units.duration(value / 1e9)
     return units.relative(value) if told.kind == "ppb" else units.count(value)

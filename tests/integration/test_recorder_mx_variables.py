@@ -40,7 +40,7 @@ def test_its_name_its_gradient_and_its_copies_of_one_step_are_told(copied: Recor
     # 25 KiB there and back, two times in each step.
     assert row["summary"].startswith("p_table lives on cpu:0 and is read on cpu:1 at ")
     assert "100 KiB each step, with its gradient's way back" in row["summary"]
-    assert "copied again: one copy a step would do." in row["because"]
+    assert row["evidence"]["unchanged_again"]
 
 
 @pytest.mark.parametrize(

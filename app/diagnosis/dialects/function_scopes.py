@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.diagnosis.wording.evidence_facts import Facts
 from app.fixes.scopes.distribution_strategies import has_strategy
 from app.fixes.scopes.keras_fit import trains_a_model
 from app.fixes.situation import Situation
 from app.views.naming import each
 
+BECAUSE = (
+    "What a function returns passes an Identity of TensorFlow's own, on the device of the scope that the"
+    " function is called in, the default one where it is called in none."
+)
 _OF_OWN_OP = (
     "Call the function inside the device scope of {start}: TensorFlow hands on what a function of custom"
     " gradients, such as tf.recompute_grad's, returns by an Identity of its own, on the device of the scope"
@@ -21,20 +24,6 @@ _OF_RESULT = (
     " scope that it is called in, the default one where it is called in none. Ops of it that no scope asks"
     " for go there too."
 )
-
-
-def because(facts: Facts) -> str:
-    """What passes an Identity on its way out of a function."""
-    if "result_of" in facts:
-        of = facts.told("result_of")
-        return (
-            f"What {of} hands out passes an Identity of TensorFlow's own, on the device that it is in itself."
-        )
-    here = f" Here that is {facts.told('called_on', 'devices')}." if "called_on" in facts else ""
-    return (
-        "What a function returns passes an Identity of TensorFlow's own, on the device of the scope that the"
-        f" function is called in, the default one where it is called in none.{here}"
-    )
 
 
 def advice(evidence: Mapping[str, Any], start: str) -> str:

@@ -21,14 +21,8 @@ _SLOWER = 4.0
 _MANY, _GOOD_PART = 50, 0.1
 """Waits at one line, and the part of the run that they take, from which on they are worth a change."""
 
-_MOST_LOOPS = 2
-"""Loops whose costs are told apart; of more it is the whole run's."""
 _PART = 0.02
 """Of the steps, up to which a sum of shares is taken for a whole number: a last step may be lost."""
-_OF_ROUNDS = 0
-"""Stands for all that no step paces: a line's calls and rounds are its own, and no other line's."""
-_UNEVEN = 0.25
-"""Bytes that do not divide by how often most happen: the part of all, beyond which only all is told."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,13 +53,14 @@ class Telling:
         return (count + self.rounds // 100) // self.rounds
 
     def each_of(self, recurring: Sequence[Hop]) -> str:
-        """``each step``, or ``in each of 20 steps`` of their own loop; '' for what no step paces."""
+        """``each step``, ``in each of 20 steps`` of their loop, ``each call``; '' for several paces."""
         if any(map(self._of_rounds, recurring)):
             return "each call" if _one_function(recurring) else ""
         loops = {hop.own.rounds if hop.own else 0 for hop in recurring}
-        some = max(loops) if len(loops) == 1 else 0
+        if len(loops) != 1:
+            return ""
         # The program makes other steps besides, in another loop.
-        return f"in each of {some} steps" if some else f"each {self.word}"
+        return f"in each of {some} steps" if (some := loops.pop()) else f"each {self.word}"
 
     def in_steps(self, hop: Hop) -> bool:
         """Whether steps pace it, those of the run or of a loop of its own."""
@@ -73,17 +68,6 @@ class Telling:
 
     def _of_rounds(self, hop: Hop) -> bool:
         return hop.own.word == "round" if hop.own else self.word == "call"
-
-    def _by_loop(self, recurring: Sequence[Hop]) -> list[list[Hop]]:
-        """What belongs together: of every step of the run, of a loop's own steps, or of no steps.
-
-        The loop of the most steps comes first.
-        """
-        found: dict[int, list[Hop]] = {}
-        for hop in recurring:
-            steps = hop.own.rounds if hop.own else self.rounds
-            found.setdefault(_OF_ROUNDS if self._of_rounds(hop) else steps, []).append(hop)
-        return [found[steps] for steps in sorted(found, reverse=True)]
 
     def _regular(self, hops: Sequence[Hop]) -> tuple[list[Hop], list[Hop]]:
         """What is so many times in each step, and what is in some of them only: no step costs the mean of it.
@@ -149,7 +133,7 @@ class Telling:
             return ""
         regular, now_and_then = self._regular(hops)
         recurring = self.recurring(regular)
-        when = "" if now_and_then or len(self._by_loop(recurring)) != 1 else self.each_of(recurring)
+        when = "" if now_and_then else self.each_of(recurring)
         each = sum((hop.seconds or 0.0) * self._times_each(hop) for hop in recurring)
         every = sum(seconds or 0.0 for seconds in times)
         told = each if when else every
@@ -166,25 +150,17 @@ class Telling:
             )
             return f"at least {units.size(known)}, {unknown}" if known else f"bytes not known, {unknown}"
         regular, now_and_then = self._regular(hops)
-        of_loops = self._by_loop(self.recurring(regular))
-        if 1 <= len(of_loops) <= _MOST_LOOPS:
-            # What does not divide, such as an evaluation's share, is not of every step.
-            each: dict[str, float] = {}
-            counted, left = "", 0
-            for some in of_loops:
-                if when := self.each_of(some):
-                    cost = sum((hop.bytes or 0) * self._times_each(hop) for hop in some)
-                    each[when] = each.get(when, 0.0) + cost
-                else:
-                    counted, left = _by_count(some)
-            # What happens in each call, or is told by how often it happens, is told whole.
-            paced = [hop for hop in regular if not (self._of_rounds(hop) and self.times_a_step(hop))]
-            besides = round(self._besides(paced)) + left
-            besides += total(hop.bytes_total for hop in now_and_then) or 0
-            more = [f"{units.size(besides)} more in the whole run"] if besides else []
-            told = ", ".join(f"{units.size(round(cost))} {when}" for when, cost in each.items())
-            return ", ".join([" and ".join(filter(None, (told, counted))), *more])
-        return f"{units.size(moved)} in the whole run, {units.plural(count, 'transfer')}"
+        recurring = self.recurring(regular)
+        when = self.each_of(recurring)
+        if not when:
+            return f"{units.size(moved)} in the whole run, {units.plural(count, 'transfer')}"
+        each = sum((hop.bytes or 0) * self._times_each(hop) for hop in recurring)
+        # What happens in each call is told whole; what does not divide is not of every step.
+        paced = [hop for hop in regular if not (self._of_rounds(hop) and self.times_a_step(hop))]
+        besides = round(self._besides(paced))
+        besides += sum(hop.bytes_total or 0 for hop in now_and_then)
+        more = f", {units.size(besides)} more in the whole run" if besides else ""
+        return f"{units.size(round(each))} {when}{more}"
 
     def _times_each(self, hop: Hop) -> float:
         """How often in each step, or of what no step paces in each call of its function."""
@@ -195,23 +171,6 @@ def _one_function(recurring: Sequence[Hop]) -> bool:
     """Whether all of them are of one function's calls, a fixed number in each."""
     graphs = {hop.graphs for hop in recurring}
     return len(graphs) == 1 and 0 not in graphs.pop() and all(hop.per_call for hop in recurring)
-
-
-def _by_count(recurring: Sequence[Hop]) -> tuple[str, int]:
-    """``48 KiB in each of 32 transfers``, as the hop table tells it, and the bytes that it leaves over.
-
-    Of several sizes ``360 KiB, 24 times``: as often as what moves most. Of shapes in turn only all is told.
-    """
-    number = sum(hop.count or 0 for hop in recurring)
-    moved = sum(hop.bytes_total or 0 for hop in recurring)
-    if len({hop.bytes for hop in recurring}) == 1:
-        return f"{units.size(recurring[0].bytes or 0)} in each of {units.plural(number, 'transfer')}", 0
-    times = max(recurring, key=lambda hop: hop.bytes_total or 0).count or 1
-    each = sum((hop.bytes or 0) * ((hop.count or 0) // times) for hop in recurring)
-    left = moved - each * times
-    if left > _UNEVEN * moved or any((hop.each or 0) % 1 for hop in recurring):
-        return f"{units.size(moved)} in {units.plural(number, 'transfer')}", 0
-    return f"{units.size(each)}, {units.plural(times, 'time')}", left
 
 
 def _may_be_copying(hop: Hop) -> bool:
@@ -258,52 +217,19 @@ _PETTY = 0.05
 
 
 def standstill(syncs: Sequence[Sync]) -> str:
-    """``, 10 ms waited, of it 2 ms copying (measured)``: what is waited is all the time of standing still.
-
-    Of waits beside takes, and of kinds that are not timed alike, each is told by itself as well.
-    """
+    """``, 10 ms waited, of it 2 ms copying (measured)``; without an estimate of a small part."""
     timed = [sync for sync in syncs if sync.wait_ns is not None]
-    kinds: dict[str, list[Sync]] = {}
-    for sync in timed:
-        if sync.stood_ns:
-            kinds.setdefault(sync.kind, []).append(sync)
-    if len(kinds) < 2 or all(sync.takes and sync.timed is None for sync in timed):
-        return _stood(timed, "waited")
-    longest = sorted(kinds.values(), key=lambda alike: -sum(sync.stood_ns or 0 for sync in alike))
-    whole = units.duration(sum(sync.stood_ns or 0 for sync in timed) / 1e9)
-    return f", {whole} waited: {''.join(_stood(alike, f'by {alike[0].kind}') for alike in longest)[2:]}"
-
-
-def _stood(timed: Sequence[Sync], did: str) -> str:
-    """The same of waits that are told together."""
     told = waited(timed)
-    if not told["wait_ns"] and not told.get("copy_ns"):
+    copying, split = told.get("copy_ns") or 0, told.get("split")
+    stood = (told["wait_ns"] or 0) + copying
+    if not stood:
         return ""
-    copying = told.get("copy_ns")
-    basis = weakest(sync.basis for sync in timed)
-    why = _partly(timed) if basis in ("estimated", "sampled") else ""
-    if copying and told["split"] != basis:
-        # The whole is better known than its parts.
-        stood = told["wait_ns"] + copying
-        whole = units.duration(stood / 1e9)
-        if told["split"] == "estimated" and copying < _PETTY * stood:
-            return f", {whole} {did} ({basis}{why})"
-        shown = units.estimated if told["split"] == "estimated" else units.duration
-        part = f"{shown(copying / 1e9)} copying ({told['split']})"
-        return f", {whole} {did} ({basis}{why}), of it {part}"
-    if copying and not told["wait_ns"]:
-        by = f" {did}" if did != "waited" else ""
-        return f", {units.duration(copying / 1e9)} copying{by} ({basis}{why})"
-    copied = f", of it {units.duration(copying / 1e9)} copying" if copying else ""
-    return f", {units.duration((told['wait_ns'] + (copying or 0)) / 1e9)} {did}{copied} ({basis}{why})"
-
-
-def _partly(syncs: Sequence[Sync]) -> str:
-    """``: 200 of 320 were timed``, the others being taken as alike; '' where all were."""
-    if all(sync.timed is None for sync in syncs):
-        return ""
-    timed = sum(sync.count if sync.timed is None else sync.timed for sync in syncs)
-    return f": {units.count(timed)} of {units.count(sum(sync.count for sync in syncs))} were timed"
+    basis, said = weakest(sync.basis for sync in timed), f", {units.duration(stood / 1e9)} waited"
+    if not copying or (split == "estimated" and copying < _PETTY * stood):
+        return f"{said} ({basis})"
+    apart = "" if split == basis else f" ({basis})"
+    shown = units.estimated if split == "estimated" else units.duration
+    return f"{said}{apart}, of it {shown(copying / 1e9)} copying ({split})"
 
 
 _BYTES_A_NS = 10

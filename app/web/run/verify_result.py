@@ -10,7 +10,7 @@ import streamlit as st
 from app.components.changes.changes import changes
 from app.components.facts.facts import Fact, facts
 from app.components.table.table import Look, table
-from app.diagnosis.causes.xla_opaque.detection import CODE as OPAQUE
+from app.diagnosis.causes.xla_opaque.cause import CODE as OPAQUE
 from app.diagnosis.verification import Judged, changed_sites, line_map, verify
 from app.preflight.comparison import compare, to_mend
 from app.store.failure import last_exception

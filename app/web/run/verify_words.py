@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from app.components.table.table import Column
-from app.diagnosis.causes.xla_opaque.detection import CODE as COMPILED
+from app.diagnosis.causes.xla_opaque.cause import CODE as COMPILED
 from app.diagnosis.verification import StepTime, Verified
 from app.judgments.finding import Finding
 from app.store.failure import LastException

@@ -24,10 +24,8 @@ READERS = ("cpu:1", "cpu:2")
     [
         ({"taken_by": "numpy"}, "Take the value every so many steps"),
         ({"kind": "waitall", "takes": False}, "Drop the wait"),
-        ({"kind": "save", "takes": False}, "Save every so many steps"),
         ({"taken_by": "numpy_function"}, "Write the function with TensorFlow's ops"),
         ({"taken_by": ["numpy", "train_on_batch"]}, "Each call of train_on_batch takes its losses"),
-        ({"taken_by": "TensorFlow's assertion"}, "Run it in a tf.function: there an assertion is an op"),
         (
             {"taken_by": "numpy", "handed_by": ["EagerPyFunc at t.py:3"]},
             "Write the function with TensorFlow's",

@@ -81,7 +81,7 @@ def test_ops_on_the_host_are_told_at_the_line_that_makes_their_first_array() -> 
         " comes of it is copied to cpu:1 at train.py:10 by as_in_context: 10 KiB each step."
     )
     assert because(found) == (
-        "Arrays of _arange at train.py:6 and train.py:7 that nobody gave a context lie on the current one,"
+        "An array that nobody gave a context lies on the current one,"
         " cpu(0) by default; ops on such arrays run there, and nothing else of the host goes in."
     )
     assert found.fix == (

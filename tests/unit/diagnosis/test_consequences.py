@@ -110,7 +110,6 @@ def test_what_gradients_outside_their_scope_change_is_of_their_finding() -> None
     assert found[1].summary.startswith(
         "IteratorGetNext at train.py:13 runs beside the input pipeline's iterator"
     )
-    assert because(found[1]).endswith("What takes it was requested on cpu:2.")
 
 
 def test_gradients_that_are_where_they_belong_are_told_beside_those_that_are_not() -> None:
@@ -122,9 +121,7 @@ def test_gradients_that_are_where_they_belong_are_told_beside_those_that_are_not
     ]
     (one,) = told_of(TAPE, gradient(), *ops)
     assert one.evidence["gradients_of"] == ["cpu:1", "cpu:2"]
-    assert because(one).endswith(
-        "where the function is called, cpu:1, where other gradients of the line belong."
-    )
+    assert because(one).endswith("where the function is called, cpu:1.")
     (alone,) = told_of(TAPE, gradient(), ops[0])
     assert "gradients_of" not in alone.evidence and because(alone).endswith("is called, cpu:1.")
 
@@ -136,8 +133,7 @@ def test_gradients_in_a_scope_of_their_own_that_read_a_variable_are_told_at_thei
     (one,) = told_of(TAPE, Key(6, "hop", hop_fields("cpu:2", "cpu:1", **fields, facts=facts), 8))
     assert (one.code, one.site) == ("gradient-outside-scope", "train.py:13")
     assert because(one) == (
-        "The forward ops MatMul at train.py:12 were requested on cpu:2; their gradients were requested on"
-        " cpu:1."
+        "The forward ops at train.py:12 were requested on cpu:2; their gradients were requested on cpu:1."
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.causes.device_order.detection import order_findings
+from app.diagnosis.causes.device_order.cause import order_findings
 from app.diagnosis.findings import run_findings
 from app.facts.device_map import device_map
 from app.facts.tables import Tables

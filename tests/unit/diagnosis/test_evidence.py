@@ -46,19 +46,8 @@ from app.judgments.finding import Finding
         (
             "gradient-outside-scope",
             {"forward_requested": "gpu:1", "called_on": "gpu:2", "forward_op": "MatMul (up/MatMul)"},
-            "The forward ops MatMul (up/MatMul) were requested on gpu:1; their gradients were requested"
-            " nowhere and run where the function is called, gpu:2.",
-        ),
-        (
-            "explicit",
-            {
-                "named": ["gpu:1", "gpu:2"],
-                "placed_by_call": ["consumer"],
-                "scope": "t.py:9",
-                "producer_scope": "t.py:4",
-            },
-            "For the producer requested is gpu:1 (the scope opened at t.py:4), for the consumer the scope"
-            " that its function is called in is gpu:2 (the scope opened at t.py:9).",
+            "The forward ops were requested on gpu:1; their gradients were requested nowhere and run where "
+            "the function is called, gpu:2.",
         ),
         (
             "explicit",
@@ -74,15 +63,14 @@ from app.judgments.finding import Finding
         (
             "host-memory",
             {"kept_in_host_memory": "argument", "dtype": "int32", "handed_over": True, "lay_on": "cpu:1"},
-            "A tf.function takes and returns tensors of type int32 in host memory, whichever devices made"
-            " them or use them. This one lay on cpu:1: there, if that is a GPU, it is copied to the host for"
-            " the call, and back for an op that takes it in the device's memory; of stand-ins only the way"
-            " back shows.",
+            "A tf.function takes and returns tensors of type int32 in host memory, whichever devices made "
+            "them or use them. This one lay on cpu:1. What a GPU made is copied to the host for the call, "
+            "and back for an op on a GPU.",
         ),
         (
             "variable-home",
             {"rows": True, "lives_on": "cpu:0", "requested": "gpu:0"},
-            "The table lives on cpu:0, so its rows are looked up there; what uses them runs on gpu:0.",
+            "The variable lives on cpu:0; what reads it was requested on gpu:0.",
         ),
         (
             "missing-device",
@@ -93,7 +81,7 @@ from app.judgments.finding import Finding
         (
             "host-memory",
             {"kept_in_host_memory": "argument", "device": "gpu:0", "dtype": "int32"},
-            "The kernel on gpu:0 takes this argument of type int32 in host memory.",
+            "The kernel on gpu:0 keeps this argument of type int32 in host memory.",
         ),
         (
             "colocation",
@@ -115,15 +103,14 @@ from app.judgments.finding import Finding
         (
             "host-sync",
             {"src": "cpu:1", "handed_by": ["Custom argument at t.py:3"], "made_by": ["Sum at t.py:4"]},
-            "It was made on cpu:1 by Sum at t.py:4. It lay on cpu:1 and was handed to the operator called at"
-            " t.py:3. While Python waits for a value it gives out no work.",
+            "It was made on cpu:1 by Sum at t.py:4. It lay on cpu:1 and was handed over by Custom argument "
+            "at t.py:3. While Python waits for a value it gives out no work.",
         ),
         (
             "host-sync",
             {"src": "cpu:1", "handed_by": ["Custom argument at t.py:3"], "idle_meanwhile": ["cpu:2"]},
-            "It lay on cpu:1 and was handed to the operator called at t.py:3. A thread of MXNet's own runs"
-            " the operator, once its inputs are computed: that thread waits for the values, and with it all"
-            " that needs the operator's result, while the program's own code goes on.",
+            "It lay on cpu:1 and was handed over by Custom argument at t.py:3. A thread of MXNet's own runs "
+            "the operator and waits for its inputs; the program's own code goes on.",
         ),
         (
             "host-sync",
@@ -139,15 +126,15 @@ from app.judgments.finding import Finding
         (
             "variable-home",
             {"lives_on": "cpu:0", "requested": "", "dst": "cpu:1", "kept_by": "CentralStorageStrategy"},
-            "The variable lives on cpu:0, where CentralStorageStrategy keeps it; what reads it was requested"
-            " nowhere and runs on cpu:1.",
+            "The variable lives on cpu:0, where CentralStorageStrategy keeps it; what reads it runs on "
+            "cpu:1.",
         ),
         (
             "variable-home",
             {"lives_on": "cpu:0", "requested": "cpu:1", "dst": "cpu:1", "variable": ["mean", "Variable"]}
             | {"created_at": ["r.py:8", "r.py:9"], "object_made_at": "t.py:13"},
-            "The variables live on cpu:0, created at r.py:8 and r.py:9, when t.py:13 makes the object; what"
-            " reads them was requested on cpu:1.",
+            "The variables live on cpu:0, created at r.py:8 and r.py:9; what reads them was requested on "
+            "cpu:1.",
         ),
         (
             "mixed-context",
@@ -187,8 +174,8 @@ from app.judgments.finding import Finding
         (
             "replica-drift",
             {"checks": 4, "first_check_step": 1, "last_check_step": 8, "trainer_made_at": "t.py:9"},
-            "The replicas' parameters were compared 4 times, from step 1 to step 8, and nothing was seen to"
-            " exchange gradients between them. The trainer was made at t.py:9.",
+            "The replicas' parameters were compared 4 times, after 1 to 8 steps, and nothing was seen to "
+            "exchange gradients between them.",
         ),
         ("host-sync", {"kind": "waitall"}, "While Python waits for a value it gives out no work."),
         (
@@ -231,11 +218,9 @@ from app.judgments.finding import Finding
         (
             "replica-drift",
             {"checks": 4, "first_check_updates": 1, "last_check_updates": 8, "variables_made_at": "t.py:3"},
-            "The variables made at t.py:3 were equal before the first update. The replicas' parameters were"
-            " compared 4 times, after 1 to 8 updates of each, and nothing but gradients of their own was seen"
-            " to change them.",
+            "The replicas' parameters were compared 4 times, after 1 to 8 updates of each, and nothing was "
+            "seen to exchange gradients between them.",
         ),
-        ("replica-drift", {"devices": ["cpu:1"]}, ""),
     ],
 )
 def test_evidence_is_told_in_a_sentence(code: str, evidence: dict[str, Any], told: str) -> None:

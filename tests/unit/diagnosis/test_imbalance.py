@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.causes.unbalanced.detection import balance_findings
+from app.diagnosis.causes.unbalanced.cause import balance_findings
 from app.diagnosis.findings import run_findings
 from app.diagnosis.judged_hops import hop_table
 from app.facts.tables import Tables

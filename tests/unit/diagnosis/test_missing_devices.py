@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.diagnosis.causes.missing_device.detection import absent_findings
+from app.diagnosis.causes.missing_device.cause import absent_findings
 from app.diagnosis.findings import run_findings
 from app.diagnosis.registry import advice, because
 from app.facts.tables import Tables
@@ -69,8 +69,8 @@ def test_what_mxnet_refused_is_an_error_at_its_line() -> None:
         "The code at train.py:4 and 1 other line asks for gpu:0, which does not exist here: MXNet raised for"
         " _ones and _copyto."
     )
-    assert because(found).startswith("This build of MXNet works without GPUs only")
+    assert because(found).startswith("This MXNet is built without support for GPUs")
     assert "CUDA_VISIBLE_DEVICES" in (advice(found.code, found.evidence) or "")
     one = {"missing": "gpu:3", "gpus": 1, "built_for_gpus": True}
     (further,) = absent_findings(tables(Key(1, "absent", fields | one, 1)))
-    assert because(further) == "MXNet is shown 1 GPU here, counted from gpu:0."
+    assert because(further) == "This MXNet is built with support for GPUs, and is shown 1 of them."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.diagnosis.causes.mixed_context.detection import mixed_findings
+from app.diagnosis.causes.mixed_context.cause import mixed_findings
 from app.diagnosis.findings import run_findings
 from app.diagnosis.registry import advice, because
 from app.facts.syncs import Sync
@@ -95,7 +95,7 @@ def test_of_two_inputs_that_which_nobody_gave_a_context_is_to_blame_wherever_the
     assert found.evidence["made_on_default"] == ["Python"]
     assert found.evidence["made_on_default_at"] == ["mix.py:3"]
     assert because(found) == (
-        "The input on cpu:0 was made by Python data at mix.py:3, or comes from that. An array that is made"
+        "Inputs on cpu:0 were made by Python data at mix.py:3, or come from that. An array that is made"
         " without a context lies on the current one, cpu(0) by default."
     )
 

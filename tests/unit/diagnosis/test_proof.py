@@ -165,7 +165,7 @@ def test_what_decided_stands_in_plain_words_and_one_order() -> None:
     assert told == [
         "Forward op: train.py:11 `y = f(x)`",
         "Kernel lookup: no kernel of Unique for GPU",
-        "Looked up in: TensorFlow 2.21.0",
+        "Kernels of: TensorFlow 2.21.0",
         "Lives on: cpu:1",
         "In the whole run: 2 KiB",
     ]

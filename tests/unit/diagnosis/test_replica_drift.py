@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.causes.replica_drift.detection import Check, checks_of, drift_findings, drifts
+from app.diagnosis.causes.replica_drift.cause import Check, checks_of, drift_findings, drifts
 from app.diagnosis.registry import advice
 from app.facts.tables import Tables
 from probes.trace.rows import Event, Key, Location, Process

@@ -28,12 +28,12 @@ TELLING = Telling(22, "step")
         (
             # Of a variable that two loops read, one of them twice in each step.
             [row(128, 6, BATCHES), row(128, 16, FIT), row(128, 16, FIT)],
-            "256 B in each of 16 steps, 128 B in each of 6 steps",
+            "4.75 KiB in the whole run, 38 transfers",
         ),
-        ([row(100, 6, BATCHES), row(40, 22)], "40 B each step, 100 B in each of 6 steps"),
+        ([row(100, 6, BATCHES), row(40, 22)], "1.45 KiB in the whole run, 28 transfers"),
         (
             [row(128, 16, FIT), row(64, 6, BATCHES), row(8, 3, each=0.0)],
-            "128 B in each of 16 steps, 64 B in each of 6 steps, 24 B more in the whole run",
+            "2.40 KiB in the whole run, 25 transfers",
         ),
         (
             [row(128, 16, FIT), row(128, 6, BATCHES), row(100, 16, LAST)],
@@ -42,11 +42,11 @@ TELLING = Telling(22, "step")
         # A line's rounds are its own: of what no step paces the hop table's figures are told.
         (
             [row(100, 20, Own(1, 20, "round")), row(100, 60, Own(1, 60, "round"))],
-            "100 B in each of 80 transfers",
+            "7.81 KiB in the whole run, 80 transfers",
         ),
         (
             [row(128, 16, FIT), row(64, 20, Own(1, 20, "round"))],
-            "128 B in each of 16 steps and 64 B in each of 20 transfers",
+            "3.25 KiB in the whole run, 36 transfers",
         ),
         ([row(100, 8, each=0.0)], "800 B in the whole run, 8 transfers"),
     ],
@@ -65,19 +65,6 @@ def test_a_cost_is_that_of_a_step_which_there_is(hops: list[Hop], told: str) -> 
     assert TELLING.cost(hops) == told
 
 
-def test_what_no_step_paces_is_told_by_the_figures_of_the_hop_table() -> None:
-    """GIVEN lines that are run twice in a round WHEN no optimizer steps THEN no finding has its own unit."""
-    calls, rounds = Telling(40, "call"), Own(1, 32, "round")
-    there, back = row(48 << 10, 32, rounds), row(48 << 10, 32, Own(2, 16, "round"))
-    assert calls.cost([there]) == calls.cost([back]) == "48 KiB in each of 32 transfers"
-    # What each does as often is one sum, of which the odd ones are told apart.
-    assert calls.cost([row(192, 24, rounds), row(96, 48, rounds)]) == "384 B, 24 times"
-    assert (
-        calls.cost([row(192, 24, rounds), row(8, 25, rounds)]) == "200 B, 24 times, 8 B more in the whole run"
-    )
-    assert calls.cost([row(100, 15, rounds), row(60, 29, rounds)]) == "3.16 KiB in 44 transfers"
-
-
 def test_each_call_is_said_of_one_functions_calls_only() -> None:
     calls = Telling(15, "call")
     of_one = [row(128, 15, graphs=(1,), per_call=1), row(64, 30, graphs=(1,), per_call=2)]
@@ -87,10 +74,10 @@ def test_each_call_is_said_of_one_functions_calls_only() -> None:
     )
     # Two functions that move the same: no call of either moves both.
     of_two = [row(128, 15, graphs=(number,), per_call=1, seconds=1e-5) for number in (1, 2)]
-    assert calls.cost(of_two) == "128 B in each of 30 transfers"
+    assert calls.cost(of_two) == "3.75 KiB in the whole run, 30 transfers"
     assert calls.copying(of_two) == ", about 300 µs of copying (estimated)"
     few = row(100, 10, Own(1, 10, "round"), per_call=1, graphs=(1,))
-    assert Telling(40, "call").cost([few, row(50, 40)]) == "2.93 KiB in 50 transfers"
+    assert Telling(40, "call").cost([few, row(50, 40)]) == "2.93 KiB in the whole run, 50 transfers"
 
 
 def test_copying_in_several_loops_is_told_of_the_whole_run() -> None:
@@ -102,14 +89,11 @@ def test_copying_in_several_loops_is_told_of_the_whole_run() -> None:
 def test_what_is_in_some_rounds_only_is_not_spread_over_all_of_them() -> None:
     """GIVEN a copy that the first of three calls makes for them all THEN no call is told the mean of it."""
     each, first = row(8, 45, Own(1, 45, "round")), row(128, 15, Own(1 / 3, 45, "round"), seconds=1e-5)
-    assert (
-        Telling(45, "call").cost([each, first])
-        == "8 B in each of 45 transfers, 1.88 KiB more in the whole run"
-    )
+    assert Telling(45, "call").cost([each, first]) == "2.23 KiB in the whole run, 60 transfers"
     assert Telling(45, "call").copying([first]) == ", about 150 µs of copying (estimated)"
     # Of two shapes in turn each is in a part of the rounds, and there is one in each of them.
     others = row(64, 30, Own(2 / 3, 45, "round"))
-    assert Telling(45, "call").cost([first, others]) == "3.75 KiB in 45 transfers"
+    assert Telling(45, "call").cost([first, others]) == "3.75 KiB in the whole run, 45 transfers"
 
 
 @pytest.mark.parametrize(

@@ -224,8 +224,8 @@ def test_transfers_are_told_by_the_rounds_of_their_own_loops(tmp_path: Any) -> N
     write_status(tmp_path)
     summaries = [found["summary"] for found in run_report(tmp_path)["findings"]]
     assert [text.partition("t.py:")[2].partition(",")[0] for text in summaries] == [
-        "8: 100 B in each of 30 transfers.",
-        "4: 100 B in each of 20 transfers.",
+        "8: 2.93 KiB in the whole run",
+        "4: 1.95 KiB in the whole run",
         "9: 100 B in the whole run",
     ]
 

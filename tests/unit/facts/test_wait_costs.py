@@ -164,7 +164,7 @@ def test_a_finding_tells_the_split_and_who_stood_idle(stood: int, told: str) -> 
     )
     (row,) = with_stalls(sync_table(run), run, hops)
     only_copying = dataclasses.replace(row, wait_ns=0, copy_ns=5000, basis="estimated")
-    assert standstill([only_copying]) == ", 5 µs copying (estimated)"
+    assert standstill([only_copying]) == ", 5 µs waited, of it 5 µs copying (estimated)"
     idle = None if stood < 100_000 else ["cpu:2 100 % of it (inferred)"]
     assert found.evidence.get("idle_meanwhile") == idle
 

@@ -207,7 +207,7 @@ def test_an_int32_tensor_made_by_a_gpu_kernel_lies_on_the_host() -> None:
         "GatherV2 at train.py:2 takes on gpu:0 what the kernel of Range leaves in the host's memory: 256 B"
         " each step."
     )
-    assert row["because"] == "The producer's kernel on gpu:0 gives it of type int32 in host memory."
+    assert row["because"] == "The kernel on gpu:0 keeps this result of type int32 in host memory."
 
 
 def test_an_int32_argument_is_handed_over_on_the_host_whatever_made_it() -> None:
@@ -226,7 +226,7 @@ def test_an_int32_argument_is_handed_over_on_the_host_whatever_made_it() -> None
     assert (
         row["rules"][-1] == "a function takes tensors of type int32 in host memory, wherever they were made"
     )
-    assert "This one lay on gpu:0: it is copied to the host for the call" in row["because"]
+    assert "This one lay on gpu:0. What a GPU made is copied to the host" in row["because"]
 
 
 def test_python_data_goes_up_but_int32_stays_on_the_host() -> None:
@@ -580,10 +580,7 @@ def test_what_is_on_the_host_for_want_of_a_kernel_as_asked_is_a_note_and_nothing
     assert [(row["code"], row["site"]) for row in rows] == [
         ("default-device", f"train.py:{n}") for n in (3, 5)
     ]
-    assert [row["fix"].partition(",")[0] for row in rows] == [
-        "Take what uses it out of the scope of cpu:0",
-        "Make its input on gpu:0",
-    ]
+    assert [row["fix"].partition(",")[0] for row in rows] == ["Keep it on gpu:0"] * 2
 
 
 def _remark(what: str, **facts: Any) -> dict[str, Any]:
@@ -795,7 +792,7 @@ y = tf.matmul(x, x)
     foreseen = foresee(parse_flow(notes(records)), shipped_table(), text_of={"train.py": text}.get)
     [row] = foreseen.findings
     assert (row["code"], row["repair"]) == ("default-device", None)
-    assert row["fix"].startswith("Make its input on gpu:0")
+    assert row["fix"].startswith("Keep it on gpu:0")
 
 
 def test_an_op_for_which_tensorflow_prefers_the_host_is_told_as_that() -> None:
@@ -885,7 +882,7 @@ def test_arguments_and_results_in_host_memory_are_told_in_one_sentence() -> None
         "GatherV2, Reshape at train.py:2 take on gpu:0 what kernels keep in host memory, as arguments or as"
         " results: "
     )
-    assert row["because"].endswith("keep arguments and results of type int32 and int64 there.")
+    assert row["because"].endswith("keeps this result and argument of type int32 and int64 in host memory.")
 
 
 def test_a_preflights_trial_is_one_too(tmp_path: Path, hopscope_home: Path) -> None:

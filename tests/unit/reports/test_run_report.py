@@ -212,9 +212,8 @@ def test_syncs_add_up_by_line_and_the_untimed_are_estimated() -> None:
         | {"count": 2, "wait_ns": None, "basis": "unknown"},
     ]
     waits = sync_table(tables(*keys, totals=totals))
-    apart = "2 µs by float (estimated: 200 of 400 were timed), 150 ns by numpy (measured)"
-    assert standstill(waits[:2]) == f", 2.15 µs waited: {apart}"
-    assert standstill(waits[:1]) == ", 2 µs waited (estimated: 200 of 400 were timed)"
+    assert standstill(waits[:2]) == ", 2.15 µs waited (estimated)"
+    assert standstill(waits[:1]) == ", 2 µs waited (estimated)"
     assert standstill(waits[1:]) == ", 150 ns waited (measured)"
     assert [row[-1] for row in texts("Syncs", {"syncs": rows})] == [
         "estimated (200 timed)",

@@ -339,7 +339,7 @@ def test_what_another_thread_sends_on_is_of_as_many_calls_as_what_it_comes_from(
     trace.close()
     write_status(tmp_path, "finished")
     (finding,) = run_report(tmp_path)["findings"]
-    assert finding["code"] == "bounce" and ": 100 B in each of 40 transfers." in finding["summary"]
+    assert finding["code"] == "bounce" and ": 3.91 KiB in the whole run, 40 transfers." in finding["summary"]
 
 
 def test_building_is_no_finding_of_every_step(tmp_path: Path) -> None:

@@ -19,15 +19,10 @@ _COPIES = frozenset({"Identity", "_copyto", "_copy"})
 
 def because(facts: Facts) -> str:
     """That a tensor was not changed on its way."""
-    known = [code for code in facts.each("causes") if code != "unknown"]
-    causes = some_of(known, "causes") or "unknown"
-    scopes = facts.told("scopes", "lines")
-    opened = f" Device scopes were opened at {scopes}." if scopes else ""
+    causes = some_of((code for code in facts.each("causes") if code != "unknown"), "causes") or "unknown"
     if "result_of_a_call" in facts:
-        return f"{function_scopes.because(facts)}{opened}"
-    again = facts.told("tensor_again_at", "lines")
-    made = f" A tensor was made of Python's array again at {again}." if again else ""
-    return f"Nothing changed its values on the way; each hop by itself: {causes}.{made}{opened}"
+        return function_scopes.BECAUSE
+    return f"Nothing changed its values on the way; each hop by itself: {causes}."
 
 
 def advice(evidence: Mapping[str, Any]) -> str:

@@ -77,21 +77,12 @@ def summary(words: TransferWords) -> str:
 
 def because(facts: Facts) -> str:
     """An op runs where what it works on, or stands beside, lives."""
-    for name in ("colocated_with", "producer_colocated_with", "producer_placed_beside"):
-        if name in facts:
-            asked = facts.told("requested" if name == "colocated_with" else "producer_requested", "devices")
-            if "lives_on" in facts:
-                home = facts.told("lives_on", "devices")
-                wanted = f" Requested: {asked}." if asked else ""
-                return (
-                    f"It works on {facts.told(name, 'resources')} and runs where that lives, {home}.{wanted}"
-                )
-            wanted = f" Requested: {asked}." if asked and name == "colocated_with" else ""
-            taker = facts.told("requested", "devices")
-            if taker and name != "colocated_with":
-                wanted = f" What takes it was requested on {taker}{facts.scope('scope')}."
-            return f"It stands in one colocation group with {facts.told(name, 'ops')}.{wanted}"
-    return ""
+    beside = next((facts.told(name, "ops") for name in _BESIDE if name in facts), "")
+    asked = facts.told("requested" if "colocated_with" in facts else "producer_requested", "devices")
+    wanted = f" Requested: {asked}." if asked else ""
+    if "lives_on" in facts:
+        return f"It works on {beside} and runs where that lives, {facts.told('lives_on', 'devices')}.{wanted}"
+    return f"It stands in one colocation group with {beside}.{wanted}"
 
 
 def advice(evidence: Mapping[str, Any]) -> str | None:

@@ -10,7 +10,7 @@ from app.diagnosis.cause import Cause, blamed_op, of_line
 from app.diagnosis.causes.default_device.line_advice import PUT_BESIDE_INPUTS, line_advice
 from app.diagnosis.causes.default_device.rules import severity_of, with_origin
 from app.diagnosis.dialects import function_scopes
-from app.diagnosis.wording.ends import destination, source
+from app.diagnosis.wording.ends import destination
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.devices import in_order, is_gpu, is_host
@@ -62,48 +62,22 @@ def _unplaced(words: TransferWords) -> str:
 def because(facts: Facts) -> str:
     """Nobody asked for a device, so an op got the default one."""
     if "result_of_a_call" in facts:
-        return function_scopes.because(facts)
+        return function_scopes.BECAUSE
     if "made_without_context" in facts:
-        return _without_context(facts)
-    return f"{_by_default(facts)}{_apart(facts)}"
-
-
-def _apart(facts: Facts) -> str:
-    """Of what ran in a thread beside the one that has a scope open."""
-    opened = facts.told("scope_apart", "lines")
-    if not opened:
-        return ""
-    return (
-        f" The op ran in a thread of its own: a device scope, as the one opened at {opened}, holds only in"
-        " the thread that opens it."
-    )
-
-
-def _by_default(facts: Facts) -> str:
+        return (
+            "An array that nobody gave a context lies on the current one, cpu(0) by default; ops on such"
+            " arrays run there, and nothing else of the host goes in."
+        )
     if "producer_default_device" in facts:
         wanted = facts.told("requested", "devices") or facts.told("called_on", "devices")
-        if "cut_on_host" in facts:
-            return f"It cuts what lies on the host, and each device gets its part: {wanted}."
+        default = facts.told("producer_default_device")
         return (
-            f"No device was requested for the producer, so it got the default,"
-            f" {facts.told('producer_default_device')}; its consumer was requested on"
-            f" {wanted}{facts.scope('scope')}."
+            f"No device was requested for the producer, so it got the default, {default}; its consumer was"
+            f" requested on {wanted}{facts.scope('scope')}."
         )
-    inputs = facts.told("src", "devices")
     return (
         f"No device was requested here, so it got the default, {facts.told('default_device')};"
-        f" its input was made on {inputs}{facts.scope('producer_scope')}."
-    )
-
-
-def _without_context(facts: Facts) -> str:
-    makers, at = facts.told("made_without_context", "ops"), facts.told("made_at", "lines")
-    several = len(facts.each("made_at")) > 1
-    where = f"{'Arrays' if several else 'An array'} of {makers}{at and f' at {at}'}"
-    lie = "lie" if several else "lies"
-    return (
-        f"{where} that nobody gave a context {lie} on the current one, cpu(0) by default; ops on such arrays"
-        " run there, and nothing else of the host goes in."
+        f" its input was made on {facts.told('src', 'devices')}{facts.scope('producer_scope')}."
     )
 
 
@@ -135,26 +109,10 @@ def _made_there(evidence: Mapping[str, Any]) -> str:
 
 def _scope(evidence: Mapping[str, Any]) -> str:
     """The scope that the op should have; not one that would take it off a GPU."""
-    src, dst = each(evidence.get("src")), each(evidence.get("dst"))
-    both = bool(src and dst)
-    from_gpu = both and all(map(is_gpu, src)) and all(map(is_host, dst))
-    to_gpu = both and all(map(is_host, src)) and all(map(is_gpu, dst))
-    if from_gpu and evidence.get("producer_default_device") and evidence.get("of_python_data") is not True:
-        return (
-            f"Take what uses it out of the scope of {destination(evidence)}, if nothing keeps it there: in"
-            f" that scope this op would leave {source(evidence)}."
-        )
-    if to_gpu and evidence.get("default_device"):
-        there = destination(evidence)
-        return (
-            f"Make its input on {there}, where it is computed with: in a scope of its input's device, the"
-            f" host, the op would leave {there}."
-        )
-    if evidence.get("scope_apart"):
-        return (
-            "Open the device scope inside the function that the thread runs: no scope of another thread holds"
-            " there."
-        )
+    ran_on = one(evidence.get("default_device") or evidence.get("producer_default_device"))
+    host = any(map(is_host, [*each(evidence.get("src")), *each(evidence.get("dst"))]))
+    if is_gpu(ran_on) and host and evidence.get("of_python_data") is not True:
+        return f"Keep it on {ran_on}, and move there what the host does with it, if nothing prevents that."
     return PUT_BESIDE_INPUTS
 
 

@@ -2,9 +2,234 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
 from app.diagnosis.cause import Cause
-from app.diagnosis.causes.device_order.detection import CODE, order_findings
+from app.facts.device_map import card_key
+from app.facts.devices import is_gpu, parse
+from app.facts.tables import Tables
+from app.judgments.finding import Finding
 from app.judgments.severity import WARNING
+from app.views.naming import some_of
+from probes.trace.rows import Process
+from runners.machine.machine_map import VARIABLES, MachineMap
+
+CODE = "device-order"
+_FIX_VARIABLES = (
+    "Leave CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER alone in the program; choose its cards with --devices."
+)
+_FIX_PROGRAM = "Let --devices alone choose the cards, or name them in the order that the program uses."
+_FIX_NONE = "Look whether the framework is a build for GPUs, and whether the program hides them from itself."
+
+
+@dataclasses.dataclass(frozen=True)
+class _Got:
+    """A GPU of one process, and the card that it was."""
+
+    device: str
+    card: str
+    """In words: ``nvidia-smi's 2``."""
+    key: str
+    process: Process
+    facts: Mapping[str, Any]
+
+
+def order_findings(spec: Mapping[str, Any], tables: Tables) -> list[Finding]:
+    """At most one finding: the run got other cards than were asked for, or counts them unlike nvidia-smi."""
+    machine = MachineMap(spec.get("machine"))
+    got = [
+        _Got(device, _words(facts, machine), card_key(facts, machine), process, facts)
+        for process in tables.processes
+        for device, facts in process.device_map.items()
+        if is_gpu(device) and card_key(facts, machine)
+    ]
+    asked = _asked(spec, machine)
+    if asked is not None:
+        different = [one for one in got if asked.key_of(one.device) != one.key]
+        if different:
+            return [_differs(asked, different, machine)]
+        if lacking := _lacking(asked, got, tables):
+            return [_lacks(asked, lacking, tables)]
+    return _counted_otherwise(got, machine) if asked is None or not asked.by_option else []
+
+
+@dataclasses.dataclass(frozen=True)
+class _Asked:
+    """What was asked for: by --devices, or by the environment that the run was launched in."""
+
+    devices: Mapping[str, Mapping[str, Any]]
+    by_option: bool
+    launched_with: Mapping[str, str | None]
+    machine: MachineMap
+
+    def facts_of(self, device: str) -> Mapping[str, Any]:
+        """What the device was meant to be; nothing for one that was not asked for."""
+        return self.devices.get(device) or self.devices.get(device.rpartition("/")[2]) or {}
+
+    def key_of(self, device: str) -> str:
+        """The card that the device was meant to be."""
+        return card_key(self.facts_of(device), self.machine)
+
+    @property
+    def by(self) -> str:
+        """Who asked."""
+        return "--devices" if self.by_option else "CUDA_VISIBLE_DEVICES at the launch"
+
+
+def _asked(spec: Mapping[str, Any], machine: MachineMap) -> _Asked | None:
+    named, chosen = spec.get("devices"), spec.get("device_map")
+    env = spec.get("env") if isinstance(spec.get("env"), Mapping) else {}
+    if isinstance(named, list) and isinstance(chosen, Mapping):
+        gpus = {
+            str(device): facts
+            for device, facts in chosen.items()
+            if is_gpu(str(device)) and isinstance(facts, Mapping) and card_key(facts, machine)
+        }
+        set_to = {name: env.get(name) for name in VARIABLES} if isinstance(env, Mapping) else {}
+        return _Asked(gpus, True, set_to, machine) if gpus else None
+    environment = machine.environment
+    if environment["CUDA_VISIBLE_DEVICES"] is None or not machine.cards:
+        return None
+    devices = machine.visible(environment).devices
+    if any(card is None for card in devices):
+        return None
+    shown = {f"gpu:{place}": {"uuid": card.uuid} for place, card in enumerate(devices) if card is not None}
+    return _Asked(shown, False, environment, machine)
+
+
+def _lacking(asked: _Asked, got: Sequence[_Got], tables: Tables) -> list[str]:
+    """The devices whose cards no process has, where processes told of all their devices."""
+    complete = [process for process in tables.processes if process.header.get("devices_complete")]
+    unknown = any(
+        is_gpu(device) and not card_key(process.device_map.get(device, {}), asked.machine)
+        for process in complete
+        for device in process.devices
+    )
+    if not complete or unknown:
+        return []
+    cards = {one.key for one in got}
+    return [device for device, facts in asked.devices.items() if card_key(facts, asked.machine) not in cards]
+
+
+def _differs(asked: _Asked, different: Sequence[_Got], machine: MachineMap) -> Finding:
+    first = different[0]
+    inside = _environment(first.process)
+    changed = [name for name in VARIABLES if name in inside and inside[name] != asked.launched_with.get(name)]
+    pairs = []
+    for one in [*{one.device: one for one in reversed(different)}.values()][::-1]:
+        meant = asked.facts_of(one.device)
+        wanted = f"not {_words(meant, machine)}" if meant else "which was not asked for"
+        pairs.append(f"{one.device} is {one.card}, {wanted}")
+    why = (
+        f"the program {_changed(inside, changed)} itself"
+        if changed
+        else "the program left only some of its devices visible, and the framework numbers those anew"
+    )
+    told = some_of(pairs, "devices", "; ")
+    summary = f"The run got other cards than {asked.by} asked for: {told}; {why}."
+    evidence: dict[str, Any] = {
+        "asked_for": _listed(asked.devices, machine),
+        "got": [f"{one.device}: {one.card}" for one in different],
+        "told_by": list(dict.fromkeys(str(one.facts.get("source") or "") for one in different)),
+        "launched_with": _set_to(asked.launched_with, VARIABLES),
+        "in_the_process": _set_to(inside, VARIABLES),
+    }
+    fix = _FIX_VARIABLES if changed else _FIX_PROGRAM
+    return Finding(CODE, WARNING, None, summary, evidence, fix, ())
+
+
+def _lacks(asked: _Asked, lacking: Sequence[str], tables: Tables) -> Finding:
+    complete = [process for process in tables.processes if process.header.get("devices_complete")]
+    inside = _environment(complete[0])
+    changed = [name for name in VARIABLES if name in inside and inside[name] != asked.launched_with.get(name)]
+    names = some_of(lacking, "devices")
+    why = f": the program {_changed(inside, changed)} itself" if changed else ""
+    verb = "is" if len(lacking) == 1 else "are"
+    summary = f"{names}, which {asked.by} asked for, {verb} in no process of the run{why}."
+    evidence = {
+        "lacking": list(lacking),
+        "launched_with": _set_to(asked.launched_with, VARIABLES),
+        "in_the_process": _set_to(inside, VARIABLES),
+    }
+    return Finding(CODE, WARNING, None, summary, evidence, _FIX_VARIABLES if changed else _FIX_NONE, ())
+
+
+def _counted_otherwise(got: Sequence[_Got], machine: MachineMap) -> list[Finding]:
+    """A note where a device's number is not nvidia-smi's, or not the same card in every process."""
+    pairs: dict[tuple[str, str], _Got] = {(one.device, one.key): one for one in got}
+    several = len({device for device, _ in pairs}) < len(pairs)
+    other = [one for one in pairs.values() if _number(one, machine) not in (None, _ordinal(one.device))]
+    if not other and not several:
+        return []
+    shown = list(pairs.values()) if several else other
+    told = some_of((f"{one.device} is {one.card}" for one in shown), "devices")
+    inside = _environment(shown[0].process)
+    why = _why(inside)
+    summary = f"The run counts its GPUs unlike nvidia-smi: {told}; {why}."
+    if several:
+        summary = f"One name is several cards in this run's processes: {told}."
+    evidence = {
+        "cards": [f"{one.device}: {one.card}" for one in pairs.values()],
+        "told_by": list(dict.fromkeys(str(one.facts.get("source") or "") for one in shown)),
+        "in_the_process": _set_to(inside, VARIABLES),
+        "counted_alike_with": None
+        if several
+        else "CUDA_DEVICE_ORDER=PCI_BUS_ID, without CUDA_VISIBLE_DEVICES",
+    }
+    return [Finding(CODE, "info", None, summary, evidence, None, ())]
+
+
+def _why(inside: Mapping[str, str | None]) -> str:
+    if inside.get("CUDA_VISIBLE_DEVICES"):
+        return f"it counts the entries of CUDA_VISIBLE_DEVICES={inside['CUDA_VISIBLE_DEVICES']}"
+    if inside.get("CUDA_DEVICE_ORDER") != "PCI_BUS_ID":
+        return "CUDA counts the fastest card first unless CUDA_DEVICE_ORDER is PCI_BUS_ID"
+    return "some cards are not visible in it"
+
+
+def _number(one: _Got, machine: MachineMap) -> int | None:
+    card = machine.card(one.facts)
+    return None if card is None else card.index
+
+
+def _ordinal(device: str) -> int:
+    found = parse(device)
+    return found.index if found else -1
+
+
+def _words(facts: Mapping[str, Any], machine: MachineMap) -> str:
+    card = machine.card(facts)
+    if card is None and isinstance(facts.get("nvml_index"), int):
+        return f"nvidia-smi's {facts['nvml_index']}"
+    return f"nvidia-smi's {card.index}" if card is not None else card_key(facts, machine)
+
+
+def _listed(devices: Mapping[str, Mapping[str, Any]], machine: MachineMap) -> list[str]:
+    return [f"{device}: {_words(facts, machine)}" for device, facts in devices.items()]
+
+
+def _environment(process: Process) -> dict[str, str | None]:
+    found = process.header.get("cuda_environment")
+    return dict(found) if isinstance(found, Mapping) else {}
+
+
+def _changed(environment: Mapping[str, str | None], names: Iterable[str]) -> str:
+    """``set CUDA_VISIBLE_DEVICES=1``, or that it took the variable away."""
+    return " and ".join(
+        f"set {name}={environment[name]}" if environment[name] is not None else f"removed {name}"
+        for name in names
+    )
+
+
+def _set_to(environment: Mapping[str, str | None], names: Iterable[str]) -> str:
+    return ", ".join(
+        f"{name}={environment[name]}" if environment[name] is not None else f"{name} not set"
+        for name in names
+        if name in environment
+    )
+
 
 CAUSE = Cause(
     code=CODE,

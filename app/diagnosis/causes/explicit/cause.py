@@ -10,14 +10,10 @@ from app.diagnosis.rules.repeated_copies import call_of
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.scope_openers import library
 from app.diagnosis.wording.transfer_words import TransferWords
-from app.facts.devices import in_order, is_host
+from app.facts.devices import is_host
 from app.facts.transfers.transfer import Transfer
-from app.fixes.situation import Situation
 from app.judgments.severity import INFO
-from app.views.naming import one, some_of
-
-_WITH_PARAMETERS = frozenset({"Embedding", "FullyConnected", "Convolution", "Deconvolution", "RNN"})
-"""Ops that gluon's layers run with parameters of theirs."""
+from app.views.naming import one
 
 
 def called_copy(transfer: Transfer) -> dict[str, Any] | None:
@@ -90,36 +86,10 @@ def because(facts: Facts) -> str:
     if "result_on" in facts:
         lies = facts.told("result_on", "devices")
         return f"Requested: {asked[1]}{facts.scope('scope')}; a function made what is taken there on {lies}."
-    if "placed_by_call" in facts:
-        return _placed_by_call(facts)
     if not all(asked):
         return ""
     scopes = facts.scope("producer_scope"), facts.scope("scope")
     return f"Requested: {asked[0]}{scopes[0]} for the producer, {asked[1]}{scopes[1]} for the consumer."
-
-
-def _placed_by_call(facts: Facts) -> str:
-    named, by_call = facts.lists("named")[0], facts.each("placed_by_call")
-    ends = []
-    for role, device, scope in zip(("producer", "consumer"), named, ("producer_scope", "scope"), strict=True):
-        how = "the scope that its function is called in is" if role in by_call else "requested is"
-        ends.append(f"for the {role} {how} {device}{facts.scope(scope)}")
-    told = ", ".join(ends)
-    return f"{told[0].upper()}{told[1:]}."
-
-
-def line_advice(situation: Situation, said: str) -> str:
-    """Of a layer of MXNet whose parameters live on the host, its output copied to a device in each step."""
-    hops = [hop for hop in situation.hops if hop.count != 0]
-    devices = some_of(in_order(hop.dst for hop in hops), "devices")
-    made_here = all(is_host(hop.src) and hop.producer_site == hop.site for hop in hops)
-    if not hops or not made_here or any(hop.producer_op not in _WITH_PARAMETERS for hop in hops):
-        return said
-    return (
-        f"The parameters of {hops[0].producer_op} live on {hops[0].src}. If they fit into the memory of"
-        f" {devices}, move them once, after initialize(), by collect_params().reset_ctx(..), and hand it its"
-        " input there: then neither what it makes nor the gradients of that cross."
-    )
 
 
 CAUSE = Cause(
@@ -128,5 +98,4 @@ CAUSE = Cause(
     meaning="The code named both devices.",
     summary=summary,
     because=because,
-    line_advice=line_advice,
 )

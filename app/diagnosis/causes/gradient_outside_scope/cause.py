@@ -51,19 +51,14 @@ def made_by_gradient(transfer: Transfer) -> dict[str, Any] | None:
 def because(facts: Facts) -> str:
     """Gradients that run away from their forward ops."""
     wanted = facts.told("forward_requested", "devices") or facts.told("producer_forward_requested", "devices")
-    at = facts.told("forward_at", "lines")
-    ops = facts.told("forward_op", "ops")
-    forward = f"The forward ops{f' {ops}' if ops else ''}{f' at {at}' if at else ''}"
+    at = f" at {facts.told('forward_at', 'lines')}" if "forward_at" in facts else ""
     default = facts.told("default_device")
-    got = f"their gradients were requested nowhere and got the default, {default}"
+    got = f"nowhere and got the default, {default}"
     if "called_on" in facts:
-        got = f"their gradients were requested nowhere and run {facts.called}"
-    elif default and set(facts.each("default_device")) <= set(facts.each("requested")):
-        got = f"their gradients were requested on {default}{facts.scope('scope')}"
-    here = set(facts.each("default_device")) & set(facts.each("gradients_of"))
-    if here:
-        got += ", where other gradients of the line belong"
-    return f"{forward} were requested on {wanted}; {got}."
+        got = f"nowhere and run {facts.called}"
+    elif set(facts.each("default_device")) <= set(facts.each("requested")):
+        got = f"on {default}{facts.scope('scope')}"
+    return f"The forward ops{at} were requested on {wanted}; their gradients were requested {got}."
 
 
 def advice(evidence: Mapping[str, Any]) -> str:

@@ -15,9 +15,8 @@ from app.facts.syncs import Sync
 from app.facts.transfers.hops import Hop
 from app.fixes.syncs.host_syncs import host_sync
 from app.judgments.severity import WARNING
-from app.views.naming import each, some_of
+from app.views.naming import each
 from probes.trace.hop import (
-    ASSERTION,
     DISPATCH,
     HANDED_TO_FUNCTION,
     HANDED_TO_OPERATOR,
@@ -26,12 +25,9 @@ from probes.trace.hop import (
     ON_BATCH,
 )
 
-_HANDED_TO = {HANDED_TO_FUNCTION: "Python function called", HANDED_TO_OPERATOR: "operator called"}
 _IN_MXNETS_THREAD = (
-    "A thread of MXNet's own runs the operator, once its inputs are computed: that thread waits for the"
-    " values, and with it all that needs the operator's result, while the program's own code goes on."
+    "A thread of MXNet's own runs the operator and waits for its inputs; the program's own code goes on."
 )
-
 _HANDED = frozenset({HANDED_TO_FUNCTION, HANDED_TO_OPERATOR})
 _NOT_MAKERS = MAKE_ROOM | {"", "?"}
 """Producers that say nothing of a value."""
@@ -41,9 +37,11 @@ def because(facts: Facts) -> str:
     """What a wait is for, who made it, and who had no work meanwhile."""
     if DISPATCH in (facts.told("taken_by"), facts.told("kind")):
         return "Threads of the library, started at this line, hand work to the workers and wait for it."
-    made = ""
-    if "made_by" in facts or "handed_by" in facts:
-        made = _made(facts)
+    on, made = facts.told("src", "devices"), ""
+    if "made_by" in facts:
+        made = f"It was made on {on} by {facts.told('made_by', 'ops')}. "
+    if "handed_by" in facts:
+        made += f"It lay on {on} and was handed over by {facts.told('handed_by', 'calls')}. "
     if "brought_at" in facts:
         lines = facts.told("brought_at", "lines")
         made += f"What came to the host at {lines} goes into it, once its device has made that. "
@@ -54,20 +52,6 @@ def because(facts: Facts) -> str:
     idle = facts.told("idle_meanwhile", "devices", ", ")
     meanwhile = f"; meanwhile without work: {idle}" if idle else ""
     return f"{made}While Python waits for a value it gives out no work{meanwhile}."
-
-
-def _made(facts: Facts) -> str:
-    """What made a value, as far as known: a Python function is handed what others made."""
-    on = facts.told("src", "devices")
-    told = []
-    for op, function in _HANDED_TO.items():
-        known = [text.partition(" at ") for text in facts.each("handed_by")]
-        lines = [line for maker, _, line in known if maker == op]
-        if lines:
-            told.append(f"It lay on {on} and was handed to the {function} at {some_of(lines, 'lines')}. ")
-    if "made_by" in facts:
-        told.insert(0, f"It was made on {on} by {facts.told('made_by', 'ops')}. ")
-    return "".join(told)
 
 
 def advice(evidence: Mapping[str, Any]) -> str:
@@ -81,19 +65,12 @@ def advice(evidence: Mapping[str, Any]) -> str:
             f"The library waits, in {' and '.join(inside)}, for what it does there: call that every so many"
             " steps, if the others can do without it."
         )
-    if "save" in each(evidence.get("kind")):
-        return "Save every so many steps: each save waits until the values are there."
     return "Drop the wait: a device's work need be done only where a value of it is taken."
 
 
 def _by_library(evidence: Mapping[str, Any]) -> str:
     """Of values that a library's call takes for itself each time: the code has none that it could keep."""
     taken = {*each(evidence.get("taken_by")), *each(evidence.get("kind"))}
-    if ASSERTION in taken:
-        return (
-            "Run it in a tf.function: there an assertion is an op of the graph, and Python does not wait for"
-            " it; or leave it to runs that look for an error."
-        )
     methods = " and ".join(name for name in ON_BATCH if name in taken)
     return methods and (
         f"Each call of {methods} takes its losses and metrics as numbers: let fit or evaluate make the loop,"

@@ -2,32 +2,156 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.cause import Cause
-from app.diagnosis.causes.mixed_context.detection import CODE, mixed_findings
 from app.diagnosis.wording.evidence_facts import Facts
+from app.facts.devices import in_order
+from app.facts.tables import Tables
 from app.fixes.contexts.array_contexts import mixed_context
+from app.judgments.finding import Finding
 from app.judgments.severity import ERROR
+from app.views import units
 from app.views.naming import each, some_of
+from probes.trace.hop import HANDED_TO_OPERATOR
+from probes.trace.rows import Key
+
+CODE = "mixed-context"
+_RAISED = "raised"
+_NAMES_SHOWN = 3
+_NOT_MAKERS = (None, "?", HANDED_TO_OPERATOR)
+_NOT_EVERYWHERE = "on devices with memory of their own this fails"
+
+
+def mixed_findings(tables: Tables) -> list[Finding]:
+    """One finding a line, in the order in which they were met; what one array has mixed is one mistake."""
+    lines: dict[str | None, list[Key]] = {}
+    for key in tables.of_kind("mixed"):
+        if key.count:
+            lines.setdefault(tables.site(key.fields.get("loc")), []).append(key)
+    met: dict[frozenset[str], str | None] = {}
+    also: dict[str | None, list[str | None]] = {}
+    for site, keys in lines.items():
+        makers = _without_context(keys, tables)
+        first = next((line for known, line in met.items() if makers and makers <= known), None)
+        if makers and first is not None:
+            also[first].append(site)
+        else:
+            met.setdefault(makers, site)
+            also[site] = []
+    return [_finding(site, lines[site], tables, further) for site, further in also.items()]
+
+
+def _without_context(keys: Sequence[Key], tables: Tables) -> frozenset[str]:
+    """The lines that made, without a context, the inputs on the host; none where one is not known."""
+    sites = [tables.site(key.fields.get("without_context_loc")) for key in keys]
+    return frozenset() if None in sites else frozenset(site for site in sites if site)
+
+
+def _finding(
+    site: str | None, keys: Sequence[Key], tables: Tables, also: Sequence[str | None] = ()
+) -> Finding:
+    """Of the ops of one line; `also` are lines at which the same arrays, or what was made of them, mix."""
+    read = [key for key in keys if key.fields.get("outcome") != _RAISED]
+    raised = [key for key in keys if key.fields.get("outcome") == _RAISED]
+    evidence = {
+        "ops": _ops(keys),
+        "ran_on": _devices(key.fields.get("device") for key in read),
+        "inputs_also_on": _devices(device for key in keys for device in key.fields.get("reads") or ()),
+        "read_in_place": _times(read),
+        "raised": _times(raised),
+        "bytes": sum((key.fields.get("bytes") or 0) * (key.count or 0) for key in read),
+    } | _made(keys, tables)
+    if also:
+        evidence["also_at"] = [line for line in also if line]
+    told = " ".join(part for part in (_read(site, read), _refused(site, raised), _also(evidence)) if part)
+    often = tables.rounds > 1 and _times(read) >= tables.rounds
+    return Finding(CODE, ERROR, site, told, evidence, None, (), often)
+
+
+def _made(keys: Sequence[Key], tables: Tables) -> dict[str, list[str]]:
+    """What made the inputs that are to blame, or else those that lie elsewhere, and at which lines.
+
+    To blame are those on the host that nobody gave a context, whether the op ran with them or with others.
+    """
+    makers = _without_context(keys, tables)
+    if makers:
+        names = [key.fields.get("without_context_op") or "?" for key in keys]
+        return {"made_on_default": list(dict.fromkeys(names)), "made_on_default_at": sorted(makers)}
+    known = [key.fields for key in keys if key.fields.get("producer_op") not in _NOT_MAKERS]
+    lines = [tables.site(fields.get("producer_loc")) for fields in known]
+    if not known:
+        return {}
+    return {
+        "inputs_made_by": list(dict.fromkeys(fields["producer_op"] for fields in known)),
+        "inputs_made_at": list(dict.fromkeys(line for line in lines if line)),
+    }
+
+
+def _also(evidence: Mapping[str, Any]) -> str:
+    lines = some_of(evidence.get("also_at") or (), "lines")
+    return f"So do ops at {lines}, with arrays that come from the same line." if lines else ""
+
+
+def _read(site: str | None, keys: Sequence[Key]) -> str:
+    if not keys:
+        return ""
+    ran_on, reads = _where(keys)
+    elsewhere = next(
+        (key.fields["elsewhere"] for key in keys if key.fields.get("elsewhere")), _NOT_EVERYWHERE
+    )
+    return (
+        f"{_named(keys)} at {site or 'an unknown line'} ran on {ran_on} and read inputs in place that lie on"
+        f" {reads}, {units.times(_times(keys))}: {elsewhere}."
+    )
+
+
+def _refused(site: str | None, keys: Sequence[Key]) -> str:
+    if not keys:
+        return ""
+    first, reads = _where(keys)
+    return (
+        f"{_named(keys)} at {site or 'an unknown line'} took inputs on {first} together with inputs on"
+        f" {reads}, and raised, {units.times(_times(keys))}."
+    )
+
+
+def _where(keys: Sequence[Key]) -> tuple[str, str]:
+    ran_on = _devices(key.fields.get("device") for key in keys)
+    reads = _devices(device for key in keys for device in key.fields.get("reads") or ())
+    return (some_of(ran_on, "devices") or "an unknown device", some_of(reads, "devices") or "another device")
+
+
+def _devices(names: Iterable[str | None]) -> list[str]:
+    return in_order(name for name in names if name)
+
+
+def _times(keys: Iterable[Key]) -> int:
+    return sum(key.count or 0 for key in keys)
+
+
+def _ops(keys: Iterable[Key]) -> list[str]:
+    return list(dict.fromkeys(key.fields.get("op") or "an op" for key in keys))
+
+
+def _named(keys: Iterable[Key]) -> str:
+    names = _ops(keys)
+    left_out = len(names) - _NAMES_SHOWN
+    return ", ".join(names[:_NAMES_SHOWN]) + (f" and {left_out} more" if left_out > 0 else "")
 
 
 def because(facts: Facts) -> str:
     """Where the inputs of an op on several contexts were made."""
-    if "made_on_default_at" in facts:
-        makers = facts.told("made_on_default", "ops").replace("Python", "Python data")
-        at = facts.told("made_on_default_at", "lines")
-        return (
-            f"The input on cpu:0 was made by {makers} at {at}, or comes from that. An array that is made"
-            " without a context lies on the current one, cpu(0) by default."
-        )
-    if "inputs_made_by" not in facts:
+    default = "made_on_default" in facts
+    makers = facts.told("made_on_default", "ops") or facts.told("inputs_made_by", "ops")
+    at = facts.told("made_on_default_at", "lines") or facts.told("inputs_made_at", "lines")
+    if not makers:
         return ""
-    makers = facts.told("inputs_made_by", "ops").replace("Python", "Python data")
-    at = facts.told("inputs_made_at", "lines")
-    made = f"Inputs on {facts.told('inputs_also_on', 'devices')} were made by {makers}{at and f' at {at}'}."
-    if "cpu:0" not in facts.each("inputs_also_on"):
+    there = "cpu:0" if default else facts.told("inputs_also_on", "devices")
+    by = f"{makers.replace('Python', 'Python data')}{at and f' at {at}'}"
+    made = f"Inputs on {there} were made by {by}{', or come from that' if default else ''}."
+    if not default and "cpu:0" not in facts.each("inputs_also_on"):
         return made
     return f"{made} An array that is made without a context lies on the current one, cpu(0) by default."
 

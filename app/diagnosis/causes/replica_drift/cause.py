@@ -2,32 +2,187 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
 from app.diagnosis.cause import Cause
-from app.diagnosis.causes.replica_drift.detection import CODE, drift_findings
 from app.diagnosis.wording.evidence_facts import Facts
+from app.facts.devices import in_order
+from app.facts.tables import Tables
 from app.fixes.replicas.gradient_exchange import replica_drift
+from app.judgments.finding import Finding
 from app.judgments.severity import ERROR
+from app.views import units
+from app.views.naming import some_of
+from probes.trace.rows import Event, Key
+
+CODE = "replica-drift"
+ROUNDING_PPB = 1_000
+"""Relative differences up to here, in parts per billion, may be rounding: single precision has 60."""
+
+_FIX_OF_TOWERS = (
+    "Apply the mean of all replicas' gradients to each of them: collect the gradients first, then update; or"
+    " let tf.distribute.MirroredStrategy make the replicas, which keeps them equal."
+)
+"""For variables that the code itself made on several devices."""
+_FIX_OF_COPIES = (
+    "Apply the sum of all replicas' gradients to each of them: initialize one net on all contexts, with one"
+    " gluon.Trainer, which sums them; or sum the gradients by hand before each update."
+)
+"""The same of MXNet."""
+
+_Replicas = tuple[int, tuple[str, ...], int, str]
+"""Process, devices, line and exchange of the comparisons that belong together."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Check:
+    """One comparison of the replicas' parameters."""
+
+    step: int | None
+    parameters: int = 0
+    """How many were compared."""
+    differing: int = 0
+    """How many of them are not equal on all devices."""
+    largest_ppb: int = 0
+    """The largest relative difference, in parts per billion."""
+    parameter: str = ""
+    """Which parameter has it; '' where none differs."""
+    updates: int = 0
+    """How many each replica had applied; 0 where only the step tells."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the replicas differ by more than rounding."""
+        return self.differing > 0 and self.largest_ppb > ROUNDING_PPB
+
+
+def drift_findings(tables: Tables) -> list[Finding]:
+    """One finding for the replicas of a line that differ more and more, and exchange no gradients."""
+    keys = {key.id: key for key in tables.of_kind("drift")}
+    if not keys:
+        return []
+    groups: dict[_Replicas, list[Event]] = {}
+    for event in tables.events_of("drift"):
+        if event.key in keys and event.value is not None:
+            groups.setdefault(_replicas(keys[event.key]), []).append(event)
+    found = []
+    for replicas, events in groups.items():
+        checks = checks_of(events, keys)
+        if not replicas[-1] and drifts(checks) and not _assigned(events, keys):
+            last = max(events, key=lambda event: event.ts_ns)
+            found.append(_finding(tables, replicas, checks, keys[last.key].fields))
+    return found
+
+
+def _assigned(events: Iterable[Event], keys: Mapping[int, Key]) -> bool:
+    """Whether the replicas get values by something else too, such as an average every so many steps."""
+    return any(keys[event.key].fields.get("what") == "assigned" for event in events)
+
+
+def checks_of(events: Iterable[Event], keys: Mapping[int, Key]) -> list[Check]:
+    """The comparisons by time: each has one event a figure."""
+    checks: list[Check] = []
+    told: set[str] = set()
+    for event in sorted(events, key=lambda event: event.ts_ns):
+        fields, value = keys[event.key].fields, event.value or 0
+        what = fields.get("what") or ""
+        if what == "assigned":
+            continue
+        if not checks or checks[-1].step != event.step or what in told:
+            checks.append(Check(event.step))
+            told.clear()
+        told.add(what)
+        last = checks.pop()
+        last = dataclasses.replace(last, parameters=max(last.parameters, fields.get("parameters") or 0))
+        if what == "differing":
+            last = dataclasses.replace(last, differing=value)
+        elif what == "largest_ppb":
+            last = dataclasses.replace(last, largest_ppb=value, parameter=fields.get("parameter") or "")
+        elif what == "updates":
+            last = dataclasses.replace(last, updates=value)
+        checks.append(last)
+    return checks
+
+
+def drifts(checks: Sequence[Check]) -> bool:
+    """Whether the last comparison differs, and not by chance: more than the first did, or as all of them.
+
+    Replicas that are equal again after they differed exchange something every so many steps.
+    """
+    if len(checks) < 2 or not checks[-1].differs:
+        return False
+    apart = [check.differs for check in checks]
+    if not all(apart[apart.index(True) :]):
+        return False
+    return checks[-1].largest_ppb > checks[0].largest_ppb or all(check.differs for check in checks)
+
+
+def _replicas(key: Key) -> _Replicas:
+    fields = key.fields
+    devices = tuple(in_order(fields.get("devices") or ()))
+    return key.id >> 32, devices, fields.get("loc") or 0, fields.get("exchange") or ""
+
+
+def _finding(tables: Tables, replicas: _Replicas, checks: list[Check], fields: Mapping[str, Any]) -> Finding:
+    _, devices, loc, _ = replicas
+    first, last, site = checks[0], checks[-1], tables.site(loc)
+    evidence: dict[str, Any] = {
+        "devices": list(devices),
+        "exchange": "none",
+        "parameters": last.parameters,
+        "parameters_differing": last.differing,
+        "parameter_with_the_largest_difference": last.parameter or None,
+        "first_check_largest_difference_ppb": first.largest_ppb,
+        "last_check_largest_difference_ppb": last.largest_ppb,
+        "checks": len(checks),
+    }
+    if last.updates:
+        evidence |= {"first_check_updates": first.updates, "last_check_updates": last.updates}
+    else:
+        evidence |= {"first_check_step": first.step, "last_check_step": last.step}
+    trainer = tables.site(fields.get("made_loc"))
+    if trainer:
+        evidence["trainer_made_at"] = trainer
+    # Runs of earlier recorders name one line.
+    lines = fields.get("variables_locs") or [fields.get("variables_loc")]
+    variables = list(dict.fromkeys(made for line in lines if (made := tables.site(line))))
+    if variables:
+        evidence["variables_made_at"] = variables if len(variables) > 1 else variables[0]
+    by = f", by the trainer of {trainer}" if trainer else ""
+    what = f" ({last.parameter})" if last.parameter else ""
+    grew = "up from" if last.largest_ppb > first.largest_ppb else "and"
+    where = some_of(devices, "devices") or "several devices"
+    now, before = units.relative(last.largest_ppb), units.relative(first.largest_ppb)
+    summary = (
+        f"The replicas on {where} drift apart: {last.differing} of"
+        f" {units.plural(last.parameters, 'parameter')} differ, by up to {now} of the largest value{what}"
+        f"{_at(last)}, {grew} {before}{_at(first)}; no gradients are"
+        f" exchanged between them at {site or 'an unknown line'}{by}."
+    )
+    fix = None
+    if variables:
+        mxnet = any(process.framework == "mxnet" for process in tables.processes)
+        fix = _FIX_OF_COPIES if mxnet else _FIX_OF_TOWERS
+    return Finding(CODE, ERROR, site, summary, evidence, fix, (), recurs=True)
+
+
+def _at(check: Check) -> str:
+    if check.updates:  # of each replica: several optimizers' steps are counted together
+        return f" after {units.plural(check.updates, 'update')}"
+    return "" if check.step is None else f" at step {units.count(check.step)}"
 
 
 def because(facts: Facts) -> str:
     """How it was seen that replicas differ."""
-    trainer = facts.told("trainer_made_at", "lines")
-    made = f" The trainer was made at {trainer}." if trainer else ""
-    checks = f"The replicas' parameters were compared {facts.told('checks')} times,"
-    updates = facts.told("first_check_updates"), facts.told("last_check_updates")
-    if all(updates):  # of each replica: steps count those of several optimizers together
-        when = f"after {updates[0]} to {updates[1]} updates of each"
-    else:
-        first, last = facts.told("first_check_step"), facts.told("last_check_step")
-        if not first or not last:
-            return ""
-        when = f"from step {first} to step {last}"
-    if "variables_made_at" in facts:
-        return (
-            f"The variables made at {facts.told('variables_made_at', 'lines')} were equal before the first"
-            f" update. {checks} {when}, and nothing but gradients of their own was seen to change them."
-        )
-    return f"{checks} {when}, and nothing was seen to exchange gradients between them.{made}"
+    # Of each replica: steps count those of several optimizers together.
+    name, what = ("updates", "updates of each") if "last_check_updates" in facts else ("step", "steps")
+    first, last = facts.told(f"first_check_{name}"), facts.told(f"last_check_{name}")
+    checks = f"The replicas' parameters were compared {facts.told('checks')} times"
+    return (
+        f"{checks}, after {first} to {last} {what}, and nothing was seen to exchange gradients between them."
+    )
 
 
 CAUSE = Cause(

@@ -66,41 +66,15 @@ def summary(words: TransferWords) -> str:
 
 def because(facts: Facts) -> str:
     """A variable is read away from its home."""
-    if "rows" in facts:
-        used = facts.told("requested", "devices") or facts.told("dst", "devices")
-        home = facts.told("lives_on", "devices")
-        return f"The table lives on {home}, so its rows are looked up there; what uses them runs on {used}."
+    several = len(facts.each("variable")) > 1
+    lives, reads = ("The variables live", "them") if several else ("The variable lives", "it")
     kept = f", where {facts.told('kept_by')} keeps it" if "kept_by" in facts else ""
     if "created_at" in facts:
         kept += f", created at {facts.told('created_at', 'lines')}"
-        if "created_in" in facts:
-            kept += f" in a scope of {facts.told('created_in', 'devices')}"
-        if "object_made_at" in facts:
-            several = len(facts.each("object_made_at")) > 1
-            what = "make the objects" if several else "makes the object"
-            kept += f", when {facts.told('object_made_at', 'lines')} {what}"
-    if "gradient_goes_back" in facts:
-        return _copied_variable(facts, kept)
-    asked, runs = facts.told("requested", "devices"), facts.told("dst", "devices")
-    reads = f"was requested on {asked}" if asked else f"was requested nowhere and runs on {runs}"
-    if not asked and not runs:
-        reads = "runs elsewhere"
-    home = facts.told("lives_on", "devices")
-    if len(facts.each("variable")) > 1:
-        return f"The variables live on {home}{kept}; what reads them {reads}{facts.scope('scope')}."
-    return f"The variable lives on {home}{kept}; what reads it {reads}{facts.scope('scope')}."
-
-
-def _copied_variable(facts: Facts, created: str) -> str:
-    several = len(facts.each("variable")) > 1
-    live = "variables live" if several else "variable lives"
-    again = ""
-    if "unchanged_again" in facts:
-        again = " Within a step the same, unchanged values are copied again: one copy a step would do."
-    return (
-        f"The {live} on {facts.told('lives_on', 'devices')}{created}; the code copies the whole by"
-        f" {facts.told('call')}, and each backward pass copies its gradient back.{again}"
-    )
+    asked = f"was requested on {facts.told('requested', 'devices')}"
+    runs = asked if "requested" in facts else f"runs on {facts.told('dst', 'devices')}"
+    home = f"{lives} on {facts.told('lives_on', 'devices')}{kept}"
+    return f"{home}; what reads {reads} {runs}{facts.scope('scope')}."
 
 
 def advice(evidence: Mapping[str, Any]) -> str:

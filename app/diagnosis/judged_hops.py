@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from app.diagnosis.judge import judged
 from app.facts.tables import Tables
 from app.facts.transfers import hops
 from app.facts.transfers.hops import Hop
 
 
-def hop_table(tables: Tables, counts: Mapping[int, int] | None = None) -> list[Hop]:
+def hop_table(tables: Tables) -> list[Hop]:
     """The rows as `app.facts.transfers.hops.hop_table` makes them, judged by the rules."""
-    return hops.hop_table(tables, judged, counts)
+    return hops.hop_table(tables, judged)

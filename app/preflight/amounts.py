@@ -1,11 +1,13 @@
-"""How much a foreseen finding moves, in words that fit a few steps: a pre-flight is no whole run."""
+"""How much a foreseen run moves, and in words that fit a few steps: a pre-flight is no whole run."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from app.diagnosis.wording.transfer_costs import Telling
+from app.facts.syncs import Sync
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
 from app.views import units
@@ -39,7 +41,7 @@ def of_these_steps(summary: str, hops: Sequence[Hop], early: Mapping[int, int], 
     return summary.replace("in the whole run", ALL_THAT_RAN)
 
 
-def true_count(hop: Hop, early: Mapping[int, int]) -> int | None:
+def _true_count(hop: Hop, early: Mapping[int, int]) -> int | None:
     """How often a transfer happened, with all of what was over with the first step."""
     return None if hop.count is None else hop.count + sum(early[key] - 1 for key in hop.keys if key in early)
 
@@ -52,3 +54,40 @@ def _size(hops: Sequence[Hop], times: Sequence[float]) -> str:
 
 def _told(hops: Sequence[Hop], times: Sequence[int], when: str) -> str:
     return f"{_size(hops, times)} {when}, {units.plural(sum(times), 'transfer')}"
+
+
+def moved_rows(
+    tables: Tables, hops: Sequence[Hop], syncs: Sequence[Sync], early: Mapping[int, int] | None = None
+) -> dict[str, Any]:
+    """The steps, hops and syncs; `each` is how often one happens in every step, None where nothing tells.
+
+    It is what findings are told by. `mean` is of what happens in some of the steps after the first: how often
+    in one on the average. `early` is that of `Keys`, None for tables that have the first step too.
+    """
+    telling = Telling(tables.rounds, "")
+    by_step = (tables.steps or 0) > 1
+    after_first = (tables.steps or 0) - (early is None)
+
+    def each(told: float | None, count: int | None) -> float | None:
+        if told is not None or not by_step or count is None:
+            return told
+        return telling.of_count(count)
+
+    def rates(keys: Sequence[int], told: float | None, count: int | None) -> dict[str, float | None]:
+        every = each(told, count)
+        if every != 0 or not by_step or count is None:
+            return {"each": every}
+        if early is None:
+            later = tables.after_first(keys, count)
+        else:
+            later = count - sum(key in early for key in keys)
+        return {"each": every, "mean": (later or 0) / after_first}
+
+    return {
+        "steps": tables.steps,
+        "hops": [
+            hop.row() | {"count": _true_count(hop, early or {})} | rates(hop.keys, hop.each, hop.count)
+            for hop in hops
+        ],
+        "syncs": [sync.row() | rates(sync.keys, sync.each, sync.count) for sync in syncs],
+    }

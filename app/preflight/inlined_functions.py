@@ -9,41 +9,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from app.preflight.op_flow import HANDLES, Function, Node, Tensor
-from probes.tf.kernel_table import Types
+from app.preflight.op_flow import HANDLES, Function, Node, Source, Tensor
 
 CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 LOOPS = ("While", "StatelessWhile")
 BRANCHES = ("If", "StatelessIf", "Case", "StatelessCase")
 MOST_OPS = 60_000
-_PLACEHOLDER = "Placeholder"
-
-Source = tuple[int, int]
-"""(op's number, output); an argument of the outermost function is (-1 - its number, 0)."""
-
-
-@dataclasses.dataclass
-class Op:
-    """One op of the list."""
-
-    name: str
-    op: str
-    types: Types
-    requested: str
-    """Its own, else that of the call that it came in by."""
-    loc: int
-    forward_loc: int
-    forward_requested: str
-    inputs: list[Source]
-    outputs: list[Tensor]
-    beside: tuple[str, ...]
-    """Names of ops in the list."""
-    within: str
-    """'' or loop or branch: how often it runs is not known then."""
-
-
 NOTHING: Source = (-1_000_000, 0)
-"""Where a value comes from that was not noted."""
+"""Where a value comes from that was not noted; an argument of the outermost function is (-1 - number, 0)."""
 
 
 class TooLarge(Exception):
@@ -55,7 +28,7 @@ class Expanded:
 
     def __init__(self, function: Function, functions: Mapping[str, Function]) -> None:
         """TooLarge for very many ops."""
-        self.ops: list[Op] = []
+        self.ops: list[Node] = []
         self.compiled: list[tuple[str, int, str]] = []
         """(label, line, device asked for) of the calls that XLA takes whole."""
         self.opaque: list[tuple[str, int]] = []
@@ -129,9 +102,19 @@ class Expanded:
     def _merge(
         self, node: Node, inputs: list[Source], tensor: Tensor, prefix: str, requested: str, within: str
     ) -> Source:
-        types = {"T": tensor.dtype, "N": "2"}
-        name = f"{prefix}merge_{len(self.ops)}"
-        self.ops.append(Op(name, "Merge", types, requested, node.loc, 0, "", inputs, [tensor], (), within))
+        merge = Node(
+            name=f"{prefix}merge_{len(self.ops)}",
+            op="Merge",
+            types={"T": tensor.dtype, "N": "2"},
+            requested=requested,
+            loc=node.loc,
+            forward_loc=0,
+            forward_requested="",
+            inputs=inputs,
+            outputs=[tensor],
+            within=within,
+        )
+        self.ops.append(merge)
         return len(self.ops) - 1, 0
 
     def _add(
@@ -142,25 +125,13 @@ class Expanded:
             self._shapes.get(f"{name}:{output}", tensor) if tensor.bytes is None else tensor
             for output, tensor in enumerate(node.outputs)
         ]
-        self.ops.append(
-            Op(
-                name=name,
-                op=node.op,
-                types=node.types,
-                requested=requested,
-                loc=node.loc,
-                forward_loc=node.forward_loc,
-                forward_requested=node.forward_requested,
-                inputs=inputs,
-                outputs=outputs,
-                beside=tuple(prefix + other for other in node.beside),
-                within=within,
-            )
-        )
+        beside = [prefix + other for other in node.beside]
+        op = dataclasses.replace(node, name=name, requested=requested, inputs=inputs, within=within)
+        self.ops.append(dataclasses.replace(op, outputs=outputs, beside=beside))
         return [(len(self.ops) - 1, output) for output in range(len(outputs))]
 
 
-def live(ops: Sequence[Op], results: Sequence[Source]) -> set[int]:
+def live(ops: Sequence[Node], results: Sequence[Source]) -> set[int]:
     """The numbers of the ops that a result or an effect needs; the others are pruned before they run."""
     needed = [number for number, _ in results if number >= 0]
     needed += [
@@ -178,7 +149,7 @@ def live(ops: Sequence[Op], results: Sequence[Source]) -> set[int]:
     return found
 
 
-def _has_effect(op: Op) -> bool:
+def _has_effect(op: Node) -> bool:
     return op.op.startswith(
         ("Assign", "Resource", "EagerPyFunc", "PyFunc", "Write", "Print", "Save", "Iterator")
     )

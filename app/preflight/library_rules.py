@@ -5,12 +5,14 @@ Each prediction has its rule, whose rule that is, and how far to trust it.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from app.preflight.inlined_functions import Expanded, TooLarge, live
 from app.preflight.op_flow import Flow, Function, Remark, Tensor
 from app.preflight.op_places import Placing
+from app.preflight.provenance import trust_told
 from app.preflight.trust import HIGH, MEDIUM
 from app.views import units
 
@@ -78,14 +80,14 @@ def _recurrent(flow: Flow, remark: Remark) -> dict[str, Any]:
     against = [str(one) for one in facts.get("against") or ()]
     if against:
         what = f"{layer} will not use cuDNN's kernel, but a loop of many small ops: {'; '.join(against)}"
-        return _row(what, _site(flow, remark.loc), "warning", _CUDNN_RULE, source, (HIGH, ""))
+        return _row(what, flow.site(remark.loc), "warning", _CUDNN_RULE, source, (HIGH, ""))
     if not facts.get("masked"):
         what = f"{layer} will use cuDNN's kernel: its ops are told here as the loop that it is on a CPU"
-        return _row(what, _site(flow, remark.loc), "info", _CUDNN_RULE, source, (HIGH, ""))
+        return _row(what, flow.site(remark.loc), "info", _CUDNN_RULE, source, (HIGH, ""))
     otherwise = "fails" if facts.get("keras") == 3 else "goes on without it"
     what = f"{layer} will use cuDNN's kernel if its mask pads on the right only; else it {otherwise}"
     why = "which steps are masked is known only from the data"
-    return _row(what, _site(flow, remark.loc), "info", _CUDNN_RULE, source, (MEDIUM, why))
+    return _row(what, flow.site(remark.loc), "info", _CUDNN_RULE, source, (MEDIUM, why))
 
 
 # -- XLA -----------------------------------------------------------------------------------------------------
@@ -118,7 +120,7 @@ def _keras_compiled(
         )
         rule = "compile(jit_compile='auto') has XLA compile the step of a model whose layers all allow it"
         source = "Keras 3's Trainer.compile"
-        yield _row(what, _site(flow, remark.loc), "info", rule, source, (HIGH, ""))
+        yield _row(what, flow.site(remark.loc), "info", rule, source, (HIGH, ""))
 
 
 def _refused(
@@ -130,8 +132,8 @@ def _refused(
         return
     try:
         # As if its parts were not compiled: all of it is.
-        functions = {name: _plain(one) for name, one in flow.functions.items()}
-        expanded = Expanded(_plain(function), functions)
+        functions = {name: dataclasses.replace(one, compiled=False) for name, one in flow.functions.items()}
+        expanded = Expanded(dataclasses.replace(function, compiled=False), functions)
     except TooLarge:
         return
     lines: dict[int, dict[str, None]] = {}
@@ -146,19 +148,7 @@ def _refused(
         what = (
             f"{of} will fail: XLA cannot compile {named}{f' and {more} more' if more > 0 else ''} for a GPU"
         )
-        yield _row(what, _site(flow, loc), "error", _XLA_RULE, table.source, trust)
-
-
-def _plain(function: Function) -> Function:
-    return Function(
-        function.name,
-        function.label,
-        False,
-        function.nodes,
-        function.arguments,
-        function.results,
-        function.shapes,
-    )
+        yield _row(what, flow.site(loc), "error", _XLA_RULE, table.source, trust)
 
 
 # -- exchange ------------------------------------------------------------------------------------------------
@@ -173,7 +163,7 @@ def _exchanged(flow: Flow, remark: Remark, gpus: int) -> Iterator[dict[str, Any]
     sizes = [tensor.bytes for tensor in tensors]
     if gpus < 2:
         what = f"{strategy} has one replica on one GPU: nothing is exchanged; --gpus tells of more"
-        yield _row(what, _site(flow, remark.loc), "info", _EXCHANGE_RULE, "tf.distribute", (HIGH, ""))
+        yield _row(what, flow.site(remark.loc), "info", _EXCHANGE_RULE, "tf.distribute", (HIGH, ""))
         return
     total = sum(size or 0 for size in sizes)
     known = "" if None not in sizes else "at least "
@@ -184,15 +174,14 @@ def _exchanged(flow: Flow, remark: Remark, gpus: int) -> Iterator[dict[str, Any]
         f" {known}{units.size(sent)} sent by each"
     )
     why = "NCCL may take a tree for small tensors, and the strategy reduces otherwise where it is told to"
-    yield _row(what, _site(flow, remark.loc), "info", _EXCHANGE_RULE, "tf.distribute", (MEDIUM, why))
-
-
-def _site(flow: Flow, loc: int) -> str | None:
-    return flow.sites[loc][0] if loc in flow.sites else None
+    yield _row(what, flow.site(remark.loc), "info", _EXCHANGE_RULE, "tf.distribute", (MEDIUM, why))
 
 
 def of_row(row: Mapping[str, Any]) -> list[str]:
     """A prediction as lines for a terminal."""
     at = f" ({row['site']})" if row["site"] else ""
-    trust = ": ".join(filter(None, (row["confidence"], row["why"])))
-    return [f"{row['what']}{at}", f"     confidence {trust}", f"     rule of {row['source']}: {row['rule']}"]
+    return [
+        f"{row['what']}{at}",
+        f"     confidence {trust_told(row)}",
+        f"     rule of {row['source']}: {row['rule']}",
+    ]

@@ -23,7 +23,7 @@ def together(foreseen: Sequence[Foreseen], names: Mapping[int, str]) -> dict[str
     foreseen says in `processes` whose it is, and the report's `processes` has what each of them would do.
     """
     ordered = sorted(foreseen, key=lambda one: -len(one.tables.keys))
-    rows = [one.row() for one in ordered]
+    rows = [one.report for one in ordered]
     if len(rows) == 1:
         return rows[0] | {"processes": []}
     named = [names.get(one.pid, f"process {one.pid}") for one in ordered]

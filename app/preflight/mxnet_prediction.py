@@ -18,9 +18,8 @@ from app.facts.syncs import sync_table
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
 from app.judgments.finding import Finding
-from app.preflight.amounts import ALL_THAT_RAN
+from app.preflight.amounts import ALL_THAT_RAN, moved_rows
 from app.preflight.placer import HOST
-from app.preflight.predicted_traffic import moved_rows
 from app.preflight.provenance import unsure_of_stand_ins
 from app.preflight.trust import HIGH, MEDIUM
 from probes.trace.rows import Key, Node, Process

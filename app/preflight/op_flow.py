@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -56,59 +57,66 @@ class Taken:
     """How often of these up to the end of the first step."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Record:
-    """An op, or the call of a function, at a line outside of functions."""
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Op:
+    """An op as the code made it."""
 
-    number: int
+    name: str
+    """In its function; a variable's."""
     op: str
     types: Mapping[str, Any]
     requested: str
     loc: int
     forward_loc: int
     forward_requested: str
+    outputs: Sequence[Tensor]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Record(Op):
+    """An op, or the call of a function, at a line outside of functions."""
+
+    number: int
     inputs: tuple[Taken, ...]
-    outputs: tuple[Tensor, ...]
     count: int
     early: int
     function: str
     """The function that is called; '' for an op."""
-    name: str
-    """A variable's."""
     beside: int | None = None
     """The record beside whose output it is to be kept."""
 
+    @functools.cached_property
+    def by_slot(self) -> dict[int, Taken]:
+        """What it takes, of each slot the first."""
+        return {one.slot: one for one in reversed(self.inputs)}
 
-@dataclasses.dataclass(frozen=True)
-class Node:
-    """An op of a function as the code made it."""
 
-    name: str
-    op: str
-    requested: str
-    loc: int
-    forward_loc: int
-    forward_requested: str
-    types: Mapping[str, Any]
-    inputs: tuple[tuple[int, int], ...]
-    """(node's number, output)."""
-    outputs: tuple[Tensor, ...]
-    calls: Mapping[str, tuple[str, ...]]
+Source = tuple[int, int]
+"""(op's number, output)."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Node(Op):
+    """An op of a function."""
+
+    inputs: list[Source]
+    calls: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
     """The functions that it runs, by attribute."""
-    beside: tuple[str, ...]
+    beside: Sequence[str] = ()
     """The ops that it is to be kept beside."""
+    within: str = ""
+    """'' or loop or branch: how often it runs is not known then."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Function:
     """A traced function before it was placed."""
 
-    name: str
     label: str
     compiled: bool
     nodes: tuple[Node, ...]
     arguments: tuple[int, ...]
-    results: tuple[tuple[int, int], ...]
+    results: tuple[Source, ...]
     shapes: Mapping[str, Tensor]
     """``scope/op:0`` -> what ran, where tracing left extents open."""
 
@@ -156,6 +164,10 @@ class Flow:
     remarks: tuple[Remark, ...]
     left_out: int
 
+    def site(self, loc: int) -> str | None:
+        """``train.py:31``; None for a location that was not noted."""
+        return self.sites[loc][0] if loc in self.sites else None
+
 
 def parse_flow(data: Mapping[str, Any]) -> Flow:
     """The notes of a process; KeyError, TypeError or ValueError where they are not what they should be."""
@@ -167,7 +179,7 @@ def parse_flow(data: Mapping[str, Any]) -> Flow:
         steps_made=int(data.get("steps_made") or 0),
         sites={int(number): (str(site), via) for number, (site, via) in data["sites"].items()},
         records=tuple(_record(number, one) for number, one in enumerate(data["records"])),
-        functions={name: _function(name, one) for name, one in data["functions"].items()},
+        functions={name: _function(one) for name, one in data["functions"].items()},
         pulls=tuple(_pull(one) for one in data["pulls"]),
         remarks=tuple(
             Remark(str(one["what"]), int(one["loc"] or 0), int(one["count"]), dict(one.get("facts") or {}))
@@ -177,31 +189,31 @@ def parse_flow(data: Mapping[str, Any]) -> Flow:
     )
 
 
+def _op(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What records and nodes have in common."""
+    return {
+        "name": data.get("name") or "",
+        "op": data["op"],
+        "types": data["types"],
+        "requested": data["requested"],
+        "loc": data["loc"] or 0,
+        "forward_loc": data["forward"][0] or 0,
+        "forward_requested": data["forward"][1],
+        "outputs": tuple(map(Tensor.of, data["outputs"])),
+    }
+
+
 def _record(number: int, data: Mapping[str, Any]) -> Record:
-    return Record(
-        number=number,
-        op=data["op"],
-        types=data["types"],
-        requested=data["requested"],
-        loc=data["loc"] or 0,
-        forward_loc=data["forward"][0] or 0,
-        forward_requested=data["forward"][1],
-        inputs=tuple(
-            Taken(slot, maker, output, Tensor.of(tensor), tuple(before), count, early)
-            for slot, maker, output, tensor, before, count, early in data["inputs"]
-        ),
-        outputs=tuple(map(Tensor.of, data["outputs"])),
-        count=data["count"],
-        early=data["early"],
-        function=data["function"],
-        name=data.get("name") or "",
-        beside=data.get("beside"),
+    inputs = tuple(
+        Taken(slot, maker, output, Tensor.of(tensor), tuple(before), count, early)
+        for slot, maker, output, tensor, before, count, early in data["inputs"]
     )
+    own = {name: data[name] for name in ("count", "early", "function")}
+    return Record(number=number, inputs=inputs, beside=data.get("beside"), **own, **_op(data))
 
 
-def _function(name: str, data: Mapping[str, Any]) -> Function:
+def _function(data: Mapping[str, Any]) -> Function:
     return Function(
-        name=name,
         label=data["label"],
         compiled=data["compiled"],
         nodes=tuple(map(_node, data["nodes"])),
@@ -212,19 +224,8 @@ def _function(name: str, data: Mapping[str, Any]) -> Function:
 
 
 def _node(data: Mapping[str, Any]) -> Node:
-    return Node(
-        name=data["name"],
-        op=data["op"],
-        requested=data["requested"],
-        loc=data["loc"] or 0,
-        forward_loc=data["forward"][0] or 0,
-        forward_requested=data["forward"][1],
-        types=data["types"],
-        inputs=tuple((node, output) for node, output in data["inputs"]),
-        outputs=tuple(map(Tensor.of, data["outputs"])),
-        calls={attribute: tuple(names) for attribute, names in data["calls"].items()},
-        beside=tuple(data["beside"]),
-    )
+    inputs = [(node, output) for node, output in data["inputs"]]
+    return Node(inputs=inputs, calls=data["calls"], beside=data["beside"], **_op(data))
 
 
 def _pull(data: Mapping[str, Any]) -> Pull:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from app.preflight.inlined_functions import Expanded, Op, TooLarge, live
-from app.preflight.op_flow import HANDLES, PYTHON, Flow, Record, Tensor
+from app.preflight.inlined_functions import Expanded, TooLarge, live
+from app.preflight.op_flow import HANDLES, PYTHON, Flow, Node, Record, Tensor
 from app.preflight.placer import HOST, Machine, Place
+from probes.tf.kernel_table import Types
 
 _METADATA = frozenset({"Shape", "Size", "Rank"})
 STAYS_ON_HOST = frozenset({"int32", "string", "resource", "variant"})
@@ -30,7 +31,7 @@ class Lies:
 class PlacedFunction:
     """The ops of a function that was called with arguments that lie there."""
 
-    ops: Sequence[Op]
+    ops: Sequence[Node]
     places: Mapping[int, Place]
     """By the op's number; ops that are pruned are not in it."""
     lies: Mapping[tuple[int, int], Lies]
@@ -72,25 +73,22 @@ class Placing:
         return self.homes.get(maker, "")
 
     def _place(self, record: Record) -> None:
-        homes = [self.home(one.maker) for one in record.inputs if one.tensor.dtype == "resource"]
-        home = next((home for home in homes if home), "")
         if record.function:
             self._call(record)
             return
-        types = {"T": record.outputs[0].dtype} if record.op == CONSTANT else record.types
-        beside = self.places.get(record.beside) if record.beside is not None else None
-        requested = beside.device if beside is not None else record.requested
-        if record.op == CONSTANT and record.outputs[0].dtype in STAYS_ON_HOST:
+        homes = (self.home(one.maker) for one in record.inputs if one.tensor.dtype == "resource")
+        beside = None if record.beside is None else self.places.get(record.beside)
+        constant = record.op == CONSTANT
+        types = {"T": record.outputs[0].dtype} if constant else record.types
+        if constant and record.outputs[0].dtype in STAYS_ON_HOST:
             place = self.machine.made_on_host(record.op, types)
         else:
-            place = self.machine.place(record.op, types, requested, home=home)
+            requested = beside.device if beside is not None else record.requested
+            place = self.machine.place(record.op, types, requested, home=next(filter(None, homes), ""))
         self.places[record.number] = place
-        on_host = self.machine.on_host(place, types, outputs=True)
-        for output, tensor in enumerate(record.outputs):
-            at = HOST if output in on_host or tensor.dtype == "string" else place.device
-            self.lies[(record.number, output)] = Lies(place.device, at)
-            if tensor.dtype == "resource":
-                self.homes[record.number] = place.device
+        _lay(record.number, record.outputs, types, place, self.machine, self.lies)
+        if any(tensor.dtype == "resource" for tensor in record.outputs):
+            self.homes[record.number] = place.device
 
     # -- functions -------------------------------------------------------------------------------------------
 
@@ -156,7 +154,7 @@ def place_function(
         places[number] = place
         if any(tensor.dtype in HANDLES for tensor in op.outputs):
             known[number] = place.device
-        _lay(number, op, place, machine, lies)
+        _lay(number, op.outputs, op.types, place, machine, lies)
     for number in late:
         op = ops[number]
         wanted = {places[one].device for one in consumers.get(number, ()) if one in places}
@@ -167,14 +165,14 @@ def place_function(
             answer = machine.table.look_up(op.op, machine.kind(device), op.types)
             place = Place(device, "beside", answer) if answer.found else place
         places[number] = place
-        _lay(number, op, place, machine, lies)
+        _lay(number, op.outputs, op.types, place, machine, lies)
     # In a loop an op may take what a later one makes.
     results = [lies.get(source, Lies(HOST, HOST)) for source in expanded.results]
     return PlacedFunction(ops, places, lies, results, expanded)
 
 
 def _place(
-    op: Op,
+    op: Node,
     home: str,
     caller: str,
     machine: Machine,
@@ -199,8 +197,15 @@ def _place(
     return place
 
 
-def _lay(number: int, op: Op, place: Place, machine: Machine, lies: dict[tuple[int, int], Lies]) -> None:
-    on_host = machine.on_host(place, op.types, outputs=True)
-    for output, tensor in enumerate(op.outputs):
+def _lay(
+    number: int,
+    outputs: Sequence[Tensor],
+    types: Types,
+    place: Place,
+    machine: Machine,
+    lies: dict[tuple[int, int], Lies],
+) -> None:
+    on_host = machine.on_host(place, types, outputs=True)
+    for output, tensor in enumerate(outputs):
         at = HOST if output in on_host or tensor.dtype == "string" else place.device
         lies[(number, output)] = Lies(place.device, at)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.explanation import Explained, explained
@@ -13,14 +13,12 @@ from app.facts.syncs import sync_table
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
 from app.judgments.finding import Finding
-from app.preflight.amounts import of_these_steps
-from app.preflight.host_ops import FallenFinding, fallen_findings
+from app.preflight.amounts import moved_rows, of_these_steps
 from app.preflight.library_rules import predicted
-from app.preflight.missing_kernels import lacking_rows, rounds_of
+from app.preflight.missing_kernels import FallenFinding, fallen_findings, lacking_rows, rounds_of
 from app.preflight.op_flow import Flow
 from app.preflight.op_places import Placing
 from app.preflight.placer import HOST, Machine
-from app.preflight.predicted_traffic import moved_rows
 from app.preflight.predicted_transfers import crossings
 from app.preflight.provenance import unsure_of_stand_ins
 from app.preflight.trace_keys import Keys
@@ -32,12 +30,7 @@ from probes.trace.rows import Graph, Key, Location, Process
 _SMALL = 64
 """Bytes each step below which falling to the host is a note."""
 TextOf = Callable[[str], str | None]
-"""Gives the text of a file by its name in sites."""
-
-
-def no_text(file: str) -> str | None:
-    """Of a run whose files' texts are not known: nothing is proposed as code then."""
-    return None
+"""Gives the text of a file by its name in sites; None where it is not known: no code is proposed then."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,45 +38,14 @@ class Foreseen:
     """The foreseen run of one process."""
 
     pid: int
-    gpus: int
-    asked: int
-    """GPUs that the script names; 0 where it names none."""
-    stand_ins: tuple[str, ...]
-    """Further devices of the host that it names."""
-    table: str
-    """Whose kernel table answered."""
     tables: Tables
-    steps_made: int
-    """All steps of it, with the first."""
-    hops: tuple[Hop, ...]
-    early: Mapping[int, int]
-    """How often by key what was over with the first step."""
-    findings: tuple[dict[str, Any], ...]
-    lacking: tuple[dict[str, Any], ...]
-    placement: tuple[dict[str, Any], ...]
-    predicted: tuple[dict[str, Any], ...]
-    """What GPUs' libraries would do."""
-    unforeseen: tuple[dict[str, Any], ...]
-
-    def row(self) -> dict[str, Any]:
-        """As plain data, ready for JSON."""
-        return {
-            "gpus": self.gpus,
-            "gpus_named": self.asked,
-            "stand_ins": list(self.stand_ins),
-            "kernel_table": self.table,
-            "steps_made": self.steps_made,
-            **moved_rows(self.tables, self.hops, sync_table(self.tables), self.early),
-            "placement": list(self.placement),
-            "no_kernel": list(self.lacking),
-            "findings": list(self.findings),
-            "libraries": list(self.predicted),
-            "unforeseen": list(self.unforeseen),
-        }
+    hops: Sequence[Hop]
+    report: dict[str, Any]
+    """Its part of the pre-flight's report, ready for JSON."""
 
 
 def foresee(
-    flow: Flow, table: KernelTable, gpus: int = 0, version: str = "", text_of: TextOf = no_text
+    flow: Flow, table: KernelTable, gpus: int = 0, version: str = "", text_of: TextOf = lambda file: None
 ) -> Foreseen:
     """Foresee a process's run on a machine with `gpus` GPUs, 0 for as many as the script names, at least one.
 
@@ -96,7 +58,7 @@ def foresee(
 
 
 def foresee_on(
-    flow: Flow, machine: Machine, asked: int = 0, version: str = "", text_of: TextOf = no_text
+    flow: Flow, machine: Machine, asked: int = 0, version: str = "", text_of: TextOf = lambda file: None
 ) -> Foreseen:
     """Foresee a process's run on a machine."""
     placing = Placing(flow, machine)
@@ -111,27 +73,23 @@ def foresee_on(
     for row in found:
         part = [hops[index] for index in row["hops"]]
         row["summary"] = of_these_steps(row["summary"], part, keys.early, tables)
-    stand_ins = tuple(one for one in machine.devices if machine.kind(one) == "CPU" and one != HOST)
-    gpu_count = sum(machine.kind(device) == "GPU" for device in machine.devices)
-    return Foreseen(
-        pid=flow.pid,
-        gpus=gpu_count,
-        asked=asked,
-        stand_ins=stand_ins,
-        table=machine.table.source,
-        tables=tables,
-        steps_made=flow.steps_made,
-        hops=tuple(hops),
-        early=keys.early,
-        findings=tuple(found),
-        lacking=tuple(lacking_rows(placing, same)),
-        placement=tuple(_placement(tables)),
-        predicted=tuple(predicted(flow, placing, gpu_count, same)),
-        unforeseen=(
-            *unforeseen(flow, placing, same),
-            *([unsure_of_stand_ins(stand_ins)] if stand_ins else ()),
-        ),
-    )
+    stand_ins = [one for one in machine.devices if machine.kind(one) == "CPU" and one != HOST]
+    gpus = sum(machine.kind(device) == "GPU" for device in machine.devices)
+    report = {
+        "gpus": gpus,
+        "gpus_named": asked,
+        "stand_ins": stand_ins,
+        "kernel_table": machine.table.source,
+        "steps_made": flow.steps_made,
+        **moved_rows(tables, hops, sync_table(tables), keys.early),
+        "placement": _placement(tables),
+        "no_kernel": lacking_rows(placing, same),
+        "findings": found,
+        "libraries": list(predicted(flow, placing, gpus, same)),
+        "unforeseen": list(unforeseen(flow, placing, same)),
+    }
+    report["unforeseen"] += [unsure_of_stand_ins(stand_ins)] if stand_ins else []
+    return Foreseen(flow.pid, tables, hops, report)
 
 
 def _with(crossing: Sequence[Finding], lacking: Mapping[str | None, FallenFinding]) -> list[Finding]:
@@ -192,19 +150,15 @@ def _told(
 ) -> dict[str, Any]:
     """A finding with the rules that foresee it, and how far to trust them."""
     row = one.row()
-    if row["code"] == "colocation" and all((hops[at].via or "").startswith("keras/") for at in row["hops"]):
+    part = [hops[index] for index in row["hops"]]
+    if row["code"] == "colocation" and all((hop.via or "").startswith("keras/") for hop in part):
         row["fix"] = None  # Keras made the pipeline of what it was given
-    places = [place for index in row["hops"] for key in hops[index].keys for place in noted.rules[key]]
-    if row["code"] == "no-kernel" and row["site"] in lacking:
-        places += lacking[row["site"]].places
+    places = [place for hop in part for key in hop.keys for place in noted.rules[key]]
+    if row["code"] == "no-kernel":
+        places += lacking[row["site"]].places if row["site"] in lacking else ()
+        if part and all(hop.bytes is not None and hop.bytes <= _SMALL for hop in part):
+            row |= {"severity": "info", "repair": None}
     trust, why = confidence(places, same)
-    known = [hops[index].bytes_total for index in row["hops"]]
-    if (
-        row["code"] == "no-kernel"
-        and known
-        and all(size is not None and size <= _SMALL for size in _each(row, hops))
-    ):
-        row |= {"severity": "info", "repair": None}
     rules = [RULES[rule] for rule in dict.fromkeys(place.rule for place in places)]
     return row | {"rules": rules, "confidence": trust, "why": why}
 
@@ -221,11 +175,7 @@ def _keras_own(one: Explained, hops: Sequence[Hop]) -> bool:
     return all(hop.op in _HANDS_ON and (hop.via or "").startswith("keras/") for hop in part)
 
 
-def _each(row: Mapping[str, Any], hops: Sequence[Hop]) -> Iterable[int | None]:
-    return [hops[index].bytes for index in row["hops"]]
-
-
-def _placement(tables: Tables) -> Iterable[dict[str, Any]]:
+def _placement(tables: Tables) -> list[dict[str, Any]]:
     """How many ops each device would have, and how many of them because nobody asked for a device."""
     rows: dict[str, dict[str, Any]] = {}
     for key in tables.of_kind("op"):

@@ -1,12 +1,14 @@
-"""The keys that the recorder would have noted of a foreseen process, for the ordinary analysis."""
+"""The keys that a recorder would have noted of a foreseen process, for the ordinary analysis."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from app.preflight.op_flow import Pull, Record, Taken, Tensor
-from app.preflight.placer import Place
+from app.preflight.op_flow import Op, Pull, Record, Taken, Tensor
+from app.preflight.op_places import Lies
+from app.preflight.placer import HOST, Place
+from probes.trace.hop import hop_fields
 from probes.trace.rows import Key
 
 
@@ -20,17 +22,37 @@ class Keys:
         self.early: dict[int, int] = {}
         """By the id of the key of what was over with the first step: how often it happened."""
 
-    def op(self, op: str, device: str, requested: str, loc: int, forward: int, times: int | None) -> None:
+    def op(self, op: Op, device: str, loc: int, times: int | None) -> None:
         """An op that runs; `times` as `often` has it, None where that is not known, like below."""
-        fields = {"op": op, "device": device, "requested": requested, "loc": loc, "forward_loc": forward}
-        self._key("op", fields, times)
+        fields = {"op": op.op, "device": device, "requested": op.requested}
+        self._key("op", fields | {"loc": loc, "forward_loc": op.forward_loc}, times)
 
-    def hop(self, fields: dict[str, Any], times: int | None, *places: Place | None) -> None:
-        """A transfer; `places` are its consumer's and its producer's, None for one that has none."""
-        if fields["bytes"] is None:
+    def hop(
+        self,
+        tensor: Tensor,
+        lies: Lies,
+        device: str,
+        memory: str,
+        times: int | None,
+        places: Sequence[Place | None],
+        **given: Any,
+    ) -> dict[str, Any]:
+        """A tensor that goes to a memory for an op on a device, with the rest of the hop's fields as `given`.
+
+        `places` are the consumer's and the producer's, None for one that has none. The fields are returned.
+        """
+        shape: Iterable[Any] = (
+            ("?",) if tensor.shape is None else ("?" if d is None else d for d in tensor.shape)
+        )
+        given |= {"size": tensor.bytes, "dtype": tensor.dtype, "shape": tuple(shape)}
+        given["src_memory"] = "host" if lies.at == HOST else ""
+        given["dst_memory"] = "host" if memory == HOST else ""
+        fields = hop_fields(lies.device, device, **given)
+        if tensor.bytes is None:
             fields["basis"] = "unknown"
         key = self._key("hop", fields, times)
         self.rules[key.id] = tuple(place for place in places if place is not None)
+        return fields
 
     def sync(self, device: str, kind: str, loc: int, size: int | None, times: int | None) -> None:
         """A wait of Python's for a value of `size` bytes."""
@@ -50,9 +72,3 @@ class Keys:
 def often(counted: Record | Taken | Pull) -> int:
     """How often in the steps after the first; below 0 where only up to the end of that."""
     return counted.count - counted.early or -counted.count
-
-
-def about(tensor: Tensor) -> dict[str, Any]:
-    """What `hop_fields` takes of a tensor."""
-    shape: Iterable[Any] = ("?",) if tensor.shape is None else ("?" if d is None else d for d in tensor.shape)
-    return {"size": tensor.bytes, "dtype": tensor.dtype, "shape": tuple(shape)}

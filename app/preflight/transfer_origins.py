@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from app.preflight.inlined_functions import Op
-from app.preflight.op_flow import PYTHON, Flow, Record
+from app.preflight.op_flow import PYTHON, Op, Record, Taken
 from app.preflight.op_places import CONSTANT, STAYS_ON_HOST, Placing
-from app.preflight.placer import HOST, Machine, Place
+from app.preflight.placer import HOST, Place
 from probes.tf.kernel_table import of_the_host
 
 
@@ -15,54 +15,57 @@ class Origins:
     """The facts of one process, as the recorder would have found them."""
 
     def __init__(self, placing: Placing) -> None:
-        self._placing = placing
-        self._flow: Flow = placing.flow
-        self._machine: Machine = placing.machine
+        self.placing = placing
+        self._records = placing.flow.records
+        self._machine = placing.machine
 
-    def label(self, record: Record) -> str:
-        """What a record is called: its function, or the variable that it is, else its op."""
-        function = self._flow.functions.get(record.function)
-        return function.label if function else record.name or record.op
+    def made_by(self, maker: int, loc: int) -> dict[str, Any]:
+        """What a hop's fields say of the record that made its tensor, or of Python's data at a line."""
+        if maker == PYTHON:
+            return {"producer": "", "producer_op": "Python", "producer_loc": loc, "producer_requested": ""}
+        record = self._records[maker]
+        function = self.placing.flow.functions.get(record.function)
+        return {
+            "producer": function.label if function else record.name or record.op,
+            "producer_op": "Call" if record.function else record.op,
+            "producer_loc": record.loc,
+            "producer_requested": record.requested,
+        }
 
-    def kind(self, record: Record) -> str:
-        """Its op; ``Call`` for a function's."""
-        return "Call" if record.function else record.op
-
-    def name(self, handle: int) -> str:
-        """The name of the variable that a record made; '' for PYTHON."""
-        return self._flow.records[handle].name if handle != PYTHON else ""
-
-    def created(self, handle: int) -> dict[str, str]:
-        """Where a variable was created, if it is for the scope there that it lives where it does."""
-        made = self._flow.records[handle] if handle != PYTHON else None
-        site = self._flow.sites.get(made.loc) if made is not None else None
-        if made is None or site is None or made.requested != self._placing.home(handle):
-            return {}
-        return {"created_at": site[0], "created_in": made.requested}
-
-    def resource(self, record: Record) -> str:
-        """The variable, or other resource, that a record works on."""
-        makers = (
-            one.maker for one in record.inputs if one.tensor.dtype == "resource" and one.maker != PYTHON
-        )
-        return next((self.name(maker) for maker in makers), "") or "a resource"
-
-    def argument(self, call: Record, slot: int) -> tuple[str, str, int, str]:
-        """What a called function's argument was made by: label, op, line, requested device."""
-        one = next((one for one in call.inputs if one.slot == slot), None)
-        if one is None or one.maker == PYTHON:
-            return "", "Python", call.loc, ""
-        maker = self._flow.records[one.maker]
-        op = "Const" if maker.op == CONSTANT else self.kind(maker)
-        return self.label(maker), op, maker.loc, maker.requested
+    def argument(self, call: Record, slot: int) -> dict[str, Any]:
+        """The same of what made an argument of a called function."""
+        one = call.by_slot.get(slot)
+        made = self.made_by(one.maker if one else PYTHON, call.loc)
+        return made | ({"producer_op": "Const"} if made["producer_op"] == CONSTANT else {})
 
     def lay_on(self, call: Record, slot: int) -> str:
         """The device where an argument lay that is handed over in host memory for its type; '' for others."""
-        one = next((one for one in call.inputs if one.slot == slot), None)
-        if one is None or one.maker == PYTHON or one.tensor.dtype not in STAYS_ON_HOST:
+        one = call.by_slot.get(slot)
+        if one is None or one.tensor.dtype not in STAYS_ON_HOST:
             return ""
-        at = self._placing.made(one.maker, one.output, one.tensor).at
+        at = self.placing.made(one.maker, one.output, one.tensor).at
         return "" if at == HOST else at
+
+    def name(self, handle: int) -> str:
+        """The name of the variable that a record made; '' for PYTHON."""
+        return self._records[handle].name if handle != PYTHON else ""
+
+    def created(self, handle: int) -> dict[str, str]:
+        """Where a variable was created, if it is for the scope there that it lives where it does."""
+        made = self._records[handle] if handle != PYTHON else None
+        site = self.placing.flow.sites.get(made.loc) if made is not None else None
+        if made is None or site is None or made.requested != self.placing.home(handle):
+            return {}
+        return {"created_at": site[0], "created_in": made.requested}
+
+    def evidence(self, op: Op, place: Place, maker: Op | None, made: Place | None) -> dict[str, Any]:
+        """What both ends of a transfer lack, and the devices of their forward ops."""
+        facts = self.lacks("", op.op, place)
+        facts |= self.lacks("producer_", maker.op, made) if maker else {}
+        for prefix, end in (("", op), ("producer_", maker)):
+            if end is not None and end.forward_loc:
+                facts[f"{prefix}forward_requested"] = end.forward_requested
+        return facts
 
     def lacks(self, prefix: str, op: str, place: Place | None) -> dict[str, Any]:
         """The evidence that there is no kernel where the op would have run, or that it runs rather here."""
@@ -86,10 +89,7 @@ class Origins:
         return {f"{prefix}host_only": answer.words} if answer.missing else {}
 
 
-def handle_of(call: Record, op: Op) -> int:
-    """The record that made the variable, or other resource, that an op of the called function takes."""
-    for source, _ in op.inputs:
-        handle = next((one for one in call.inputs if one.slot == -1 - source), None)
-        if handle is not None and handle.tensor.dtype == "resource" and handle.maker != PYTHON:
-            return handle.maker
-    return PYTHON
+def resource_of(inputs: Iterable[Taken | None]) -> int:
+    """The record that made the first variable, or other resource, of what an op takes; PYTHON for none."""
+    known = (one for one in inputs if one is not None and one.tensor.dtype == "resource")
+    return next((one.maker for one in known if one.maker != PYTHON), PYTHON)

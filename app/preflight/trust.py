@@ -20,7 +20,6 @@ RULES = {
     "beside": "an op that is bound to another, or only asks for its extents, goes beside it",
 }
 """By the name of a rule of `machine`, what it says."""
-_ORDER = (HIGH, MEDIUM, LOW)
 
 
 def confidence(places: Iterable[Place], same_version: bool) -> tuple[str, str]:
@@ -38,11 +37,6 @@ def confidence(places: Iterable[Place], same_version: bool) -> tuple[str, str]:
     if any(place.rule in ("default", "beside", "caller") for place in listed):
         return MEDIUM, "nobody asked for the device, and graph optimizers may still move or merge such ops"
     return HIGH, ""
-
-
-def weakest(levels: Iterable[str]) -> str:
-    """The least of several levels; high for none."""
-    return max(levels, key=_ORDER.index, default=HIGH)
 
 
 def _certain(place: Place) -> bool:

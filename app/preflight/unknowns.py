@@ -37,19 +37,19 @@ def _compiled(flow: Flow, placing: Placing) -> Iterator[dict[str, Any]]:
     for record in flow.records:
         function = flow.functions.get(record.function)
         if function is not None and function.compiled:
-            yield _row(f"inside {function.label}", _site(flow, record.loc), record.count, why)
+            yield _row(f"inside {function.label}", flow.site(record.loc), record.count, why)
         if record.function and function is None:
             untraced = "it was traced where the pre-flight could not note it"
-            yield _row("inside a function", _site(flow, record.loc), record.count, untraced)
+            yield _row("inside a function", flow.site(record.loc), record.count, untraced)
     for number, placed in placing.functions.items():
         loc = flow.records[number].loc
         for label, line, _ in placed.expanded.compiled:
-            yield _row(f"inside {label}", _site(flow, line or loc), 1, why)
+            yield _row(f"inside {label}", flow.site(line or loc), 1, why)
         for op, line in placed.expanded.opaque:
-            yield _row(f"inside {op}", _site(flow, line or loc), 1, "what it calls was not noted")
+            yield _row(f"inside {op}", flow.site(line or loc), 1, "what it calls was not noted")
     for record in placing.too_large:
         yield _row(
-            "inside a function", _site(flow, record.loc), record.count, "it is too large to work through"
+            "inside a function", flow.site(record.loc), record.count, "it is too large to work through"
         )
 
 
@@ -60,13 +60,13 @@ def _keras(flow: Flow) -> Iterator[dict[str, Any]]:
                 "with jit_compile='auto' Keras 3 has XLA compile its steps where it sees a GPU: what is told"
                 " of them holds with jit_compile=False"
             )
-            yield _row("fit and evaluate of Keras", _site(flow, remark.loc), remark.count, why)
+            yield _row("fit and evaluate of Keras", flow.site(remark.loc), remark.count, why)
     layers = [remark for remark in flow.remarks if remark.what.startswith("rnn ")]
     for remark in layers:
         if not remark.facts.get("against"):
             why = "cuDNN's kernel takes the place of the loop that ran here, with memory of its own"
             name = f"{remark.facts.get('layer')} {remark.facts.get('name')}"
-            yield _row(f"inside {name}", _site(flow, remark.loc), remark.count, why)
+            yield _row(f"inside {name}", flow.site(remark.loc), remark.count, why)
     if not layers and any(via and "/rnn.py" in via for _, via in flow.sites.values()):
         why = "where there is a GPU Keras may take cuDNN's kernel for it, which no CPU run shows"
         yield _row("LSTM and GRU layers", None, 1, why)
@@ -74,7 +74,7 @@ def _keras(flow: Flow) -> Iterator[dict[str, Any]]:
 
 def _remarks(flow: Flow) -> Iterator[dict[str, Any]]:
     for remark in flow.remarks:
-        site = _site(flow, remark.loc)
+        site = flow.site(remark.loc)
         kind, _, name = remark.what.partition(" ")
         if kind == "strategy":
             why = (
@@ -96,14 +96,14 @@ def _ops(flow: Flow, placing: Placing) -> Iterator[dict[str, Any]]:
         if op in _PYTHON_OPS:
             python[loc, op in IN_PYTHON] = python.get((loc, op in IN_PYTHON), 0) + 1
     for op, (count, loc) in list(unknown.items())[:_MOST_OPS_NAMED]:
-        yield _row(op, _site(flow, loc), count, "the kernel table does not know it")
+        yield _row(op, flow.site(loc), count, "the kernel table does not know it")
     if len(unknown) > _MOST_OPS_NAMED:
         more = len(unknown) - _MOST_OPS_NAMED
         yield _row(f"{more} more ops", None, more, "the kernel table does not know them")
     for (loc, arrays), count in python.items():
         name = "tf.numpy_function" if arrays else "tf.py_function"
         within = "nothing of it is seen" if arrays else "ops that it calls are foreseen as calls outside"
-        yield _row(f"inside {name}", _site(flow, loc), count, f"Python runs in it, on the host: {within}")
+        yield _row(f"inside {name}", flow.site(loc), count, f"Python runs in it, on the host: {within}")
 
 
 def _all_ops(placing: Placing) -> Iterator[tuple[str, int, str]]:
@@ -113,10 +113,6 @@ def _all_ops(placing: Placing) -> Iterator[tuple[str, int, str]]:
     for placed in placing.functions.values():
         for number, place in placed.places.items():
             yield placed.ops[number].op, placed.ops[number].loc, place.rule
-
-
-def _site(flow: Flow, loc: int) -> str | None:
-    return flow.sites[loc][0] if loc in flow.sites else None
 
 
 def _row(what: str, site: str | None, count: int, why: str) -> dict[str, Any]:

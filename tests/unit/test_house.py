@@ -80,7 +80,7 @@ DIALECTS = (
 """Where frameworks are named: causes and their fixes, dialects, kernel tables, descriptors, and programs."""
 OF_THE_PREFLIGHT = "places ops as TensorFlow does; the pre-flight has no wall for each framework yet"
 NAMED_ELSEWHERE = {
-    "app/preflight/host_ops.py": OF_THE_PREFLIGHT,
+    "app/preflight/missing_kernels.py": OF_THE_PREFLIGHT,
     "app/preflight/library_rules.py": OF_THE_PREFLIGHT,
     "app/preflight/mxnet_prediction.py": "predicts for MXNet, whose arrays decide where ops run",
     "app/preflight/prediction.py": OF_THE_PREFLIGHT,

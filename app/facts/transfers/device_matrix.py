@@ -17,20 +17,17 @@ def device_matrix(
     hops: Sequence[Hop],
     devices: Iterable[str] = (),
     stand_ins: Iterable[str] = (),
-    cause: str | None = None,
-    site: str | None = None,
     collectives: Sequence[Collective] = (),
 ) -> Matrix:
-    """Bytes and transfers between devices, of the hops of one cause or site where that is given.
+    """Bytes and transfers between devices.
 
     `devices` get a row and a column also when they exchanged nothing. Hops that happened no time are
-    left out. For a range of steps take a hop table of those steps. Of `collectives`, what no hop stands for
-    is shared out over the pairs of their ring, apart from the hops.
+    left out. Of `collectives`, what no hop stands for is shared out over the pairs of their ring, apart from
+    the hops.
     """
     pairs: dict[tuple[str, str], list[int]] = {}
     for index, hop in enumerate(hops):
-        wanted = cause in (None, hop.cause.code) and site in (None, hop.site, hop.blamed_site)
-        if wanted and hop.count != 0:
+        if hop.count != 0:
             pairs.setdefault((hop.src, hop.dst), []).append(index)
     shares = _shares(collectives)
     met = {**pairs, **shares}

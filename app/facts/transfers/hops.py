@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from app.facts.basis import weakest
@@ -112,21 +112,16 @@ class Hop:
         return row
 
 
-def hop_table(tables: Tables, judge: Judge, counts: Mapping[int, int] | None = None) -> list[Hop]:
+def hop_table(tables: Tables, judge: Judge) -> list[Hop]:
     """All hops in the order in which the recorder met them; rows keep their place while the run grows.
 
     Transfers that `judge` does not judge alike are rows of their own.
-
-    With `counts`, executions by key id during some stretch (`RunStore.counts_in_steps`), the table is of
-    that stretch: graphs' hops follow from the calls in it, and rows that did not happen count 0.
     """
     context = context_of(tables)
-    calls = _calls_in(tables, counts) if counts is not None else {}
     seen = confirmed(tables.of_kind("hop"), tables.of_kind("copies"))
     rows: dict[str, Hop] = {}
     for key in tables.of_kind("hop"):
-        count = key.count if counts is None else _count_in(key, counts, calls)
-        hop = _hop(tables, judge, context, key, count)
+        hop = _hop(tables, judge, context, key)
         if key.id in seen and hop.basis == "inferred":
             hop = dataclasses.replace(hop, basis="measured")
         identity = _identity(hop)
@@ -211,7 +206,7 @@ def _taken_on_host(tables: Tables) -> dict[tuple[int, str], str]:
     }
 
 
-def _hop(tables: Tables, judge: Judge, context: Context, key: Key, count: int | None) -> Hop:
+def _hop(tables: Tables, judge: Judge, context: Context, key: Key) -> Hop:
     fields = _with_gradient(key.fields, tables)
 
     def text(name: str) -> str:
@@ -220,7 +215,7 @@ def _hop(tables: Tables, judge: Judge, context: Context, key: Key, count: int | 
     loc = fields.get("loc")
     each = tables.each((key.id,), key.count)
     basis = text("basis") or "unknown"
-    if count is None or fields.get("bytes") is None:
+    if key.count is None or fields.get("bytes") is None:
         basis = "unknown"
     elif is_sampled(key, tables.totals.get(key.id)):
         basis = weakest((basis, "sampled"))
@@ -234,12 +229,12 @@ def _hop(tables: Tables, judge: Judge, context: Context, key: Key, count: int | 
         producer=text("producer"),
         consumers=tuple(fields.get("consumers") or ()),
         bytes=fields.get("bytes"),
-        count=count,
+        count=key.count,
         site=tables.site(loc),
         producer_site=tables.site(fields.get("producer_loc")),
         forward_site=tables.site(fields.get("forward_loc")),
         via=tables.via(loc),
-        cause=judge(fields, context, count, each, key, tables),
+        cause=judge(fields, context, key.count, each, key, tables),
         basis=basis,
         kind=text("kind") or "copy",
         producer_op=text("producer_op"),
@@ -307,18 +302,3 @@ def _merged(tables: Tables, judge: Judge, first: Hop, more: Hop, context: Contex
         per_call=first.per_call if first.per_call == more.per_call else None,
         took_ns=None if None in (first.took_ns, more.took_ns) else (first.took_ns or 0) + (more.took_ns or 0),
     )
-
-
-def _calls_in(tables: Tables, counts: Mapping[int, int]) -> dict[int, int]:
-    calls: dict[int, int] = {}
-    for key in tables.of_kind("call"):
-        graph = key.fields.get("graph") or 0
-        calls[graph] = calls.get(graph, 0) + counts.get(key.id, 0)
-    return calls
-
-
-def _count_in(key: Key, counts: Mapping[int, int], calls: Mapping[int, int]) -> int | None:
-    graph, per_call = key.fields.get("graph") or 0, key.fields.get("per_call")
-    if graph and per_call is not None:
-        return int(calls.get(graph, 0) * per_call)
-    return None if key.count is None else counts.get(key.id, 0)

@@ -9,7 +9,7 @@ from app.facts.devices import in_order
 from app.facts.tables import Tables
 from app.facts.transfers.device_matrix import device_matrix
 from app.facts.transfers.hops import Hop
-from probes.trace.rows import Graph, Key, Location, Process
+from probes.trace.rows import Key, Location, Process
 from tests.unit.traces import hop_fields
 
 LOCATIONS = {
@@ -166,19 +166,6 @@ def test_a_variable_read_to_the_host_and_taken_there_is_a_value_taken() -> None:
     assert row.cause.code == "variable-home"
 
 
-def test_the_table_of_some_steps() -> None:
-    """GIVEN executions by key in some steps THEN graphs' hops follow from the calls in them."""
-    keys = [
-        Key(1, "call", {"graph": 9}, 100),
-        hop(2, "cpu:1", "cpu:2", 200, graph=9, per_call=2),
-        hop(3, "cpu:1", "cpu:0", 50, op="A"),
-        hop(4, "cpu:2", "cpu:0", 50, op="B"),
-        hop(5, "cpu:2", "cpu:1", None, graph=9),
-    ]
-    rows = hop_table(tables(*keys, graphs=[Graph(9, "f", "f", 0, 0, None, 100)]), {1: 10, 3: 4})
-    assert [row.count for row in rows] == [20, 4, 0, None]
-
-
 def some_hops() -> list[Hop]:
     return hop_table(
         tables(
@@ -203,13 +190,6 @@ def test_the_matrix_adds_up_by_pair() -> None:
     unknown = cells[("cpu:1", "cpu:0")]
     assert (unknown.bytes, unknown.count, unknown.bytes_known, unknown.hops) == (None, None, 1000, (2, 3))
     assert (unknown.severity, unknown.basis) == ("warning", "unknown")
-
-
-def test_the_matrix_of_one_cause_or_site() -> None:
-    by_cause = device_matrix(some_hops(), cause="variable-home")
-    assert [(cell.bytes, cell.hops) for cell in by_cause.cells] == [(30, (1,))]
-    by_site = device_matrix(some_hops(), site="train.py:12")
-    assert [(cell.bytes, cell.hops) for cell in by_site.cells] == [(30, (1,))]
 
 
 def test_an_empty_matrix_still_has_its_devices() -> None:

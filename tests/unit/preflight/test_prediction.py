@@ -70,7 +70,7 @@ def ways(foreseen: Foreseen) -> list[tuple[Any, ...]]:
 
 
 def codes(foreseen: Foreseen) -> list[tuple[str, str, str | None]]:
-    return [(row["severity"], row["code"], row["site"]) for row in foreseen.findings]
+    return [(row["severity"], row["code"], row["site"]) for row in foreseen.report["findings"]]
 
 
 def made_on_the_default(line: int = 1) -> dict[str, Any]:
@@ -80,8 +80,10 @@ def made_on_the_default(line: int = 1) -> dict[str, Any]:
 def test_what_nobody_placed_runs_on_the_first_gpu_and_nothing_crosses() -> None:
     foreseen = seen([made_on_the_default(), record("MatMul", 2, [(0, FLOAT), (0, FLOAT)])])
     assert ways(foreseen) == []
-    assert foreseen.findings == ()
-    assert [dict(row) for row in foreseen.placement] == [{"device": "gpu:0", "ops": 2, "nobody_asked": 2}]
+    assert foreseen.report["findings"] == []
+    assert [dict(row) for row in foreseen.report["placement"]] == [
+        {"device": "gpu:0", "ops": 2, "nobody_asked": 2}
+    ]
 
 
 def test_an_op_without_a_gpu_kernel_falls_to_the_host_and_its_tensors_cross() -> None:
@@ -96,10 +98,10 @@ def test_an_op_without_a_gpu_kernel_falls_to_the_host_and_its_tensors_cross() ->
         ("no-kernel", "cpu:0", "gpu:0", 4096, STEPS),
     ]
     assert set(codes(foreseen)) == {("warning", "no-kernel", "train.py:2")}
-    assert [row["site"] for row in foreseen.lacking] == ["train.py:2"]
+    assert [row["site"] for row in foreseen.report["no_kernel"]] == ["train.py:2"]
     # What takes its result is named where it is used, not as lacking a kernel too.
-    assert all("Mul" not in row["summary"].partition(" at ")[0] for row in foreseen.findings)
-    evidence = foreseen.findings[0]["evidence"]
+    assert all("Mul" not in row["summary"].partition(" at ")[0] for row in foreseen.report["findings"])
+    evidence = foreseen.report["findings"][0]["evidence"]
     assert evidence["kernels_of"].startswith("the kernel table of TensorFlow 2.21")
 
 
@@ -110,7 +112,7 @@ def test_what_some_steps_do_has_a_mean_and_what_was_over_with_the_first_has_none
         return made | {"inputs": taken}
 
     records = [made_on_the_default(), copied(2, 4, 1), copied(3, 2, 1), copied(4, 2, 2)]
-    hops = {row["site"]: row for row in seen(records).row()["hops"]}
+    hops = {row["site"]: row for row in seen(records).report["hops"]}
     assert [hops[f"train.py:{line}"]["each"] for line in (2, 3, 4)] == [1, 0, 0]
     assert [hops[f"train.py:{line}"].get("mean") for line in (2, 3, 4)] == [None, 1 / STEPS, 0]
 
@@ -122,7 +124,7 @@ def test_a_type_without_a_kernel_is_named() -> None:
         record("Fill", 1, outputs=[whole], types={"T": "int32"}),
         record("MatMul", 2, taken, types={"T": "int32"}, outputs=[whole]),
     ]
-    [row] = seen(records).lacking
+    [row] = seen(records).report["no_kernel"]
     assert "none for int32" in row["kernel"]
     assert (row["runs_on"], row["confidence"]) == ("cpu:0", "high")
 
@@ -149,7 +151,7 @@ def step(x):
 def test_what_falls_to_the_host_with_all_its_tensors_is_a_warning_with_its_line_and_a_fix() -> None:
     flow = parse_flow(notes(**integer_product()))
     texts = {"train.py": INTEGER_STEP}
-    [row] = foresee(flow, shipped_table(), 0, "2.21.0", texts.get).findings
+    [row] = foresee(flow, shipped_table(), 0, "2.21.0", texts.get).report["findings"]
     assert (row["severity"], row["code"], row["site"]) == ("warning", "no-kernel", "train.py:4")
     assert row["summary"] == (
         "MatMul at train.py:4 finds no GPU kernel (MatMul has GPU kernels for bfloat16, complex128,"
@@ -160,7 +162,7 @@ def test_what_falls_to_the_host_with_all_its_tensors_is_a_warning_with_its_line_
     assert (row["rules"], row["confidence"]) == ([rule], "high")
     assert row["repair"] is None
     assert row["source"]["line"] == 4
-    [unread] = foresee(flow, shipped_table(), 0, "2.21.0").findings
+    [unread] = foresee(flow, shipped_table(), 0, "2.21.0").report["findings"]
     assert unread["fix"].startswith("Compute it in float32, which GPUs have a kernel for")
 
 
@@ -174,8 +176,8 @@ def test_what_falls_to_the_host_with_all_its_tensors_is_a_warning_with_its_line_
 def test_what_is_small_or_happens_once_stays_a_row(wanted: dict[str, Any]) -> None:
     records = wanted.pop("records")
     foreseen = seen(records, **wanted)
-    assert foreseen.findings == ()
-    assert [row["site"] for row in foreseen.lacking] == ["train.py:4"]
+    assert foreseen.report["findings"] == []
+    assert [row["site"] for row in foreseen.report["no_kernel"]] == ["train.py:4"]
 
 
 def test_nobody_meant_another_op_than_a_product_for_a_gpu_who_asks_for_none() -> None:
@@ -202,7 +204,7 @@ def test_an_int32_tensor_made_by_a_gpu_kernel_lies_on_the_host() -> None:
     assert ways(foreseen) == [("host-memory", "gpu:0", "gpu:0", 256, STEPS)]
     assert codes(foreseen) == [("info", "host-memory", "train.py:2")]
     # It is the kernel that made it which keeps it there, not the one that takes it.
-    [row] = foreseen.findings
+    [row] = foreseen.report["findings"]
     assert row["summary"] == (
         "GatherV2 at train.py:2 takes on gpu:0 what the kernel of Range leaves in the host's memory: 256 B"
         " each step."
@@ -220,7 +222,7 @@ def test_an_int32_argument_is_handed_over_on_the_host_whatever_made_it() -> None
         record("Call", 3, [(0, FLOAT), (1, ids)], function="f"),
     ]
     foreseen = seen(records, functions={"f": function([*arguments, gathered], 2, [[2, 0]])})
-    [row] = foreseen.findings
+    [row] = foreseen.report["findings"]
     assert (row["severity"], row["code"]) == ("info", "host-memory")
     assert row["summary"].startswith("An argument of type int32, made by RandomUniformInt, is handed over in")
     assert (
@@ -257,7 +259,7 @@ def test_what_works_on_a_variable_stays_where_the_variable_is() -> None:
 
 
 def test_a_variable_of_a_type_without_a_kernel_lives_on_the_host() -> None:
-    [row] = seen([variable(1, "", "int32")]).lacking
+    [row] = seen([variable(1, "", "int32")]).report["no_kernel"]
     assert (row["op"], row["runs_on"]) == ("VarHandleOp", "cpu:0")
 
 
@@ -281,7 +283,9 @@ def test_what_happened_in_the_first_step_only_is_no_warning() -> None:
     pull = {"kind": "numpy", "loc": 9, "from": [0, 0], "tensor": ["float32", []], "count": 1, "early": 1}
     foreseen = seen([made_on_the_default()], pulls=[pull])
     assert codes(foreseen) == [("info", "host-sync", "train.py:9")]
-    assert foreseen.findings[0]["summary"].endswith("4 B up to the end of the first step, 1 transfer.")
+    assert foreseen.report["findings"][0]["summary"].endswith(
+        "4 B up to the end of the first step, 1 transfer."
+    )
 
 
 def test_what_two_phases_do_is_counted_whole_and_told_of_the_steps_that_ran() -> None:
@@ -299,18 +303,20 @@ def test_what_two_phases_do_is_counted_whole_and_told_of_the_steps_that_ran() ->
         return record("Relu", 3, requested="gpu:0") | {"inputs": taken, "count": count, "early": early}
 
     foreseen = seen([table, phase(12, 12), used(1, 12, 12), phase(4, 1), used(3, 4, 1)])
-    [row] = foreseen.findings
+    [row] = foreseen.report["findings"]
     assert row["summary"].endswith(": 4 KiB each step, 48 KiB more up to the end of the first step.")
     # What Fix and verify holds against each other says the same.
-    report = foreseen.row()
+    report = foreseen.report
     assert [(hop["count"], hop["each"]) for hop in report["hops"]] == [(15, 1)]
     before = compare("variable-home", "train.py:3", report, report, line_map({})).verified.before
     assert before.bytes_of_finding == 4096
 
     ended = seen([table, phase(12, 12), used(1, 12, 12)], steps=0)
-    assert ended.findings[0]["summary"].endswith(": 48 KiB in all that ran, 12 transfers.")
+    assert ended.report["findings"][0]["summary"].endswith(": 48 KiB in all that ran, 12 transfers.")
     evaluated = seen([table, phase(4, 0), used(1, 4, 0)])
-    assert evaluated.findings[0]["summary"].endswith(": 4 KiB each step, 4 KiB more in these steps.")
+    assert evaluated.report["findings"][0]["summary"].endswith(
+        ": 4 KiB each step, 4 KiB more in these steps."
+    )
 
 
 STEP = function(
@@ -332,14 +338,14 @@ def test_inside_a_function_ops_fall_to_the_host_too_and_what_nothing_needs_is_no
         ("gpu:0", "cpu:0", "train.py:20", STEPS),
         ("cpu:0", "gpu:0", "train.py:21", STEPS),
     ]
-    assert [row["op"] for row in foreseen.lacking] == ["FractionalMaxPool"]
+    assert [row["op"] for row in foreseen.report["no_kernel"]] == ["FractionalMaxPool"]
 
 
 def test_in_a_function_that_was_called_in_a_scope_ops_run_there() -> None:
     call = record("f", 5, [(0, FLOAT)], function="f", requested="gpu:1")
     plain = function([node("x", "Placeholder"), node("y", "MatMul", [[0, 0], [0, 0]])], 1, [[1, 0]])
     foreseen = seen([made_on_the_default(), call], functions={"f": plain})
-    assert foreseen.gpus == 2
+    assert foreseen.report["gpus"] == 2
     assert [(hop.src, hop.dst) for hop in foreseen.hops] == [("gpu:0", "gpu:1")]
 
 
@@ -384,33 +390,33 @@ def test_gradients_outside_the_scope_are_told_as_such() -> None:
 def test_what_cannot_be_foreseen_is_said(more: dict[str, Any], what: str) -> None:
     call = record("f", 5, function="f", outputs=[])
     records = [made_on_the_default(), *([call] if "functions" in more else [])]
-    told = seen(records, **more).unforeseen
+    told = seen(records, **more).report["unforeseen"]
     assert any(what in row["what"] for row in told), told
     assert all(row["why"] for row in told)
 
 
 def test_nothing_is_unforeseen_of_plain_ops() -> None:
-    assert seen([made_on_the_default()]).unforeseen == ()
+    assert seen([made_on_the_default()]).report["unforeseen"] == []
 
 
 def test_an_op_that_the_table_does_not_know_is_said_and_lowers_the_confidence() -> None:
     records = [record("MyOwnOp", 1), record("Mul", 2, [(0, FLOAT)], requested="cpu:0")]
     foreseen = seen(records)
-    assert [row["what"] for row in foreseen.unforeseen] == ["MyOwnOp"]
-    assert [row["confidence"] for row in foreseen.findings] == ["low"]
+    assert [row["what"] for row in foreseen.report["unforeseen"]] == ["MyOwnOp"]
+    assert [row["confidence"] for row in foreseen.report["findings"]] == ["low"]
 
 
 def test_a_table_of_another_version_lowers_the_confidence() -> None:
     records = [record("RandomShuffle", 2, requested="gpu:0")]
-    assert [row["confidence"] for row in seen(records, version="2.15.1").lacking] == ["medium"]
-    assert [row["confidence"] for row in seen(records).lacking] == ["high"]
+    assert [row["confidence"] for row in seen(records, version="2.15.1").report["no_kernel"]] == ["medium"]
+    assert [row["confidence"] for row in seen(records).report["no_kernel"]] == ["high"]
 
 
 def test_the_input_pipeline_stays_on_the_host_without_a_word() -> None:
     made = ["variant", []]
     data = record("TensorSliceDataset", 2, [(0, FLOAT)], types={"Toutput_types": ["float32"]}, outputs=[made])
     foreseen = seen([made_on_the_default(), data])
-    assert foreseen.lacking == ()
+    assert foreseen.report["no_kernel"] == []
     assert {severity for severity, _, _ in codes(foreseen)} <= {"info"}
 
 
@@ -542,12 +548,12 @@ y = x * x
         record("Mul", 4, [(0, FLOAT), (0, FLOAT)]),
     ]
     flow = parse_flow(notes(records))
-    [row] = foresee(flow, shipped_table(), 2, text_of={"train.py": text}.get).findings
+    [row] = foresee(flow, shipped_table(), 2, text_of={"train.py": text}.get).report["findings"]
     assert row["fix"] == row["repair"]["words"]  # text, page and --json tell the same
     added = [line[1:] for line in row["repair"]["diff"].splitlines() if line.startswith("+")]
     assert added == ["    y = x * x"]
     # Where the text is not known there is none.
-    [untold] = seen(records, 2).findings
+    [untold] = seen(records, 2).report["findings"]
     assert untold["repair"] is None
 
 
@@ -563,7 +569,7 @@ def _in_the_hosts_scope(op: str, **more: Any) -> list[dict[str, Any]]:
     ]
     call = record("Call", 9, [(0, FLOAT)], function="f", types={})
     foreseen = seen([made_on_the_default(), call], functions={"f": function(nodes, 1, [[5, 0]])})
-    return [row for row in foreseen.findings if row["site"] != "train.py:9"]
+    return [row for row in foreseen.report["findings"] if row["site"] != "train.py:9"]
 
 
 def test_what_is_on_the_host_for_want_of_a_kernel_as_asked_is_a_note_and_nothing_is_to_follow_it() -> None:
@@ -588,7 +594,7 @@ def _remark(what: str, **facts: Any) -> dict[str, Any]:
 
 
 def _libraries(*notes: dict[str, Any], gpus: int = 0, **more: Any) -> list[tuple[str, str, str | None]]:
-    told = seen([made_on_the_default()], gpus, notes=list(notes), **more).predicted
+    told = seen([made_on_the_default()], gpus, notes=list(notes), **more).report["libraries"]
     assert all(row["rule"] and row["source"] and row["confidence"] in ("high", "medium") for row in told)
     return [(row["severity"], row["what"], row["site"]) for row in told]
 
@@ -773,7 +779,7 @@ m.fit(x)
     made = record("Cast", 4, types={"SrcT": "float32", "DstT": "int64"}, outputs=[ids])
     records = [variable(3, "cpu:0"), read, made, gather]
     foreseen = foresee(parse_flow(notes(records)), shipped_table(), text_of={"train.py": text}.get)
-    [row] = [row for row in foreseen.findings if row["severity"] == "warning"]
+    [row] = [row for row in foreseen.report["findings"] if row["severity"] == "warning"]
     assert (row["code"], row["site"], row["repair"]) == ("variable-home", "train.py:4", None)
     assert row["summary"].startswith("table lives on cpu:0 and is read on gpu:0")
     assert "on gpu:0" in row["fix"] and "train.py:3 creates it in a scope of cpu:0" in row["fix"]
@@ -790,7 +796,7 @@ y = tf.matmul(x, x)
         record("MatMul", 4, [(0, FLOAT), (0, FLOAT)]),
     ]
     foreseen = foresee(parse_flow(notes(records)), shipped_table(), text_of={"train.py": text}.get)
-    [row] = foreseen.findings
+    [row] = foreseen.report["findings"]
     assert (row["code"], row["repair"]) == ("default-device", None)
     assert row["fix"].startswith("Keep it on gpu:0")
 
@@ -805,7 +811,7 @@ def test_what_keras_loop_does_for_itself_is_no_finding() -> None:
     sites = {"1": ["train.py:1", None], "2": ["train.py:2", "keras/src/trainer.py:step"]}
     foreseen = seen(records, sites=sites)
     assert [code for code, *_ in ways(foreseen)] == ["host-memory"]
-    assert foreseen.findings == ()
+    assert foreseen.report["findings"] == []
 
 
 def test_the_report_tells_common_rules_once_and_how_to_try_a_fix(tmp_path: Path) -> None:
@@ -861,7 +867,7 @@ def test_an_int32_tensor_of_pythons_data_is_on_the_host_by_a_rule_of_its_own() -
         record("_EagerConst", 1, types={"dtype": "int32"}, outputs=[seed]),
         record("Cast", 2, [(0, seed)], types={"SrcT": "int32", "DstT": "int64"}, outputs=[["int64", [64]]]),
     ]
-    [row] = seen(records).findings
+    [row] = seen(records).report["findings"]
     assert (row["code"], row["site"]) == ("default-device", "train.py:2")
     assert any("becomes a tensor on the host" in rule for rule in row["rules"])
     assert not any("resource" in rule for rule in row["rules"])
@@ -877,7 +883,7 @@ def test_arguments_and_results_in_host_memory_are_told_in_one_sentence() -> None
     ]
     records.insert(3, record("OnesLike", 2, [], types={"T": "int64"}, outputs=[["int64", [2]]]))
     records[4]["inputs"][1][1] = 3
-    [row] = seen(records).findings
+    [row] = seen(records).report["findings"]
     assert row["summary"].startswith(
         "GatherV2, Reshape at train.py:2 take on gpu:0 what kernels keep in host memory, as arguments or as"
         " results: "

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from app.facts.devices import is_host
 from app.facts.frequency.iterations import LEAST_ROUNDS, Happened, Line, Loop, Thread, line_of
+from app.facts.frequency.worker_threads import Turns
 from probes.trace.recording import SINGLE_EVENTS
 from probes.trace.rows import Key
 
@@ -56,6 +57,10 @@ def loops(
             loop = thread.loop(places, line)
             if loop is not None:
                 found.setdefault(line, []).append(loop)
+    for inside in _by_process(known):
+        told = [event for event in inside if event.ts_ns <= min(full.values(), default=event.ts_ns)]
+        if len({event.thread for event in told}) > 1:
+            found |= {line: [loop] for line, loop in Turns(told, keys, site_of).loops(found).items()}
     counts: Counter[Line] = Counter()
     end: dict[Line, int] = {}
     for key in keys.values():
@@ -75,6 +80,13 @@ def loops(
         for line, loop in whole.items()
         if loop.course_ns >= least and not (_only_brings(line, loop) and works(loop.end_ns) >= loop.rounds)
     }
+
+
+def _by_process(events: Iterable[Happened]) -> list[list[Happened]]:
+    found: dict[int, list[Happened]] = {}
+    for event in events:
+        found.setdefault(event.key >> 32, []).append(event)
+    return list(found.values())
 
 
 def _saturated(events: Iterable[Happened]) -> dict[int, int]:

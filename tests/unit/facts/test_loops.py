@@ -155,6 +155,30 @@ def test_what_two_loops_share_does_not_recur_in_the_pause_between_them() -> None
     assert found(first, [*pause, *second]) == {"take:3": 12, "take:6": 12}
 
 
+def taking_turns(rounds: int, tasks: Sequence[int]) -> list[list[str]]:
+    """A loop whose every round brings data, and waits for three threads that have so many tasks each."""
+    programs: list[list[str]] = [[] for _ in range(4)]
+    for _ in range(rounds):
+        programs[0] += ["bring:2", "op:2"]
+        for thread, number in enumerate(tasks, 1):
+            programs[thread] += [""] * (len(programs[0]) - len(programs[thread])) + [
+                "op:3",
+                "across:3",
+            ] * number
+        longest = max(map(len, programs))
+        programs[0] += [""] * (longest - len(programs[0]))
+    return programs
+
+
+def test_rounds_of_a_pool_are_those_of_the_loop_that_waits_for_it() -> None:
+    """GIVEN a loop that hands tasks to three threads THEN its line and theirs have its rounds."""
+    assert found(*taking_turns(8, (1, 1, 1))) == {"bring:2": 8, "across:3": 8}
+    assert found(*taking_turns(8, (2, 1, 0))) == {"bring:2": 8, "across:3": 8}
+    # Threads that nobody waits for go round by themselves.
+    alone = ["op:3", "op:5", "across:4"] * 8
+    assert found(["op:1"], alone, alone) == {"across:4": 16}
+
+
 def test_executions_that_are_only_counted_are_rounds_like_the_first() -> None:
     """Beyond its first 200 a key's are told together; a line that runs thrice a round is told to its 66th."""
     program = ["op:2", "op:2", "op:2", "take:4"] * 66 + ["op:2", "op:2"] + ["take:4"] * 134

@@ -77,6 +77,7 @@ def install(recording: Recording) -> None:
 
     def taken(tensor: Any, kind: str, dur: int) -> None:
         with guard:
+            windows.resume()
             home = noted(tensor, "_hopscope_home")
             location = recording.sites.current(2)
             purpose = purpose_of(recording, sys._getframe(2))
@@ -116,10 +117,8 @@ def install(recording: Recording) -> None:
             drop_frame(error)
             raise
         amount.now += 1
-        if windows.paused:
-            if amount.now <= amount.most:
-                return value
-            windows.new()
+        if windows.paused and amount.now <= amount.most:
+            return value
         taken(self, KINDS.get(sys._getframe(1).f_code.co_name, "other"), clock() - start)
         return value
 

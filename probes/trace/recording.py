@@ -401,6 +401,7 @@ class Recording:
         parent = self.writer.written()
         self.pid = os.getpid()
         self._lock = threading.RLock()
+        self.windows.reset()
         self._ticking = None  # its thread is the parent's
         if isinstance(self.writer, IdleWriter):
             return

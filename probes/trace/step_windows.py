@@ -102,7 +102,8 @@ class StepWindows:
 
     def reset(self) -> None:
         """Begin anew with the first steps, as a forked child does."""
-        self._lock = threading.Lock()
+        # A signal handler of the program's may come in between, and run what hooks look at.
+        self._lock = threading.RLock()
         self._pause(False)
         self.uncounted = False
         self._phase, self._left = _FULL, FIRST

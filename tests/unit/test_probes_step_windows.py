@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 
 import pytest
 
@@ -182,3 +183,25 @@ def test_keys_that_are_counted_otherwise_are_left_alone(program: Program) -> Non
     program.steps(50)
     program.tick()
     assert program.kept_counts[HOP] == before
+
+
+def test_a_signal_handler_may_do_something_new_while_a_step_is_counted(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handled: list[int] = []
+
+    class Interrupting(list[int]):
+        """The keys, in whose look-up a signal comes once."""
+
+        def __iter__(self) -> Iterator[int]:
+            if not handled:
+                handled.append(1)
+                program.windows.new()
+            return super().__iter__()
+
+    program.hooked = Interrupting(program.hooked)
+    program.steps(FIRST)
+    assert handled
+    program.steps(1000)
+    program.tick(ending=True)
+    assert program.kept_counts[HOP] == pytest.approx(program.did[HOP], rel=0.02)

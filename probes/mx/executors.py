@@ -147,10 +147,8 @@ def install(
     `refused` is told of a binding that raised, and what may be its contexts.
     """
     from mxnet import executor as executor_module
-    from mxnet.base import _LIB
     from mxnet.symbol import symbol
 
-    lib: Any = _LIB
     bound: dict[int, Bound] = {}
     heads: dict[int, list[Mark]] = {}
     guard = recording.guard("calls of executors")
@@ -169,7 +167,17 @@ def install(
     for name in ("bind", "_bind", "simple_bind", "_simple_bind"):
         _wrap_bind(symbol.Symbol, name, made, refused)
     _wrap_bind(executor_module.Executor, "reshape", made, refused)
+    _wrap_calls(recording, arrays, bound, heads)
 
+
+def _wrap_calls(
+    recording: Recording, arrays: Arrays, bound: dict[int, Bound], heads: dict[int, list[Mark]]
+) -> None:
+    """Replace the C functions that run executors, by whose handles `bound` and `heads` know them."""
+    from mxnet.base import _LIB
+
+    lib: Any = _LIB
+    guard = recording.guard("calls of executors")
     run_forward: Callable[..., int] = lib.MXExecutorForward
     run_backward: Callable[..., int] = lib.MXExecutorBackwardEx
     list_outputs: Callable[..., int] = lib.MXExecutorOutputs

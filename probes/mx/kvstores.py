@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, Optional
 
 from ..trace.frames import PASSING, stands_for
+from ..trace.guard import Guard
 from ..trace.hop import MAKE_ROOM, hop_key
 from ..trace.recording import Recording
 from ..trace.schema import CollectiveFields, HopFacts
@@ -291,7 +292,12 @@ def install(
 
     for function in (push, pull, pushpull, init, broadcast, row_sparse_pull, set_optimizer):
         wrap(function.__name__, function)
+    _wrap_updater(owner, stores, mixed, guard)
+    return stores
 
+
+def _wrap_updater(owner: Any, stores: Kvstores, mixed: MixedInputs, guard: Guard) -> None:
+    """See what a store's updater is given, of a program's own or of an optimizer."""
     set_updater = owner._set_updater
 
     @stands_for(set_updater)
@@ -315,4 +321,3 @@ def install(
         return result
 
     owner._set_updater = _set_updater
-    return stores

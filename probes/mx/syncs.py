@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
 from ..trace.frames import PASSING, drop_frame, stands_for
+from ..trace.guard import Guard
 from ..trace.hop import HOST, hop_key
 from ..trace.recording import Recording, clock
 from ..trace.schema import SyncFields
@@ -127,11 +128,17 @@ def install(recording: Recording, arrays: Arrays, uploads: Uploads) -> None:
     lib: Any = _LIB
     syncs = Syncs(recording, arrays)
     guard = recording.guard("waits and values that Python takes")
+    # Before the waits, which the copies call as they were.
+    _wrap_copies(lib, syncs, arrays, uploads, guard)
+    _wrap_waits(lib, syncs, arrays, guard)
+    _follow_values(recording, arrays, uploads)
+
+
+def _wrap_copies(lib: Any, syncs: Syncs, arrays: Arrays, uploads: Uploads, guard: Guard) -> None:
     copy_out: Callable[..., int] = lib.MXNDArraySyncCopyToCPU
     copy_in: Callable[..., int] = lib.MXNDArraySyncCopyFromCPU
     wait_to_read: Callable[..., int] = lib.MXNDArrayWaitToRead
     wait_to_write: Callable[..., int] = lib.MXNDArrayWaitToWrite
-    wait_all: Callable[..., int] = lib.MXNDArrayWaitAll
     save: Callable[..., int] = lib.MXNDArraySave
     save_raw: Callable[..., int] = lib.MXNDArraySaveRawBytes
 
@@ -176,6 +183,20 @@ def install(recording: Recording, arrays: Arrays, uploads: Uploads) -> None:
                 syncs.waited(device, "upload", ready - start, copied)
         return status
 
+    def MXNDArraySave(name: Any, count: Any, handles: Any, names: Any) -> int:
+        with guard:
+            _saved(syncs, arrays, handles, getattr(count, "value", count), wait_to_read)
+        return save(name, count, handles, names)
+
+    for function in (MXNDArraySyncCopyToCPU, MXNDArraySyncCopyFromCPU, MXNDArraySave, MXNDArraySaveRawBytes):
+        setattr(lib, function.__name__, function)
+
+
+def _wrap_waits(lib: Any, syncs: Syncs, arrays: Arrays, guard: Guard) -> None:
+    wait_to_read: Callable[..., int] = lib.MXNDArrayWaitToRead
+    wait_to_write: Callable[..., int] = lib.MXNDArrayWaitToWrite
+    wait_all: Callable[..., int] = lib.MXNDArrayWaitAll
+
     def MXNDArrayWaitToRead(handle: Any) -> int:
         start = clock()
         status = wait_to_read(handle)
@@ -199,22 +220,8 @@ def install(recording: Recording, arrays: Arrays, uploads: Uploads) -> None:
             syncs.waited("", "waitall", clock() - start)
         return status
 
-    def MXNDArraySave(name: Any, count: Any, handles: Any, names: Any) -> int:
-        with guard:
-            _saved(syncs, arrays, handles, getattr(count, "value", count), wait_to_read)
-        return save(name, count, handles, names)
-
-    for function in (
-        MXNDArraySyncCopyToCPU,
-        MXNDArraySyncCopyFromCPU,
-        MXNDArrayWaitToRead,
-        MXNDArrayWaitToWrite,
-        MXNDArrayWaitAll,
-        MXNDArraySave,
-        MXNDArraySaveRawBytes,
-    ):
+    for function in (MXNDArrayWaitToRead, MXNDArrayWaitToWrite, MXNDArrayWaitAll):
         setattr(lib, function.__name__, function)
-    _follow_values(recording, arrays, uploads)
 
 
 def _follow_values(recording: Recording, arrays: Arrays, uploads: Uploads) -> None:

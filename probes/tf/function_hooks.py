@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..trace.frames import PASSING, drop_frame, stands_for
@@ -13,15 +14,18 @@ from .scopes import current as current_scope
 
 def install(recording: Recording) -> Functions:
     """Hook op creation in graphs, the making of functions and their calls."""
-    from tensorflow.python.eager import context
+    functions = Functions(recording)
+    _of_graphs(recording, functions)
+    _of_calls(recording, functions)
+    return functions
+
+
+def _of_graphs(recording: Recording, functions: Functions) -> None:
     from tensorflow.python.eager.polymorphic_function import atomic_function
     from tensorflow.python.framework import ops
 
-    functions = Functions(recording)
-
     create = ops.Graph._create_op_internal
-    windows = recording.windows
-    making, calling = recording.guard("the making of graphs"), recording.guard("calls of functions")
+    windows, making = recording.windows, recording.guard("the making of graphs")
 
     @stands_for(create)
     def _create_op_internal(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -53,22 +57,13 @@ def install(recording: Recording) -> Functions:
 
     atomic_function.from_func_graph = from_func_graph
 
-    call, firsts = context.Context.call_function, functions.firsts
 
-    def call_as_usual(
-        ctx: Any, name: Any, tensor_inputs: Any, num_outputs: Any, text: str, usual: UsualCall
-    ) -> Any:
-        outputs, start = None, clock()
-        try:
-            outputs = call(ctx, name, tensor_inputs, num_outputs)
-        except BaseException as error:
-            drop_frame(error)
-            raise
-        finally:
-            dur = clock() - start
-            with calling:
-                functions.ran_as_usual(usual, text, outputs, start, dur)
-        return outputs
+def _of_calls(recording: Recording, functions: Functions) -> None:
+    from tensorflow.python.eager import context
+
+    windows, calling = recording.windows, recording.guard("calls of functions")
+    call, firsts = context.Context.call_function, functions.firsts
+    call_as_usual = _usual(recording, functions, call)
 
     @stands_for(call)
     def call_function(self: Any, name: Any, tensor_inputs: Any, num_outputs: Any) -> Any:
@@ -111,4 +106,25 @@ def install(recording: Recording) -> Functions:
         return outputs
 
     context.Context.call_function = call_function
-    return functions
+
+
+def _usual(recording: Recording, functions: Functions, call: Callable[..., Any]) -> Callable[..., Any]:
+    """A call that is like those before it, between windows."""
+    calling = recording.guard("calls of functions")
+
+    def call_as_usual(
+        ctx: Any, name: Any, tensor_inputs: Any, num_outputs: Any, text: str, usual: UsualCall
+    ) -> Any:
+        outputs, start = None, clock()
+        try:
+            outputs = call(ctx, name, tensor_inputs, num_outputs)
+        except BaseException as error:
+            drop_frame(error)
+            raise
+        finally:
+            dur = clock() - start
+            with calling:
+                functions.ran_as_usual(usual, text, outputs, start, dur)
+        return outputs
+
+    return call_as_usual

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Collection, Mapping
-from typing import Any, Callable, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
 from ..trace.hop import is_host, memory_of
 from ..trace.schema import HopFacts, HopFields
@@ -27,6 +27,21 @@ _RESOURCE = 20
 """DataType of resource handles."""
 Tensor = tuple[Optional[int], str, str]
 """(bytes of one, None where not known; dtype's name; shape)."""
+
+
+class _Origin(NamedTuple):
+    """What made a tensor that crosses."""
+
+    kind: str
+    """arg for an argument of the graph, else copy."""
+    loc: int
+    op: str
+    requested: str
+    opener: str
+    """Of an argument: the library's function that opened the scope it was made in."""
+    handed_on: bool
+    """The producer only handed it on, from a function's op."""
+    facts: HopFacts
 
 
 class PlacedHops:
@@ -73,65 +88,26 @@ class PlacedHops:
             return None
         consumer = first_taker([taker for taker, _ in receivers])
         note, source = consumer.note, producer.note
-        producer_loc, producer_op, producer_requested = source.loc, producer.proto.op, source.requested
-        kind, argument_opener = "copy", ""
-        if producer_op in ARGUMENTS:
-            kind = "arg"
-            mark = self._argument_mark(producer.proto)
-            if mark is not None:
-                producer_loc, producer_op, producer_requested = mark[1], mark[0], mark[3]
-                argument_opener = openers.get(mark, "")
         src, dst = (
             short_device(send.attr["send_device"].s.decode()),
             short_device(recv.attr["recv_device"].s.decode()),
         )
-        facts: HopFacts = {**_of_gradient("", note), **_of_gradient("producer_", source)}
-        line = note.loc if note.forward_loc else source.loc if source.forward_loc else 0
-        if len(several := self._gradients_of.get(line, ())) > 1:
-            facts["gradients_of"] = sorted(several)
-        if consumer.proto.name in self.made_by_optimizer:
-            facts["rewritten"] = True
-        if producer.proto.name in self.made_by_optimizer:
-            facts["producer_rewritten"] = True
-        behind = self._behind(producer)
-        if behind is not None:
-            facts["through"] = producer.proto.name
-            producer_loc, producer_requested = behind.loc, behind.requested
-        maker = self._handed_on(producer) if behind is None and source.result else None
-        if maker is not None:
-            producer_loc, producer_op = maker.note.loc, op_type(maker)
-            facts |= {"through": producer.proto.name, **_of_gradient("producer_", maker.note)}
-        variable = self._variable(producer.proto)
-        if variable:
-            facts["variable"] = variable
-            if strategy := kept_by(variable):
-                facts["kept_by"] = strategy
-        beside = self._resource_beside(consumer)
-        if beside:
-            facts["colocated_with"] = beside
-        if source.requested and (works_on := self._resource_beside(producer)):
-            facts["producer_works_on"] = works_on
-        if note.loc == 0 and consumer.proto.op in RESULTS:
-            facts["returned"] = True
-        if note.result:
-            facts["result"] = _handed_out(consumer)
-        if (source.result and maker is None) or (producer.proto.op == "Merge" and not producer_requested):
-            facts["producer_result"] = _handed_out(producer)
+        origin = self._origin(producer)
+        facts: HopFacts = {**self._gradient_facts(consumer, producer), **origin.facts}
+        facts |= self._resource_facts(consumer, producer)
+        facts |= _result_facts(consumer, producer, origin)
         scope = self._scope(consumer, note.requested)
         producer_scope = (
-            Scope(0, argument_opener) if kind == "arg" else self._scope(producer, producer_requested)
+            Scope(0, origin.opener) if origin.kind == "arg" else self._scope(producer, origin.requested)
         )
-        if scope.opener:
-            facts["scope_opener"] = scope.opener
-        if producer_scope.opener:
-            facts["producer_scope_opener"] = producer_scope.opener
+        facts |= _scope_facts(scope, producer_scope)
         if note.called_on:
             facts["called_on"] = note.called_on
-        if source.called_on and kind != "arg":
+        if source.called_on and origin.kind != "arg":
             facts["producer_called_on"] = source.called_on
         if all(op_type(taker) == op_type(consumer) for taker, _ in receivers):
             facts["input_slots"] = sorted({slot for _, slot in receivers})
-        if kind == "arg":
+        if origin.kind == "arg":
             facts |= self._kept_on_host(producer.proto, dtype)
         facts |= self._kernel_facts("", consumer)
         facts |= self._kernel_facts("producer_", producer)
@@ -143,29 +119,76 @@ class PlacedHops:
             "tensor": f"{producer.proto.name}:{output}",
             "op": op_type(consumer),
             "producer": producer.proto.name,
-            "producer_op": producer_op,
+            "producer_op": origin.op,
             "consumers": [c.proto.name for c, _ in receivers],
             "bytes": size,
             "dtype": dtype,
             "shape": shape,
             "loc": note.loc or source.loc,
-            "producer_loc": producer_loc,
+            "producer_loc": origin.loc,
             "forward_loc": note.forward_loc or source.forward_loc,
-            "kind": kind,
+            "kind": origin.kind,
             "basis": "estimated" if size is not None else "unknown",
             "graph": number,
             "per_call": 1 if where is None else None,
             "in": where,
             "requested": note.requested,
             "assigned": consumer.device,
-            "producer_requested": producer_requested,
+            "producer_requested": origin.requested,
             "scope_loc": scope.line,
             "producer_scope_loc": producer_scope.line,
             "facts": facts,
         }
-        if variable:
+        if "variable" in facts:
             note_creation(fields, self._handle_mark(producer.proto))
         return fields
+
+    def _origin(self, producer: Node) -> _Origin:
+        """Where a tensor comes from: what made it, behind what only handed it on."""
+        loc, op, requested = producer.note.loc, producer.proto.op, producer.note.requested
+        kind, opener, facts = "copy", "", HopFacts()
+        if op in ARGUMENTS:
+            kind = "arg"
+            mark = self._argument_mark(producer.proto)
+            if mark is not None:
+                op, loc, _, requested, _ = mark
+                opener = openers.get(mark, "")
+        behind = self._behind(producer)
+        if behind is not None:
+            facts["through"] = producer.proto.name
+            loc, requested = behind.loc, behind.requested
+        maker = self._handed_on(producer) if behind is None and producer.note.result else None
+        if maker is not None:
+            loc, op = maker.note.loc, op_type(maker)
+            facts["through"] = producer.proto.name
+            facts |= _of_gradient("producer_", maker.note)
+        return _Origin(kind, loc, op, requested, opener, maker is not None, facts)
+
+    def _gradient_facts(self, consumer: Node, producer: Node) -> HopFacts:
+        note, source = consumer.note, producer.note
+        facts: HopFacts = {**_of_gradient("", note), **_of_gradient("producer_", source)}
+        line = note.loc if note.forward_loc else source.loc if source.forward_loc else 0
+        if len(several := self._gradients_of.get(line, ())) > 1:
+            facts["gradients_of"] = sorted(several)
+        if consumer.proto.name in self.made_by_optimizer:
+            facts["rewritten"] = True
+        if producer.proto.name in self.made_by_optimizer:
+            facts["producer_rewritten"] = True
+        return facts
+
+    def _resource_facts(self, consumer: Node, producer: Node) -> HopFacts:
+        facts = HopFacts()
+        variable = self._variable(producer.proto)
+        if variable:
+            facts["variable"] = variable
+            if strategy := kept_by(variable):
+                facts["kept_by"] = strategy
+        beside = self._resource_beside(consumer)
+        if beside:
+            facts["colocated_with"] = beside
+        if producer.note.requested and (works_on := self._resource_beside(producer)):
+            facts["producer_works_on"] = works_on
+        return facts
 
     def _kernel_facts(self, role: Role, node: Node) -> HopFacts:
         types = types_of_node(node.proto)
@@ -290,6 +313,27 @@ class PlacedHops:
                 mark = self._argument_mark(handle.proto)
                 return str((mark[2] if mark else "") or handle.proto.name)
         return ""
+
+
+def _result_facts(consumer: Node, producer: Node, origin: _Origin) -> HopFacts:
+    note, source, facts = consumer.note, producer.note, HopFacts()
+    if note.loc == 0 and consumer.proto.op in RESULTS:
+        facts["returned"] = True
+    if note.result:
+        facts["result"] = _handed_out(consumer)
+    merged = producer.proto.op == "Merge" and not origin.requested
+    if (source.result and not origin.handed_on) or merged:
+        facts["producer_result"] = _handed_out(producer)
+    return facts
+
+
+def _scope_facts(scope: Scope, producer_scope: Scope) -> HopFacts:
+    facts = HopFacts()
+    if scope.opener:
+        facts["scope_opener"] = scope.opener
+    if producer_scope.opener:
+        facts["producer_scope_opener"] = producer_scope.opener
+    return facts
 
 
 def _handed_out(node: Node) -> Any:

@@ -64,20 +64,20 @@ _kept: list[CodeType] = []
 _COORDINATOR = os.path.join(_DISTRIBUTE, "coordinator", "cluster_coordinator.py")
 
 
-def install(recording: Recording) -> None:
-    """Wrap the one method, and the one C slot, through which an eager tensor's value reaches Python."""
-    import numpy as np
-    from tensorflow.python.framework import ops
+class Reads:
+    """Records the values that Python takes; each method is called by the hook itself, two frames below."""
 
-    base: Any = getattr(ops, "_EagerTensorBase", None) or ops.EagerTensor.__mro__[1]
-    original = base._numpy
-    known: dict[Any, int] = {}
-    windows, amount = recording.windows, recording.windows.amount()
-    guard = recording.guard("values that Python takes")
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._guard = recording.guard("values that Python takes")
+        self._pulled = PulledArrays.of(recording)
+        self._known: dict[Any, int] = {}
 
-    def taken(tensor: Any, kind: str, dur: int) -> None:
-        with guard:
-            windows.resume()
+    def taken(self, tensor: Any, kind: str, dur: int) -> None:
+        """Python took a value in `dur` ns: by a method of this kind, or for a library's purpose."""
+        recording = self._recording
+        with self._guard:
+            recording.windows.resume()
             home = noted(tensor, "_hopscope_home")
             location = recording.sites.current(2)
             purpose = purpose_of(recording, sys._getframe(2))
@@ -85,28 +85,46 @@ def install(recording: Recording) -> None:
             if home is not None and not home.known:
                 lies = short_device(tensor.backing_device)
                 like = Likeness(tensor)
-                home.later(lambda device: told(like, device or lies, kind, location, None, dur))
+                home.later(lambda device: self._told(like, device or lies, kind, location, None, dur))
                 return
             device = (home is not None and home.device) or short_device(tensor.backing_device)
             awaited = awaited_by(tensor) if is_host(device) and purpose not in LIBRARYS_OWN else None
             if awaited is not None and _by_keras(recording, sys._getframe(2)):
                 awaited = None
-            told(tensor, device, kind, location, awaited, dur)
+            self._told(tensor, device, kind, location, awaited, dur)
 
-    def told(
-        tensor: Any, device: str, kind: str, location: int, awaited: Optional[Awaited], dur: int
+    def _told(
+        self, tensor: Any, device: str, kind: str, location: int, awaited: Optional[Awaited], dur: int
     ) -> None:
         identity = ("sync", device, kind, location, tensor._datatype_enum(), tensor._shape_tuple(), awaited)
-        key = known.get(identity)
+        key = self._known.get(identity)
         if key is None:
             size = tensor_bytes(tensor)
             fields = SyncFields(device=device, kind=kind, loc=location, bytes=size, basis="measured")
             if awaited is not None:
                 fields["copied_from"], fields["copy_loc"] = awaited
-            key = known[identity] = recording.key(identity, "sync", fields)
-        recording.happened(key, "sync", dur)
+            key = self._known[identity] = self._recording.key(identity, "sync", fields)
+        self._recording.happened(key, "sync", dur)
         if not is_host(device) or elsewhere(device):
-            _pull(recording, tensor, device, kind, location, dur)
+            _pull(self._recording, tensor, device, kind, location, dur)
+
+    def array(self, tensor: Any, array: Any) -> None:
+        """Python took an array, which may be sent on."""
+        with self._guard:
+            home = noted(tensor, "_hopscope_home")
+            device = (home is not None and home.device) or short_device(tensor.backing_device)
+            if not is_host(device) or elsewhere(device):
+                self._pulled.took(array, device, self._recording.sites.current(2))
+
+
+def install(recording: Recording) -> None:
+    """Wrap the one method, and the one C slot, through which an eager tensor's value reaches Python."""
+    import numpy as np
+    from tensorflow.python.framework import ops
+
+    base: Any = getattr(ops, "_EagerTensorBase", None) or ops.EagerTensor.__mro__[1]
+    reads, windows, amount = Reads(recording), recording.windows, recording.windows.amount()
+    original = base._numpy
 
     @stands_for(original)
     def _numpy(self: Any) -> Any:
@@ -119,11 +137,11 @@ def install(recording: Recording) -> None:
         amount.now += 1
         if windows.paused and amount.now <= amount.most:
             return value
-        taken(self, KINDS.get(sys._getframe(1).f_code.co_name, "other"), clock() - start)
+        reads.taken(self, KINDS.get(sys._getframe(1).f_code.co_name, "other"), clock() - start)
         return value
 
     base._numpy = _numpy
-    take, pulled = base.numpy, PulledArrays.of(recording)
+    take = base.numpy
 
     @stands_for(take)
     def numpy(self: Any) -> Any:
@@ -132,17 +150,12 @@ def install(recording: Recording) -> None:
         except BaseException as error:
             drop_frame(error)
             raise
-        if windows.paused or type(array) is not np.ndarray:
-            return array
-        with guard:
-            home = noted(self, "_hopscope_home")
-            device = (home is not None and home.device) or short_device(self.backing_device)
-            if not is_host(device) or elsewhere(device):
-                pulled.took(array, device, recording.sites.current())
+        if not windows.paused and type(array) is np.ndarray:
+            reads.array(self, array)
         return array
 
     base.numpy = numpy
-    buffers.install(recording, ops.EagerTensor, lambda tensor, dur: taken(tensor, "array", dur))
+    buffers.install(recording, ops.EagerTensor, lambda tensor, dur: reads.taken(tensor, "array", dur))
 
 
 def purpose_of(recording: Recording, frame: Optional[FrameType]) -> str:

@@ -85,10 +85,17 @@ class Sources:
             if known.st_size > MOST_BYTES:
                 return f"is larger than {MOST_BYTES >> 10} KiB"
             data = reading.read(MOST_BYTES)
+        remark = self._unfit(data) or self._store(file, data)
+        if remark is None and known.st_mtime > self._started + _SLACK_S:
+            remark = "was written after the program had started: what ran may differ from it"
+        return remark
+
+    def _unfit(self, data: bytes) -> Optional[str]:
         if self._bytes + len(data) > MOST_ALL_BYTES:
             return f"all files together are larger than {MOST_ALL_BYTES >> 20} MiB"
-        if b"\0" in data:
-            return "is not text"
+        return "is not text" if b"\0" in data else None
+
+    def _store(self, file: str, data: bytes) -> Optional[str]:
         target = os.path.join(self._folder, kept_name(file))
         private_files.make_folder(self._folder)
         if os.path.exists(target):  # by another process of the run
@@ -99,8 +106,6 @@ class Sources:
             self._write(target, data)
         self._files += 1
         self._bytes += len(data)
-        if known.st_mtime > self._started + _SLACK_S:
-            return "was written after the program had started: what ran may differ from it"
         return None
 
     def _copy_cell(self, name: str) -> Optional[str]:

@@ -100,17 +100,7 @@ class Crossings:
         fields["dst_memory"] = memory_of(device, on_host)
         fields["forward_loc"] = forward
         fields["requested"] = requested
-        if requested:
-            made = current_scope()
-            fields["scope_loc"] = made.line
-            if made.opener:
-                fields["facts"]["scope_opener"] = made.opener
-        elif own in scopes_apart:
-            fields["scope_apart_loc"] = scopes_apart[own]
-        if mark in scopes_apart:
-            fields["producer_scope_apart_loc"] = scopes_apart[mark]
-        if mark in openers:
-            fields["facts"]["producer_scope_opener"] = openers[mark]
+        _note_scopes(fields, own, mark)
         moved = noted(tensor, "_hopscope_moved")
         if moved is not None:
             fields["copied_from"], fields["copy_loc"] = moved
@@ -120,19 +110,13 @@ class Crossings:
             fields["facts"] |= pulled.facts
         if mark in of_calls:
             kept = tensor.dtype.name in KEPT_ON_HOST and is_host(source)
-            if kept:
-                fields["facts"]["result_of_function"] = True
-            else:
-                fields["facts"]["made_by_function"] = True
+            fields["facts"]["result_of_function" if kept else "made_by_function"] = True
         if forward:
             fields["facts"]["forward_requested"] = short_device(gradient.forward_requested)
             fields["facts"]["forward_op"] = gradient.forward_op
         handle = handle_of(mark)
         note_creation(fields, handle)
-        if mark[0] == "ReadVariableOp" and mark[2]:
-            fields["facts"]["variable"] = mark[2]
-            if strategy := kept_by(mark[2]):
-                fields["facts"]["kept_by"] = strategy
+        _note_variable(fields, mark)
         if beside:
             fields["facts"]["works_on"] = beside
         if mark in self.works_on:
@@ -146,6 +130,28 @@ class Crossings:
         return self.recording.key(
             ("copy", *place, forward, beside, moved, pulled, handle, call, requested), "hop", fields
         )
+
+
+def _note_scopes(fields: HopFields, own: Mark, mark: Mark) -> None:
+    """Note in which scopes the op with the mark `own` runs and its input was made."""
+    if fields["requested"]:
+        made = current_scope()
+        fields["scope_loc"] = made.line
+        if made.opener:
+            fields["facts"]["scope_opener"] = made.opener
+    elif own in scopes_apart:
+        fields["scope_apart_loc"] = scopes_apart[own]
+    if mark in scopes_apart:
+        fields["producer_scope_apart_loc"] = scopes_apart[mark]
+    if mark in openers:
+        fields["facts"]["producer_scope_opener"] = openers[mark]
+
+
+def _note_variable(fields: HopFields, mark: Mark) -> None:
+    if mark[0] == "ReadVariableOp" and mark[2]:
+        fields["facts"]["variable"] = mark[2]
+        if strategy := kept_by(mark[2]):
+            fields["facts"]["kept_by"] = strategy
 
 
 def resource_among(inputs: Any, full_device: str) -> str:

@@ -98,18 +98,15 @@ class Functions:
         metadata = b"" if self.firsts.others() or not self.graphs.may_be_new(name, inputs) else export(ctx)
         if metadata:
             self.graphs.read(name, metadata, inputs, location, ctx)
-        graph = self._find(name, inputs) if not task else None
-        if ops is not None and graph is not None:
-            self.windows.times(graph, ops)
         self._last[name] = dur
         note = self.notes.get(name)
-        number = 0
+        graph, number = None, 0
         if task:
             number = self.remote.called(name, task, inputs, location)
-        elif graph is None and note is not None and not note.compiled:
-            graph, number = self.graphs.find_or_await(name, inputs, location)
-        if graph is not None:
-            number = graph.id
+        else:
+            graph, number = self._graph(name, note, inputs, location)
+        if ops is not None and graph is not None:
+            self.windows.times(graph, ops)
         identity = (name, number, location)
         known = self._calls.get(identity)
         if known is None:
@@ -118,31 +115,53 @@ class Functions:
         key, mark = known
         self.recording.kept_counts[key] += 1
         self.recording.event("call", start, dur, key)
-        if self.observed is None:
-            if not task:
-                self.sampled.ran(name, graph, dur, ops)
-        elif observing is not None or (graph is not None and graph.observe and not task):
-            self.observed.end(observing, graph)
-        if graph is not None and graph.sent:
-            self._sent(graph, inputs)
-        if graph is None and note is not None and note.compiled and not task:
-            self.recording.unseen(f"ops inside {note.label}", BY_XLA, len(note.ops))
-            inside = note.ops.values()
-            compiled_call(self.recording, note.label, inside, outputs, note.made, location)
-        if note is None and self.recording.late and not task:
-            label = re.sub(r"^__inference_|_\d+$", "", name)
-            self.recording.unseen(f"ops inside {label}", "it was traced before the recorder came")
-        if outputs:
-            if graph is not None and graph.awaited:
+        if not task:
+            self._count_inside(name, graph, dur, observing, ops)
+        if graph is not None:
+            if graph.sent:
+                self._sent(graph, inputs)
+            if outputs and graph.awaited:
                 mark_results(outputs, graph.awaited)
-            for output in outputs:
-                output._hopscope = mark
-                # Asking for the size of what another process will make would wait for it.
-                elements = 0 if task else output._num_elements()
-                if elements >= SMALL_ELEMENTS:
-                    output._hopscope_live = self._live.tensor(output, output.backing_device, elements)
+        elif not task:
+            self._not_placed(name, note, outputs, location)
+        self._mark(outputs or (), mark, bool(task))
         if note is not None and note.steps:
             self.recording.stepped(note.steps, location)
+
+    def _graph(
+        self, name: str, note: Optional[FunctionNote], inputs: Any, location: int
+    ) -> tuple[Optional[PlacedGraph], int]:
+        """The graph that a call ran, where it was read, and its number, where it will be."""
+        graph, number = self._find(name, inputs), 0
+        if graph is None and note is not None and not note.compiled:
+            graph, number = self.graphs.find_or_await(name, inputs, location)
+        return graph, number if graph is None else graph.id
+
+    def _count_inside(
+        self, name: str, graph: Optional[PlacedGraph], dur: int, observing: Any, ops: Optional[Ops]
+    ) -> None:
+        """Count what ran in loops and branches; calls of another process's are not observed."""
+        if self.observed is None:
+            self.sampled.ran(name, graph, dur, ops)
+        elif observing is not None or (graph is not None and graph.observe):
+            self.observed.end(observing, graph)
+
+    def _not_placed(self, name: str, note: Optional[FunctionNote], outputs: Any, location: int) -> None:
+        """Say what goes unseen of a call whose graph is not known."""
+        if note is not None and note.compiled:
+            self.recording.unseen(f"ops inside {note.label}", BY_XLA, len(note.ops))
+            compiled_call(self.recording, note.label, note.ops.values(), outputs, note.made, location)
+        elif note is None and self.recording.late:
+            label = re.sub(r"^__inference_|_\d+$", "", name)
+            self.recording.unseen(f"ops inside {label}", "it was traced before the recorder came")
+
+    def _mark(self, outputs: Any, mark: Mark, elsewhere: bool) -> None:
+        for output in outputs:
+            output._hopscope = mark
+            # Asking for the size of what another process will make would wait for it.
+            elements = 0 if elsewhere else output._num_elements()
+            if elements >= SMALL_ELEMENTS:
+                output._hopscope_live = self._live.tensor(output, output.backing_device, elements)
 
     def _usual_call(
         self, identity: tuple[str, int, int], known: tuple[int, Mark], graph: Optional[PlacedGraph]

@@ -69,29 +69,27 @@ class Reads:
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
-        self._guard = recording.guard("values that Python takes")
         self._pulled = PulledArrays.of(recording)
         self._known: dict[Any, int] = {}
 
     def taken(self, tensor: Any, kind: str, dur: int) -> None:
         """Python took a value in `dur` ns: by a method of this kind, or for a library's purpose."""
         recording = self._recording
-        with self._guard:
-            recording.windows.resume()
-            home = noted(tensor, "_hopscope_home")
-            location = recording.sites.current(2)
-            purpose = purpose_of(recording, sys._getframe(2))
-            kind = purpose or kind
-            if home is not None and not home.known:
-                lies = short_device(tensor.backing_device)
-                like = Likeness(tensor)
-                home.later(lambda device: self._told(like, device or lies, kind, location, None, dur))
-                return
-            device = (home is not None and home.device) or short_device(tensor.backing_device)
-            awaited = awaited_by(tensor) if is_host(device) and purpose not in LIBRARYS_OWN else None
-            if awaited is not None and _by_keras(recording, sys._getframe(2)):
-                awaited = None
-            self._told(tensor, device, kind, location, awaited, dur)
+        recording.windows.resume()
+        home = noted(tensor, "_hopscope_home")
+        location = recording.sites.current(2)
+        purpose = purpose_of(recording, sys._getframe(2))
+        kind = purpose or kind
+        if home is not None and not home.known:
+            lies = short_device(tensor.backing_device)
+            like = Likeness(tensor)
+            home.later(lambda device: self._told(like, device or lies, kind, location, None, dur))
+            return
+        device = (home is not None and home.device) or short_device(tensor.backing_device)
+        awaited = awaited_by(tensor) if is_host(device) and purpose not in LIBRARYS_OWN else None
+        if awaited is not None and _by_keras(recording, sys._getframe(2)):
+            awaited = None
+        self._told(tensor, device, kind, location, awaited, dur)
 
     def _told(
         self, tensor: Any, device: str, kind: str, location: int, awaited: Optional[Awaited], dur: int
@@ -110,11 +108,10 @@ class Reads:
 
     def array(self, tensor: Any, array: Any) -> None:
         """Python took an array, which may be sent on."""
-        with self._guard:
-            home = noted(tensor, "_hopscope_home")
-            device = (home is not None and home.device) or short_device(tensor.backing_device)
-            if not is_host(device) or elsewhere(device):
-                self._pulled.took(array, device, self._recording.sites.current(2))
+        home = noted(tensor, "_hopscope_home")
+        device = (home is not None and home.device) or short_device(tensor.backing_device)
+        if not is_host(device) or elsewhere(device):
+            self._pulled.took(array, device, self._recording.sites.current(2))
 
 
 def install(recording: Recording) -> None:
@@ -124,6 +121,7 @@ def install(recording: Recording) -> None:
 
     base: Any = getattr(ops, "_EagerTensorBase", None) or ops.EagerTensor.__mro__[1]
     reads, windows, amount = Reads(recording), recording.windows, recording.windows.amount()
+    guard = recording.guard("values that Python takes")
     original = base._numpy
 
     @stands_for(original)
@@ -137,7 +135,9 @@ def install(recording: Recording) -> None:
         amount.now += 1
         if windows.paused and amount.now <= amount.most:
             return value
-        reads.taken(self, KINDS.get(sys._getframe(1).f_code.co_name, "other"), clock() - start)
+        dur, kind = clock() - start, KINDS.get(sys._getframe(1).f_code.co_name, "other")
+        with guard:
+            reads.taken(self, kind, dur)
         return value
 
     base._numpy = _numpy
@@ -151,11 +151,16 @@ def install(recording: Recording) -> None:
             drop_frame(error)
             raise
         if not windows.paused and type(array) is np.ndarray:
-            reads.array(self, array)
+            with guard:
+                reads.array(self, array)
         return array
 
+    def read(tensor: Any, dur: int) -> None:
+        with guard:
+            reads.taken(tensor, "array", dur)
+
     base.numpy = numpy
-    buffers.install(recording, ops.EagerTensor, lambda tensor, dur: reads.taken(tensor, "array", dur))
+    buffers.install(recording, ops.EagerTensor, read)
 
 
 def purpose_of(recording: Recording, frame: Optional[FrameType]) -> str:

@@ -27,7 +27,7 @@ def toys_view(page: Page) -> None:
     st.caption(f"{len(page.snapshot.hops)} toys")
 '''
 DRAWN = """
-import json, sys
+import json, os, sys
 from streamlit.testing.v1 import AppTest
 from app import access
 
@@ -35,7 +35,8 @@ access.set_policy(access.Policy({}))
 page = AppTest.from_file("pages/run.py", default_timeout=120)
 page.query_params["run"], page.query_params["tab"] = sys.argv[1], "Toys"
 page.run()
-print(json.dumps([[tab.label for tab in page.tabs], [one.value for one in page.caption]]))
+print(json.dumps([[tab.label for tab in page.tabs], [one.value for one in page.caption]]), flush=True)
+os._exit(0)  # threads of the page are at work in the database still, and would be ended in the middle of it
 """
 FORMAT = '''"""A report as a list of toys."""
 

@@ -61,7 +61,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, runtime: Runtime, slice_s: float = 
     """What a window says that is open for all slices of this runtime."""
     with monkeypatch.context() as patched:
         patched.setattr(windows, "time", runtime)
-        window = Window.begun(runtime, timed=False, slice_s=slice_s)  # type: ignore[arg-type]
+        window = Window.begun(runtime, timed=False, slice_s=slice_s)  # type: ignore[arg-type]  # a double
         assert window is not None
         assert runtime.last.wait(60)
         return window.end()

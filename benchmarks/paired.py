@@ -10,6 +10,7 @@ import statistics
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -84,6 +85,29 @@ def rounds(command: Sequence[str], conditions: Mapping[str, Condition], count: i
         order = names[first:] + names[:first]
         measured.append({name: run(command, conditions[name]) for name in order})
     return measured
+
+
+def side_by_side(
+    command: Sequence[str], plain: Condition, other: Condition, count: int
+) -> list[tuple[Run, Run]]:
+    """Run the workload under both conditions at once, each on a core of its own, `count` times.
+
+    What slows the machine down slows both. The cores are swapped each time. On one core a workload's threads
+    meet in one way only: of processes that may use two, some are faster than others by chance.
+    """
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    if len(cores) < 2:
+        raise SystemExit("two cores are needed to run two processes side by side")
+    found = []
+    with ThreadPoolExecutor(2) as pool:
+        for number in range(count):
+            first, second = cores[number % 2], cores[1 - number % 2]
+            runs = [
+                pool.submit(run, ["taskset", "-c", str(core), *command], condition)
+                for core, condition in ((first, plain), (second, other))
+            ]
+            found.append((runs[0].result(), runs[1].result()))
+    return found
 
 
 def run(command: Sequence[str], condition: Condition) -> Run:

@@ -27,7 +27,7 @@ def install(recording: Recording, functions: Functions) -> None:
     eager_ops = EagerOps(recording, functions)
     if recording.whole and os.environ.get(EXACT) != "1":
         recording.windows.allow()
-    _without_a_frame()
+    _without_a_frame(functions.called)
     op_callbacks.add_op_callback(eager_ops)
     _in_threads(eager_ops)
     _in_python_functions(functions, eager_ops)
@@ -35,10 +35,25 @@ def install(recording: Recording, functions: Functions) -> None:
     _copies(eager_ops)
 
 
-def _without_a_frame() -> None:
-    """Once there is a callback, TensorFlow executes by a function of its own: keep that off tracebacks."""
-    from tensorflow.python.eager import execute
+def _without_a_frame(called: set[str]) -> None:
+    """Once there is a callback, TensorFlow executes by a function of its own: keep that off tracebacks.
 
+    `called` has the op types of calls of traced functions.
+    """
+    from tensorflow.python.eager import context, execute
+
+    others: list[Any] = []
+    """The program's own callbacks, ever."""
+    add = context.Context.add_op_callback
+
+    @stands_for(add)
+    def add_op_callback(self: Any, callback: Any) -> None:
+        if not isinstance(callback, EagerOps):
+            others.append(callback)
+        with PASSING:
+            add(self, callback)
+
+    context.Context.add_op_callback = add_op_callback
     run: Any = execute.quick_execute
 
     @stands_for(execute.execute_with_callbacks)
@@ -50,6 +65,8 @@ def _without_a_frame() -> None:
         except BaseException as error:
             drop_frame(error)
             raise
+        if op_name in called and not others:  # the recorder looks at calls of functions elsewhere
+            return tensors
         for callback in ctx.op_callbacks:
             callback(op_name, tuple(inputs), attrs, tensors, name)
         return tensors

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Callable
 
 from ..trace.frames import PASSING, drop_frame, stands_for
 from ..trace.recording import Recording, clock
-from .functions import Functions, UsualCall
+from .functions import Functions
 from .gradients import current as gradient
 from .scopes import current as current_scope
 
@@ -62,19 +61,39 @@ def _of_calls(recording: Recording, functions: Functions) -> None:
     from tensorflow.python.eager import context
 
     windows, calling = recording.windows, recording.guard("calls of functions")
-    call, firsts = context.Context.call_function, functions.firsts
-    call_as_usual = _usual(recording, functions, call)
+    call = context.Context.call_function
+    call_recorded = functions.call_followed = _recorded_call(recording, functions, call)
 
     @stands_for(call)
     def call_function(self: Any, name: Any, tensor_inputs: Any, num_outputs: Any) -> Any:
         text = name.decode() if isinstance(name, bytes) else name
-        if windows.paused:
-            usual = None
+        usual = functions.usual.get(text) if windows.paused else None
+        if usual is None or text in functions.followed:
+            call_so = functions.call_followed if text in functions.followed else call_recorded
+            with PASSING:
+                return call_so(self, name, tensor_inputs, num_outputs, text)
+        outputs, start = None, clock()
+        try:
+            outputs = call(self, name, tensor_inputs, num_outputs)
+        except BaseException as error:
+            drop_frame(error)
+            raise
+        finally:
+            dur = clock() - start
             with calling:
-                usual = functions.usual(text, tensor_inputs)
-            if usual is not None:
-                with PASSING:
-                    return call_as_usual(self, name, tensor_inputs, num_outputs, text, usual)
+                functions.ran_as_usual(usual, outputs, start, dur)
+        return outputs
+
+    context.Context.call_function = call_function
+
+
+def _recorded_call(
+    recording: Recording, functions: Functions, call: Callable[..., Any]
+) -> Callable[..., Any]:
+    """A call that is recorded in full."""
+    firsts, calling = functions.firsts, recording.guard("calls of functions")
+
+    def call_recorded(self: Any, name: Any, tensor_inputs: Any, num_outputs: Any, text: str) -> Any:
         task, observing, window, outputs = "", None, None, None
         first = held = False
         with calling:
@@ -105,26 +124,4 @@ def _of_calls(recording: Recording, functions: Functions) -> None:
                     firsts.end(text, held)
         return outputs
 
-    context.Context.call_function = call_function
-
-
-def _usual(recording: Recording, functions: Functions, call: Callable[..., Any]) -> Callable[..., Any]:
-    """A call that is like those before it, between windows."""
-    calling = recording.guard("calls of functions")
-
-    def call_as_usual(
-        ctx: Any, name: Any, tensor_inputs: Any, num_outputs: Any, text: str, usual: UsualCall
-    ) -> Any:
-        outputs, start = None, clock()
-        try:
-            outputs = call(ctx, name, tensor_inputs, num_outputs)
-        except BaseException as error:
-            drop_frame(error)
-            raise
-        finally:
-            dur = clock() - start
-            with calling:
-                functions.ran_as_usual(usual, text, outputs, start, dur)
-        return outputs
-
-    return call_as_usual
+    return call_recorded

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple, Optional
 
+from ..trace.passed_calls import PassedCalls
 from ..trace.pulled import Pulled
 from ..trace.recording import Recording
 from ..trace.rows import BY_XLA
@@ -27,7 +28,7 @@ from .opaque import compiled_call
 from .placed import PlacedGraph
 from .remote import Remote
 from .runtime_events import Ops
-from .sampled import SampledCounts
+from .sampled import SampledCounts, SampledGraph
 
 
 class UsualCall(NamedTuple):
@@ -35,9 +36,11 @@ class UsualCall(NamedTuple):
 
     key: int
     mark: Mark
-    graph: PlacedGraph
     steps: int
-    location: int
+    """Steps that a call ends."""
+    step_key: int
+    counted: Optional[SampledGraph]
+    """What counts hops inside of loops and branches; None where the graph has none."""
 
 
 class Functions:
@@ -61,8 +64,13 @@ class Functions:
         self._calls: dict[tuple[str, int, int], tuple[int, Mark]] = {}
         """Key, and mark of what is returned, by the runtime's name, the graph and the line."""
         self._live = LiveBytes.of(recording)
-        self._usual: dict[str, Optional[UsualCall]] = {}
+        self.usual: dict[str, Optional[UsualCall]] = {}
         """By the runtime's name: the calls of a function that all its calls are like; None of others."""
+        self._passed = PassedCalls(recording)
+        self.followed: set[str] = set()
+        """Functions whose calls go by way of `call_followed`, between windows, too."""
+        self.call_followed: Any = None
+        """Calls a function, and notes more of it: ``(ctx, name, inputs, outputs, text)``."""
         self._last: dict[str, int] = {}
         self.windows: Any = None
 
@@ -111,7 +119,7 @@ class Functions:
         known = self._calls.get(identity)
         if known is None:
             known = self._calls[identity] = self._new_call(*identity)
-            self._usual[name] = self._usual_call(identity, known, graph)
+            self.usual[name] = self._usual_call(identity, known, graph)
         key, mark = known
         self.recording.kept_counts[key] += 1
         self.recording.event("call", start, dur, key)
@@ -168,24 +176,19 @@ class Functions:
     ) -> Optional[UsualCall]:
         name, _, location = identity
         note = self.notes.get(name)
-        if graph is None or note is None or name in self._usual or self.observed is not None:
+        if graph is None or note is None or name in self.usual or self.observed is not None:
             return None
-        return UsualCall(*known, graph, note.steps, location)
+        step_key = self.recording.step_key(location) if note.steps else 0
+        return UsualCall(*known, note.steps, step_key, self.sampled.of_graph(name, graph))
 
-    def usual(self, name: str, inputs: Any) -> Optional[UsualCall]:
-        """What a call has in common with all calls before it; None where it needs a closer look."""
-        usual = self._usual.get(name)
-        return None if usual is None or self.graphs.may_be_new(name, inputs) else usual
-
-    def ran_as_usual(self, usual: UsualCall, name: str, outputs: Any, start: int, dur: int) -> None:
-        """Count a call that is like those before it, without a look at what it was given."""
-        self.recording.kept_counts[usual.key] += 1
-        self.recording.event("call", start, dur, usual.key)
-        self.sampled.ran(name, usual.graph, dur, None)
+    def ran_as_usual(self, usual: UsualCall, outputs: Any, start: int, dur: int) -> None:
+        """Count a call between windows, without a look at what it was given."""
+        key, mark, steps, step_key, counted = usual
         for output in outputs or ():
-            output._hopscope = usual.mark
-        if usual.steps:
-            self.recording.stepped(usual.steps, usual.location)
+            output._hopscope = mark
+        if counted is not None:
+            counted.passed += 1
+        self._passed.add(key, start, dur, step_key, steps)
 
     def _new_call(self, name: str, graph: int, location: int) -> tuple[int, Mark]:
         note = self.notes.get(name)

@@ -60,6 +60,6 @@ def install(recording: Recording, module: ModuleType) -> None:
     sessions.install(recording, graphs)
     python_ops.install(recording, graphs)
     windows.install(recording, graphs)
-    replicas.install(recording)
+    replicas.install(recording, graphs)
     for name in steps.OPTIMIZER_MODULES:
         after_import(name, steps.hook_for(recording, name))

@@ -11,13 +11,14 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Optional
 
-from ..trace.frames import PASSING, drop_frame, stands_for
+from ..trace.frames import PASSING, stands_for
 from ..trace.guard import is_own
 from ..trace.recording import Recording
 from ..trace.replica_sets import Copy
 from ..trace.towers import Towers
 from . import steps
 from .function_notes import captures_of
+from .functions import Functions
 from .marks import noted
 from .names import shape_text, short_device
 from .peek import first_elements
@@ -55,6 +56,9 @@ class Replicas:
         self._captures: dict[str, int] = {}
         self.on = False
         """Some variables may be replicas of each other."""
+        self.returned = ReturnedGradients(recording)
+        self.followed: set[str] = set()
+        """Functions whose calls matter."""
         self._failed = False
 
     def note(self, method: Callable[..., None], *args: Any) -> None:
@@ -65,6 +69,7 @@ class Replicas:
             if not is_own(error):
                 raise
             self.on, self._failed = False, True
+            self.followed.clear()
             why = f"they can't be compared: {type(error).__name__}: {error}"
             self.recording.unseen("replicas that grow apart", why)
 
@@ -86,14 +91,22 @@ class Replicas:
         copy = self._towers.made(*place, device, name, read)
         self.on = self.on or (len(copy.parameter.copies) > 1 and not self._failed)
         self.idle.clear()
+        self._follow()
         setattr(handle, _COPY, copy)
 
     def traced(self, name: str, graph: Any) -> None:
         """A graph became a function of the runtime."""
+        self.returned.traced(name, graph)
         found = touched(graph, getattr(graph, _SOURCES, ()), self.touched)
         if found != _NOTHING:
             self.touched[name] = found
             self._captures[name] = captures_of(graph)
+        self._follow()
+
+    def _follow(self) -> None:
+        self.followed.clear()
+        if self.on:
+            self.followed.update(self.touched.keys() - self.idle, self.returned.outputs)
 
     # -- what is trained ---------------------------------------------------------------------------
 
@@ -104,6 +117,7 @@ class Replicas:
             if not copy.trained:
                 copy.trained = True
                 self.idle.clear()
+                self._follow()
             # Of one loss: they are parts of one model.
             copy.parameter.over |= sum(other.parameter is copy.parameter for other in copies) > 1
             if eager:
@@ -121,6 +135,7 @@ class Replicas:
             copies = _copies(inputs[index] for index in written)
             if not any(copy.trained for copy in copies) and not _copies(inputs[index] for index in trained):
                 self.idle.add(name)
+                self._follow()
                 return
         for call in found.differentiated:
             self.differentiated([inputs[index] for index in call if index < len(inputs)], True)
@@ -181,12 +196,12 @@ def _settings(optimizer: Any) -> tuple[Any, ...]:
     return type(optimizer).__name__, told, *(getattr(optimizer, name, None) for name in _SETTINGS)
 
 
-def install(recording: Recording) -> None:
+def install(recording: Recording, functions: Functions) -> None:
     """Hook the making of variables, gradients, and whatever writes to variables; to be called last."""
     replicas = Replicas(recording)
     _variables(replicas)
     _gradients(replicas)
-    _functions(replicas)
+    _functions(replicas, functions)
     _writers(replicas)
 
 
@@ -233,17 +248,13 @@ def _note_sources(graph: Any, sources: Iterable[Any]) -> None:
     setattr(graph, _SOURCES, [*getattr(graph, _SOURCES, ()), inside])
 
 
-def _functions(replicas: Replicas) -> None:
-    from tensorflow.python.eager import context
+def _functions(replicas: Replicas, functions: Functions) -> None:
     from tensorflow.python.eager.polymorphic_function import atomic_function
 
-    returned = ReturnedGradients(replicas.recording)
-    from_graph, call = atomic_function.from_func_graph, context.Context.call_function
+    from_graph, call = atomic_function.from_func_graph, functions.call_followed
 
     def traced(made: Any, graph: Any) -> None:
-        name = made.name.decode()
-        replicas.traced(name, graph)
-        returned.traced(name, graph)
+        replicas.traced(made.name.decode(), graph)
 
     @stands_for(from_graph)
     def from_func_graph(name: Any, graph: Any, attrs: Any, *args: Any, **kwargs: Any) -> Any:
@@ -252,27 +263,16 @@ def _functions(replicas: Replicas) -> None:
         replicas.note(traced, made, graph)
         return made
 
-    @stands_for(call)
-    def call_function(self: Any, name: Any, tensor_inputs: Any, num_outputs: Any) -> Any:
-        text, on = "", replicas.on
-        if on:
-            text = name.decode() if isinstance(name, bytes) else name
-            on = (text in replicas.touched and text not in replicas.idle) or text in returned.outputs
-        if on:
-            replicas.note(replicas.calling, text, tensor_inputs)
-        try:
-            outputs = call(self, name, tensor_inputs, num_outputs)
-        except BaseException as error:
-            drop_frame(error)
-            raise
-        if not on:
-            return outputs
+    def call_followed(ctx: Any, name: Any, tensor_inputs: Any, num_outputs: Any, text: str) -> Any:
+        replicas.note(replicas.calling, text, tensor_inputs)
+        with PASSING:
+            outputs = call(ctx, name, tensor_inputs, num_outputs, text)
         replicas.note(replicas.called, text, tensor_inputs)
-        replicas.note(returned.called, text, outputs or ())
+        replicas.note(replicas.returned.called, text, outputs or ())
         return outputs
 
     atomic_function.from_func_graph = from_func_graph
-    context.Context.call_function = call_function
+    functions.followed, functions.call_followed = replicas.followed, call_followed
 
 
 def _writers(replicas: Replicas) -> None:

@@ -52,11 +52,14 @@ class _Function:
                 self._again = clock() + (_AGAIN_NS << self._silent)
 
 
-class _Graph:
+class SampledGraph:
     """The hops of a placed graph that are counted so."""
 
     def __init__(self, hops: list[Watched]) -> None:
         self.hops = hops
+        self.passed = 0
+        """Calls between windows of steps. It only grows: no lock is held for it."""
+        self._taken = 0
         self.seen: deque[list[int]] = deque(maxlen=_LAST)
         """Executions of each hop in the last calls that were seen."""
         self.unseen = 0
@@ -64,6 +67,13 @@ class _Graph:
         self.calls = 0
         self.rest = [0.0] * len(hops)
         """Of each hop, what was not yet a whole execution."""
+
+    def take_passed(self) -> None:
+        """Count the calls between windows of steps with those that were not seen."""
+        more = self.passed - self._taken
+        self.unseen += more
+        self.calls += more
+        self._taken += more
 
     def guess(self) -> list[int]:
         """Executions of each hop in the calls that were not seen."""
@@ -84,7 +94,7 @@ class SampledCounts:
         self.recording = recording
         self._notes = notes
         self._functions: dict[str, Optional[_Function]] = {}
-        self._graphs: dict[int, _Graph] = {}
+        self._graphs: dict[int, SampledGraph] = {}
         self._early: dict[str, int] = {}
         """Calls of functions whose placed graph had not come yet."""
         self._why = "no call was short enough to be observed; run it with --exact to count them"
@@ -117,15 +127,10 @@ class SampledCounts:
             if function is not None:
                 self._early[name] = self._early.get(name, 0) + 1
             return
-        if not graph.observe:
+        known = self.of_graph(name, graph)
+        if known is None:
             return
         with self._lock:
-            if function is None:
-                self._functions[name] = _Function()
-            known = self._graphs.get(graph.id)
-            if known is None:
-                known = self._graphs[graph.id] = _Graph(list(graph.observe.values()))
-                known.unseen = self._early.pop(name, 0)
             known.calls += 1
             if ops is None or ops.counts is None:
                 known.unseen += 1
@@ -137,21 +142,35 @@ class SampledCounts:
             self._guess(known)
             self._write(known, counts, None if ops.whole else SAMPLED)
 
+    def of_graph(self, name: str, graph: PlacedGraph) -> Optional[SampledGraph]:
+        """What counts the hops of a function's graph; None where it has none to count."""
+        if not graph.observe:
+            return None
+        with self._lock:
+            known = self._graphs.get(graph.id)
+            if known is None:
+                if self._functions.get(name) is None:
+                    self._functions[name] = _Function()
+                known = self._graphs[graph.id] = SampledGraph(list(graph.observe.values()))
+                known.unseen = self._early.pop(name, 0)
+            return known
+
     def tick(self) -> None:
         """Count the calls since the last time that no window saw."""
         with self._lock:
             for known in self._graphs.values():
+                known.take_passed()
                 self._guess(known)
                 if self.recording.ending and known.unseen:
                     self.recording.unseen(WHAT, self._why, len(known.hops))
                     self._write(known, [0] * len(known.hops), LOST)
                     known.unseen = 0
 
-    def _guess(self, known: _Graph) -> None:
+    def _guess(self, known: SampledGraph) -> None:
         if known.unseen and known.seen:
             self._write(known, known.guess(), SAMPLED)
 
-    def _write(self, known: _Graph, counts: list[int], value: Optional[int]) -> None:
+    def _write(self, known: SampledGraph, counts: list[int], value: Optional[int]) -> None:
         for hop, count in zip(known.hops, counts):
             if count or value is not None or hop.key not in self._told:
                 self._told.add(hop.key)

@@ -145,6 +145,9 @@ def install(recording: Recording) -> None:
     device, through = ops.device, ops.__file__
     guard, windows = recording.guard("lines of device scopes"), recording.windows
     seen: set[Scope] = set()
+    public = ops.device_v2.__code__
+    librarys: dict[int, CodeType] = {}
+    """Code that opens scopes for libraries, by its id; `public` does so for everybody."""
 
     @stands_for(device)
     def recorded(device_name_or_function: Any) -> Any:
@@ -153,14 +156,15 @@ def install(recording: Recording) -> None:
         except BaseException as error:
             drop_frame(error)
             raise
-        if windows.paused:
-            known = _by_code.get(id(sys._getframe(1).f_code))
-            if known is not None and known[1] is not None:
-                return scope  # a library's, and what runs in it is not recorded
+        code = sys._getframe(1).f_code
+        if windows.paused and id(code) in librarys:
+            return scope  # what runs in it is not recorded
         made = NO_SCOPE
         with guard:
             if device_name_or_function is not None:
                 made = _who(recording, sys._getframe(1), through)
+                if made.opener and code is not public:
+                    librarys[id(code)] = code
                 if made not in seen:
                     seen.add(made)
                     windows.resume()

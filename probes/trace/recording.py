@@ -242,14 +242,19 @@ class Recording:
         Lines are counted apart, and so is what `by` tells apart at one line: two optimizers that take
         turns make one step together.
         """
-        key = self._keys.get(("step", loc, by))
-        if key is None:
-            fields = MarkFields(name="step", loc=loc) if loc else MarkFields(name="step")
-            key = self.key(("step", loc, by), "mark", fields, counted=False)
+        key = self.step_key(loc, by)
         self.kept_counts[key] += times
         self.step = (self.step or 0) + times
         self.event("mark", clock(), 0, key, times)
         self.passed(times)
+
+    def step_key(self, loc: int, by: int = 0) -> int:
+        """The key of the steps that an optimizer ends at a line."""
+        key = self._keys.get(("step", loc, by))
+        if key is None:
+            fields = MarkFields(name="step", loc=loc) if loc else MarkFields(name="step")
+            key = self.key(("step", loc, by), "mark", fields, counted=False)
+        return key
 
     def passed(self, times: int) -> None:
         """So many steps are over, or what stands for a step where no optimizer is applied."""

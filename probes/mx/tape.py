@@ -143,7 +143,7 @@ class Tape(threading.local):
         recording, exact = self._recording, self._exact
         counts = recording.counts
         inferred = exact is None or not exact.running
-        waiting = [node for node in map(self._nodes.get, heads) if node is not None]
+        waiting = list(filter(None, map(self._nodes.get, heads)))
         if self._arrays.apart is not None and self._arrays.apart.on:
             self._tell_together(waiting, location)
         seen = set(map(id, waiting))
@@ -168,11 +168,15 @@ class Tape(threading.local):
                     seen.add(id(parent))
                     waiting.append(parent)
         if not retain:
-            # Other threads have theirs in the same table: copied at once, not walked through.
-            for address, node in list(self._nodes.items()):
-                if id(node) in seen:
-                    self._nodes.pop(address, None)
-            self._made = 0
+            self._forget_reached(seen)
+
+    def _forget_reached(self, reached: set[int]) -> None:
+        """Forget the nodes that a backward pass reached, by their ids."""
+        # Other threads have theirs in the same table: copied at once, not walked through.
+        for address, node in list(self._nodes.items()):
+            if id(node) in reached:
+                self._nodes.pop(address, None)
+        self._made = 0
 
     def _tell_together(self, heads: Sequence[Node], location: int) -> None:
         """Tell, the first times at a line, of the devices that one loss depends on."""

@@ -227,8 +227,7 @@ class Ops:
     ) -> Mark:
         mark = entry.marks.get((size, device, origin, moved))
         if mark is None:
-            plain, total = entry.mark, self.arrays.totals[device]
-            mark = Mark(plain.op, plain.loc, device, plain.requested, size, total, origin, moved)
+            mark = entry.mark.holding(origin, moved, size, self.arrays.totals[device], device)
             entry.marks[(size, device, origin, moved)] = mark
         return mark
 

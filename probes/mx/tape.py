@@ -16,7 +16,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any, Callable, Optional
 
-from ..trace.hop import COPIED_BACK, hop_key
+from ..trace.hop import COPIED_BACK, HopConsumer, HopProducer, HopTensor, hop_key
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from ..trace.schema import MarkFields, OpFields
 from .arrays import Arrays
@@ -215,17 +215,10 @@ class Tape(threading.local):
             for extent in shape:
                 size *= extent
             fields = hop_key(
-                dst,
-                src,
-                op=f"{producer} (backward)",
-                loc=location,
-                producer_op=f"{forward.name} (backward)",
-                size=size,
-                dtype=dtype[0],
-                shape=shape,
-                kind="copy",
-                forward_loc=forward.loc,
-                basis="inferred",
+                HopProducer(dst, f"{forward.name} (backward)"),
+                HopConsumer(src, f"{producer} (backward)", location, forward_loc=forward.loc),
+                HopTensor(size, dtype[0], shape, "inferred"),
+                "copy",
                 facts={"copy_call": COPIED_BACK, "within": BACKWARD},
             )
             key = self._keys[identity] = self._recording.key(identity, "hop", fields)

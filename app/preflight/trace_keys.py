@@ -8,7 +8,7 @@ from typing import Any
 from app.preflight.op_flow import Op, Pull, Record, Taken, Tensor
 from app.preflight.op_places import Lies
 from app.preflight.placer import HOST, Place
-from probes.trace.hop import hop_fields
+from probes.trace.hop import HopConsumer, HopProducer, HopTensor, hop_key
 from probes.trace.rows import Key
 
 
@@ -44,12 +44,27 @@ class Keys:
         shape: Iterable[Any] = (
             ("?",) if tensor.shape is None else ("?" if d is None else d for d in tensor.shape)
         )
-        given |= {"size": tensor.bytes, "dtype": tensor.dtype, "shape": tuple(shape)}
-        given["src_memory"] = "host" if lies.at == HOST else ""
-        given["dst_memory"] = "host" if memory == HOST else ""
-        fields = hop_fields(lies.device, device, **given)
-        if tensor.bytes is None:
-            fields["basis"] = "unknown"
+        producer = HopProducer(
+            lies.device,
+            given["producer_op"],
+            given["producer_loc"],
+            given["producer"],
+            given["producer_requested"],
+            "host" if lies.at == HOST else "",
+        )
+        consumer = HopConsumer(
+            device,
+            given["op"],
+            given["loc"],
+            given.get("requested", ""),
+            given.get("forward_loc", 0),
+            given.get("consumers", ()),
+            "host" if memory == HOST else "",
+        )
+        basis = "unknown" if tensor.bytes is None else "estimated"
+        moved = HopTensor(tensor.bytes, tensor.dtype, tuple(shape), basis)
+        # As a plain dict: a reader's fields are open.
+        fields = {**hop_key(producer, consumer, moved, given["kind"], facts=given.get("facts"))}
         key = self._key("hop", fields, times)
         self.rules[key.id] = tuple(place for place in places if place is not None)
         return fields

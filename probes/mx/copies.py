@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from ..trace.hop import HOST, hop_key
+from ..trace.hop import HOST, HopConsumer, HopProducer, HopTensor, hop_key
 from ..trace.recording import Recording
 from .arrays import Arrays
 from .copied_again import CopiedAgain
@@ -55,21 +55,13 @@ class Copies:
         key = self._hops.get(identity)
         if key is None:
             sparse = self.arrays.sparse(source.handle)
+            size = None if sparse else self.arrays.size(source.handle)
             fields = hop_key(
-                mark.device,
-                dst,
-                op=entry.name,
-                loc=location,
-                producer_op=mark.op,
-                producer_loc=mark.loc,
-                size=None if sparse else self.arrays.size(source.handle),
-                basis="unknown" if sparse else "estimated",
-                dtype=dtype[0],
-                shape=shape,
-                kind="copy",
-                requested=dst,
-                producer_requested=mark.requested,
-                facts={"copy_call": call} if call else {"copy_call": entry.name},
+                HopProducer(mark.device, mark.op, mark.loc, requested=mark.requested),
+                HopConsumer(dst, entry.name, location, requested=dst),
+                HopTensor(size, dtype[0], shape, "unknown" if sparse else "estimated"),
+                "copy",
+                facts={"copy_call": call or entry.name},
             )
             if gradient:
                 fields["facts"]["gradient"] = True

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
-from ..trace.hop import hop_key
+from ..trace.hop import HopConsumer, HopProducer, HopTensor, hop_key
 from ..trace.recording import Recording
 from ..trace.schema import CallFields, Edge, HopFacts, Node
 from .silent import inferring, silent
@@ -125,24 +125,13 @@ class PlacedGraph:
             facts["colocated_with"] = first.beside
         if source.beside and not source.requested:
             facts["producer_colocated_with"] = source.beside
+        names, basis = [op.name for op in consumers], "estimated" if shape is not None else "unknown"
         fields = hop_key(
-            source.device,
-            device,
-            op=first.op,
-            loc=first.loc,
-            forward_loc=first.forward_loc,
-            producer=producer,
-            producer_op=source.op,
-            producer_loc=source.loc,
-            consumers=[op.name for op in consumers],
-            size=self._bytes(shape),
-            dtype=self._dtype,
-            shape=shape or (),
-            kind="copy",
-            basis="estimated" if shape is not None else "unknown",
+            HopProducer(source.device, source.op, source.loc, producer, source.requested),
+            HopConsumer(device, first.op, first.loc, first.requested, first.forward_loc, names),
+            HopTensor(self._bytes(shape), self._dtype, shape or (), basis),
+            "copy",
             graph=self.id,
-            requested=first.requested,
-            producer_requested=source.requested,
             facts=facts,
         )
         return self._recording.key(("graph hop", self.id, producer, output, device), "hop", fields)

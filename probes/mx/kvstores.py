@@ -12,7 +12,7 @@ from typing import Any, Optional
 
 from ..trace.frames import PASSING, stands_for
 from ..trace.guard import Guard
-from ..trace.hop import MAKE_ROOM, hop_key
+from ..trace.hop import MAKE_ROOM, HopConsumer, HopProducer, HopTensor, hop_key
 from ..trace.recording import Recording
 from ..trace.schema import CollectiveFields, HopFacts
 from . import steps
@@ -184,19 +184,14 @@ class Kvstores:
             if served:  # neither holds for what goes over the network
                 known.pop("summed_on", None)
                 known.pop("within", None)
+            pulled = op == "kvstore pull"
+            maker, made = ("kvstore", loc) if pulled else (self._maker(array), mark.loc)
+            dtype, shape = self._arrays.dtype(array.handle)[0], self._arrays.shape(array.handle)
             fields = hop_key(
-                src,
-                dst,
-                op=op,
-                loc=loc,
-                producer_op="kvstore" if op == "kvstore pull" else self._maker(array),
-                producer=name,
-                producer_loc=loc if op == "kvstore pull" else mark.loc,
-                size=size,
-                dtype=self._arrays.dtype(array.handle)[0],
-                shape=self._arrays.shape(array.handle),
-                kind="copy",
-                basis="inferred",
+                HopProducer(src, maker, made, name),
+                HopConsumer(dst, op, loc),
+                HopTensor(size, dtype, shape, "inferred"),
+                "copy",
                 facts=known,
             )
             plan.keys.append(self._recording.key(("kvstore", op, identity, src, dst), "hop", fields))

@@ -48,8 +48,6 @@ class Mark:
         requested: str = "",
         size: int = 0,
         total: Optional[Any] = None,
-        origin: Optional[Origin] = None,
-        moved: Optional[Moved] = None,
     ) -> None:
         """`total` is the [in use, peak] of the device that `size` bytes are counted in."""
         self.op = op
@@ -58,9 +56,9 @@ class Mark:
         self.requested = requested
         self.bytes = size
         self.total: list[int] = total if total is not None else [0, 0]
-        self.origin = origin
+        self.origin: Optional[Origin] = None
         """For an array of the host: whose value it waits for, because it was copied from there."""
-        self.moved = moved
+        self.moved: Optional[Moved] = None
         """For what a copy brought, or only another shape of that: where from."""
         self.filled = False
         """One of them got new values in its place, or may get them without being seen."""
@@ -70,20 +68,30 @@ class Mark:
         self.base: Optional[Mark] = None
         """For a view: the mark of what it is a view of."""
 
+    def holding(
+        self,
+        origin: Optional[Origin],
+        moved: Optional[Moved],
+        size: int = 0,
+        total: Optional[list[int]] = None,
+        device: str = "",
+    ) -> Mark:
+        """Return a new mark of the same op and line for what holds these values, by default on its device."""
+        mark = Mark(self.op, self.loc, device or self.device, self.requested, size, total)
+        mark.origin = origin
+        mark.moved = moved
+        return mark
+
     def view(self) -> Mark:
         """The same for an array that shares the memory: it holds nothing itself."""
         if self._view is None:
-            self._view = Mark(
-                self.op, self.loc, self.device, self.requested, 0, None, self.origin, self.moved
-            )
+            self._view = self.holding(self.origin, self.moved)
             self._view.base = self.base or self
         return self._view
 
     def of_one(self) -> Mark:
         """The same for one array alone, until it gets new values."""
-        mark = Mark(
-            self.op, self.loc, self.device, self.requested, self.bytes, self.total, self.origin, self.moved
-        )
+        mark = self.holding(self.origin, self.moved, self.bytes, self.total)
         mark.base, mark.sent = self.base, {}
         if self._view is not None:
             mark.view()  # one of those views may be of it

@@ -71,9 +71,8 @@ class Ops:
                         device = mark.device
                     elif mark.device is not device:
                         mixed = True
-                entry = None
-                if device is not None and out is None and not mixed:
-                    entry = entries.get((name, location, device))
+                simple = device is not None and out is None and not mixed
+                entry = entries.get((name, location, device)) if simple else None
                 if entry is None or entry.apart or type(outputs) is list:
                     self._unusual(name, inputs, outputs, out, location, device, mixed)
                     return
@@ -87,25 +86,35 @@ class Ops:
                     tape.made(inputs, (outputs,), entry.forward)
                 made = entry.made_from.get(mark)
                 if made is None:
-                    if device is HOST:
-                        self.from_nothing.taken(entry.name, location, inputs)
-                    moved = mark.moved if entry.moves else None
-                    made = self._sized(entry, outputs.handle, self._origin(device, inputs, location), moved)
-                    # What nothing is known of may have any size next time; a mark of its own has none.
-                    if mark.op != "?" and mark.sent is None:
-                        entry.made_from[mark] = made
+                    made = self._first_made(entry, mark, inputs, outputs.handle, location)
                 marks[outputs.handle.value] = made
-                size = made.bytes
-                if size:
-                    total = made.total
-                    size += total[0]
-                    total[0] = size
-                    if size > total[1]:  # noqa: PLR1730 - a call of max costs more than all the rest here
-                        total[1] = size
+                total = made.total
+                size = made.bytes + total[0]
+                total[0] = size
+                if size > total[1]:  # noqa: PLR1730 - a call of max costs more than all the rest here
+                    total[1] = size
             except Exception as error:  # noqa: BLE001 - the program's op must not fail by it
                 recording.failed("operators", error)
 
         return invoked
+
+    def _first_made(
+        self, entry: Entry, mark: Mark, inputs: Sequence[Any], handle: Any, location: int
+    ) -> Mark:
+        """Mark of what an op at a known line made of inputs that are new there; `mark` is that of the last.
+
+        The mark is kept, so that the next time one look-up finds it.
+        """
+        device = entry.mark.device
+        if device is HOST:
+            self.from_nothing.taken(entry.name, location, inputs)
+        moved = mark.moved if entry.moves else None
+        origin = self._origin(device, inputs, location)
+        made = self._marked(entry, self.arrays.size(handle), device, origin, moved)
+        # What nothing is known of may have any size next time; a mark of its own has none.
+        if mark.op != "?" and mark.sent is None:
+            entry.made_from[mark] = made
+        return made
 
     def _unusual(
         self,
@@ -122,8 +131,8 @@ class Ops:
         if not group:
             # Without outputs, as `reset_arrays` of `zero_grad`, it writes to what it is given.
             group = out = inputs
-            if not group:
-                return
+        if not group:
+            return
         fresh = group[0].handle.value not in self.arrays.marks
         if out is not None:
             first = self._filled(name, group[0].handle)
@@ -131,13 +140,9 @@ class Ops:
             device = first
         elif device is None:
             device = self.arrays.device(group[0].handle)
-        identity = (name, location, device)
-        entry = self._entries.get(identity)
+        entry = self._entries.get((name, location, device))
         if entry is None:
-            entry = self._entries[identity] = self._define(name, location, device, inputs)
-            taken = inputs if out is None else (*inputs, *group)
-            self.without_context.ran(entry.name, location, device, taken)
-            self.from_nothing.ran(entry.name, location, device, taken)
+            entry = self._define(name, location, device, inputs, () if out is None else group)
         self.recording.happened(entry.key, "op")
         copy = None
         if entry.copies:
@@ -150,25 +155,57 @@ class Ops:
             self.tape.made(inputs, group, entry.forward, copy)
         origin, moved = self._origin(device, inputs, location), None
         if entry.copies or entry.moves:
-            source = self.arrays.mark(inputs[0].handle)
-            moved = source.moved if self.arrays.told_of(inputs[0].handle) else None
-            if entry.copies and source.device is not device:
-                moved = (source.device, location)
-                origin = Origin(*moved) if device is HOST else origin
-            if not self.arrays.told_of(group[0].handle):
-                moved = None
-        for output in group:
-            if out is None:
-                mark = self._sized(entry, output.handle, origin, moved)
-            else:  # new values in an array that keeps its place and size
-                old = self.arrays.mark(output.handle)
-                size = old.bytes or self.arrays.size(output.handle)
-                mark = self._marked(entry, size, old.device, origin, moved)
-                if fresh:  # as `copyto` makes it: no view of it can be there yet
-                    self.arrays.marks.pop(output.handle.value, None)
-            self.arrays.made(output.handle, mark)
-            if out is not None:
-                self.arrays.overwritten(output.handle, entry.name, inputs[0] if inputs else None, location)
+            origin, moved = self._handed_on(entry, inputs[0].handle, group[0].handle, origin)
+        if out is None:
+            self._created(entry, group, origin, moved)
+        else:
+            self._written(entry, inputs, group, fresh, origin, moved)
+
+    def _handed_on(
+        self, entry: Entry, source: Any, target: Any, origin: Optional[Origin]
+    ) -> tuple[Optional[Origin], Optional[Moved]]:
+        """The origin, and where from, of values that an op copies or only gives another shape."""
+        device, location = entry.mark.device, entry.mark.loc
+        mark = self.arrays.marks[source.value]
+        moved = mark.moved if self.arrays.told_of(source) else None
+        if entry.copies and mark.device is not device:
+            moved = (mark.device, location)
+            origin = Origin(*moved) if device is HOST else origin
+        return origin, moved if self.arrays.told_of(target) else None
+
+    def _created(
+        self, entry: Entry, outputs: Sequence[Any], origin: Optional[Origin], moved: Optional[Moved]
+    ) -> None:
+        """An op made these arrays anew."""
+        arrays, device = self.arrays, entry.mark.device
+        for output in outputs:
+            size = arrays.size(output.handle)
+            arrays.made(output.handle, self._marked(entry, size, device, origin, moved))
+
+    def _written(
+        self,
+        entry: Entry,
+        inputs: Sequence[Any],
+        outputs: Sequence[Any],
+        fresh: bool,
+        origin: Optional[Origin],
+        moved: Optional[Moved],
+    ) -> None:
+        """An op gave new values to these arrays, which keep their place and size.
+
+        `fresh`: of none of them was anything known, as of those that `copyto` makes.
+        """
+        arrays, location = self.arrays, entry.mark.loc
+        marks = arrays.marks
+        value = inputs[0] if inputs else None
+        for output in outputs:
+            handle = output.handle
+            old = marks.get(handle.value) or arrays.mark(handle)
+            mark = self._marked(entry, old.bytes or arrays.size(handle), old.device, origin, moved)
+            if fresh:  # no view of it can be there yet
+                marks.pop(handle.value, None)
+            arrays.made(handle, mark)
+            arrays.overwritten(handle, entry.name, value, location)
 
     def _filled(self, name: Any, handle: Any) -> str:
         """Where the array lies that an op was given for its values.
@@ -185,26 +222,24 @@ class Ops:
         self.arrays.marks[handle.value] = Mark("?", 0, inside)
         return inside
 
-    def _sized(self, entry: Entry, handle: Any, origin: Optional[Origin], moved: Optional[Moved]) -> Mark:
-        """The mark of what an op made anew."""
-        return self._marked(entry, self.arrays.size(handle), entry.mark.device, origin, moved)
-
     def _marked(
         self, entry: Entry, size: int, device: str, origin: Optional[Origin], moved: Optional[Moved]
     ) -> Mark:
         mark = entry.marks.get((size, device, origin, moved))
         if mark is None:
-            plain, total = entry.mark, self.arrays.totals[device]
-            mark = Mark(plain.op, plain.loc, device, plain.requested, size, total, origin, moved)
+            mark = entry.mark.holding(origin, moved, size, self.arrays.totals[device], device)
             entry.marks[(size, device, origin, moved)] = mark
         return mark
 
-    def _define(self, name: Any, location: int, device: str, inputs: Sequence[Any]) -> Entry:
-        text = self.names.get(name, name) if isinstance(name, int) else name
+    def _define(
+        self, name: Any, location: int, device: str, inputs: Sequence[Any], written: Sequence[Any]
+    ) -> Entry:
+        """What is constant for an op that runs at a line for the first time; `written` was there before."""
+        text = str(self.names.get(name, name) if isinstance(name, int) else name)
         scope = scope_device()
         requested = device if not inputs and (scope == device or device != HOST) else ""
         fields = OpFields(
-            op=str(text),
+            op=text,
             device=device,
             requested=requested,
             loc=location,
@@ -212,9 +247,12 @@ class Ops:
             scope_loc=scope_line() if requested else 0,
         )
         key = self.recording.key(("op", text, device, location), "op", fields)
-        return Entry(
-            str(text), key, Mark(str(text), location, device, requested, 0, self.arrays.totals[device])
-        )
+        entry = Entry(text, key, Mark(text, location, device, requested, 0, self.arrays.totals[device]))
+        self._entries[(name, location, device)] = entry
+        taken = (*inputs, *written)
+        self.without_context.ran(text, location, device, taken)
+        self.from_nothing.ran(text, location, device, taken)
+        return entry
 
     def _origin(self, device: str, inputs: Sequence[Any], location: int) -> Optional[Origin]:
         """Where the value of what the host makes of these comes from; None on other devices: they hold it."""

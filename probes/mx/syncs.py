@@ -12,7 +12,7 @@ from typing import Any, Optional
 
 from ..trace.frames import PASSING, drop_frame, stands_for
 from ..trace.guard import Guard
-from ..trace.hop import HOST, hop_key
+from ..trace.hop import HOST, HopConsumer, HopProducer, HopTensor, hop_key
 from ..trace.recording import Recording, clock
 from ..trace.schema import SyncFields
 from .arrays import Arrays
@@ -92,18 +92,10 @@ class Syncs:
         key = self._pulls.get(identity)
         if key is None:
             fields = hop_key(
-                device,
-                HOST,
-                op="Python",
-                loc=location,
-                producer_op=mark.op,
-                producer_loc=mark.loc,
-                consumers=[kind],
-                size=self._arrays.size(handle),
-                dtype=self._arrays.dtype(handle)[0],
-                shape=shape,
-                kind="pull",
-                producer_requested=mark.requested,
+                HopProducer(device, mark.op, mark.loc, requested=mark.requested),
+                HopConsumer(HOST, "Python", location, names=[kind]),
+                HopTensor(self._arrays.size(handle), self._arrays.dtype(handle)[0], shape),
+                "pull",
                 facts={"sync": kind},
             )
             key = self._pulls[identity] = self._recording.key(("pull", *identity), "hop", fields)

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any, Callable, Optional
 
-from ..trace.hop import COPIED_BACK, hop_key
+from ..trace.hop import COPIED_BACK, HopConsumer, HopProducer, HopTensor, hop_key
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from ..trace.schema import MarkFields, OpFields
 from .arrays import Arrays
@@ -143,7 +143,7 @@ class Tape(threading.local):
         recording, exact = self._recording, self._exact
         counts = recording.counts
         inferred = exact is None or not exact.running
-        waiting = [node for node in map(self._nodes.get, heads) if node is not None]
+        waiting = list(filter(None, map(self._nodes.get, heads)))
         if self._arrays.apart is not None and self._arrays.apart.on:
             self._tell_together(waiting, location)
         seen = set(map(id, waiting))
@@ -168,11 +168,15 @@ class Tape(threading.local):
                     seen.add(id(parent))
                     waiting.append(parent)
         if not retain:
-            # Other threads have theirs in the same table: copied at once, not walked through.
-            for address, node in list(self._nodes.items()):
-                if id(node) in seen:
-                    self._nodes.pop(address, None)
-            self._made = 0
+            self._forget_reached(seen)
+
+    def _forget_reached(self, reached: set[int]) -> None:
+        """Forget the nodes that a backward pass reached, by their ids."""
+        # Other threads have theirs in the same table: copied at once, not walked through.
+        for address, node in list(self._nodes.items()):
+            if id(node) in reached:
+                self._nodes.pop(address, None)
+        self._made = 0
 
     def _tell_together(self, heads: Sequence[Node], location: int) -> None:
         """Tell, the first times at a line, of the devices that one loss depends on."""
@@ -211,17 +215,10 @@ class Tape(threading.local):
             for extent in shape:
                 size *= extent
             fields = hop_key(
-                dst,
-                src,
-                op=f"{producer} (backward)",
-                loc=location,
-                producer_op=f"{forward.name} (backward)",
-                size=size,
-                dtype=dtype[0],
-                shape=shape,
-                kind="copy",
-                forward_loc=forward.loc,
-                basis="inferred",
+                HopProducer(dst, f"{forward.name} (backward)"),
+                HopConsumer(src, f"{producer} (backward)", location, forward_loc=forward.loc),
+                HopTensor(size, dtype[0], shape, "inferred"),
+                "copy",
                 facts={"copy_call": COPIED_BACK, "within": BACKWARD},
             )
             key = self._keys[identity] = self._recording.key(identity, "hop", fields)

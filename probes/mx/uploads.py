@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from ..trace.hop import HOST, hop_key
+from ..trace.hop import HOST, HopConsumer, HopProducer, HopTensor, hop_key
 from ..trace.pulled import PulledArrays
 from ..trace.recording import Recording
 from .arrays import Arrays
@@ -40,17 +40,10 @@ class Uploads:
             key = 0
             if device is not HOST:
                 fields = hop_key(
-                    HOST,
-                    device,
-                    op="Python",
-                    loc=location,
-                    producer_op="Python",
-                    producer_loc=location if pulled is None else pulled.loc,
-                    size=size,
-                    dtype=dtype[0],
-                    shape=shape,
-                    kind="upload",
-                    requested=device,
+                    HopProducer(HOST, "Python", location if pulled is None else pulled.loc),
+                    HopConsumer(device, "Python", location, requested=device),
+                    HopTensor(size, dtype[0], shape),
+                    "upload",
                     facts=None if pulled is None else pulled.facts,
                 )
                 key = self.recording.key(identity, "hop", fields)

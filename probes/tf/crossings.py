@@ -5,9 +5,9 @@ The copy is kept beside the tensor, so that what takes the tensor there once mor
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..trace.hop import hop_key, is_host, memory_of
+from ..trace.hop import HopConsumer, HopProducer, HopTensor, hop_key, is_host, memory_of
 from ..trace.recording import SINGLE_EVENTS, Recording, clock
 from ..trace.schema import HopFields
 from .gradients import current as gradient
@@ -23,6 +23,16 @@ _HANDLE_TYPES = (_RESOURCE, 21)
 """DataType of resource and variant handles."""
 _MADE_OF_ARRAYS = {"Const", *HANDING_ON}
 """By what an array that Python took may have become a tensor as it was."""
+
+
+class _Input(NamedTuple):
+    """An input of an eager op."""
+
+    tensor: Any
+    slot: int
+    mark: Mark
+    beside: str
+    """Variable or other resource of the op's device among the inputs before it; '' where there is none."""
 
 
 class Crossings:
@@ -67,9 +77,9 @@ class Crossings:
         identity = (place, id(mark), moved, pulled)
         key = self._at.get(place) if mark is UNRECORDED else self._known.get(identity)
         if key is None:
-            key = self._known[identity] = self._at[place] = self._crossing(
-                tensor, index, mark, own, forward, full_device, beside, scope
-            )
+            taken = _Input(tensor, index, mark, beside)
+            key = self._crossing(taken, own, forward, full_device, scope)
+            self._known[identity] = self._at[place] = key
         if key:
             counts = self.recording.counts
             count = counts[key] + 1
@@ -77,18 +87,9 @@ class Crossings:
             if count <= SINGLE_EVENTS:
                 self.recording.event("hop", clock(), 0, key)
 
-    def _crossing(
-        self,
-        tensor: Any,
-        index: int,
-        mark: Mark,
-        own: Mark,
-        forward: int,
-        full_device: str,
-        beside: str,
-        scope: str,
-    ) -> int:
+    def _crossing(self, taken: _Input, own: Mark, forward: int, full_device: str, scope: str) -> int:
         """The key of a hop, or 0 where nothing is copied: the kernel takes this input on the host."""
+        tensor, index, mark, beside = taken
         op_type, location = own[0], own[1]
         device, source = short_device(full_device), short_device(tensor.backing_device)
         on_host = reads_on_host(op_type, index, tensor.dtype, device)
@@ -171,16 +172,8 @@ def crossing_fields(
 ) -> HopFields:
     """What a hop's key holds of a tensor with this mark that goes to an op of the code."""
     return hop_key(
-        source,
-        device,
-        op=op_type,
-        loc=location,
-        producer=mark[2],
-        producer_op=mark[0],
-        producer_loc=mark[1],
-        size=tensor_bytes(tensor),
-        dtype=tensor.dtype.name,
-        shape=tensor.shape,
-        kind="copy",
-        producer_requested=mark[3],
+        HopProducer(source, mark[0], mark[1], mark[2], mark[3]),
+        HopConsumer(device, op_type, location),
+        HopTensor(tensor_bytes(tensor), tensor.dtype.name, tensor.shape),
+        "copy",
     )

@@ -34,6 +34,8 @@ _MOST_USES = 6
 _MOST_EDGES = 12
 """Makers that one input of one record is noted with; a loop over layers has many."""
 _RESOURCE = 20
+_At = tuple[int, int, str]
+"""(location, that of the forward op or 0, device requested for the forward op)."""
 
 
 class Scopes(threading.local):
@@ -72,20 +74,21 @@ class Dataflow:
 
     def op(self, op_type: str, inputs: Sequence[Any], attrs: Any, outputs: Sequence[Any], scope: str) -> None:
         """An eager op ran; `scope` is the device that was asked for."""
-        forward = (gradient.forward_loc, short_device(gradient.forward_requested))
         location = gradient.loc if gradient.forward_loc else self.recording.sites.current(2)
+        at = (location, gradient.forward_loc, short_device(gradient.forward_requested))
         types = self._types.of(op_type, attrs, inputs)
-        self._ran(op_type, types, inputs, outputs, scope, location, forward, "")
+        self._ran(op_type, types, inputs, outputs, scope, at)
 
     def call(self, name: str, inputs: Sequence[Any], outputs: Optional[Sequence[Any]], scope: str) -> None:
         """A traced function was called by its runtime's name."""
-        location = self.recording.sites.current(2)
-        self._ran(name, {}, inputs, outputs or (), scope, location, (0, ""), name)
+        at = (self.recording.sites.current(2), 0, "")
+        self._ran(name, {}, inputs, outputs or (), scope, at, name)
 
     def constant(self, tensor: Any, scope: str) -> None:
         """Python or numpy data became a tensor by a call that makes one."""
         types = {"dtype": tensor.dtype.name}
-        self._ran("_EagerConst", types, (), (tensor,), scope, self.recording.sites.current(2), (0, ""), "")
+        at = (self.recording.sites.current(2), 0, "")
+        self._ran("_EagerConst", types, (), (tensor,), scope, at)
 
     def pulled(self, tensor: Any, kind: str, location: int) -> None:
         """Python took a tensor's value at a location."""
@@ -115,9 +118,8 @@ class Dataflow:
         inputs: Sequence[Any],
         outputs: Sequence[Any],
         scope: str,
-        location: int,
-        forward: tuple[int, str],
-        function: str,
+        at: _At,
+        function: str = "",
     ) -> None:
         requested = short_device(scope)
         beside = self.scopes.beside(scope)
@@ -127,7 +129,7 @@ class Dataflow:
         )
         # Several variables that one line makes are several things, each with its name.
         which = len(self._handles) if op_type == "VarHandleOp" else 0
-        identity = (op_type, _frozen(types), requested, beside, location, forward, resources, which)
+        identity = (op_type, _frozen(types), requested, beside, at, resources, which)
         with self._lock:
             number = self._known.get(identity)
             if number is None:
@@ -141,8 +143,8 @@ class Dataflow:
                         "types": types,
                         "requested": "" if beside is not None else requested,
                         "beside": beside,
-                        "loc": self._site(location),
-                        "forward": [self._site(forward[0]), forward[1]],
+                        "loc": self._site(at[0]),
+                        "forward": [self._site(at[1]), at[2]],
                         "inputs": [],
                         "outputs": [_about(tensor) for tensor in outputs],
                         "count": 0,

@@ -71,7 +71,7 @@ def _of_each_op(recording: Recording) -> None:
     original: Callable[..., Any] = backprop._gradient_function
 
     @stands_for(original)
-    def gradient_function(
+    def gradient_function(  # noqa: PLR0913 - the signature with which TensorFlow's C++ tape calls it
         op_name: Any,
         attr_tuple: Any,
         num_inputs: Any,

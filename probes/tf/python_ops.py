@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..trace.frames import PASSING, stands_for
-from ..trace.hop import HOST, IN_GRAPH, hop_key, is_host
+from ..trace.hop import HOST, IN_GRAPH, HopConsumer, HopProducer, HopTensor, hop_key, is_host
 from ..trace.recording import Recording
 from ..trace.schema import SyncFields
 from .functions import Functions
@@ -91,25 +91,18 @@ class PythonOps:
         fields = SyncFields(device=device, kind=IN_GRAPH, loc=location, bytes=size, basis="measured")
         self.recording.happened(self.recording.key(identity, "sync", fields), "sync", times=times)
         for position, (dtype, shape, part) in enumerate(taken):
-            known = position < len(home.makers)
-            maker, note = home.makers[position] if known else ("", NO_NOTE)
-            hop = hop_key(
-                device,
-                HOST,
-                op="Python",
-                loc=location,
-                producer=maker,
-                producer_op=note.type or "?",
-                producer_loc=note.loc,
-                consumers=[IN_GRAPH],
-                size=part,
-                dtype=dtype,
-                shape=shape,
-                kind="pull",
-                producer_requested=note.requested,
-                facts={"sync": IN_GRAPH},
-            )
-            key = self.recording.key((*identity, position), "hop", hop)
+            key = self.recording.known_key((*identity, position))
+            if key is None:
+                known = position < len(home.makers)
+                maker, note = home.makers[position] if known else ("", NO_NOTE)
+                hop = hop_key(
+                    HopProducer(device, note.type or "?", note.loc, maker, note.requested),
+                    HopConsumer(HOST, "Python", location, names=[IN_GRAPH]),
+                    HopTensor(part, dtype, shape),
+                    "pull",
+                    facts={"sync": IN_GRAPH},
+                )
+                key = self.recording.key((*identity, position), "hop", hop)
             self.recording.happened(key, "hop", times=times)
 
 

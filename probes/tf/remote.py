@@ -11,7 +11,7 @@ import threading
 from typing import Any, NamedTuple, Optional
 
 from ..trace.guard import is_own
-from ..trace.hop import hop_key
+from ..trace.hop import HopConsumer, HopProducer, HopTensor, hop_key
 from ..trace.left_graphs import ENDING, remove_graphs
 from ..trace.recording import Recording, clock
 from .dumped import Dumps
@@ -156,20 +156,11 @@ class Remote:
         if key is None:
             note = self.notes.get(name)
             fields = hop_key(
-                src,
-                dst,
-                op=note.label if note else name,
-                loc=location,
-                producer=mark[2],
-                producer_op=mark[0],
-                producer_loc=mark[1],
-                size=tensor_bytes(tensor),
-                dtype=tensor.dtype.name,
-                shape=shape,
-                kind="copy",
-                basis="inferred",  # TensorFlow's rule for remote calls; nothing tells of the copy
-                requested=dst,
-                producer_requested=mark[3],
+                HopProducer(src, mark[0], mark[1], mark[2], mark[3]),
+                HopConsumer(dst, note.label if note else name, location, requested=dst),
+                # Inferred: TensorFlow's rule for remote calls; no record of it shows the copy.
+                HopTensor(tensor_bytes(tensor), tensor.dtype.name, shape, "inferred"),
+                "copy",
             )
             key = self.recording.key(identity, "hop", fields)
         return key

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Optional
 
 from ..trace.frames import PASSING, stands_for
-from ..trace.hop import HOST, hop_key, is_host
+from ..trace.hop import HOST, HopConsumer, HopProducer, HopTensor, hop_key, is_host
 from ..trace.pulled import PulledArrays
 from ..trace.recording import Recording, clock
 from ..trace.schema import DeviceFacts, SyncFields
@@ -42,6 +42,18 @@ class _Session(NamedTuple):
     """Where the graph of a run has its ops: name -> (number, device)."""
 
 
+class _Run(NamedTuple):
+    """A run that is over."""
+
+    targets: Any
+    fetches: Any
+    feeds: Any
+    """Tensors' references, each with the numpy data that it was fed."""
+    values: Any
+    """What it gave for the fetches."""
+    dur: int
+
+
 class Sessions:
     """Records the runs of this process's sessions."""
 
@@ -53,21 +65,8 @@ class Sessions:
         """Whether the session's ops run in this process."""
         return self._known(session) is not None
 
-    def ran(
-        self,
-        session: Any,
-        targets: Any,
-        fetches: Any,
-        feeds: Any,
-        values: Any,
-        dur: int,
-        location: int,
-        graph: Optional[SessionGraph],
-    ) -> None:
-        """A run is over and gave `values` for `fetches`; `feeds` are tensors' references with numpy data.
-
-        `graph` is what was run, None where it is not known.
-        """
+    def ran(self, session: Any, run: _Run, location: int, graph: Optional[SessionGraph]) -> None:
+        """A run is over; `graph` is what was run, None where it is not known."""
         known = self._known(session)
         if known is None:
             return
@@ -75,18 +74,18 @@ class Sessions:
             self.recording.unseen(_INSIDE, _TOLD)
         else:
             known = known._replace(nodes=graph.placed.nodes)
-        for reference, value in feeds.items():
+        for reference, value in run.feeds.items():
             tensor = reference.deref()
             sent = graph.fed.get(tensor.name) if graph is not None else None
             self._fed(sent if sent is not None else _taken_on(known, tensor), tensor, value, location)
         purpose = purpose_of(self.recording, sys._getframe(2))
         # One wait for all of them: told of the first that a device other than the host made.
-        homes = [_device(known, [tensor.op]) for tensor in fetches]
+        homes = [_device(known, [tensor.op]) for tensor in run.fetches]
         waited = next((at for at, home in enumerate(homes) if home and not is_host(home)), 0)
-        for at, (tensor, value) in enumerate(zip(fetches, values)):
-            self._fetched(homes[at], tensor, value, location, purpose, dur if at == waited else 0)
+        for at, (tensor, value) in enumerate(zip(run.fetches, run.values)):
+            self._fetched(homes[at], tensor, value, location, purpose, run.dur if at == waited else 0)
         # The caller's own count, so that a run is one step however many optimizers it applies.
-        if any(applies(op) for op in (*targets, *(tensor.op for tensor in fetches))):
+        if any(applies(op) for op in (*run.targets, *(tensor.op for tensor in run.fetches))):
             self.recording.stepped(loc=location)
 
     def unseen(self, session: Any) -> None:
@@ -135,23 +134,18 @@ class Sessions:
         self.recording.happened(self.recording.key(identity, "sync", fields), "sync", dur)
         if is_host(device):
             return
-        hop = hop_key(
-            device,
-            HOST,
-            op="Python",
-            loc=location,
-            producer=tensor.op.name,
-            producer_op=tensor.op.type,
-            producer_loc=_line(tensor),
-            consumers=[kind],
-            size=size,
-            dtype=dtype,
-            shape=shape,
-            kind="pull",
-            producer_requested=short_device(tensor.op.device),
-            facts={"sync": kind},
-        )
-        self.recording.happened(self.recording.key(("pull", identity), "hop", hop), "hop", dur)
+        key = self.recording.known_key(("pull", identity))
+        if key is None:
+            op = tensor.op
+            hop = hop_key(
+                HopProducer(device, op.type, _line(tensor), op.name, short_device(op.device)),
+                HopConsumer(HOST, "Python", location, names=[kind]),
+                HopTensor(size, dtype, shape),
+                "pull",
+                facts={"sync": kind},
+            )
+            key = self.recording.key(("pull", identity), "hop", hop)
+        self.recording.happened(key, "hop", dur)
         if hasattr(value, "ctypes"):
             self._pulled.took(value, device, location)
 
@@ -170,22 +164,19 @@ class Sessions:
         dtype, shape, size = tensor.dtype.base_dtype.name, _shape(value), value.nbytes
         pulled = self._pulled.origin(value)
         identity = ("fed", device, tensor.name, location, dtype, shape, pulled)
-        fields = hop_key(
-            HOST,
-            device,
-            op=tensor.op.type,
-            loc=location,
-            producer=tensor.op.name,
-            producer_op="Python",
-            producer_loc=pulled.loc if pulled is not None else location,
-            consumers=[op.name for op in tensor.consumers()],
-            size=size,
-            dtype=dtype,
-            shape=shape,
-            kind="upload",
-            facts=pulled.facts if pulled is not None else None,
-        )
-        self.recording.happened(self.recording.key(identity, "hop", fields), "hop")
+        key = self.recording.known_key(identity)
+        if key is None:
+            made = pulled.loc if pulled is not None else location
+            names = [op.name for op in tensor.consumers()]
+            fields = hop_key(
+                HopProducer(HOST, "Python", made, tensor.op.name),
+                HopConsumer(device, tensor.op.type, location, names=names),
+                HopTensor(size, dtype, shape),
+                "upload",
+                facts=pulled.facts if pulled is not None else None,
+            )
+            key = self.recording.key(identity, "hop", fields)
+        self.recording.happened(key, "hop")
 
 
 def applies(op: Any) -> bool:
@@ -264,7 +255,7 @@ def install(recording: Recording, functions: Functions) -> None:
             recording.windows.forbid()
             location = recording.sites.current()
             graph = graphs.ran(self, targets, fetches, feeds, start, dur, location)
-            sessions.ran(self, targets, fetches, feeds, values, dur, location, graph)
+            sessions.ran(self, _Run(targets, fetches, feeds, values, dur), location, graph)
         return values
 
     @stands_for(make)

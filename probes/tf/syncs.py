@@ -19,6 +19,9 @@ from ..trace.hop import (
     LOGS,
     ON_BATCH,
     OWN_THREAD,
+    HopConsumer,
+    HopProducer,
+    HopTensor,
     hop_key,
     is_host,
 )
@@ -243,19 +246,10 @@ def _pull(recording: Recording, tensor: Any, device: str, kind: str, location: i
     key = recording.known_key(place if mark is UNRECORDED else identity)
     if key is None:
         fields = hop_key(
-            device,
-            HOST,
-            op="Python",
-            loc=location,
-            producer=mark[2],
-            producer_op=mark[0],
-            producer_loc=mark[1],
-            consumers=[kind],
-            size=tensor_bytes(tensor),
-            dtype=tensor.dtype.name,
-            shape=shape,
-            kind="pull",
-            producer_requested=mark[3],
+            HopProducer(device, mark[0], mark[1], mark[2], mark[3]),
+            HopConsumer(HOST, "Python", location, names=[kind]),
+            HopTensor(tensor_bytes(tensor), tensor.dtype.name, shape),
+            "pull",
             facts={"sync": kind},
         )
         key = recording.key(identity, "hop", fields)

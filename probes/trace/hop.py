@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import NamedTuple, Optional
 
 from .schema import HopFacts, HopFields
 
@@ -38,64 +38,81 @@ LIBRARYS_OWN = frozenset({END_OF_DATA, DISPATCH, OWN_THREAD, LOGS, GRADIENTS})
 """Syncs that nobody who calls the library can leave out."""
 
 
-def hop_key(
-    src: str,
-    dst: str,
-    *,
-    op: str,
-    loc: int,
-    producer_op: str,
-    size: Optional[int],
-    dtype: str,
-    shape: Sequence[int],
-    kind: str,
-    producer: str = "",
-    producer_loc: int = 0,
-    forward_loc: int = 0,
-    consumers: Sequence[str] = (),
-    basis: str = "estimated",
-    graph: int = 0,
-    requested: str = "",
-    producer_requested: str = "",
-    facts: Optional[HopFacts] = None,
-    src_memory: str = "",
-    dst_memory: str = "",
-) -> HopFields:
-    """Return all required fields; `kind` is copy, upload, pull or arg, sizes are bytes of one transfer.
+class HopProducer(NamedTuple):
+    """Where a tensor comes from."""
 
-    An endpoint's memory is its own unless it is the host or said otherwise.
-    """
+    device: str
+    op: str
+    """Type of the op that created it."""
+    loc: int = 0
+    name: str = ""
+    """Name of that op, or of a variable; '' for its type."""
+    requested: str = ""
+    memory: str = ""
+    """Memory that it leaves; '' for the device's own, which is the host's where the device is the host."""
+
+
+class HopConsumer(NamedTuple):
+    """Where a tensor goes."""
+
+    device: str
+    op: str
+    """Type of the op that takes it."""
+    loc: int
+    requested: str = ""
+    forward_loc: int = 0
+    names: Sequence[str] = ()
+    """Names of the ops that take it; () for the type."""
+    memory: str = ""
+    """As the producer's."""
+
+
+class HopTensor(NamedTuple):
+    """What is transferred."""
+
+    size: Optional[int]
+    """Bytes of one transfer."""
+    dtype: str
+    shape: Sequence[int]
+    basis: str = "estimated"
+
+
+def hop_key(
+    producer: HopProducer,
+    consumer: HopConsumer,
+    tensor: HopTensor,
+    kind: str,
+    *,
+    graph: int = 0,
+    facts: Optional[HopFacts] = None,
+) -> HopFields:
+    """Return all required fields; `kind` is copy, upload, pull or arg."""
     return {
-        "src": src,
-        "dst": dst,
-        "src_memory": src_memory or memory_of(src),
-        "dst_memory": dst_memory or memory_of(dst),
-        "tensor": producer or f"{producer_op}:0",
-        "op": op,
-        "producer": producer or producer_op,
-        "producer_op": producer_op,
-        "consumers": list(consumers) or [op],
-        "bytes": size,
-        "dtype": dtype,
-        "shape": "x".join(map(str, shape)),
-        "loc": loc,
-        "producer_loc": producer_loc,
-        "forward_loc": forward_loc,
+        "src": producer.device,
+        "dst": consumer.device,
+        "src_memory": producer.memory or memory_of(producer.device),
+        "dst_memory": consumer.memory or memory_of(consumer.device),
+        "tensor": producer.name or f"{producer.op}:0",
+        "op": consumer.op,
+        "producer": producer.name or producer.op,
+        "producer_op": producer.op,
+        "consumers": list(consumer.names) or [consumer.op],
+        "bytes": tensor.size,
+        "dtype": tensor.dtype,
+        "shape": "x".join(map(str, tensor.shape)),
+        "loc": consumer.loc,
+        "producer_loc": producer.loc,
+        "forward_loc": consumer.forward_loc,
         "kind": kind,
-        "basis": basis,
+        "basis": tensor.basis,
         "graph": graph,
         "per_call": None,
         "in": None,
-        "requested": requested,
-        "assigned": dst,
-        "producer_requested": producer_requested,
+        "requested": consumer.requested,
+        "assigned": consumer.device,
+        "producer_requested": producer.requested,
         "facts": facts or {},
     }
-
-
-def hop_fields(src: str, dst: str, **given: Any) -> dict[str, Any]:
-    """Return the same as a plain dict, for readers, whose fields are open."""
-    return {**hop_key(src, dst, **given)}
 
 
 def is_host(device: str) -> bool:

@@ -140,10 +140,9 @@ def _wrap_functions(flow: Dataflow) -> None:
         flow.call(name, inputs, outputs, _scope())
         ran(self, ctx, name, inputs, outputs, *more)
 
-    def read_placed(recording: Any, function_graph: Any, owner: str, notes: Any, arguments: Any, *more: Any,
-                    **named: Any) -> Any:  # fmt: skip
-        flow.functions.placed(function_graph, owner, arguments)
-        return read(recording, function_graph, owner, notes, arguments, *more, **named)
+    def read_placed(recording: Any, function_graph: Any, owner: str, notes: Any, call: Any) -> Any:
+        flow.functions.placed(function_graph, owner, call.arguments)
+        return read(recording, function_graph, owner, notes, call)
 
     kept.traced, kept.ran = function_traced, function_ran
     module.read_placed = read_placed

@@ -27,10 +27,13 @@ from .scopes import current as current_scope
 from .scopes import of_another_thread
 from .variables import value_of
 
-Entry = tuple[int, Mark, Forward, bool, str, bool]
+Further = Callable[[Any, Any, Any, Mark, int, bool], Mark]
+"""What else there is to note of an op of some types, by its inputs, outputs, attributes, mark, line and
+whether it runs on the host; its outputs get the mark that this returns."""
+Entry = tuple[int, Mark, Forward, bool, str, bool, Optional[Further]]
 """Of an op at a line: its key, its outputs' mark, what the tape gets to know of it, whether its outputs
-take memory of their own, the device's full name as the one object that marks hold, and whether it is the
-host's."""
+take memory of their own, the device's full name as the one object that marks hold, whether it is the
+host's, and what else there is to note."""
 _SHARING = ("ReadVariableOp", "Identity", "Reshape")
 """Ops whose output is their input's memory again."""
 
@@ -59,6 +62,11 @@ class EagerOps:
         self._values: dict[tuple[int, int], Mark] = {}
         self._crossings = Crossings(recording, context.context)
         self._crossed = self._crossings.crossed
+        self._further: dict[str, Further] = {
+            **dict.fromkeys(HANDING_ON, self._handed_on),
+            "ReadVariableOp": self._read,
+            "VarHandleOp": self._variable,
+        }
         self._large: set[int] = set()
         """Ops that made a tensor worth counting as memory; the others are no longer asked after a while."""
 
@@ -83,70 +91,100 @@ class EagerOps:
                         output._hopscope = UNRECORDED
                     return outputs
                 self._windows.new()
-            self._types.add(op_type)
-            if type(op_type) is bytes:
-                op_type = op_type.decode()
-            if outputs:
-                device = outputs[0].device
-            elif inputs:
-                device = inputs[0].device
-            else:
-                device = self._context().device_name or "CPU:0"
-            # All ops of one backward pass have the line that asked for it: no need to walk to it each time.
-            forward = gradient.forward_loc
-            location = gradient.loc if forward else self._current_location()
-            wanted = gradient.forward_requested if forward else ""
-            if op_type == "ReadVariableOp":
-                # It runs where the variable lives, whatever each call's scope asks for.
-                wanted += self._context().device_name or ""
-            identity = (op_type, device, location, forward, wanted)
-            entry = self._ops.get(identity)
-            if entry is None:
-                entry = self._ops[identity] = self._define(op_type, attrs, device, location, forward, inputs)
-            key, mark, origin, keeps, device, on_host = entry
-            counts = self.recording.counts
-            count = counts[key] + 1
-            counts[key] = count
-            if count <= SINGLE_EVENTS:
-                self.recording.event("op", clock(), 0, key)
-                if count == SINGLE_EVENTS and key not in self._large:
-                    self._ops[identity] = (key, mark, origin, False, device, on_host)
-            if attrs and not forward:
-                forward_ops[id(attrs)] = origin
-            for tensor in inputs:
-                source = noted(tensor, "_hopscope")
-                if source is None:
-                    mark_direct_reads(sys._getframe(1), inputs, location, mark[3])
-                    source = noted(tensor, "_hopscope")
-                    if source is None:
-                        source = self._first_seen(tensor, op_type, location)
-                if source[4] is not device and (
-                    tensor.device != device or (not source[4] and _lies_elsewhere(tensor, source, device))
-                ):
-                    self._crossed(tensor, inputs, source, mark, forward, device)
-            if on_host:
-                self._awaits(inputs, outputs, device, location)
-            if op_type in HANDING_ON:
-                moved = _moved(inputs[0], device, location)
-                if moved is not None:
-                    outputs[0]._hopscope_moved = moved
-                elif on_host and noted(inputs[0], "_hopscope_pulled") is not None:
-                    outputs[0]._hopscope_pulled = inputs[0]._hopscope_pulled
-            elif op_type == "ReadVariableOp":
-                mark = self._value_of(inputs[0]._hopscope, mark)
-            elif op_type == "VarHandleOp":
-                mark = mark_of(op_type, location, _attribute(attrs, "shared_name"), mark[3], device)
-                outputs[0]._hopscope_live = self.live.variable(attrs, device)
-            for output in outputs:
-                output._hopscope = mark
-                if keeps:
-                    elements = output._num_elements()
-                    if elements >= SMALL_ELEMENTS:
-                        self._large.add(key)
-                        output._hopscope_live = self.live.tensor(output, device, elements)
+            self._ran(op_type, inputs, attrs, outputs)
         except Exception as error:  # noqa: BLE001 - the program's op must not fail by it
             self.recording.failed("eager ops", error)
         return outputs
+
+    def _ran(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any) -> None:
+        """Record an op in full."""
+        self._types.add(op_type)
+        if type(op_type) is bytes:
+            op_type = op_type.decode()
+        device = outputs[0].device if outputs else self._device_without_outputs(inputs)
+        # All ops of one backward pass have the line that asked for it: no need to walk to it each time.
+        forward = gradient.forward_loc
+        location = gradient.loc if forward else self._current_location()
+        wanted = gradient.forward_requested if forward else ""
+        if op_type == "ReadVariableOp":
+            # It runs where the variable lives, whatever each call's scope asks for.
+            wanted += self._context().device_name or ""
+        identity = (op_type, device, location, forward, wanted)
+        entry = self._ops.get(identity)
+        if entry is None:
+            entry = self._ops[identity] = self._define(op_type, attrs, device, location, forward, inputs)
+        key, mark, origin, keeps, device, on_host, further = entry
+        counts = self.recording.counts
+        count = counts[key] + 1
+        counts[key] = count
+        if count <= SINGLE_EVENTS:
+            self._single(identity, entry, count)
+        if attrs and not forward:
+            forward_ops[id(attrs)] = origin
+        for tensor in inputs:
+            source = noted(tensor, "_hopscope") or self._unmarked(tensor, op_type, inputs, location, mark)
+            if source[4] is not device and _elsewhere(tensor, source, device):
+                self._crossed(tensor, inputs, source, mark, forward, device)
+        if on_host:
+            self._awaits(inputs, outputs, device, location)
+        if further is not None:
+            mark = further(inputs, outputs, attrs, mark, location, on_host)
+        for output in outputs:
+            output._hopscope = mark
+        if keeps:
+            self._keep(outputs, key, device)
+
+    def _keep(self, outputs: Any, key: int, device: str) -> None:
+        """Count the memory of what an op made."""
+        for output in outputs:
+            elements = output._num_elements()
+            if elements >= SMALL_ELEMENTS:
+                self._large.add(key)
+                output._hopscope_live = self.live.tensor(output, device, elements)
+
+    def _device_without_outputs(self, inputs: Any) -> str:
+        device: str = inputs[0].device if inputs else self._context().device_name or "CPU:0"
+        return device
+
+    def _single(self, identity: tuple[str, str, int, int, str], entry: Entry, count: int) -> None:
+        """One of the first executions of a key is an event of its own."""
+        key, mark, origin, _, device, on_host, further = entry
+        self.recording.event("op", clock(), 0, key)
+        if count == SINGLE_EVENTS and key not in self._large:
+            self._ops[identity] = (key, mark, origin, False, device, on_host, further)
+
+    def _unmarked(self, tensor: Any, op_type: str, inputs: Any, location: int, mark: Mark) -> Mark:
+        """The mark of an input that no recorded op made."""
+        mark_direct_reads(sys._getframe(3), inputs, location, mark[3])
+        source: Optional[Mark] = noted(tensor, "_hopscope")
+        return source or self._first_seen(tensor, op_type, location)
+
+    def _handed_on(
+        self, inputs: Any, outputs: Any, attrs: Any, mark: Mark, location: int, on_host: bool
+    ) -> Mark:
+        """An op whose output has its input's values."""
+        moved = _moved(inputs[0], mark[4], location)
+        if moved is not None:
+            outputs[0]._hopscope_moved = moved
+        elif on_host and noted(inputs[0], "_hopscope_pulled") is not None:
+            outputs[0]._hopscope_pulled = inputs[0]._hopscope_pulled
+        return mark
+
+    def _read(self, inputs: Any, outputs: Any, attrs: Any, mark: Mark, location: int, on_host: bool) -> Mark:
+        """A variable was read: as `value_of`, by identity, since this is asked with every read."""
+        handle = inputs[0]._hopscope
+        identity = (id(handle), id(mark))
+        known = self._values.get(identity)
+        if known is None:
+            known = self._values[identity] = value_of(handle, mark)
+        return known
+
+    def _variable(
+        self, inputs: Any, outputs: Any, attrs: Any, mark: Mark, location: int, on_host: bool
+    ) -> Mark:
+        """The handle of a variable was made."""
+        outputs[0]._hopscope_live = self.live.variable(attrs, mark[4])
+        return mark_of(mark[0], location, _attribute(attrs, "shared_name"), mark[3], mark[4])
 
     def _define(
         self, op_type: str, attrs: Any, full_device: str, location: int, forward: int, inputs: Any
@@ -185,7 +223,8 @@ class EagerOps:
             self._crossings.works_on[mark] = beside
         # Where there is but one device, nothing that the host takes was made elsewhere.
         on_host = is_host(device) and op_type != "ReadVariableOp" and len(self._context().devices()) > 1
-        return key, mark, (location, scope, ""), op_type not in _SHARING, full_device, on_host
+        keeps, further = op_type not in _SHARING, self._further.get(op_type)
+        return key, mark, (location, scope, ""), keeps, full_device, on_host, further
 
     def _awaits(self, inputs: Any, outputs: Any, device: str, location: int) -> None:
         """Note on what the host makes of an input from elsewhere that it waits for that device."""
@@ -198,14 +237,6 @@ class EagerOps:
                 for output in outputs:
                     output._hopscope_awaits = awaited
                 return
-
-    def _value_of(self, handle: Mark, mark: Mark) -> Mark:
-        """As `value_of`, by identity: this is asked with every read."""
-        identity = (id(handle), id(mark))
-        known = self._values.get(identity)
-        if known is None:
-            known = self._values[identity] = value_of(handle, mark)
-        return known
 
     def _first_seen(self, tensor: Any, op_type: str, location: int) -> Mark:
         """A tensor that no op made: Python or numpy data, converted by TensorFlow's C code.

@@ -17,7 +17,7 @@ from .exported import Exported, exported
 from .function_notes import FunctionNote
 from .names import short_device
 from .origins import NOT_KNOWN, Calling
-from .placed import PlacedGraph, read_placed, unreadable
+from .placed import GraphCall, PlacedGraph, read_placed, unreadable
 from .placed_nodes import ARGUMENTS, RESULTS
 from .scopes import current as current_scope
 
@@ -106,9 +106,8 @@ class FunctionGraphs:
         called = _calling(ctx) if owner == name else NOT_KNOWN
         number = self._awaited.number(owner)
         try:
-            graph = read_placed(
-                self.recording, function_graph, owner, self.notes, arguments, location, number, called=called
-            )
+            call = GraphCall(arguments, location, number, scope=called)
+            graph = read_placed(self.recording, function_graph, owner, self.notes, call)
         except Exception as error:
             if not is_own(error):
                 raise

@@ -91,19 +91,12 @@ def _recorded_call(
     recording: Recording, functions: Functions, call: Callable[..., Any]
 ) -> Callable[..., Any]:
     """A call that is recorded in full."""
-    firsts, calling = functions.firsts, recording.guard("calls of functions")
+    calling = recording.guard("calls of functions")
 
     def call_recorded(self: Any, name: Any, tensor_inputs: Any, num_outputs: Any, text: str) -> Any:
-        task, observing, window, outputs = "", None, None, None
-        first = held = False
+        running = outputs = None
         with calling:
-            task = functions.remote.task(self)
-            first = not task and text not in firsts.settled
-            held = first and firsts.begin(text)
-            observing = functions.begins(text) if not task else None
-            functions.called.add(text)
-            if functions.windows:
-                window = functions.windows.begin(text, functions.last_duration(text))
+            running = functions.begins(self, text, tensor_inputs)
         start = clock()
         try:
             outputs = call(self, name, tensor_inputs, num_outputs)
@@ -112,16 +105,9 @@ def _recorded_call(
             raise
         finally:
             dur = clock() - start
-            ops = None
-            try:
-                if window is not None:
-                    with calling:
-                        ops = functions.windows.end(window)
+            if running is not None:
                 with calling:
-                    functions.ran(self, text, tensor_inputs, outputs, start, dur, observing, ops, task)
-            finally:
-                if first:
-                    firsts.end(text, held)
+                    functions.ended(running, outputs, start, dur)
         return outputs
 
     return call_recorded

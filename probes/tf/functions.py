@@ -43,6 +43,26 @@ class UsualCall(NamedTuple):
     """What counts hops inside of loops and branches; None where the graph has none."""
 
 
+class RunningCall:
+    """A call of a function that is recorded in full."""
+
+    __slots__ = ("ctx", "first", "held", "inputs", "name", "observing", "task", "window")
+
+    def __init__(self, ctx: Any, name: str, inputs: Any, task: str, first: bool, held: bool) -> None:
+        """It is about to run in a context."""
+        self.ctx = ctx
+        self.name = name
+        self.inputs = inputs
+        self.task = task
+        """The process that runs it, where that is another one; '' else."""
+        self.first = first
+        """No call of this function has ended yet."""
+        self.held = held
+        """Others' first calls wait for this one."""
+        self.observing: Any = None
+        self.window: Any = None
+
+
 class Functions:
     """The traced functions of this process."""
 
@@ -53,6 +73,7 @@ class Functions:
         self.handed = Handed(recording)
         """What graphs hand to tf.py_function."""
         self.firsts = FirstCalls()
+        self._guard = recording.guard("calls of functions")
         self.sampled = SampledCounts(recording, self.notes)
         self.observed = Observed.wanted(recording)
         """Counts in place of `sampled`, where that was asked for."""
@@ -85,27 +106,45 @@ class Functions:
 
     # -- running -----------------------------------------------------------------------------------
 
-    def ran(
-        self,
-        ctx: Any,
-        name: str,
-        inputs: Any,
-        outputs: Any,
-        start: int,
-        dur: int,
-        observing: Any = None,
-        ops: Optional[Ops] = None,
-        task: str = "",
-    ) -> None:
-        """A call of a function has returned (or raised: then `outputs` is None).
+    def begins(self, ctx: Any, name: str, inputs: Any) -> RunningCall:
+        """Before a call that is recorded in full; `ended` is to be called after it."""
+        task = self.remote.task(ctx)
+        first = not task and name not in self.firsts.settled
+        call = RunningCall(ctx, name, inputs, task, first, first and self.firsts.begin(name))
+        try:
+            call.observing = None if task else self._observed(name)
+            self.called.add(name)
+            if self.windows:
+                call.window = self.windows.begin(name, self._last.get(name, 0))
+        except BaseException:
+            self._settle(call)
+            raise
+        return call
 
-        `ops` ran in it, where a window was open; `task` names the process that runs it, where that is
-        another one.
-        """
-        location = self.recording.sites.current(2)
-        metadata = b"" if self.firsts.others() or not self.graphs.may_be_new(name, inputs) else export(ctx)
+    def ended(self, call: RunningCall, outputs: Any, start: int, dur: int) -> None:
+        """A call of a function has returned (or raised: then `outputs` is None)."""
+        ops = None
+        try:
+            if call.window is not None:
+                with self._guard:
+                    ops = self.windows.end(call.window)
+            self._ran(call, outputs, start, dur, ops)
+        finally:
+            self._settle(call)
+
+    def _settle(self, call: RunningCall) -> None:
+        if call.first:
+            self.firsts.end(call.name, call.held)
+
+    def _ran(self, call: RunningCall, outputs: Any, start: int, dur: int, ops: Optional[Ops]) -> None:
+        """Record the call, with the ops that its window saw, if it had one."""
+        name, inputs, task = call.name, call.inputs, call.task
+        location = self.recording.sites.current(3)
+        metadata = (
+            b"" if self.firsts.others() or not self.graphs.may_be_new(name, inputs) else export(call.ctx)
+        )
         if metadata:
-            self.graphs.read(name, metadata, inputs, location, ctx)
+            self.graphs.read(name, metadata, inputs, location, call.ctx)
         self._last[name] = dur
         note = self.notes.get(name)
         graph, number = None, 0
@@ -124,7 +163,7 @@ class Functions:
         self.recording.kept_counts[key] += 1
         self.recording.event("call", start, dur, key)
         if not task:
-            self._count_inside(name, graph, dur, observing, ops)
+            self._count_inside(name, graph, dur, call.observing, ops)
         if graph is not None:
             if graph.sent:
                 self._sent(graph, inputs)
@@ -242,11 +281,7 @@ class Functions:
             key = recording.key(identity, "pulled", fields, counted=False)
         recording.counts[key] += 1
 
-    def last_duration(self, name: str) -> int:
-        """Nanoseconds of the function's last call; 0 before the first."""
-        return self._last.get(name, 0)
-
-    def begins(self, name: str) -> Any:
+    def _observed(self, name: str) -> Any:
         """Before a call: start observing where a graph of it has hops inside loops or branches."""
         if self.observed is None:
             return None

@@ -89,26 +89,25 @@ class Watched(NamedTuple):
         return max(0, ran.get(self.send_node.encode(), 0) - self.in_body)
 
 
-def read_placed(
-    recording: Recording,
-    function_graph: Any,
-    owner: str,
-    notes: dict[str, Any],
-    arguments: Optional[Any],
-    location: int,
-    number: Optional[int] = None,
-    process: str = "",
-    called: Calling = NOT_KNOWN,
-) -> PlacedGraph:
-    """Write the graph's records (G, N, E and the keys of its hops) and say what to observe.
+class GraphCall(NamedTuple):
+    """The call that a placed graph was made for."""
 
-    `arguments` are the eager tensors of the call, for shapes and where they came from; None when the
-    call was not ours to see. `number` is the graph's where its calls were told before it;
-    `process` is what stands before the devices of another process that runs it: ``worker:1/``;
-    `called` is the device scope of the call.
-    """
-    reader = _Reader(recording, function_graph, owner, notes, arguments, process, called)
-    return reader.write(location, number)
+    arguments: Optional[Any]
+    """Its eager tensors, for shapes and where they came from; None of a call that was not seen."""
+    location: int
+    number: Optional[int] = None
+    """The graph's, where calls of it were recorded before it came."""
+    process: str = ""
+    """``worker:1/``: what stands before the devices of another process that runs it."""
+    scope: Calling = NOT_KNOWN
+    """The device scope of the call."""
+
+
+def read_placed(
+    recording: Recording, function_graph: Any, owner: str, notes: dict[str, Any], call: GraphCall
+) -> PlacedGraph:
+    """Write the graph's records (G, N, E and the keys of its hops) and say what to observe."""
+    return _Reader(recording, function_graph, owner, notes, call).write(call.location, call.number)
 
 
 def unreadable(error: Exception) -> str:
@@ -124,16 +123,14 @@ class _Reader:
         graph: Any,
         owner: str,
         notes: dict[str, Any],
-        arguments: Optional[Any],
-        process: str,
-        called: Calling,
+        call: GraphCall,
     ) -> None:
         self.recording = recording
         self.graph = graph
         self.owner = owner
         self.notes = notes
-        self.arguments = arguments
-        self.process = process
+        self.arguments = call.arguments
+        self.process = call.process
         self.nodes: dict[str, Node] = {}
         self.sends: dict[tuple[str, str, str], Any] = {}
         self.made_by_optimizer: set[str] = set()
@@ -141,9 +138,9 @@ class _Reader:
         self.origins = Origins(owner, notes)
         self.flow = ControlFlow(graph.post_optimization_graph)
         label, whole = notes[owner].label, graph.post_optimization_graph
-        self.sizes = Sizes(recording, label, whole, arguments, self.origins)
-        self.hops = PlacedHops(self.nodes, arguments, self.made_by_optimizer, self._tensor, called)
-        self.called = called
+        self.sizes = Sizes(recording, label, whole, call.arguments, self.origins)
+        self.hops = PlacedHops(self.nodes, call.arguments, self.made_by_optimizer, self._tensor, call.scope)
+        self.called = call.scope
         self.awaited = AwaitedResults(self.nodes)
 
     # -- nodes -------------------------------------------------------------------------------------

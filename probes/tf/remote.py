@@ -17,7 +17,7 @@ from ..trace.recording import Recording, clock
 from .dumped import Dumps
 from .marks import noted
 from .names import short_device, tensor_bytes
-from .placed import read_placed
+from .placed import GraphCall, read_placed
 
 _HANDLES = ("resource", "variant", "string")
 _NO_GRAPH = "the process that ran it left no graph in the run's folder; run it with --exact to have one"
@@ -114,9 +114,8 @@ class Remote:
     def _write(self, one: _Waiting, placed: Any) -> None:
         notes, arguments, process = self.notes, one.arguments, _process(one.task)
         try:
-            graph = read_placed(
-                self.recording, placed, one.name, notes, arguments, one.location, one.number, process
-            )
+            call = GraphCall(arguments, one.location, one.number, process)
+            graph = read_placed(self.recording, placed, one.name, notes, call)
         except Exception as error:
             if not is_own(error):
                 raise

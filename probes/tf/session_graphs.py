@@ -23,7 +23,7 @@ from .functions import Functions
 from .names import short_device
 from .op_notes import called_by, op_notes
 from .origins import Calling
-from .placed import PlacedGraph, read_placed, unreadable
+from .placed import GraphCall, PlacedGraph, read_placed, unreadable
 from .placed_nodes import ARGUMENTS, SENDS
 from .uncut import uncut
 
@@ -171,8 +171,8 @@ class SessionGraphs:
         library = graph.as_graph_def(from_version=graph.version).library
         whole = _Whole(uncut(parts, library), parts)
         arguments = _arguments(parts, feeds)
-        called = Calling(by_session=True)
-        return read_placed(self.recording, whole, name, {**notes, **own}, arguments, location, called=called)
+        call = GraphCall(arguments, location, scope=Calling(by_session=True))
+        return read_placed(self.recording, whole, name, {**notes, **own}, call)
 
 
 def _identity(session: Any, targets: Any, fetches: Any, feeds: Any) -> tuple[Any, ...]:

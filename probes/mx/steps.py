@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+import weakref
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any, Optional
 
 from ..imports import after_import
 from ..trace.frames import PASSING, stands_for
@@ -161,21 +162,25 @@ def name_parameters(owner: Any, name: str) -> None:
 def _count_rounds(recording: Recording, owner: Any, updated: Updated, in_kvstore: Callable[[], bool]) -> None:
     """A loop of one's own updates parameter by parameter: a step begins where an index comes again.
 
-    Of several updaters, one a context, the first one counts.
+    Of several updaters, one a context, the first one counts; when it is gone, the next one that is called.
     """
     original = owner.__call__
     done: set[Any] = set()
-    leading: list[int] = []
+    leading: Optional[weakref.ref[Any]] = None
     guard = recording.guard("steps")
 
     @stands_for(original)
     def __call__(self: Any, index: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal leading
         with guard:
-            if _nesting.depth == 0 and not in_kvstore():
-                if not leading:
-                    leading.append(id(self))
-                first = index[0] if isinstance(index, (list, tuple)) and index else index
-                if leading[0] == id(self):
+            first = index[0] if isinstance(index, (list, tuple)) and index else index
+            # MXNet itself refuses all others.
+            if _nesting.depth == 0 and isinstance(first, Hashable) and not in_kvstore():
+                leader = leading() if leading is not None else None
+                if leader is None:
+                    leader, leading = self, weakref.ref(self)
+                    done.clear()
+                if leader is self:
                     if not done or first in done:
                         done.clear()
                         recording.stepped(loc=recording.sites.current())

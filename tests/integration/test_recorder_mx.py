@@ -382,6 +382,10 @@ def test_a_device_that_is_not_there_is_an_error_at_the_lines_that_ask_for_it(
     assert (second["site"], second["evidence"]["missing"]) == ("script.py:4", "gpu:1")
 
 
+def test_updaters_in_turn_all_make_steps(mx_python: Path, hopscope_home: Path) -> None:
+    assert recorded(mx_python, "mx_updaters_in_turn.py").report["steps"] == 12
+
+
 @pytest.mark.parametrize(
     ("way", "comment"),
     [

@@ -1,15 +1,14 @@
 """What counting hops in loops and branches costs: python benchmarks/branch_counts.py [--pairs N] [WORKLOAD..]
 
-Each round runs a workload twice at the same time, each process on a core of its own: not recorded, and
-recorded as by default (sampled); then not recorded, and with exact counts (`run --exact`). Printed are the
-medians over the rounds of the ratios to the run that was not recorded, with 95 % bootstrap intervals: of the
-CPU time, and of the mean step. Two processes that are not recorded tell how far the method itself is off.
+Each pair of processes of a workload runs at the same time, each on a core of its own: one that is not
+recorded beside one that is recorded as by default (sampled), one with exact counts (`run --exact`), and
+another that is not recorded, which tells how far the method itself is off. Printed are the medians over the
+pairs of the ratios, with 95 % bootstrap intervals: of the step times, and of the CPU time, which decides.
 """
 
 from __future__ import annotations
 
 import json
-import statistics
 import sys
 from pathlib import Path
 
@@ -21,10 +20,9 @@ from runners.environments import environments
 
 LIMITS = {"keras_fit_mirrored": 1.05, "tf_loop_step": None}
 """The largest ratio of CPU times to reach, where one is set."""
-PLAIN = paired.Condition()
 CONDITIONS = {
-    "not recorded": PLAIN,
-    "recorded": paired.Condition(record=True),
+    "not recorded": paired.PLAIN,
+    "recorded": paired.RECORDED,
     "exact": paired.Condition(record=True, env={"HOPSCOPE_EXACT": "1"}),
 }
 
@@ -33,28 +31,12 @@ def main() -> None:
     """Measure, print a table, and with --json one object as the last line."""
     args = paired.parse(__doc__, list(LIMITS), "TensorFlow")
     python = args.python or environments.environment("tensorflow").python
-    results: dict[str, object] = {}
-    for workload in args.workloads:
-        limit = LIMITS[workload]
-        print(
-            f"{workload}, {args.pairs} rounds of {args.steps} steps"
-            + (f", to reach {limit}" if limit else "")
-        )
-        found = {}
-        for name, condition in CONDITIONS.items():
-            command = paired.command(python, workload, args)
-            rounds = paired.side_by_side(command, PLAIN, condition, args.pairs)
-            cpu = paired.estimate([other.cpu_ns / plain.cpu_ns for plain, other in rounds])
-            wall = paired.estimate([other.mean_ns / plain.mean_ns for plain, other in rounds])
-            added = statistics.median(other.peak_bytes - plain.peak_bytes for plain, other in rounds)
-            own = statistics.median(plain.cpu_ns for plain, _ in rounds) / args.steps / 1e6
-            print(
-                f"  {name:<12} / not, CPU {cpu}; wall {wall}; {added / 1e6:.0f} MB more;"
-                f" not recorded {own:.3f} ms of CPU a step",
-                flush=True,
-            )
-            found[name] = {"cpu": cpu._asdict(), "wall": wall._asdict(), "memory_added_bytes": added}
-        results[workload] = {"rounds": args.pairs, **found}
+    results = {}
+    for name in args.workloads:
+        limit = LIMITS[name]
+        title = f"{name}, CPU time to reach {limit}" if limit else name
+        command = paired.command(python, name, args)
+        results[name] = paired.measure(title, command, CONDITIONS, args, paired.side_by_side)
     if args.json:
         print(json.dumps(results))
 

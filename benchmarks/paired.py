@@ -1,4 +1,4 @@
-"""Runs of one workload under several conditions, in turn, and ratios of their step times round by round."""
+"""Runs of one workload under several conditions, each beside one that is not recorded, and their ratios."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import random
 import statistics
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 WORKLOADS = Path(__file__).resolve().parent / "workloads"
-INJECT = WORKLOADS.parent.parent / "probes" / "inject"
+TREE = WORKLOADS.parent.parent
+INJECT = TREE / "probes" / "inject"
 RESAMPLES = 5000
 
 
@@ -24,6 +25,12 @@ class Condition(NamedTuple):
 
     record: bool = False
     env: Mapping[str, str] = {}
+    inject: Path = INJECT
+    """What starts the recorder: of this tree, or of another version of it."""
+
+
+PLAIN = Condition()
+RECORDED = Condition(record=True)
 
 
 class Run(NamedTuple):
@@ -31,8 +38,6 @@ class Run(NamedTuple):
 
     median_ns: float
     mean_ns: float
-    quick_ns: float
-    """A tenth of the steps are as quick as this: other processes disturb it least."""
     peak_bytes: int
     cpu_ns: float
     """Of all timed steps, threads of the runtime included; 0 where the workload does not measure it."""
@@ -60,6 +65,12 @@ def parse(description: str | None, workloads: Sequence[str], framework: str) -> 
     parser.add_argument(
         "--warmup", type=int, default=250, help="steps before them; the recorder writes more then"
     )
+    parser.add_argument(
+        "--before",
+        type=Path,
+        metavar="TREE",
+        help="a checkout of another version: its recorder, too",
+    )
     parser.add_argument("--python", type=Path, help=f"an interpreter that has {framework}")
     parser.add_argument("--json", action="store_true", help="print one object as the last line")
     args = parser.parse_args()
@@ -76,21 +87,60 @@ def command(python: Path, workload: str, args: argparse.Namespace) -> list[str]:
     return [str(python.absolute()), script, "--steps", str(args.steps), "--warmup", str(args.warmup)]
 
 
-def rounds(command: Sequence[str], conditions: Mapping[str, Condition], count: int) -> list[dict[str, Run]]:
-    """Run the workload once under each condition, `count` times; each round begins with another one."""
-    names = list(conditions)
-    measured = []
+def measure(
+    title: str,
+    command: Sequence[str],
+    conditions: Mapping[str, Condition],
+    args: argparse.Namespace,
+    pairs_of: Callable[[Sequence[str], Condition, int], list[tuple[Run, Run]]],
+) -> dict[str, object]:
+    """Run a workload under each condition and not recorded, and print a line a condition.
+
+    `pairs_of` is `side_by_side` or `in_turn`.
+    """
+    if args.before:
+        inject = args.before.absolute() / INJECT.relative_to(TREE)
+        conditions = {**conditions, "recorded before": RECORDED._replace(inject=inject)}
+    print(f"{title}, {args.pairs} pairs of {args.steps} steps, one of each not recorded")
+    print(f"  {'':16}{'step':>9}  {'of medians':22}  {'of means':22}  {'of CPU time':22}  memory added")
+    results: dict[str, object] = {"pairs": args.pairs}
+    for name, condition in conditions.items():
+        pairs = pairs_of(command, condition, args.pairs)
+        step_ms = statistics.median(run.median_ns for _, run in pairs) / 1e6
+        medians = estimate([run.median_ns / plain.median_ns for plain, run in pairs])
+        means = estimate([run.mean_ns / plain.mean_ns for plain, run in pairs])
+        cpu = estimate([run.cpu_ns / plain.cpu_ns for plain, run in pairs]) if pairs[0][0].cpu_ns else None
+        added = statistics.median(run.peak_bytes - plain.peak_bytes for plain, run in pairs)
+        figures = f"{medians!s:22}  {means!s:22}  {cpu or '-'!s:22}  {added / 1e6:.0f} MB"
+        print(f"  {name:16}{step_ms:6.3f} ms  {figures}", flush=True)
+        results[name] = {
+            "step_ms": step_ms,
+            "ratio_of_medians": medians._asdict(),
+            "ratio_of_means": means._asdict(),
+            "ratio_of_cpu": cpu and cpu._asdict(),
+            "memory_added_bytes": added,
+        }
+    return results
+
+
+def in_turn(command: Sequence[str], other: Condition, count: int) -> list[tuple[Run, Run]]:
+    """Run the workload not recorded and under another condition, `count` times, the first one last next time.
+
+    For frameworks whose work goes on in other threads while Python asks for more.
+    """
+    found = []
     for number in range(count):
-        first = number % len(names)
-        order = names[first:] + names[:first]
-        measured.append({name: run(command, conditions[name]) for name in order})
-    return measured
+        if number % 2:
+            first = run(command, other)
+            found.append((run(command, PLAIN), first))
+        else:
+            first = run(command, PLAIN)
+            found.append((first, run(command, other)))
+    return found
 
 
-def side_by_side(
-    command: Sequence[str], plain: Condition, other: Condition, count: int
-) -> list[tuple[Run, Run]]:
-    """Run the workload under both conditions at once, each on a core of its own, `count` times.
+def side_by_side(command: Sequence[str], other: Condition, count: int) -> list[tuple[Run, Run]]:
+    """Run the workload not recorded and under another condition at once, on a core each, `count` times.
 
     What slows the machine down slows both. The cores are swapped each time. On one core a workload's threads
     meet in one way only: of processes that may use two, some are faster than others by chance.
@@ -104,7 +154,7 @@ def side_by_side(
             first, second = cores[number % 2], cores[1 - number % 2]
             runs = [
                 pool.submit(run, ["taskset", "-c", str(core), *command], condition)
-                for core, condition in ((first, plain), (second, other))
+                for core, condition in ((first, PLAIN), (second, other))
             ]
             found.append((runs[0].result(), runs[1].result()))
     return found
@@ -113,7 +163,7 @@ def side_by_side(
 def run(command: Sequence[str], condition: Condition) -> Run:
     """Run a workload as the launcher would, recorded or with the recorder off."""
     with tempfile.TemporaryDirectory(prefix="hopscope-benchmark-") as folder:
-        path = os.pathsep.join(filter(None, [str(INJECT), os.environ.get("PYTHONPATH")]))
+        path = os.pathsep.join(filter(None, [str(condition.inject), os.environ.get("PYTHONPATH")]))
         env = {
             "PYTHONPATH": path,
             "HOPSCOPE_RUN_DIR": folder,
@@ -134,8 +184,7 @@ def run(command: Sequence[str], condition: Condition) -> Run:
             raise SystemExit("the recorded process left no trace: what was measured is not the recorder")
     times = printed["times"] if isinstance(printed, dict) else printed
     cpu_ns = printed["cpu_ns"] if isinstance(printed, dict) else 0
-    quick = sorted(times)[len(times) // 10]
-    return Run(statistics.median(times), statistics.fmean(times), quick, usage.ru_maxrss * 1024, cpu_ns)
+    return Run(statistics.median(times), statistics.fmean(times), usage.ru_maxrss * 1024, cpu_ns)
 
 
 def estimate(ratios: Sequence[float]) -> Estimate:

@@ -8,7 +8,7 @@ Each workload runs in pairs of processes, one of them not recorded, the other on
 
 in turn, since MXNet works in threads of its own while Python goes on. A pair gives the ratio of its two
 median step times, and of the means. Printed is the median over the pairs, with a 95 % bootstrap interval, and
-the peak memory added. With `--before TREE` the recorder of another checkout is measured as well. Let nothing else run.
+the peak memory added. With `--before TREE` the recorder of another checkout is measured as well.
 """
 
 from __future__ import annotations

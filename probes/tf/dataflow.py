@@ -3,7 +3,7 @@
 The ordinary recorder notes what crosses between the devices that are here. On a machine with one device
 nothing does. This notes every op with its types, the device asked for and its inputs' makers, and every
 traced function as it was before it was placed. What would become of it on other devices is worked out
-afterwards, from the file that this writes (`app/preflight`).
+afterwards, from the file that this writes (`app/preflight/dialects/tensorflow`).
 """
 
 from __future__ import annotations

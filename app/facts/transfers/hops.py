@@ -9,6 +9,7 @@ from typing import Any
 
 from app.facts.basis import weakest
 from app.facts.devices import is_host
+from app.facts.dialects import BY_NAME
 from app.facts.frequency.recurrence import Own
 from app.facts.tables import Tables
 from app.facts.transfers.contextless_arrays import made_on_host
@@ -20,7 +21,6 @@ from app.facts.transfers.transfer import Context, Reduction, Sent, sent
 from app.judgments.judgment import Judgment
 from app.store.totals import is_sampled
 from probes.trace.rows import Key
-from runners.environments.frameworks import FRAMEWORKS
 from runners.machine.copy_costs import BASIS
 
 _NEARLY_ALL = 0.9
@@ -154,13 +154,8 @@ def context_of(tables: Tables) -> Context:
         cut_batches(tables),
         drawn(tables),
         made_on_host(tables),
-        any(_places_ops(process.framework) for process in tables.processes),
+        any(BY_NAME[one.framework].places_ops for one in tables.processes if one.framework in BY_NAME),
     )
-
-
-def _places_ops(framework: str | None) -> bool:
-    known = FRAMEWORKS.get(framework or "")
-    return known is not None and known.places_ops
 
 
 def _repeated(tables: Tables) -> frozenset[Sent]:

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from app.diagnosis.explanation import Explained, explained
 from app.diagnosis.findings import run_findings
 from app.diagnosis.judged_hops import hop_table
+from app.facts.kernels.kernel_table import read_table, shipped_table
 from app.facts.syncs import sync_table
-from app.facts.tables import Tables
+from app.facts.tables import Tables, tables_of
 from app.facts.transfers.hops import Hop
 from app.judgments.finding import Finding
 from app.preflight.amounts import moved_rows, of_these_steps
-from app.preflight.library_rules import predicted
-from app.preflight.missing_kernels import FallenFinding, fallen_findings, lacking_rows, rounds_of
-from app.preflight.op_flow import Flow
-from app.preflight.op_places import Placing
-from app.preflight.placer import HOST, Machine
-from app.preflight.predicted_transfers import crossings
-from app.preflight.provenance import unsure_of_stand_ins
-from app.preflight.trace_keys import Keys
-from app.preflight.trust import RULES, confidence
-from app.preflight.unknowns import unforeseen
+from app.preflight.dialects.tensorflow.library_rules import predicted
+from app.preflight.dialects.tensorflow.missing_kernels import (
+    FallenFinding,
+    fallen_findings,
+    lacking_rows,
+    rounds_of,
+)
+from app.preflight.dialects.tensorflow.op_flow import Flow, parse_flow
+from app.preflight.dialects.tensorflow.op_places import Placing
+from app.preflight.dialects.tensorflow.placer import HOST, RULES, Machine, confidence
+from app.preflight.dialects.tensorflow.predicted_transfers import crossings
+from app.preflight.dialects.tensorflow.trace_keys import Keys
+from app.preflight.dialects.tensorflow.unknowns import unforeseen
+from app.preflight.merged_processes import Foreseen, together
+from app.preflight.provenance import nothing_foreseen, unsure_of_stand_ins
+from app.store.dataflow import own_kernels, read_dataflow
+from app.store.run import open_run
 from probes.tf.kernel_table import KernelTable
 from probes.trace.rows import Graph, Key, Location, Process
+from runners.runs.run import Run
 
 _SMALL = 64
 """Bytes each step below which falling to the host is a note."""
@@ -33,15 +42,57 @@ TextOf = Callable[[str], str | None]
 """Gives the text of a file by its name in sites; None where it is not known: no code is proposed then."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Foreseen:
-    """The foreseen run of one process."""
+def predict(run: Run, gpus: int) -> dict[str, Any]:
+    """What the pre-flight of a run predicts, all its processes together.
 
-    pid: int
-    tables: Tables
-    hops: Sequence[Hop]
-    report: dict[str, Any]
-    """Its part of the pre-flight's report, ready for JSON."""
+    HopscopeError where nothing in it can be read.
+    """
+    notes, problems = read_dataflow(run.path)
+    version = str((run.spec.get("versions") or {}).get("tensorflow") or "")
+    own = own_kernels(run.path)
+    table = read_table(own) if own is not None else shipped_table()
+    flows: list[Flow] = []
+    for data in notes:
+        try:
+            flows.append(parse_flow(data))
+        except (KeyError, TypeError, ValueError) as error:
+            problems.append(_unreadable(data.get("pid"), error))
+    # All processes of a run find the same GPUs.
+    asked = max(map(named_gpus, flows), default=0)
+    texts, names = _recorded(run.path)
+    foreseen: list[Foreseen] = []
+    for flow in flows:
+        try:
+            foreseen.append(foresee(flow, table, gpus or max(asked, 1), version, texts))
+        except (KeyError, TypeError, ValueError) as error:
+            problems.append(_unreadable(flow.pid, error))
+    if not foreseen:
+        raise nothing_foreseen(run, "; ".join(problems))
+    report = together(foreseen, names)
+    report["unforeseen"] += [{"what": "notes", "site": None, "count": 1, "why": text} for text in problems]
+    return report
+
+
+def _unreadable(pid: object, error: Exception) -> str:
+    return f"the notes of process {pid} cannot be read: {error!r}"
+
+
+def _recorded(path: Path) -> tuple[TextOf, dict[int, str]]:
+    """What the run's recording tells: its files' texts, and its processes' names by their ids."""
+    store = open_run(path)
+    try:
+        store.seal_own()
+        tables = tables_of(store)
+        return tables.text_of, {process.pid: _name(process) for process in tables.processes}
+    finally:
+        store.close()
+
+
+def _name(process: Process) -> str:
+    if process.role:
+        rank = "" if process.rank is None else f" {process.rank}"
+        return f"{process.role}{rank} (process {process.pid})"
+    return f"process {process.pid}"
 
 
 def foresee(

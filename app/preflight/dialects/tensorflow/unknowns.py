@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from app.preflight.function_calls import IN_PYTHON
-from app.preflight.op_flow import Flow
-from app.preflight.op_places import Placing
+from app.preflight.dialects.tensorflow.function_calls import IN_PYTHON
+from app.preflight.dialects.tensorflow.op_flow import Flow
+from app.preflight.dialects.tensorflow.op_places import Placing
 from app.preflight.provenance import first_steps
 
 _PYTHON_OPS = ("EagerPyFunc", "PyFunc", "PyFuncStateless")

@@ -15,14 +15,15 @@ from app.diagnosis.judged_hops import hop_table
 from app.facts.kernels.mxnet_table import host_only
 from app.facts.placement import op_table, placement
 from app.facts.syncs import sync_table
-from app.facts.tables import Tables
+from app.facts.tables import Tables, tables_of
 from app.facts.transfers.hops import Hop
 from app.judgments.finding import Finding
 from app.preflight.amounts import ALL_THAT_RAN, moved_rows
-from app.preflight.placer import HOST
-from app.preflight.provenance import unsure_of_stand_ins
-from app.preflight.trust import HIGH, MEDIUM
+from app.preflight.dialects.tensorflow.placer import HOST
+from app.preflight.provenance import HIGH, MEDIUM, nothing_foreseen, unsure_of_stand_ins
+from app.store.run import open_run
 from probes.trace.rows import Key, Node, Process
+from runners.runs.run import Run
 
 RULE = "an op runs where its arrays lie, and those where the code puts them"
 PLAYED = f"{RULE} (mx.cpu(i+1) played mx.gpu(i))"
@@ -38,6 +39,19 @@ def played_gpus(tables: Tables) -> dict[str, str]:
         if isinstance(told, Mapping):
             found.update({str(context): str(gpu) for context, gpu in told.items()})
     return found
+
+
+def predict(run: Run, gpus: int) -> dict[str, Any]:
+    """What the pre-flight of a run predicts. HopscopeError where nothing was recorded."""
+    store = open_run(run.path)
+    try:
+        store.seal_own()
+        tables = tables_of(store)
+        if not tables.processes:
+            raise nothing_foreseen(run)
+        return foresee_mxnet(tables, gpus)
+    finally:
+        store.close()
 
 
 def foresee_mxnet(tables: Tables, gpus: int = 0) -> dict[str, Any]:

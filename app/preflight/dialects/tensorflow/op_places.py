@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from app.preflight.inlined_functions import Expanded, TooLarge, live
-from app.preflight.op_flow import HANDLES, PYTHON, Flow, Node, Record, Tensor
-from app.preflight.placer import HOST, Machine, Place
+from app.preflight.dialects.tensorflow.inlined_functions import Expanded, TooLarge, live
+from app.preflight.dialects.tensorflow.op_flow import HANDLES, PYTHON, Flow, Node, Record, Tensor
+from app.preflight.dialects.tensorflow.placer import HOST, Machine, Place
 from probes.tf.kernel_table import Types
 
 _METADATA = frozenset({"Shape", "Size", "Rank"})

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.preflight.function_calls import Call
-from app.preflight.op_flow import HANDLES, PYTHON, Pull, Record, Taken
-from app.preflight.op_places import CONSTANT, Lies, Placing
-from app.preflight.placer import HOST, Place
-from app.preflight.trace_keys import Keys, often
-from app.preflight.transfer_origins import Origins, resource_of
+from app.preflight.dialects.tensorflow.function_calls import Call
+from app.preflight.dialects.tensorflow.op_flow import HANDLES, PYTHON, Pull, Record, Taken
+from app.preflight.dialects.tensorflow.op_places import CONSTANT, Lies, Placing
+from app.preflight.dialects.tensorflow.placer import HOST, Place
+from app.preflight.dialects.tensorflow.trace_keys import Keys, often
+from app.preflight.dialects.tensorflow.transfer_origins import Origins, resource_of
 
 
 def crossings(placing: Placing) -> Keys:

@@ -6,14 +6,13 @@ Each prediction has its rule, whose rule that is, and how far to trust it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from app.preflight.inlined_functions import Expanded, TooLarge, live
-from app.preflight.op_flow import Flow, Function, Remark, Tensor
-from app.preflight.op_places import Placing
-from app.preflight.provenance import trust_told
-from app.preflight.trust import HIGH, MEDIUM
+from app.preflight.dialects.tensorflow.inlined_functions import Expanded, TooLarge, live
+from app.preflight.dialects.tensorflow.op_flow import Flow, Function, Remark, Tensor
+from app.preflight.dialects.tensorflow.op_places import Placing
+from app.preflight.provenance import HIGH, MEDIUM
 from app.views import units
 
 _CUDNN_RULE = (
@@ -175,13 +174,3 @@ def _exchanged(flow: Flow, remark: Remark, gpus: int) -> Iterator[dict[str, Any]
     )
     why = "NCCL may take a tree for small tensors, and the strategy reduces otherwise where it is told to"
     yield _row(what, flow.site(remark.loc), "info", _EXCHANGE_RULE, "tf.distribute", (MEDIUM, why))
-
-
-def of_row(row: Mapping[str, Any]) -> list[str]:
-    """A prediction as lines for a terminal."""
-    at = f" ({row['site']})" if row["site"] else ""
-    return [
-        f"{row['what']}{at}",
-        f"     confidence {trust_told(row)}",
-        f"     rule of {row['source']}: {row['rule']}",
-    ]

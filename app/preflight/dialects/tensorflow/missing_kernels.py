@@ -12,11 +12,11 @@ from typing import Any
 
 from app.diagnosis.registry import advice
 from app.judgments.finding import Finding
-from app.preflight.op_flow import HANDLES, PYTHON, Flow, Node, Record, Tensor
-from app.preflight.op_places import Placing
-from app.preflight.placer import HOST, Place
-from app.preflight.trace_keys import often
-from app.preflight.trust import HIGH, confidence
+from app.preflight.dialects.tensorflow.op_flow import HANDLES, PYTHON, Flow, Node, Record, Tensor
+from app.preflight.dialects.tensorflow.op_places import Placing
+from app.preflight.dialects.tensorflow.placer import HOST, Place, confidence
+from app.preflight.dialects.tensorflow.trace_keys import often
+from app.preflight.provenance import HIGH
 from app.views import units
 from app.views.naming import some_of
 from probes.tf.kernel_table import of_the_host

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from app.preflight.op_flow import PYTHON, Op, Record, Taken
-from app.preflight.op_places import CONSTANT, STAYS_ON_HOST, Placing
-from app.preflight.placer import HOST, Place
+from app.preflight.dialects.tensorflow.op_flow import PYTHON, Op, Record, Taken
+from app.preflight.dialects.tensorflow.op_places import CONSTANT, STAYS_ON_HOST, Placing
+from app.preflight.dialects.tensorflow.placer import HOST, Place
 from probes.tf.kernel_table import of_the_host
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from app.preflight.op_flow import Op, Pull, Record, Taken, Tensor
-from app.preflight.op_places import Lies
-from app.preflight.placer import HOST, Place
+from app.preflight.dialects.tensorflow.op_flow import Op, Pull, Record, Taken, Tensor
+from app.preflight.dialects.tensorflow.op_places import Lies
+from app.preflight.dialects.tensorflow.placer import HOST, Place
 from probes.trace.hop import hop_fields
 from probes.trace.rows import Key
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from app.preflight.op_flow import HANDLES, Function, Node, Source, Tensor
+from app.preflight.dialects.tensorflow.op_flow import HANDLES, Function, Node, Source, Tensor
 
 CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 LOOPS = ("While", "StatelessWhile")

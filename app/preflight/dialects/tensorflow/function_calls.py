@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.preflight.op_flow import HANDLES, Node, Record, Source, Tensor
-from app.preflight.op_places import Lies, PlacedFunction
-from app.preflight.placer import HANDED_OVER, HOST, Place
-from app.preflight.trace_keys import Keys, often
-from app.preflight.transfer_origins import Origins, resource_of
+from app.preflight.dialects.tensorflow.op_flow import HANDLES, Node, Record, Source, Tensor
+from app.preflight.dialects.tensorflow.op_places import Lies, PlacedFunction
+from app.preflight.dialects.tensorflow.placer import HANDED_OVER, HOST, Place
+from app.preflight.dialects.tensorflow.trace_keys import Keys, often
+from app.preflight.dialects.tensorflow.transfer_origins import Origins, resource_of
 from probes.trace.hop import IN_GRAPH
 
 _PLUMBING = frozenset({"Identity", "Merge", "IdentityN", "StopGradient"})

@@ -19,9 +19,9 @@ from app.facts.tables import Tables, tables_of
 from app.facts.transfers.hops import Hop
 from app.judgments.finding import Finding
 from app.preflight.amounts import ALL_THAT_RAN, moved_rows
-from app.preflight.dialects.tensorflow.placer import HOST
 from app.preflight.provenance import HIGH, MEDIUM, nothing_foreseen, unsure_of_stand_ins
 from app.store.run import open_run
+from probes.trace.hop import HOST
 from probes.trace.rows import Key, Node, Process
 from runners.runs.run import Run
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from app.preflight.dialects.tensorflow.inlined_functions import Expanded, TooLarge, live
-from app.preflight.dialects.tensorflow.op_flow import Flow, Function, Remark, Tensor
 from app.preflight.dialects.tensorflow.op_places import Placing
 from app.preflight.provenance import HIGH, MEDIUM
 from app.views import units
+from probes.trace.preflight_notes import Flow, Function, Remark, Tensor
 
 _CUDNN_RULE = (
     "Keras takes cuDNN's kernel for an LSTM or GRU with activation tanh, recurrent_activation sigmoid and a"
@@ -44,7 +44,7 @@ def predicted(flow: Flow, placing: Placing, gpus: int, same_version: bool) -> It
 
 
 def _all(flow: Flow, placing: Placing, gpus: int, same_version: bool) -> Iterator[dict[str, Any]]:
-    for remark in flow.remarks:
+    for remark in flow.notes:
         if remark.what.startswith("rnn "):
             yield _recurrent(flow, remark)
         elif remark.what == "keras-jit":
@@ -155,7 +155,7 @@ def _refused(
 
 def _exchanged(flow: Flow, remark: Remark, gpus: int) -> Iterator[dict[str, Any]]:
     """What replicas on all GPUs would sum, of a strategy that had one device here."""
-    tensors = [Tensor.of(one) for one in remark.facts.get("tensors") or ()]
+    tensors = [Tensor(*one) for one in remark.facts.get("tensors") or ()]
     strategy = str(remark.facts.get("strategy"))
     if strategy not in _MIRRORED or not tensors:
         return

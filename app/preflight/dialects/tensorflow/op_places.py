@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from app.preflight.dialects.tensorflow.inlined_functions import Expanded, TooLarge, live
-from app.preflight.dialects.tensorflow.op_flow import HANDLES, PYTHON, Flow, Node, Record, Tensor
-from app.preflight.dialects.tensorflow.placer import HOST, Machine, Place
+from app.preflight.dialects.tensorflow.placer import Machine, Place
 from probes.tf.kernel_table import Types
+from probes.trace.hop import HOST
+from probes.trace.preflight_notes import HANDLES, PYTHON, Flow, Node, Op, Pull, Record, Taken, Tensor
 
 _METADATA = frozenset({"Shape", "Size", "Rank"})
 STAYS_ON_HOST = frozenset({"int32", "string", "resource", "variant"})
@@ -38,6 +39,29 @@ class PlacedFunction:
     """By the op's number and output; arguments as (-1 - number, 0)."""
     results: list[Lies]
     expanded: Expanded
+
+
+@dataclasses.dataclass(frozen=True)
+class Ran:
+    """An op that ran."""
+
+    op: Op
+    place: Place
+    call: Record
+    """The call of its function; the op itself outside of functions."""
+    tensors: tuple[Tensor, ...]
+    """What it takes and makes."""
+    within: str = ""
+
+    @property
+    def loc(self) -> int:
+        """The op's line, or that of the call."""
+        return self.op.loc or self.call.loc
+
+    @property
+    def times(self) -> int | None:
+        """As `often` has it; None for what stands in a branch."""
+        return None if self.within == "branch" else often(self.call)
 
 
 class Placing:
@@ -90,6 +114,18 @@ class Placing:
         if any(tensor.dtype == "resource" for tensor in record.outputs):
             self.homes[record.number] = place.device
 
+    def ran(self) -> Iterator[Ran]:
+        """Every op that ran, outside of functions and inside."""
+        for record in self.flow.records:
+            if not record.function:
+                taken = (one.tensor for one in record.inputs)
+                yield Ran(record, self.places[record.number], record, (*taken, *record.outputs))
+        for number, placed in self.functions.items():
+            call = self.flow.records[number]
+            for one, place in placed.places.items():
+                op = placed.ops[one]
+                yield Ran(op, place, call, (*_taken(op, call, placed.ops), *op.outputs), op.within)
+
     # -- functions -------------------------------------------------------------------------------------------
 
     def _call(self, record: Record) -> None:
@@ -124,6 +160,19 @@ class Placing:
                 made = None
             self._expanded[name] = made
         return self._expanded[name]
+
+
+def often(counted: Record | Taken | Pull) -> int:
+    """How often in the steps after the first; below 0 where only up to the end of that."""
+    return counted.count - counted.early or -counted.count
+
+
+def _taken(op: Node, call: Record, ops: Sequence[Node]) -> Iterator[Tensor]:
+    for number, output in op.inputs:
+        if number >= 0:
+            yield from ops[number].outputs[output : output + 1]
+        else:
+            yield from (one.tensor for one in call.inputs if one.slot == -1 - number)
 
 
 def place_function(

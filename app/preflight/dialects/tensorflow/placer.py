@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping
 from app.facts.devices import parse
 from app.preflight.provenance import HIGH, LOW, MEDIUM
 from probes.tf.kernel_table import Answer, KernelTable, Types
+from probes.trace.hop import HOST
 
-HOST = "cpu:0"
 RULES = {
     "resource": "an op stays where the variable or other resource lives that it works on",
     "requested": "an op that asks for a device gets it, where it has a kernel for its types there",

@@ -22,17 +22,17 @@ from app.preflight.dialects.tensorflow.missing_kernels import (
     lacking_rows,
     rounds_of,
 )
-from app.preflight.dialects.tensorflow.op_flow import Flow, parse_flow
 from app.preflight.dialects.tensorflow.op_places import Placing
-from app.preflight.dialects.tensorflow.placer import HOST, RULES, Machine, confidence
-from app.preflight.dialects.tensorflow.predicted_transfers import crossings
-from app.preflight.dialects.tensorflow.trace_keys import Keys
+from app.preflight.dialects.tensorflow.placer import RULES, Machine, confidence
+from app.preflight.dialects.tensorflow.transfers import Transfers
 from app.preflight.dialects.tensorflow.unknowns import unforeseen
 from app.preflight.merged_processes import Foreseen, together
 from app.preflight.provenance import nothing_foreseen, unsure_of_stand_ins
-from app.store.dataflow import own_kernels, read_dataflow
+from app.store.dataflow import own_kernels, parse_flow, read_dataflow
 from app.store.run import open_run
 from probes.tf.kernel_table import KernelTable
+from probes.trace.hop import HOST
+from probes.trace.preflight_notes import Flow
 from probes.trace.rows import Graph, Key, Location, Process
 from runners.runs.run import Run
 
@@ -113,17 +113,17 @@ def foresee_on(
 ) -> Foreseen:
     """Foresee a process's run on a machine."""
     placing = Placing(flow, machine)
-    keys = crossings(placing)
-    tables = _tables(flow, machine, keys.all, text_of)
+    noted = Transfers(placing)
+    tables = _tables(flow, machine, noted.keys, text_of)
     hops = hop_table(tables)
     same = not version or f"TensorFlow {version}," in machine.table.source
     crossing = run_findings(tables, hops, sync_table(tables))
     lacking = {one.finding.site: one for one in fallen_findings(placing, same, crossing)}
     told = explained(_with(crossing, lacking), tables, hops)
-    found = [_told(one, hops, keys, same, lacking) for one in told if not _keras_own(one, hops)]
+    found = [_told(one, hops, noted, same, lacking) for one in told if not _keras_own(one, hops)]
     for row in found:
         part = [hops[index] for index in row["hops"]]
-        row["summary"] = of_these_steps(row["summary"], part, keys.early, tables)
+        row["summary"] = of_these_steps(row["summary"], part, noted.early, tables)
     stand_ins = [one for one in machine.devices if machine.kind(one) == "CPU" and one != HOST]
     gpus = sum(machine.kind(device) == "GPU" for device in machine.devices)
     report = {
@@ -132,7 +132,7 @@ def foresee_on(
         "stand_ins": stand_ins,
         "kernel_table": machine.table.source,
         "steps_made": flow.steps_made,
-        **moved_rows(tables, hops, sync_table(tables), keys.early),
+        **moved_rows(tables, hops, sync_table(tables), noted.early),
         "placement": _placement(tables),
         "no_kernel": lacking_rows(placing, same),
         "findings": found,
@@ -195,7 +195,7 @@ def _tables(flow: Flow, machine: Machine, keys: Sequence[Key], text_of: TextOf) 
 def _told(
     one: Explained,
     hops: Sequence[Hop],
-    noted: Keys,
+    noted: Transfers,
     same: bool,
     lacking: Mapping[str | None, FallenFinding],
 ) -> dict[str, Any]:

@@ -52,11 +52,10 @@ class Grouped:
         drawable: Drawable,
         hops: Sequence[Hop],
         expanded: Collection[str],
-        depth: int | None,
         target: int,
         deepest: int | None = None,
     ) -> None:
-        """About `target` groups, cut at most `deepest` scopes down; or cut at `depth`."""
+        """About `target` groups, cut at most `deepest` scopes down."""
         self.drawable = drawable
         self.hops = hops
         prefix = drawable.id + "|"
@@ -65,13 +64,11 @@ class Grouped:
         }
         self.depth, series = choose_depth(drawable.items, target)
         self.depth = min(self.depth, deepest or self.depth)
-        if depth is not None:
-            self.depth, series = depth, {}
         if self.opened and not series:
             series = self._series_of_opened()
         self.notes: list[str] = []
         self._group(series)
-        while len(self._pairs()) > MOST_CROSSINGS and self.depth > 1 and depth is None:
+        while len(self._pairs()) > MOST_CROSSINGS and self.depth > 1:
             self.depth -= 1
             self._group(series)
         self._limit()

@@ -66,15 +66,11 @@ def placement_diagram(
     hops: Sequence[Hop],
     graphs: Collection[str] | None = None,
     expanded: Collection[str] = (),
-    depth: int | None = None,
-    target: int = TARGET,
 ) -> Diagram:
     """The diagram of some graphs (ids of `graph_choices`), in at most about 300 groups.
 
-    By default those that executed nearly all of the ops, or of large ones the first.
-
-    `expanded` holds the `expand` of groups that were opened. The scope depth is chosen so that about
-    `target` groups are drawn, unless `depth` says.
+    By default those that executed nearly all of the ops, or of large ones the first. `expanded` holds the
+    `expand` of groups that were opened.
     """
     choices = graph_choices(tables)
     known = {choice.id for choice in choices}
@@ -83,23 +79,16 @@ def placement_diagram(
     drawables = [
         of_eager(tables, hops) if name == EAGER else of_graph(tables, by_id[name], hops) for name in wanted
     ]
-    if len(drawables) < 2:
-        parts = [Grouped(drawable, hops, expanded, depth, target) for drawable in drawables]
-    else:
-        depths = _depths(drawables, hops, depth, target)
-        share = _share(drawables, target)
-        parts = [
-            Grouped(drawable, hops, expanded, depth, share, depths[drawable.name]) for drawable in drawables
-        ]
+    share = max(1, TARGET // max(1, len({drawable.name for drawable in drawables})))
+    depths = _depths(drawables, hops, share) if len(drawables) > 1 else {}
+    parts = [Grouped(one, hops, expanded, share, depths.get(one.name)) for one in drawables]
     return _joined(tables, parts, choices, wanted)
 
 
-def _depths(
-    drawables: Sequence[Drawable], hops: Sequence[Hop], depth: int | None, target: int
-) -> dict[str, int]:
+def _depths(drawables: Sequence[Drawable], hops: Sequence[Hop], share: int) -> dict[str, int]:
     """How deep each of several drawables is cut, by its name: so that their columns have room side by side.
 
-    Replicas, which are drawn above one another, are cut alike.
+    Replicas, which are drawn above one another, are cut alike, and share one room of `share` groups.
     """
     by_name: dict[str, list[Drawable]] = {}
     for drawable in drawables:
@@ -107,27 +96,20 @@ def _depths(
     columns: dict[str, int] = {}
     depths: dict[str, int] = {}
 
-    share = _share(drawables, target)
-
     def cut(name: str, deepest: int | None) -> None:
-        parts = [Grouped(one, hops, (), depth, share, deepest) for one in by_name[name]]
+        parts = [Grouped(one, hops, (), share, deepest) for one in by_name[name]]
         depths[name] = min(part.depth for part in parts)
         columns[name] = max((1 + group.rank for part in parts for group in part.groups()), default=0)
 
     for name in by_name:
         cut(name, None)
-    while depth is None and sum(columns.values()) > MOST_COLUMNS:
+    while sum(columns.values()) > MOST_COLUMNS:
         wide = [name for name in by_name if depths[name] > 1]
         if not wide:
             break
         widest = max(wide, key=lambda name: columns[name])
         cut(widest, depths[widest] - 1)
     return depths
-
-
-def _share(drawables: Sequence[Drawable], target: int) -> int:
-    """How many groups each of several drawables may have; replicas share one room."""
-    return max(1, target // len({drawable.name for drawable in drawables}))
 
 
 def _weightiest(tables: Tables, choices: Sequence[GraphChoice]) -> list[str]:

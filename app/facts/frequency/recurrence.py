@@ -6,6 +6,7 @@ its functions, and what these do not pace by the loop in which it stands.
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
@@ -43,17 +44,25 @@ class Own(NamedTuple):
     """What a round is: a step where an optimizer is applied in each, else round."""
 
 
-@dataclasses.dataclass(frozen=True)
 class Recurrence:
-    """What tells it, of one snapshot of a run."""
+    """What tells it, of one snapshot of a run: `app.facts.tables.Tables` has the rows."""
 
-    keys: Sequence[Key]
-    graphs: Sequence[Graph]
+    keys: list[Key]
+    graphs: list[Graph]
     paces: Paces
-    steps: int | None
-    site_of: Callable[[Key], str]
+    """In which steps things happened, where the events tell."""
     single_events: SingleEvents
     totals: Mapping[int, KeyTotals]
+    """Sums over a key's events, where it has any."""
+
+    @property
+    @abc.abstractmethod
+    def steps(self) -> int | None:
+        """Optimizer applications in the run; None when it has none."""
+
+    @abc.abstractmethod
+    def site_of(self, key: Key) -> str:
+        """``train.py:31``; '' for what has no line."""
 
     @functools.cached_property
     def rounds(self) -> int:
@@ -114,7 +123,7 @@ class Recurrence:
     @functools.cached_property
     def _recorded(self) -> int:
         """How often gradients were recorded by the line that does it most often."""
-        marks = [key.count or 0 for key in self._of_kind("mark") if key.fields.get("name") == "record"]
+        marks = [key.count or 0 for key in self.of_kind("mark") if key.fields.get("name") == "record"]
         return max(marks, default=0)
 
     @property
@@ -150,7 +159,8 @@ class Recurrence:
     def _happened(self) -> list[Happened]:
         return self._single(-1)
 
-    def _of_kind(self, kind: str) -> list[Key]:
+    def of_kind(self, kind: str) -> list[Key]:
+        """Keys of one kind, by id."""
         return [key for key in self.keys if key.kind == kind]
 
     def _of_loop_of_steps(self, keys: Sequence[Key]) -> Own | None:
@@ -225,7 +235,7 @@ class Recurrence:
             return [line_of(key, self.site_of(key))]
         return [
             line_of(call, self.site_of(call))
-            for call in self._of_kind("call")
+            for call in self.of_kind("call")
             if call.fields.get("graph") == graph and call.count
         ]
 
@@ -325,7 +335,7 @@ class Recurrence:
     @functools.cached_property
     def _calls(self) -> dict[int, list[Key]]:
         found: dict[int, list[Key]] = {}
-        for key in self._of_kind("call"):
+        for key in self.of_kind("call"):
             found.setdefault(key.fields.get("graph") or 0, []).append(key)
         return found
 

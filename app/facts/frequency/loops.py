@@ -10,12 +10,14 @@ round: between its executions other lines give devices work, one of them each ti
 - What is brought from the host while its device has nothing else to do, before something runs as often at
   least, are preparations: parameters, data.
 
-In a run with steps these tell, and loops that come when all steps are made (`later_loops`): a generator that
-waits for each token looks, in all that is recorded, like a last evaluation that waits for each batch.
+In a run with steps these tell, and loops that come when all steps are made: sampling, ranking, simulating. Of
+what comes between steps, an evaluation, only its cost tells whether it matters. A single call that goes round
+inside, such as a library's scoring of the whole data, is once more an evaluation.
 """
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,6 +25,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from app.facts.devices import is_host
 from app.facts.frequency.iterations import LEAST_ROUNDS, Happened, Line, Loop, Thread, line_of
 from app.facts.frequency.worker_threads import Turns
+from app.store.courses import step_marks
+from app.store.totals import KeyTotals
 from probes.trace.recording import SINGLE_EVENTS
 from probes.trace.rows import Key
 
@@ -30,6 +34,8 @@ KINDS = ("op", "call", "hop", "sync")
 _GOOD_PART = 0.1
 _TORN = 3.0
 """Times as long as the rounds that were looked at let expect: something came between."""
+_LEAST_PART = 0.02
+"""Of the time of the steps, that a loop after them takes at least."""
 _SRC = 4
 """Where a line says what a transfer comes from."""
 
@@ -152,3 +158,48 @@ def _works_after(events: Iterable[Happened], keys: Mapping[int, Key]) -> Callabl
         return max((keys[key].count or 0 for key, ts in first.items() if ts > after_ns), default=0)
 
     return works
+
+
+def loops_after_steps(
+    keys: Sequence[Key],
+    totals: Mapping[int, KeyTotals],
+    site_of: Callable[[Key], str],
+    single_after: Callable[[int], list[Happened]],
+) -> dict[Line, Loop]:
+    """The loop of each line that has one, and nothing to do before its process has made all its steps.
+
+    `single_after` gives the executions that are told by themselves after some time in ns.
+    """
+    found: dict[Line, Loop] = {}
+    told = [key for key in keys if key.kind in KINDS]
+    spans = {key.id: totals.get(key.id, KeyTotals()) for key in keys}
+    for process, marks in step_marks(keys).items():
+        begin = min(spans[mark.id].first_ns for mark in marks)
+        end = max(spans[mark.id].end_ns for mark in marks)
+        # What ran before as well, such as the network itself, is work by which rounds are seen.
+        own = {key.id: key for key in told if key.id >> 32 == process}
+        before = {
+            line_of(key, site_of(key))
+            for key in own.values()
+            if key.kind != "op" and spans[key.id].first_ns <= end
+        }
+        ends = {number: spans[number].end_ns for number in own}
+        happened = single_after(end)
+        for line, loop in loops(happened, own, site_of, ends).items():
+            long = loop.course_ns >= _LEAST_PART * (end - begin)
+            if line not in before and long and _of_several_lines(loop, happened, own, site_of):
+                found[line] = loop
+    return found
+
+
+def _of_several_lines(
+    loop: Loop, happened: Sequence[Happened], keys: Mapping[int, Key], site_of: Callable[[Key], str]
+) -> bool:
+    at = bisect.bisect_left(happened, loop.first_ns, key=lambda event: event.ts_ns)
+    sites = set()
+    for event in itertools.takewhile(lambda event: event.ts_ns <= loop.end_ns, happened[at:]):
+        if event.key in keys:
+            sites.add(site_of(keys[event.key]))
+        if len(sites) > 1:
+            return True
+    return False

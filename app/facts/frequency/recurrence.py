@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from app.facts.frequency.alternating_ops import Instead
 from app.facts.frequency.iterations import LEAST_ROUNDS, Happened, Line, Loop, line_of, taken_by
-from app.facts.frequency.later_loops import loops_after_steps
-from app.facts.frequency.loops import KINDS, loops
+from app.facts.frequency.loops import KINDS, loops, loops_after_steps
 from app.store.paces import Pace, Paces
 from app.store.totals import KeyTotals
 from probes.trace.rows import Graph, Key

@@ -12,11 +12,9 @@ from app.facts.devices import is_host
 from app.facts.dialects import BY_NAME
 from app.facts.frequency.recurrence import Own
 from app.facts.tables import Tables
-from app.facts.transfers.contextless_arrays import made_on_host
-from app.facts.transfers.cut_batches import cut_batches
 from app.facts.transfers.hand_sums import hand_sums
 from app.facts.transfers.observed_copies import confirmed
-from app.facts.transfers.random_draws import drawn
+from app.facts.transfers.origins import cut_batches, drawn, made_on_host
 from app.facts.transfers.transfer import Context, Reduction, Sent, sent
 from app.judgments.judgment import Judgment
 from app.store.totals import is_sampled

@@ -136,7 +136,7 @@ def foresee_on(
         "placement": _placement(tables),
         "no_kernel": lacking_rows(placing, same),
         "findings": found,
-        "libraries": list(predicted(flow, placing, gpus, same)),
+        "libraries": predicted(flow, placing, gpus, same),
         "unforeseen": list(unforeseen(flow, placing, same)),
     }
     report["unforeseen"] += [unsure_of_stand_ins(stand_ins)] if stand_ins else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from app.preflight.dialects.tensorflow.inlined_functions import Expanded, TooLarge, live
 from app.preflight.dialects.tensorflow.placer import Machine, Place
@@ -26,19 +26,6 @@ class Lies:
     """Of the op that made it."""
     at: str
     """The device in whose memory it is: the host for what a GPU's kernel keeps there."""
-
-
-@dataclasses.dataclass
-class PlacedFunction:
-    """The ops of a function that was called with arguments that lie there."""
-
-    ops: Sequence[Node]
-    places: Mapping[int, Place]
-    """By the op's number; ops that are pruned are not in it."""
-    lies: Mapping[tuple[int, int], Lies]
-    """By the op's number and output; arguments as (-1 - number, 0)."""
-    results: list[Lies]
-    expanded: Expanded
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,7 +97,7 @@ class Placing:
             requested = beside.device if beside is not None else record.requested
             place = self.machine.place(record.op, types, requested, home=next(filter(None, homes), ""))
         self.places[record.number] = place
-        _lay(record.number, record.outputs, types, place, self.machine, self.lies)
+        self.lies |= laid(record.number, record.outputs, types, place, self.machine)
         if any(tensor.dtype == "resource" for tensor in record.outputs):
             self.homes[record.number] = place.device
 
@@ -145,7 +132,7 @@ class Placing:
             given[one.slot] = Lies(HOST, HOST) if one.tensor.dtype in STAYS_ON_HOST else lies
             if one.tensor.dtype in HANDLES:
                 homes[-1 - one.slot] = self.home(one.maker) or lies.device
-        placed = place_function(expanded, given, homes, caller, self.machine)
+        placed = PlacedFunction(expanded, given, homes, caller, self.machine)
         self.functions[record.number] = placed
         for output, lies in enumerate(placed.results):
             self.lies[(record.number, output)] = lies
@@ -175,86 +162,89 @@ def _taken(op: Node, call: Record, ops: Sequence[Node]) -> Iterator[Tensor]:
             yield from (one.tensor for one in call.inputs if one.slot == -1 - number)
 
 
-def place_function(
-    expanded: Expanded, given: Mapping[int, Lies], homes: Mapping[int, str], caller: str, machine: Machine
-) -> PlacedFunction:
-    """Place a function's ops. `given` says where its arguments lie, by number; `homes` where the resources
-    live that are among them, by -1 - number."""
-    ops = expanded.ops
-    kept = live(ops, expanded.results)
-    consumers: dict[int, list[int]] = {}
-    for number in kept:
-        for source, _ in ops[number].inputs:
-            consumers.setdefault(source, []).append(number)
-    places: dict[int, Place] = {}
-    lies = {(-1 - number, 0): where for number, where in given.items()}
-    known = dict(homes)
-    by_name = {op.name: number for number, op in enumerate(ops)}
-    late: list[int] = []
-    for number, op in enumerate(ops):
-        if number not in kept:
-            continue
-        home = next((known[source] for source, _ in op.inputs if source in known), "")
-        generator = not op.inputs and len(op.outputs) == 1 and not op.requested
-        if generator and op.outputs[0].dtype not in HANDLES:
-            late.append(number)
-            continue
-        place = _place(op, home, caller, machine, places, by_name, lies)
-        places[number] = place
-        if any(tensor.dtype in HANDLES for tensor in op.outputs):
-            known[number] = place.device
-        _lay(number, op.outputs, op.types, place, machine, lies)
-    for number in late:
-        op = ops[number]
-        wanted = {places[one].device for one in consumers.get(number, ()) if one in places}
-        place = machine.place(op.op, op.types, "", caller)
-        if len(wanted) == 1:
+class PlacedFunction:
+    """The ops of a function that was called with arguments that lie there."""
+
+    def __init__(
+        self,
+        expanded: Expanded,
+        given: Mapping[int, Lies],
+        homes: Mapping[int, str],
+        caller: str,
+        machine: Machine,
+    ) -> None:
+        """`given` says where its arguments lie, by number.
+
+        `homes` says where the resources live that are among them, by -1 - number.
+        """
+        self.expanded = expanded
+        self.ops: Sequence[Node] = expanded.ops
+        self.places: dict[int, Place] = {}
+        """By the op's number; ops that are pruned are not in it."""
+        self.lies = {(-1 - number, 0): where for number, where in given.items()}
+        """By the op's number and output; arguments as (-1 - number, 0)."""
+        self._machine = machine
+        self._caller = caller
+        self._by_name = {op.name: number for number, op in enumerate(self.ops)}
+        self._place_all(live(self.ops, expanded.results), dict(homes))
+        # In a loop an op may take what a later one makes.
+        self.results = [self.lies.get(source, Lies(HOST, HOST)) for source in expanded.results]
+
+    def _place_all(self, kept: Container[int], homes: dict[int, str]) -> None:
+        ops = {number: op for number, op in enumerate(self.ops) if number in kept}
+        consumers: dict[int, list[int]] = {}
+        late: list[int] = []
+        for number, op in ops.items():
+            for source, _ in op.inputs:
+                consumers.setdefault(source, []).append(number)
+            generator = not op.inputs and len(op.outputs) == 1 and not op.requested
+            if generator and op.outputs[0].dtype not in HANDLES:
+                late.append(number)
+                continue
+            home = next((homes[source] for source, _ in op.inputs if source in homes), "")
+            place = self._place(op, home)
+            if any(tensor.dtype in HANDLES for tensor in op.outputs):
+                homes[number] = place.device
+            self._lay(number, op, place)
+        for number in late:
+            op = ops[number]
+            wanted = {self.places[one].device for one in consumers.get(number, ()) if one in self.places}
             # A constant goes to where all that takes it is.
-            device = wanted.pop()
-            answer = machine.table.look_up(op.op, machine.kind(device), op.types)
-            place = Place(device, "beside", answer) if answer.found else place
-        places[number] = place
-        _lay(number, op.outputs, op.types, place, machine, lies)
-    # In a loop an op may take what a later one makes.
-    results = [lies.get(source, Lies(HOST, HOST)) for source in expanded.results]
-    return PlacedFunction(ops, places, lies, results, expanded)
+            beside = self._machine.beside(op.op, op.types, wanted.pop()) if len(wanted) == 1 else None
+            known = beside is not None and beside.answer.found
+            self._lay(number, op, beside if known and beside else self._place_freely(op))
+
+    def _place_freely(self, op: Node, home: str = "") -> Place:
+        return self._machine.place(op.op, op.types, op.requested, self._caller, home)
+
+    def _place(self, op: Node, home: str) -> Place:
+        if not home and not op.requested:
+            for other in op.beside:
+                known = self.places.get(self._by_name.get(other, -1))
+                if known is not None:
+                    beside = self._machine.beside(op.op, op.types, known.device)
+                    if not beside.answer.missing:
+                        return beside
+        if op.op in _METADATA and not op.requested and op.inputs and op.inputs[0] in self.lies:
+            # What only asks for a tensor's extents goes to where the tensor is.
+            beside = self._machine.beside(op.op, op.types, self.lies[op.inputs[0]].device)
+            if beside.answer.found:
+                return beside
+        return self._place_freely(op, home)
+
+    def _lay(self, number: int, op: Node, place: Place) -> None:
+        self.places[number] = place
+        self.lies |= laid(number, op.outputs, op.types, place, self._machine)
 
 
-def _place(
-    op: Node,
-    home: str,
-    caller: str,
-    machine: Machine,
-    places: Mapping[int, Place],
-    by_name: Mapping[str, int],
-    lies: Mapping[tuple[int, int], Lies],
-) -> Place:
-    if not home:
-        for other in op.beside:
-            beside = places.get(by_name.get(other, -1))
-            if beside is not None and not op.requested:
-                answer = machine.table.look_up(op.op, machine.kind(beside.device), op.types)
-                if not answer.missing:
-                    return Place(beside.device, "beside", answer)
-    place = machine.place(op.op, op.types, op.requested, caller, home)
-    if op.op in _METADATA and not op.requested and op.inputs and op.inputs[0] in lies:
-        # What only asks for a tensor's extents goes to where the tensor is.
-        device = lies[op.inputs[0]].device
-        answer = machine.table.look_up(op.op, machine.kind(device), op.types)
-        if answer.found:
-            return Place(device, "beside", answer)
-    return place
-
-
-def _lay(
-    number: int,
-    outputs: Sequence[Tensor],
-    types: Types,
-    place: Place,
-    machine: Machine,
-    lies: dict[tuple[int, int], Lies],
-) -> None:
+def laid(
+    number: int, outputs: Sequence[Tensor], types: Types, place: Place, machine: Machine
+) -> dict[tuple[int, int], Lies]:
+    """Where what an op makes lies, by its number and output."""
     on_host = machine.on_host(place, types, outputs=True)
-    for output, tensor in enumerate(outputs):
-        at = HOST if output in on_host or tensor.dtype == "string" else place.device
-        lies[(number, output)] = Lies(place.device, at)
+    return {
+        (number, output): Lies(
+            place.device, HOST if output in on_host or tensor.dtype == "string" else place.device
+        )
+        for output, tensor in enumerate(outputs)
+    }

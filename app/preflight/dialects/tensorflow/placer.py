@@ -97,6 +97,10 @@ class Machine:
         """Where Python data becomes a tensor of a type that TensorFlow makes on the host."""
         return Place(HOST, "made-on-host", self._answer(op, HOST, types))
 
+    def beside(self, op: str, types: Types, device: str) -> Place:
+        """Where an op runs that goes to the device of another, and what the kernel table says of it there."""
+        return Place(device, "beside", self._answer(op, device, types))
+
     def on_host(self, place: Place, types: Types, outputs: bool = False) -> frozenset[int]:
         """The numbers of the inputs, or outputs, that the op keeps in host memory where it runs on a GPU."""
         if self.kind(place.device) != "GPU":

@@ -9,6 +9,7 @@ from app.diagram.flat_names import flat_paths, is_flat
 from app.diagram.name_scopes import Item
 from app.diagram.ranks import longest_paths
 from app.facts.collectives import Joint, joint_collectives
+from app.facts.groups import grouped
 from app.facts.placement import BOUNDARY
 from app.facts.tables import Tables
 from app.facts.transfers import wire
@@ -118,10 +119,7 @@ def _reductions(tables: Tables, drawable: Drawable, graph: int) -> list[Reductio
         site = tables.site(fields.get("loc"))
         # Several collectives of a graph are told apart by their lines, where the ops have theirs.
         at_line = [item for item in items if _site(drawable, item.id) == site]
-        nodes: dict[str, list[int]] = {}
-        for item in at_line or items:
-            if item.device in joint.devices:
-                nodes.setdefault(item.device, []).append(item.id)
+        nodes = grouped((item.device, item.id) for item in at_line or items if item.device in joint.devices)
         if nodes and len(joint.devices) > 1:
             found.append(Reduction(joint, nodes, site))
     return found

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from app.diagram.drawable_graph import Drawable, Reduction, of_eager, of_graph
 from app.diagram.grouped_graph import MOST_CROSSINGS, TARGET, Grouped
 from app.facts.devices import in_order, is_host
+from app.facts.groups import grouped
 from app.facts.placement import BOUNDARY
 from app.facts.tables import Tables
 from app.facts.transfers import wire
@@ -90,9 +91,7 @@ def _depths(drawables: Sequence[Drawable], hops: Sequence[Hop], share: int) -> d
 
     Replicas, which are drawn above one another, are cut alike, and share one room of `share` groups.
     """
-    by_name: dict[str, list[Drawable]] = {}
-    for drawable in drawables:
-        by_name.setdefault(drawable.name, []).append(drawable)
+    by_name = grouped((drawable.name, drawable) for drawable in drawables)
     columns: dict[str, int] = {}
     depths: dict[str, int] = {}
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from app.facts.basis import weakest
 from app.facts.collectives import Collective
 from app.facts.devices import in_order
+from app.facts.groups import grouped
 from app.facts.placement import op_table
 from app.facts.syncs import Sync
 from app.facts.tables import Tables
@@ -109,24 +110,17 @@ def source_files(
         place = split_site(op.site)
         if place and op.assigned:
             ops.setdefault(place, {}).setdefault(op.assigned, Counter())[op.type] += 1
-    arriving: dict[tuple[str, int], list[int]] = {}
-    leaving: dict[tuple[str, int], list[int]] = {}
-    for row, hop in enumerate(hops):
-        if hop.count == 0:
-            continue
-        place, made = split_site(hop.site), split_site(hop.producer_site)
-        if place:
-            arriving.setdefault(place, []).append(row)
-        if made and made != place:
-            leaving.setdefault(made, []).append(row)
-    waits: dict[tuple[str, int], list[Sync]] = {}
-    for sync in syncs:
-        if (place := split_site(sync.site)) and sync.count:
-            waits.setdefault(place, []).append(sync)
-    together: dict[tuple[str, int], list[Collective]] = {}
-    for one in collectives:
-        if (place := split_site(one.site)) and one.count != 0:
-            together.setdefault(place, []).append(one)
+    sent = [
+        (row, split_site(hop.site), split_site(hop.producer_site))
+        for row, hop in enumerate(hops)
+        if hop.count != 0
+    ]
+    arriving = grouped((place, row) for row, place, _ in sent if place)
+    leaving = grouped((made, row) for row, place, made in sent if made and made != place)
+    waits = grouped((place, one) for one in syncs if (place := split_site(one.site)) and one.count)
+    together = grouped(
+        (place, one) for one in collectives if (place := split_site(one.site)) and one.count != 0
+    )
     found: dict[str, dict[int, Line]] = {}
     for place in sorted({*ops, *arriving, *leaving, *waits, *together}):
         path, number = place
@@ -161,9 +155,7 @@ def _line_ops(device: str, types: Counter[str]) -> LineOps:
 
 
 def _ways(rows: Sequence[int], hops: Sequence[Hop]) -> tuple[Way, ...]:
-    pairs: dict[tuple[str, str], list[Hop]] = {}
-    for row in rows:
-        pairs.setdefault((hops[row].src, hops[row].dst), []).append(hops[row])
+    pairs = grouped(((hops[row].src, hops[row].dst), hops[row]) for row in rows)
     ways = [
         Way(
             *pair,
@@ -197,12 +189,13 @@ def _started(tables: Tables) -> set[str]:
 
 
 def _notes(tables: Tables) -> dict[str, list[str]]:
-    notes: dict[str, list[str]] = {}
-    for process in tables.processes:
-        told = process.header.get("source_notes")
-        for file, note in told.items() if isinstance(told, dict) else ():
-            notes.setdefault(str(file), []).append(str(note))
-    return notes
+    notes = (process.header.get("source_notes") for process in tables.processes)
+    return grouped(
+        (str(file), str(note))
+        for of_files in notes
+        if isinstance(of_files, dict)
+        for file, note in of_files.items()
+    )
 
 
 def _weight(file: SourceFile) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 from app.diagnosis.verification import LineMap, Side, Verified, hold
 from app.facts.devices import is_gpu
+from app.facts.groups import grouped
 from app.judgments.finding import Finding
 from app.judgments.severity import RANK
 
@@ -95,9 +96,7 @@ def _side(found: tuple[Finding, ...], report: Row, by_step: bool) -> Side:
 
 
 def _flown(report: Row, by_step: bool) -> Flown:
-    ways: dict[tuple[str, str], list[Row]] = {}
-    for hop in report["hops"]:
-        ways.setdefault(_way(hop), []).append(hop)
+    ways = grouped((_way(hop), hop) for hop in report["hops"])
     stand_ins = frozenset(report.get("stand_ins") or ())
     return Flown(
         stand_ins=stand_ins,

@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from app.facts.devices import is_host
 from app.facts.frequency.iterations import LEAST_ROUNDS, Happened, Line, Loop, Thread, line_of
 from app.facts.frequency.worker_threads import Turns
+from app.facts.groups import grouped
 from app.store.courses import step_marks
 from app.store.totals import KeyTotals
 from probes.trace.recording import SINGLE_EVENTS
@@ -51,9 +52,7 @@ def loops(
     `events` by time; `ends` when keys happened last, ns, where that is known.
     """
     known = [event for event in events if event.key in keys]
-    threads: dict[tuple[int, int], list[Happened]] = {}
-    for event in known:
-        threads.setdefault((event.key >> 32, event.thread), []).append(event)
+    threads = grouped(((event.key >> 32, event.thread), event) for event in known)
     full = _saturated(known)
     last = {event.key: event.ts_ns for event in known} | dict(ends or {})
     found: dict[Line, list[Loop]] = {}
@@ -63,7 +62,7 @@ def loops(
             loop = thread.loop(places, line)
             if loop is not None:
                 found.setdefault(line, []).append(loop)
-    for inside in _by_process(known):
+    for inside in grouped((event.key >> 32, event) for event in known).values():
         told = [event for event in inside if event.ts_ns <= min(full.values(), default=event.ts_ns)]
         if len({event.thread for event in told}) > 1:
             found |= {line: [loop] for line, loop in Turns(told, keys, site_of).loops(found).items()}
@@ -86,13 +85,6 @@ def loops(
         for line, loop in whole.items()
         if loop.course_ns >= least and not (_only_brings(line, loop) and works(loop.end_ns) >= loop.rounds)
     }
-
-
-def _by_process(events: Iterable[Happened]) -> list[list[Happened]]:
-    found: dict[int, list[Happened]] = {}
-    for event in events:
-        found.setdefault(event.key >> 32, []).append(event)
-    return list(found.values())
 
 
 def _saturated(events: Iterable[Happened]) -> dict[int, int]:
@@ -123,9 +115,7 @@ def _recurring_ns(events: Iterable[Happened], last: Mapping[int, int]) -> int:
 
     What two loops share, as of one model after another, does not recur in a pause between them.
     """
-    times: dict[int, list[int]] = {}
-    for event in events:
-        times.setdefault(event.key, []).append(event.ts_ns)
+    times = grouped((event.key, event.ts_ns) for event in events)
     spans = []
     for key, seen in times.items():
         if len(seen) >= LEAST_ROUNDS:

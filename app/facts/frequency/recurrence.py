@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from app.facts.frequency.iterations import LEAST_ROUNDS, Happened, Line, Loop, line_of, taken_by
 from app.facts.frequency.loops import KINDS, loops, loops_after_steps
+from app.facts.groups import grouped
 from app.store.paces import Pace, Paces
 from app.store.totals import KeyTotals
 from probes.trace.rows import Graph, Key
@@ -286,11 +287,8 @@ class Recurrence:
 
     @functools.cached_property
     def _of_way(self) -> dict[Line, list[Key]]:
-        found: dict[Line, list[Key]] = {}
-        for key in self.of_kind("hop"):
-            if key.count and (way := self._way(key)) is not None:
-                found.setdefault(way, []).append(key)
-        return found
+        hops = [key for key in self.of_kind("hop") if key.count]
+        return grouped((way, key) for key in hops if (way := self._way(key)) is not None)
 
     def _way(self, key: Key) -> Line | None:
         eager = key.kind == "hop" and not key.fields.get("graph")
@@ -325,11 +323,8 @@ class Recurrence:
 
     @functools.cached_property
     def _of_line(self) -> dict[Line, list[Key]]:
-        found: dict[Line, list[Key]] = {}
-        for key in self.keys:
-            if key.kind in KINDS and not key.fields.get("graph"):
-                found.setdefault(self._act(key), []).append(key)
-        return found
+        keys = [key for key in self.keys if key.kind in KINDS and not key.fields.get("graph")]
+        return grouped((self._act(key), key) for key in keys)
 
     def _act(self, key: Key) -> Line:
         return self._alike(key, "kind", "op", "producer_op", "producer_loc")
@@ -374,10 +369,7 @@ class Recurrence:
 
     @functools.cached_property
     def _calls(self) -> dict[int, list[Key]]:
-        found: dict[int, list[Key]] = {}
-        for key in self.of_kind("call"):
-            found.setdefault(key.fields.get("graph") or 0, []).append(key)
-        return found
+        return grouped((key.fields.get("graph") or 0, key) for key in self.of_kind("call"))
 
 
 def _own_rounds(count: int, rounds: int | None) -> Own | None:

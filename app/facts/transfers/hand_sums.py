@@ -11,6 +11,7 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from app.facts.devices import is_host
+from app.facts.groups import grouped
 from app.facts.tables import Tables
 from app.facts.transfers.host_updates import BEFORE, TOGETHER, gradients_applied
 from app.facts.transfers.transfer import READS, HandSum, Made, Place
@@ -42,11 +43,12 @@ def _applied(
     tables: Tables, hops: Iterable[Key], backward: Container[Made], known: Container[Place]
 ) -> dict[Place, HandSum]:
     """By the place to which a graph's gradients are copied that are applied on the host."""
-    graphs: dict[int, list[Key]] = {}
-    for key in hops:
-        graph, op = key.fields.get("graph"), key.fields.get("op")
-        if graph and op in TOGETHER | BEFORE and _is_asked_to_host(key.fields):
-            graphs.setdefault(graph, []).append(key)
+    graphs = grouped(
+        (graph, key)
+        for key in hops
+        if (graph := key.fields.get("graph"))
+        if key.fields.get("op") in TOGETHER | BEFORE and _is_asked_to_host(key.fields)
+    )
     found: dict[Place, HandSum] = {}
     for graph, arrived in graphs.items():
         gradients = {key.id for key in arrived if _is_gradient_to_host(key.fields, backward)}
@@ -63,16 +65,13 @@ def _applied(
 
 def _gathered(tables: Tables, arrived: Iterable[Key]) -> list[list[Key]]:
     """Gradients of several devices that are put together on the host."""
-    by_place: dict[Place, list[Key]] = {}
-    by_sum: dict[object, list[Key]] = {}
-    sums: dict[tuple[object, object], list[object]] = {}
-    for key in tables.of_kind("together"):
-        fields = key.fields
-        sums.setdefault((fields.get("loc"), fields.get("device")), []).append(fields.get("made_loc"))
-    for key in arrived:
-        by_place.setdefault(_place(key), []).append(key)
-        for made in sums.get((key.fields.get("loc"), key.fields.get("src")), ()):
-            by_sum.setdefault(made, []).append(key)
+    keys = list(arrived)
+    by_place = grouped((_place(key), key) for key in keys)
+    put = [key.fields for key in tables.of_kind("together")]
+    sums = grouped(((fields.get("loc"), fields.get("device")), fields.get("made_loc")) for fields in put)
+    by_sum = grouped(
+        (made, key) for key in keys for made in sums.get((key.fields.get("loc"), key.fields.get("src")), ())
+    )
     groups = [keys for place, keys in by_place.items() if place[0] or _put_together(tables, keys)]
     return [keys for keys in (*groups, *by_sum.values()) if len({key.fields.get("src") for key in keys}) > 1]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from app.facts.basis import weakest
 from app.facts.devices import is_host
 from app.facts.dialects import BY_NAME
 from app.facts.frequency.recurrence import Own
+from app.facts.groups import grouped
 from app.facts.tables import Tables
 from app.facts.transfers.hand_sums import hand_sums
 from app.facts.transfers.observed_copies import confirmed
@@ -161,14 +163,14 @@ def _repeated(tables: Tables) -> frozenset[Sent]:
 
     Or, of copies that the code makes, at least half, and nearly one in each step: a loop inside of steps.
     """
-    again: dict[Sent, int] = {}
+    again: Counter[Sent] = Counter()
     for key in tables.of_kind("again"):
-        again[sent(key.fields)] = again.get(sent(key.fields), 0) + (key.count or 0)
-    times: dict[Sent, int] = {}
+        again[sent(key.fields)] += key.count or 0
+    times: Counter[Sent] = Counter()
     eager: set[Sent] = set()
     for key in tables.of_kind("hop"):
         if (one := sent(key.fields)) in again:
-            times[one] = times.get(one, 0) + (key.count or 0)
+            times[one] += key.count or 0
             if key.fields.get("kind") == "copy" and not key.fields.get("graph"):
                 eager.add(one)
 
@@ -189,9 +191,7 @@ def _taken_on_host(tables: Tables) -> dict[tuple[int, str], str]:
         device, site = key.fields.get("device") or "", tables.site(key.fields.get("loc"))
         if site and is_host(device) and key.count:
             kinds.setdefault((site, device), set()).add(key.fields.get("kind") or "")
-    lines: dict[str, list[str]] = {}
-    for site, device in kinds:
-        lines.setdefault(site, []).append(device)
+    lines = grouped(kinds)
     return {
         (loc, device): ", ".join(sorted(kinds[location.site, device]))
         for loc, location in tables.locations.items()

@@ -6,6 +6,7 @@ MXNet runs an op where its arrays lie, and those where the code puts them, so no
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -83,11 +84,11 @@ def _lacking(there: Tables, gpus: set[str]) -> Iterator[dict[str, Any]]:
     table = host_only()
     versions = {process.framework_version for process in there.processes} - {None}
     same = all(f"MXNet {version}'" in table.source for version in versions)
-    counts: dict[tuple[str, str | None, str], int] = {}
-    for op in op_table(there):
-        if op.assigned in gpus and op.type in table.ops:
-            place = op.type, op.site, op.assigned
-            counts[place] = counts.get(place, 0) + 1
+    counts = Counter(
+        (op.type, op.site, op.assigned)
+        for op in op_table(there)
+        if op.assigned in gpus and op.type in table.ops
+    )
     for (kind, site, device), count in counts.items():
         yield {
             "op": kind,

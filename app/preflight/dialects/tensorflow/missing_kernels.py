@@ -6,7 +6,6 @@ on a GPU, so that of an int32 product on the host no transfer says anything.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -72,25 +71,22 @@ def _asked(one: Ran, machine: Machine) -> str:
     return one.op.requested or caller
 
 
-@dataclasses.dataclass(frozen=True)
-class FallenFinding:
-    """A finding, and by which rules its ops are where they are."""
+def fallen_findings(
+    placing: Placing, same: bool, told: Iterable[Finding]
+) -> dict[str | None, tuple[Finding, list[Place]]]:
+    """A finding a line, but where a transfer's finding among those `told` says it.
 
-    finding: Finding
-    places: tuple[Place, ...]
-
-
-def fallen_findings(placing: Placing, same: bool, told: Iterable[Finding]) -> list[FallenFinding]:
-    """A finding a line, but where a transfer's finding among those `told` says it."""
+    By the line, with the places of its ops.
+    """
     rounds = rounds_of(placing.flow)
     known = {one.site for one in told if one.code == "no-kernel" and one.severity != "info"}
-    lines: dict[str, list[Ran]] = {}
+    lines: dict[str | None, list[Ran]] = {}
     for one in fallen(placing):
         site, via = placing.flow.sites.get(one.loc, ("", None))
         own = not (via or "").startswith("keras/")  # what a layer does inside, nobody mends at its line
         if site and own and site not in known and _wrong(one, rounds, same, placing.machine):
             lines.setdefault(site, []).append(one)
-    return [_finding(site, ops, placing) for site, ops in lines.items()]
+    return {site: (_finding(site, ops, placing), [one.place for one in ops]) for site, ops in lines.items()}
 
 
 def _wrong(one: Ran, rounds: int, same: bool, machine: Machine) -> bool:
@@ -104,7 +100,7 @@ def _wrong(one: Ran, rounds: int, same: bool, machine: Machine) -> bool:
     return recurs and large and meant and confidence([one.place], same)[0] == HIGH
 
 
-def _finding(site: str, ops: list[Ran], placing: Placing) -> FallenFinding:
+def _finding(site: str | None, ops: list[Ran], placing: Placing) -> Finding:
     kernels = list(dict.fromkeys(one.place.lacking.words for one in ops if one.place.lacking))
     asked = list(dict.fromkeys(filter(None, (_asked(one, placing.machine) for one in ops))))
     names = some_of((one.op.op for one in ops), "ops")
@@ -123,5 +119,4 @@ def _finding(site: str, ops: list[Ran], placing: Placing) -> FallenFinding:
         "kernels_of": placing.machine.table.source,
     }
     change = advice("no-kernel", evidence)
-    found = Finding("no-kernel", "warning", site, summary, evidence, change, (), recurs=True)
-    return FallenFinding(found, tuple(one.place for one in ops))
+    return Finding("no-kernel", "warning", site, summary, evidence, change, (), recurs=True)

@@ -17,13 +17,12 @@ from app.judgments.finding import Finding
 from app.preflight.amounts import moved_rows, of_these_steps
 from app.preflight.dialects.tensorflow.library_rules import predicted
 from app.preflight.dialects.tensorflow.missing_kernels import (
-    FallenFinding,
     fallen_findings,
     lacking_rows,
     rounds_of,
 )
 from app.preflight.dialects.tensorflow.op_places import Placing
-from app.preflight.dialects.tensorflow.placer import RULES, Machine, confidence
+from app.preflight.dialects.tensorflow.placer import RULES, Machine, Place, confidence
 from app.preflight.dialects.tensorflow.transfers import Transfers
 from app.preflight.dialects.tensorflow.unknowns import unforeseen
 from app.preflight.merged_processes import Foreseen, together
@@ -38,6 +37,10 @@ from runners.runs.run import Run
 
 _SMALL = 64
 """Bytes each step below which falling to the host is a note."""
+Fallen = Mapping[str | None, tuple[Finding, list[Place]]]
+"""By line, the finding of ops without a GPU kernel and where they are placed."""
+_HANDS_ON = "OptionalFromValue"
+"""By which Keras' loop hands on what a step returns; its logs are told by themselves."""
 TextOf = Callable[[str], str | None]
 """Gives the text of a file by its name in sites; None where it is not known: no code is proposed then."""
 
@@ -117,8 +120,9 @@ def foresee_on(
     tables = _tables(flow, machine, noted.keys, text_of)
     hops = hop_table(tables)
     same = not version or f"TensorFlow {version}," in machine.table.source
-    crossing = run_findings(tables, hops, sync_table(tables))
-    lacking = {one.finding.site: one for one in fallen_findings(placing, same, crossing)}
+    syncs = sync_table(tables)
+    crossing = run_findings(tables, hops, syncs)
+    lacking = fallen_findings(placing, same, crossing)
     told = explained(_with(crossing, lacking), tables, hops)
     found = [_told(one, hops, noted, same, lacking) for one in told if not _keras_own(one, hops)]
     for row in found:
@@ -132,7 +136,7 @@ def foresee_on(
         "stand_ins": stand_ins,
         "kernel_table": machine.table.source,
         "steps_made": flow.steps_made,
-        **moved_rows(tables, hops, sync_table(tables), noted.early),
+        **moved_rows(tables, hops, syncs, noted.early),
         "placement": _placement(tables),
         "no_kernel": lacking_rows(placing, same),
         "findings": found,
@@ -143,11 +147,11 @@ def foresee_on(
     return Foreseen(flow.pid, tables, hops, report)
 
 
-def _with(crossing: Sequence[Finding], lacking: Mapping[str | None, FallenFinding]) -> list[Finding]:
+def _with(crossing: Sequence[Finding], lacking: Fallen) -> list[Finding]:
     """The findings of ops behind the warnings of transfers, in the place of notes of what these ops send."""
     kept = [one for one in crossing if one.code != "no-kernel" or one.site not in lacking]
     loud = [one for one in kept if one.severity != "info"]
-    return [*loud, *(one.finding for one in lacking.values()), *(one for one in kept if one not in loud)]
+    return [*loud, *(one for one, _ in lacking.values()), *(one for one in kept if one not in loud)]
 
 
 def named_gpus(flow: Flow) -> int:
@@ -183,21 +187,14 @@ def _tables(flow: Flow, machine: Machine, keys: Sequence[Key], text_of: TextOf) 
         ended=True,
         header={"default_device": machine.default},
     )
-    rounds: list[Graph] = []
-    if flow.steps:
-        mark = Key(len(keys) + 1, "mark", {"name": "step"}, flow.steps)
-        return Tables([process], locations, rounds, [*keys, mark], [], text_of=text_of)
-    if calls := rounds_of(flow):
-        rounds.append(Graph(1, "", "", 0, 0, None, calls))
-    return Tables([process], locations, rounds, list(keys), [], text_of=text_of)
+    calls = rounds_of(flow)
+    marks = [Key(len(keys) + 1, "mark", {"name": "step"}, flow.steps)] if flow.steps else []
+    graphs = [Graph(1, "", "", 0, 0, None, calls)] if calls and not flow.steps else []
+    return Tables([process], locations, graphs, [*keys, *marks], [], text_of=text_of)
 
 
 def _told(
-    one: Explained,
-    hops: Sequence[Hop],
-    noted: Transfers,
-    same: bool,
-    lacking: Mapping[str | None, FallenFinding],
+    one: Explained, hops: Sequence[Hop], noted: Transfers, same: bool, lacking: Fallen
 ) -> dict[str, Any]:
     """A finding with the rules that foresee it, and how far to trust them."""
     row = one.row()
@@ -206,7 +203,7 @@ def _told(
         row["fix"] = None  # Keras made the pipeline of what it was given
     places = [place for hop in part for key in hop.keys for place in noted.rules[key]]
     if row["code"] == "no-kernel":
-        places += lacking[row["site"]].places if row["site"] in lacking else ()
+        places += lacking[row["site"]][1] if row["site"] in lacking else []
         if part and all(hop.bytes is not None and hop.bytes <= _SMALL for hop in part):
             row |= {"severity": "info", "repair": None}
     trust, why = confidence(places, same)
@@ -214,16 +211,10 @@ def _told(
     return row | {"rules": rules, "confidence": trust, "why": why}
 
 
-_HANDS_ON = frozenset({"OptionalFromValue"})
-"""By which Keras' loop hands on what a step returns; its logs are told by themselves."""
-
-
 def _keras_own(one: Explained, hops: Sequence[Hop]) -> bool:
     """Whether a note is of what Keras' loop does for itself."""
-    part = [hops[index] for index in one.finding.hops]
-    if one.finding.severity != "info" or not part:
-        return False
-    return all(hop.op in _HANDS_ON and (hop.via or "").startswith("keras/") for hop in part)
+    part = [hops[index] for index in one.finding.hops] if one.finding.severity == "info" else []
+    return bool(part) and all(hop.op == _HANDS_ON and (hop.via or "").startswith("keras/") for hop in part)
 
 
 def _placement(tables: Tables) -> list[dict[str, Any]]:

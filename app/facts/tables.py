@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from app.facts.devices import in_order
 from app.facts.frequency.recurrence import Recurrence, SingleEvents
+from app.facts.groups import grouped
 from app.store.courses import courses, step_marks
 from app.store.device_names import qualified, role_prefix
 from app.store.paces import Paces
@@ -184,8 +185,12 @@ def tables_of(store: RunStore) -> Tables:
     )
 
 
+def files_of(locations: Mapping[int, Location]) -> dict[str, tuple[str, ...]]:
+    """A path as sites have it -> absolute paths; several where processes started in several folders."""
+    files = grouped((one.site.rpartition(":")[0], one.file) for one in locations.values())
+    return {path: tuple(dict.fromkeys(known)) for path, known in files.items()}
+
+
 def _texts(store: RunStore) -> Callable[[str], str | None]:
-    files: dict[str, dict[str, None]] = {}
-    for location in store.locations().values():
-        files.setdefault(location.site.rpartition(":")[0], {})[location.file] = None
+    files = files_of(store.locations())
     return functools.cache(lambda path: kept_text(store.path, files.get(path, ())))

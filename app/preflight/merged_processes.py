@@ -61,12 +61,12 @@ def together(foreseen: Sequence[Foreseen], names: Mapping[int, str]) -> dict[str
         ],
         "placement": _summed([row["placement"] for row in rows]),
         "no_kernel": _alike(rows, named, "no_kernel", lambda row: (row["op"], row["site"], row["kernel"])),
-        "hops": [
-            hop | {"process": name} for name, row in zip(named, rows, strict=True) for hop in row["hops"]
-        ],
-        "syncs": [
-            sync | {"process": name} for name, row in zip(named, rows, strict=True) for sync in row["syncs"]
-        ],
+        **{
+            part: [
+                one | {"process": name} for name, row in zip(named, rows, strict=True) for one in row[part]
+            ]
+            for part in ("hops", "syncs")
+        },
         "findings": sorted(findings, key=lambda row: RANK[row["severity"]]),
         "libraries": sorted(
             _alike(rows, named, "libraries", lambda row: (row["what"], row["site"])),

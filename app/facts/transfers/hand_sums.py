@@ -14,7 +14,7 @@ from app.facts.devices import is_host
 from app.facts.groups import grouped
 from app.facts.tables import Tables
 from app.facts.transfers.host_updates import BEFORE, TOGETHER, gradients_applied
-from app.facts.transfers.transfer import READS, HandSum, Made, Place
+from app.facts.transfers.transfer import NO_SUM, READS, HandSum, Made, Place
 from probes.trace.rows import Key
 
 _NO_RESULTS = READS | {"Python", "Const", "?", "gradient", ""}
@@ -31,11 +31,8 @@ def hand_sums(tables: Tables) -> dict[Place, HandSum]:
         gradients = frozenset(map(_made, keys))
         back = _handed_back(hops, keys, HandSum(gradients, ()).devices)
         sites = dict.fromkeys(tables.site(key.fields.get("loc")) for key in back)
-        if back:
-            for place in map(_place, keys):
-                known = found.get(place, HandSum(frozenset(), ()))
-                more = (site for site in sites if site and site not in known.back_at)
-                found[place] = HandSum(known.gradients | gradients, (*known.back_at, *more))
+        for place in map(_place, keys) if back else ():
+            found[place] = found.get(place, NO_SUM).and_(gradients, back_at=filter(None, sites))
     return found | _applied(tables, hops, backward, found)
 
 
@@ -54,12 +51,9 @@ def _applied(
         gradients = {key.id for key in arrived if _is_gradient_to_host(key.fields, backward)}
         for keys, updates in gradients_applied(tables, graph, arrived, gradients):
             sites = [site for loc in updates if (site := tables.site(loc))]
-            for place in map(_place, keys):
-                if place in known:
-                    continue
-                one = found.get(place, HandSum(frozenset(), ()))
-                at = (*one.applied_at, *(site for site in sites if site not in one.applied_at))
-                found[place] = HandSum(one.gradients | frozenset(map(_made, keys)), (), at)
+            for place in (place for place in map(_place, keys) if place not in known):
+                one = found.get(place, NO_SUM)
+                found[place] = one.and_(frozenset(map(_made, keys)), applied_at=sites)
     return found
 
 

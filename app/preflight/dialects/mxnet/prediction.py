@@ -172,37 +172,35 @@ def _own_contexts(tables: Tables, played: Mapping[str, str]) -> list[str]:
 
 def _unforeseen(
     tables: Tables, there: Tables, played: Mapping[str, str], gpus: int, named: int
-) -> list[dict[str, Any]]:
-    rows = []
-
-    def say(what: str, why: str, site: str | None = None) -> None:
-        rows.append({"what": what, "site": site, "count": 1, "why": why})
-
-    say(
+) -> Iterator[dict[str, Any]]:
+    table, playing = host_only(), _own_contexts(tables, played)
+    yield _row(
         "kernels",
-        f"{host_only().source} tells which ops have none for GPUs; that one lacks a type or a sparse storage"
+        f"{table.source} tells which ops have none for GPUs; that one lacks a type or a sparse storage"
         " there, it does not tell",
     )
-    say("cuDNN", "what it does in place of MXNet's own kernels, and what memory it takes, no CPU run shows")
-    playing = _own_contexts(tables, played)
+    yield _row(
+        "cuDNN", "what it does in place of MXNet's own kernels, and what memory it takes, no CPU run shows"
+    )
     if not played and not playing:
-        say("GPUs", "the script names none here, so it is told as it ran; MXNet uses no GPU by itself")
+        yield _row("GPUs", "the script names none here, so it is told as it ran; MXNet uses no GPU by itself")
     if gpus and named > gpus:
-        say(
-            "gpu numbers", f"the script names gpu({named - 1}), and there would be {gpus}: MXNet raises there"
-        )
+        why = f"the script names gpu({named - 1}), and there would be {gpus}: MXNet raises there"
+        yield _row("gpu numbers", why)
+    more = f", for it had yet to name {named}: with --gpus {named} it is told {named}"
+    told = f"it was told {gpus or 1}{more if not gpus and named > 1 else ''}"
     for process in tables.processes:
         asked = process.header.get("asked_for_gpus")
         for number in asked.values() if isinstance(asked, Mapping) else ():
             site = tables.site((process.index << 32) + int(number))
-            told = f"it was told {gpus or 1}"
-            if not gpus and named > 1:
-                told += f", for it had yet to name {named}: with --gpus {named} it is told {named}"
-            say("the script asks how many GPUs there are", told, site)
+            yield _row("the script asks how many GPUs there are", told, site)
     if playing:
-        rows.append(unsure_of_stand_ins(playing))
+        yield unsure_of_stand_ins(playing)
     if tables.steps is None:
-        say("steps", "it applied no optimizer before it ended: what is told is of all that ran")
-    say("waits", "how long Python waits there: between CPU contexts a copy takes no time")
-    rows += [{"what": row.what, "site": None, "count": row.count, "why": row.why} for row in there.unseen]
-    return rows
+        yield _row("steps", "it applied no optimizer before it ended: what is told is of all that ran")
+    yield _row("waits", "how long Python waits there: between CPU contexts a copy takes no time")
+    yield from (_row(row.what, row.why, count=row.count) for row in there.unseen)
+
+
+def _row(what: str, why: str, site: str | None = None, count: int = 1) -> dict[str, Any]:
+    return {"what": what, "site": site, "count": count, "why": why}

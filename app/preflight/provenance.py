@@ -96,6 +96,11 @@ def shared_trust(rows: Sequence[Mapping[str, Any]]) -> str:
     return told.pop() if len(told) == 1 and len(rows) > 1 else ""
 
 
+def at_line(row: Mapping[str, Any]) -> str:
+    """`` at train.py:31``; '' for what has no line."""
+    return f" at {row['site']}" if row["site"] else ""
+
+
 def trust_told(row: Mapping[str, Any]) -> str:
     """``medium: nobody asked for the device``."""
     return ": ".join(filter(None, (row["confidence"], row["why"])))

@@ -11,6 +11,7 @@ from app.preflight.dialects import PREDICTIONS
 from app.preflight.merged_processes import whose
 from app.preflight.provenance import (
     HIGH,
+    at_line,
     command_again,
     further_rule,
     libraries_first,
@@ -82,7 +83,8 @@ def render_preflight(report: Mapping[str, Any], folded: str = "") -> str:
     if report["unforeseen"]:
         lines += ["", "Not foreseen"]
         lines += [
-            f"   {row['what']}{_at(row)}: {row['why']}{_whose(row, report)}" for row in report["unforeseen"]
+            f"   {row['what']}{at_line(row)}: {row['why']}{_whose(row, report)}"
+            for row in report["unforeseen"]
         ]
     return "\n".join(lines)
 
@@ -132,7 +134,3 @@ def _of_process(row: Mapping[str, Any]) -> str:
     ops = sum(one["ops"] for one in row["placement"])
     steps = f", {units.plural(row['steps'], 'step')}" if row["steps"] else ""
     return f"{row['process']} ({units.plural(ops, 'op')}{steps})"
-
-
-def _at(row: Mapping[str, Any]) -> str:
-    return f" at {row['site']}" if row["site"] else ""

@@ -100,7 +100,7 @@ def measure(
     """
     if args.before:
         inject = args.before.absolute() / INJECT.relative_to(TREE)
-        conditions = {**conditions, "recorded before": RECORDED._replace(inject=inject)}
+        conditions = {**conditions, "recorded before": Condition(record=True, inject=inject)}
     print(f"{title}, {args.pairs} pairs of {args.steps} steps, one of each not recorded")
     print(f"  {'':16}{'step':>9}  {'of medians':22}  {'of means':22}  {'of CPU time':22}  memory added")
     results: dict[str, object] = {"pairs": args.pairs}

@@ -11,8 +11,7 @@ from app.diagnosis.causes.default_device import neighbors
 from app.diagnosis.fix_choice import advised, repair
 from app.diagnosis.proof import Proof, proof
 from app.diagnosis.registry import because
-from app.facts.excerpt import Excerpt, excerpt
-from app.facts.lines import split_site
+from app.facts.lines import Excerpt, excerpt, split_site
 from app.facts.placement import op_table
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop

@@ -9,6 +9,7 @@ from app.diagram.flat_names import flat_paths, is_flat
 from app.diagram.name_scopes import Item
 from app.diagram.ranks import longest_paths
 from app.facts.collectives import Joint, joint_collectives
+from app.facts.groups import grouped
 from app.facts.placement import BOUNDARY
 from app.facts.tables import Tables
 from app.facts.transfers import wire
@@ -118,10 +119,7 @@ def _reductions(tables: Tables, drawable: Drawable, graph: int) -> list[Reductio
         site = tables.site(fields.get("loc"))
         # Several collectives of a graph are told apart by their lines, where the ops have theirs.
         at_line = [item for item in items if _site(drawable, item.id) == site]
-        nodes: dict[str, list[int]] = {}
-        for item in at_line or items:
-            if item.device in joint.devices:
-                nodes.setdefault(item.device, []).append(item.id)
+        nodes = grouped((item.device, item.id) for item in at_line or items if item.device in joint.devices)
         if nodes and len(joint.devices) > 1:
             found.append(Reduction(joint, nodes, site))
     return found
@@ -167,81 +165,55 @@ def _stand_for(ends: dict[int, str], drawable: Drawable, device: str) -> int:
 def of_eager(tables: Tables, hops: Sequence[Hop]) -> Drawable:
     """The eager ops: a node an op key under file, function and line; ranks are by first appearance."""
     drawable = Drawable(EAGER, "eager ops")
-    by_place: dict[tuple[str, int, str], int] = {}
-    by_line: dict[tuple[int, str], int] = {}
-    first_of_path: dict[tuple[str, ...], int] = {}
+    ops: dict[tuple[str, int, str], int] = {}
+    """(Type, line, device) -> the first op that is so; type '?' stands for any."""
+
+    def add(node: int, op: str, loc: int, device: str) -> int:
+        drawable.items.append(Item(node, (*_line_path(tables, loc), op), op, device))
+        return ops.setdefault((op, loc, device), node)
+
+    def end_of(key: Key, op: str, loc: str, device: str, ends: dict[int, str], python: str) -> int:
+        """The eager op at one end of a hop; Python's memory, or a call's result, where it was none."""
+        fields = key.fields
+        place = fields.get(op) or "?", fields.get(loc) or 0, fields.get(device) or "?"
+        if fields.get("kind") == python:
+            return _stand_for(ends, drawable, place[2])
+        return ops[place] if place in ops else add(-1_000_000 - len(drawable.items), *place)
+
     for key in tables.eager_ops:
-        op, device = key.fields.get("op") or "?", key.fields.get("device") or "?"
-        loc = key.fields.get("loc") or 0
-        _add_eager(tables, drawable, key.id, op, device, loc)
+        fields = key.fields
+        op, device, loc = fields.get("op") or "?", fields.get("device") or "?", fields.get("loc") or 0
+        add(key.id, op, loc, device)
+        ops.setdefault(("?", loc, device), key.id)
         drawable.members[key.id] = Member(
             key.id,
             op,
             op,
-            key.fields.get("requested") or "",
+            fields.get("requested") or "",
             device,
             tables.site(loc),
-            tables.site(key.fields.get("forward_loc")),
-            key.fields.get("basis") or "measured",
+            tables.site(fields.get("forward_loc")),
+            fields.get("basis") or "measured",
         )
-        by_place.setdefault((op, loc, device), key.id)
-        by_line.setdefault((loc, device), key.id)
     keys = {key.id: key for key in tables.of_kind("hop")}
     for row, hop in enumerate(hops):
-        for number in hop.keys:
-            key = keys[number]
-            if key.fields.get("graph"):
-                continue
-            src = _eager_end(tables, drawable, by_place, by_line, key, "producer")
-            dst = _eager_end(tables, drawable, by_place, by_line, key, "consumer")
-            drawable.transfers.append(Transfer(src, dst, (), row, key.count))
+        for key in (keys[number] for number in hop.keys):
+            if not key.fields.get("graph"):
+                src = end_of(key, "producer_op", "producer_loc", "src", drawable.inputs, "upload")
+                dst = end_of(key, "op", "loc", "dst", drawable.outputs, "pull")
+                drawable.transfers.append(Transfer(src, dst, (), row, key.count))
+    first_of_path: dict[tuple[str, ...], int] = {}
     for item in drawable.items:
-        first_of_path.setdefault(item.path[:-1], len(first_of_path))
-        drawable.rank[item.id] = first_of_path[item.path[:-1]]
-    for node in drawable.outputs:
-        drawable.rank[node] = len(first_of_path)
+        drawable.rank[item.id] = first_of_path.setdefault(item.path[:-1], len(first_of_path))
+    drawable.rank |= dict.fromkeys(drawable.outputs, len(first_of_path))
     drawable.collectives = _reductions(tables, drawable, 0)
     return drawable
 
 
-def _add_eager(tables: Tables, drawable: Drawable, node: int, op: str, device: str, loc: int) -> None:
+def _line_path(tables: Tables, loc: int) -> tuple[str, ...]:
+    """File, function and line as scopes."""
     location = tables.locations.get(loc)
     if location is None:
-        path: tuple[str, ...] = ("unknown line", op)
-    else:
-        file = location.site.rpartition(":")[0] or location.site
-        path = (
-            *_path(file),
-            location.function or "?",
-            f"line {location.line}",
-            op,
-        )
-    drawable.items.append(Item(node, path, op, device))
-
-
-def _eager_end(
-    tables: Tables,
-    drawable: Drawable,
-    by_place: dict[tuple[str, int, str], int],
-    by_line: dict[tuple[int, str], int],
-    key: Key,
-    end: str,
-) -> int:
-    """The eager op at one end of a hop; Python's memory, or a call's result, where it was none."""
-    fields = key.fields
-    if end == "producer":
-        op, loc = fields.get("producer_op") or "?", fields.get("producer_loc") or 0
-        device, ends, python = fields.get("src") or "?", drawable.inputs, fields.get("kind") == "upload"
-    else:
-        op, loc = fields.get("op") or "?", fields.get("loc") or 0
-        device, ends, python = fields.get("dst") or "?", drawable.outputs, fields.get("kind") == "pull"
-    if python:
-        return _stand_for(ends, drawable, device)
-    found = by_place.get((op, loc, device))
-    if found is None and op == "?":
-        found = by_line.get((loc, device))
-    if found is None:
-        found = -1_000_000 - len(by_place)
-        _add_eager(tables, drawable, found, op, device, loc)
-        by_place[(op, loc, device)] = found
-    return found
+        return ("unknown line",)
+    file = location.site.rpartition(":")[0] or location.site
+    return (*_path(file), location.function or "?", f"line {location.line}")

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from app.diagram.name_scopes import Path
+from app.facts.groups import grouped
 from probes.trace.rows import Edge, Node
 
 BACKWARD = "backward"
@@ -29,16 +30,13 @@ def is_flat(nodes: Iterable[Node]) -> bool:
     return not any("/" in node.name for node in nodes)
 
 
-def flat_paths(nodes: Sequence[Node], edges: Iterable[Edge]) -> dict[int, Path]:
+def flat_paths(nodes: Sequence[Node], edges: Sequence[Edge]) -> dict[int, Path]:
     """Scopes and own name of each op of a graph with flat names, by its number.
 
     `nodes` stand in an order in which producers come before their consumers, where there is such a one.
     """
-    takers: dict[int, list[int]] = {}
-    givers: dict[int, list[int]] = {}
-    for edge in edges:
-        takers.setdefault(edge.src_node, []).append(edge.dst_node)
-        givers.setdefault(edge.dst_node, []).append(edge.src_node)
+    takers = grouped((edge.src_node, edge.dst_node) for edge in edges)
+    givers = grouped((edge.dst_node, edge.src_node) for edge in edges)
     backward = _backward(nodes, givers)
     parts = {node.node: _parts(node.name) for node in nodes if not _named_by_itself(node)}
     shared = Counter(name[:depth] for name in parts.values() for depth in range(1, len(name)))

@@ -11,6 +11,7 @@ from app.diagram.flat_names import BACKWARD
 from app.diagram.name_scopes import Cut, Item, Path, Series, choose_depth, find_series
 from app.diagram.ranks import group_ranks, sequence_ranks
 from app.facts.basis import weakest
+from app.facts.groups import grouped
 from app.facts.transfers.device_matrix import total, worst
 from app.facts.transfers.hops import Hop
 from app.judgments.severity import RANK
@@ -52,11 +53,10 @@ class Grouped:
         drawable: Drawable,
         hops: Sequence[Hop],
         expanded: Collection[str],
-        depth: int | None,
         target: int,
         deepest: int | None = None,
     ) -> None:
-        """About `target` groups, cut at most `deepest` scopes down; or cut at `depth`."""
+        """About `target` groups, cut at most `deepest` scopes down."""
         self.drawable = drawable
         self.hops = hops
         prefix = drawable.id + "|"
@@ -65,13 +65,11 @@ class Grouped:
         }
         self.depth, series = choose_depth(drawable.items, target)
         self.depth = min(self.depth, deepest or self.depth)
-        if depth is not None:
-            self.depth, series = depth, {}
         if self.opened and not series:
             series = self._series_of_opened()
         self.notes: list[str] = []
         self._group(series)
-        while len(self._pairs()) > MOST_CROSSINGS and self.depth > 1 and depth is None:
+        while len(self._pairs()) > MOST_CROSSINGS and self.depth > 1:
             self.depth -= 1
             self._group(series)
         self._limit()
@@ -141,12 +139,11 @@ class Grouped:
         self.notes.append(f"{merged} small groups are drawn as one a device, {_REST}")
 
     def _pairs(self) -> dict[tuple[str, str], list[Transfer]]:
-        pairs: dict[tuple[str, str], list[Transfer]] = {}
-        for transfer in self.drawable.transfers:
-            if self.hops[transfer.row].count != 0:
-                pair = self.group_of[transfer.src], self.group_of[transfer.dst]
-                pairs.setdefault(pair, []).append(transfer)
-        return pairs
+        return grouped(
+            ((self.group_of[transfer.src], self.group_of[transfer.dst]), transfer)
+            for transfer in self.drawable.transfers
+            if self.hops[transfer.row].count != 0
+        )
 
     def _crossings(self) -> list[Crossing]:
         crossings = [self._crossing(pair, transfers) for pair, transfers in self._pairs().items()]

@@ -6,14 +6,15 @@ import dataclasses
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from app.diagram.collective_arrows import collective_crossings
-from app.diagram.drawable_graph import Drawable, of_eager, of_graph
+from app.diagram.drawable_graph import Drawable, Reduction, of_eager, of_graph
 from app.diagram.grouped_graph import MOST_CROSSINGS, TARGET, Grouped
 from app.facts.devices import in_order, is_host
+from app.facts.groups import grouped
 from app.facts.placement import BOUNDARY
 from app.facts.tables import Tables
+from app.facts.transfers import wire
 from app.facts.transfers.hops import Hop
-from app.views.placement_data import EAGER, Diagram, GraphChoice, Group, Lane
+from app.views.placement_data import EAGER, Crossing, Diagram, GraphChoice, Group, Lane
 
 NEARLY_ALL = 0.9
 MOST_COLUMNS = 16
@@ -66,15 +67,11 @@ def placement_diagram(
     hops: Sequence[Hop],
     graphs: Collection[str] | None = None,
     expanded: Collection[str] = (),
-    depth: int | None = None,
-    target: int = TARGET,
 ) -> Diagram:
     """The diagram of some graphs (ids of `graph_choices`), in at most about 300 groups.
 
-    By default those that executed nearly all of the ops, or of large ones the first.
-
-    `expanded` holds the `expand` of groups that were opened. The scope depth is chosen so that about
-    `target` groups are drawn, unless `depth` says.
+    By default those that executed nearly all of the ops, or of large ones the first. `expanded` holds the
+    `expand` of groups that were opened.
     """
     choices = graph_choices(tables)
     known = {choice.id for choice in choices}
@@ -83,51 +80,35 @@ def placement_diagram(
     drawables = [
         of_eager(tables, hops) if name == EAGER else of_graph(tables, by_id[name], hops) for name in wanted
     ]
-    if len(drawables) < 2:
-        parts = [Grouped(drawable, hops, expanded, depth, target) for drawable in drawables]
-    else:
-        depths = _depths(drawables, hops, depth, target)
-        share = _share(drawables, target)
-        parts = [
-            Grouped(drawable, hops, expanded, depth, share, depths[drawable.name]) for drawable in drawables
-        ]
+    share = max(1, TARGET // max(1, len({drawable.name for drawable in drawables})))
+    depths = _depths(drawables, hops, share) if len(drawables) > 1 else {}
+    parts = [Grouped(one, hops, expanded, share, depths.get(one.name)) for one in drawables]
     return _joined(tables, parts, choices, wanted)
 
 
-def _depths(
-    drawables: Sequence[Drawable], hops: Sequence[Hop], depth: int | None, target: int
-) -> dict[str, int]:
+def _depths(drawables: Sequence[Drawable], hops: Sequence[Hop], share: int) -> dict[str, int]:
     """How deep each of several drawables is cut, by its name: so that their columns have room side by side.
 
-    Replicas, which are drawn above one another, are cut alike.
+    Replicas, which are drawn above one another, are cut alike, and share one room of `share` groups.
     """
-    by_name: dict[str, list[Drawable]] = {}
-    for drawable in drawables:
-        by_name.setdefault(drawable.name, []).append(drawable)
+    by_name = grouped((drawable.name, drawable) for drawable in drawables)
     columns: dict[str, int] = {}
     depths: dict[str, int] = {}
 
-    share = _share(drawables, target)
-
     def cut(name: str, deepest: int | None) -> None:
-        parts = [Grouped(one, hops, (), depth, share, deepest) for one in by_name[name]]
+        parts = [Grouped(one, hops, (), share, deepest) for one in by_name[name]]
         depths[name] = min(part.depth for part in parts)
         columns[name] = max((1 + group.rank for part in parts for group in part.groups()), default=0)
 
     for name in by_name:
         cut(name, None)
-    while depth is None and sum(columns.values()) > MOST_COLUMNS:
+    while sum(columns.values()) > MOST_COLUMNS:
         wide = [name for name in by_name if depths[name] > 1]
         if not wide:
             break
         widest = max(wide, key=lambda name: columns[name])
         cut(widest, depths[widest] - 1)
     return depths
-
-
-def _share(drawables: Sequence[Drawable], target: int) -> int:
-    """How many groups each of several drawables may have; replicas share one room."""
-    return max(1, target // len({drawable.name for drawable in drawables}))
 
 
 def _weightiest(tables: Tables, choices: Sequence[GraphChoice]) -> list[str]:
@@ -219,6 +200,52 @@ def _joined(
         drawn=tuple(drawn),
         idle=_idle(tables) if groups else (),
     )
+
+
+def collective_crossings(ends: Iterable[tuple[Reduction, Mapping[str, str]]]) -> list[Crossing]:
+    """Arrows from each device's group to that of the next, in the order in which the algorithm goes.
+
+    `ends`: collectives with the group on each device; those of one collective are put together.
+    """
+    groups: dict[tuple[int, ...], tuple[Reduction, dict[str, str]]] = {}
+    for reduction, at in ends:
+        identity = tuple(key.id for key in reduction.joint.keys)
+        groups.setdefault(identity, (reduction, {}))[1].update(at)
+    return [
+        crossing
+        for number, (reduction, at) in enumerate(groups.values())
+        for crossing in _arrows(number, reduction, at)
+    ]
+
+
+def _arrows(number: int, reduction: Reduction, at: Mapping[str, str]) -> list[Crossing]:
+    joint = reduction.joint
+    fields, count = joint.keys[0].fields, joint.count
+    algorithm = fields.get("algorithm") or "unknown"
+    parts = wire.shares(joint.devices, fields.get("wire_bytes"), algorithm)
+    moved = {pair: None if part is None or count is None else part * count for pair, part in parts.items()}
+    return [
+        Crossing(
+            id=f"{at[src]}>{at[dst]}|collective {number}",
+            src_group=at[src],
+            dst_group=at[dst],
+            src_device=src,
+            dst_device=dst,
+            bytes_total=size,
+            count=count,
+            hops=(),
+            cause="collective",
+            severity="info",
+            tensors=(),
+            bytes_known=size or 0,
+            basis=fields.get("basis") or "unknown",
+            collective=f"{wire.kind(fields['op'])} · {algorithm}",
+            payload=fields.get("payload_bytes"),
+            site=reduction.site,
+        )
+        for (src, dst), size in moved.items()
+        if src in at and dst in at
+    ]
 
 
 def _lanes(tables: Tables, groups: Sequence[Group], distinct: Mapping[str, int]) -> Iterable[Lane]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from app.facts.basis import weakest
 from app.facts.devices import in_order, parse
+from app.facts.groups import grouped
 from app.facts.tables import Tables
 from app.store.totals import is_sampled
 from probes.trace.rows import Key
@@ -47,9 +48,7 @@ class Joint:
 
 def joint_collectives(tables: Tables) -> list[Joint]:
     """The collectives in the order in which they were met, each process's part of one put together."""
-    parts: dict[Any, list[Key]] = {}
-    for key in tables.of_kind("collective"):
-        parts.setdefault(_identity(tables, key), []).append(key)
+    parts = grouped((_identity(tables, key), key) for key in tables.of_kind("collective"))
     return [_joined(tables, keys) for keys in parts.values()]
 
 

@@ -1,20 +1,29 @@
-"""What each line of the user's code made the devices do: ops by device, bytes in and out, waits."""
+"""What each line of the user's code made the devices do, and the lines around one as they were then."""
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import posixpath
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from app.facts.basis import weakest
 from app.facts.collectives import Collective
 from app.facts.devices import in_order
+from app.facts.groups import grouped
 from app.facts.placement import op_table
 from app.facts.syncs import Sync
-from app.facts.tables import Tables
+from app.facts.tables import Tables, files_of
 from app.facts.transfers.device_matrix import total, worst
 from app.facts.transfers.hops import Hop
+from runners.python_source import parse
+
+_AROUND = 2
+"""Lines before and after the statement."""
+_MOST = 12
+"""Of a statement's own lines."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,24 +118,17 @@ def source_files(
         place = split_site(op.site)
         if place and op.assigned:
             ops.setdefault(place, {}).setdefault(op.assigned, Counter())[op.type] += 1
-    arriving: dict[tuple[str, int], list[int]] = {}
-    leaving: dict[tuple[str, int], list[int]] = {}
-    for row, hop in enumerate(hops):
-        if hop.count == 0:
-            continue
-        place, made = split_site(hop.site), split_site(hop.producer_site)
-        if place:
-            arriving.setdefault(place, []).append(row)
-        if made and made != place:
-            leaving.setdefault(made, []).append(row)
-    waits: dict[tuple[str, int], list[Sync]] = {}
-    for sync in syncs:
-        if (place := split_site(sync.site)) and sync.count:
-            waits.setdefault(place, []).append(sync)
-    together: dict[tuple[str, int], list[Collective]] = {}
-    for one in collectives:
-        if (place := split_site(one.site)) and one.count != 0:
-            together.setdefault(place, []).append(one)
+    sent = [
+        (row, split_site(hop.site), split_site(hop.producer_site))
+        for row, hop in enumerate(hops)
+        if hop.count != 0
+    ]
+    arriving = grouped((place, row) for row, place, _ in sent if place)
+    leaving = grouped((made, row) for row, place, made in sent if made and made != place)
+    waits = grouped((place, one) for one in syncs if (place := split_site(one.site)) and one.count)
+    together = grouped(
+        (place, one) for one in collectives if (place := split_site(one.site)) and one.count != 0
+    )
     found: dict[str, dict[int, Line]] = {}
     for place in sorted({*ops, *arriving, *leaving, *waits, *together}):
         path, number = place
@@ -140,7 +142,7 @@ def source_files(
             tuple(together.get(place, ())),
             frozenset((*rows_in, *rows_out)),
         )
-    files = _files(tables)
+    files = files_of(tables.locations)
     started = _started(tables)
     notes = _notes(tables)
     made_files = [
@@ -161,9 +163,7 @@ def _line_ops(device: str, types: Counter[str]) -> LineOps:
 
 
 def _ways(rows: Sequence[int], hops: Sequence[Hop]) -> tuple[Way, ...]:
-    pairs: dict[tuple[str, str], list[Hop]] = {}
-    for row in rows:
-        pairs.setdefault((hops[row].src, hops[row].dst), []).append(hops[row])
+    pairs = grouped(((hops[row].src, hops[row].dst), hops[row]) for row in rows)
     ways = [
         Way(
             *pair,
@@ -178,14 +178,6 @@ def _ways(rows: Sequence[int], hops: Sequence[Hop]) -> tuple[Way, ...]:
     return tuple(sorted(ways, key=lambda way: (-way.bytes_known, way.src, way.dst)))
 
 
-def _files(tables: Tables) -> dict[str, tuple[str, ...]]:
-    files: dict[str, dict[str, None]] = {}
-    for location in tables.locations.values():
-        if place := split_site(location.site):
-            files.setdefault(place[0], {})[location.file] = None
-    return {path: tuple(known) for path, known in files.items()}
-
-
 def _started(tables: Tables) -> set[str]:
     """The scripts that processes were started with, as far as their command lines say."""
     found = set()
@@ -197,13 +189,65 @@ def _started(tables: Tables) -> set[str]:
 
 
 def _notes(tables: Tables) -> dict[str, list[str]]:
-    notes: dict[str, list[str]] = {}
-    for process in tables.processes:
-        told = process.header.get("source_notes")
-        for file, note in told.items() if isinstance(told, dict) else ():
-            notes.setdefault(str(file), []).append(str(note))
-    return notes
+    notes = (process.header.get("source_notes") for process in tables.processes)
+    return grouped(
+        (str(file), str(note))
+        for of_files in notes
+        if isinstance(of_files, dict)
+        for file, note in of_files.items()
+    )
 
 
 def _weight(file: SourceFile) -> int:
     return sum(one.ops for line in file.lines.values() for one in line.ops)
+
+
+@dataclasses.dataclass(frozen=True)
+class Excerpt:
+    """A few lines of a file, one of them the site's."""
+
+    file: str
+    """As sites name it."""
+    first: int
+    """Number of the first of the lines."""
+    lines: tuple[str, ...]
+    line: int
+    """Number of the site's line."""
+
+    def row(self) -> dict[str, Any]:
+        """As the report has it."""
+        return dataclasses.asdict(self) | {"lines": list(self.lines)}
+
+
+def excerpt(site: str | None, text: Sequence[str] | None) -> Excerpt | None:
+    """The lines around `site` in a file's lines; None where there is no such line or no text."""
+    place = split_site(site)
+    if place is None or not text or not 1 <= place[1] <= len(text):
+        return None
+    file, line = place
+    begins, ends = _statement(text, line)
+    if ends - begins >= _MOST:
+        begins, ends = max(begins, line - _AROUND), min(ends, line + _AROUND)
+    first, last = max(1, begins - _AROUND), min(len(text), ends + _AROUND)
+    while first < begins and not text[first - 1].strip():
+        first += 1
+    while last > ends and not text[last - 1].strip():
+        last -= 1
+    return Excerpt(file, first, tuple(text[first - 1 : last]), line)
+
+
+def _statement(text: Sequence[str], line: int) -> tuple[int, int]:
+    """First and last line of the innermost statement at a line; of one with a body only its head."""
+    try:
+        tree = parse("\n".join(text))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return line, line
+    found = (line, line)
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.stmt) or node.end_lineno is None:
+            continue
+        body = getattr(node, "body", None)
+        ends = body[0].lineno - 1 if isinstance(body, list) and body else node.end_lineno
+        if node.lineno <= line <= max(ends, node.lineno):
+            found = node.lineno, max(ends, node.lineno)
+    return found

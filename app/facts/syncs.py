@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -137,12 +138,11 @@ def sync_table(tables: Tables) -> list[Sync]:
 
 def _copied_to_host(tables: Tables) -> dict[tuple[str, int], int]:
     """(device, location) -> how often something was copied there from the device to the host."""
-    found: dict[tuple[str, int], int] = {}
+    found: Counter[tuple[str, int]] = Counter()
     for key in tables.of_kind("hop"):
         fields = key.fields
         if fields.get("kind") == "copy" and is_host(fields.get("dst") or ""):
-            place = fields.get("src") or "", fields.get("loc") or 0
-            found[place] = found.get(place, 0) + (key.count or 0)
+            found[fields.get("src") or "", fields.get("loc") or 0] += key.count or 0
     return found
 
 

@@ -7,7 +7,8 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 
 from app.facts.devices import in_order
-from app.facts.frequency.recurrence import Own, Recurrence, SingleEvents
+from app.facts.frequency.recurrence import Recurrence, SingleEvents
+from app.facts.groups import grouped
 from app.store.courses import courses, step_marks
 from app.store.device_names import qualified, role_prefix
 from app.store.paces import Paces
@@ -21,7 +22,7 @@ _HEIRS = ("fork", "block")
 
 
 @dataclasses.dataclass(frozen=True)
-class Tables:
+class Tables(Recurrence):
     """The rows of one run; nodes and edges are fetched a graph at a time."""
 
     processes: list[Process]
@@ -44,14 +45,14 @@ class Tables:
     single_events: SingleEvents = lambda kinds, limit, after_ns: []
     """(time in ns, key, thread) of the first so many single executions of some kinds, by time."""
 
-    def of_kind(self, kind: str) -> list[Key]:
-        """Keys of one kind, by id."""
-        return [key for key in self.keys if key.kind == kind]
-
     def site(self, location: int | None) -> str | None:
         """``train.py:31``; None for no location and for one whose definition was lost."""
         known = self.locations.get(location or 0)
         return known.site if known else None
+
+    def site_of(self, key: Key) -> str:
+        """The site of a key; '' for none."""
+        return self.site(key.fields.get("loc")) or ""
 
     def via(self, location: int | None) -> str | None:
         """The library frame below a location."""
@@ -157,42 +158,6 @@ class Tables:
         first = min((sums.first_ns for sums in with_events), default=0)
         return max((sums.end_ns for sums in with_events), default=0) - first
 
-    @property
-    def rounds(self) -> int:
-        """How often "every step" is: the steps, else what autograd recorded, else calls, else of a loop."""
-        return self._recurrence.rounds
-
-    def each(self, keys: Sequence[int], count: int | None) -> float | None:
-        """How often in every step (or call, or round of its loop) these keys happen, `count` times in all.
-
-        0 for less; None where nothing tells. Below 1 where it is a part of the steps that is these keys'.
-        """
-        return self._recurrence.each(keys, count)
-
-    def after_first(self, keys: Sequence[int], count: int | None) -> int | None:
-        """How often of these `count` times once the first step was over; None where nothing tells."""
-        return self._recurrence.after_first(keys, count)
-
-    def comes_again(self, key: Key) -> bool:
-        """Whether something comes many times at once, again and again between steps: an evaluation's."""
-        return self._recurrence.comes_again(key)
-
-    def own(self, keys: Sequence[int], count: int | None) -> Own | None:
-        """The loop of its own in which something recurs that is not of every step; None for all else."""
-        return self._recurrence.own(keys, count)
-
-    @functools.cached_property
-    def _recurrence(self) -> Recurrence:
-        return Recurrence(
-            self.keys,
-            self.graphs,
-            self.paces,
-            self.steps,
-            lambda key: self.site(key.fields.get("loc")) or "",
-            self.single_events,
-            self.totals,
-        )
-
 
 def _heirs(processes: list[Process]) -> set[int]:
     """Which processes, by index, began with definitions that need not have happened in them."""
@@ -220,8 +185,12 @@ def tables_of(store: RunStore) -> Tables:
     )
 
 
+def files_of(locations: Mapping[int, Location]) -> dict[str, tuple[str, ...]]:
+    """A path as sites have it -> absolute paths; several where processes started in several folders."""
+    files = grouped((one.site.rpartition(":")[0], one.file) for one in locations.values())
+    return {path: tuple(dict.fromkeys(known)) for path, known in files.items()}
+
+
 def _texts(store: RunStore) -> Callable[[str], str | None]:
-    files: dict[str, dict[str, None]] = {}
-    for location in store.locations().values():
-        files.setdefault(location.site.rpartition(":")[0], {})[location.file] = None
+    files = files_of(store.locations())
     return functools.cache(lambda path: kept_text(store.path, files.get(path, ())))

@@ -11,6 +11,7 @@ nothing, so a device that got no work since Python last waited for it has none.
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from app.facts.devices import is_gpu, is_host
@@ -95,8 +96,8 @@ def _idle(tables: Tables) -> dict[tuple[str, str, str | None], tuple[Idle, ...]]
     devices = [device for device in tables.devices if not is_host(device)]
     busy: set[str] = set()
     used: set[str] = set()
-    stood: dict[tuple[str, str, str | None], int] = {}
-    nothing: dict[tuple[str, str, str | None], dict[str, int]] = {}
+    stood: Counter[tuple[str, str, str | None]] = Counter()
+    nothing: dict[tuple[str, str, str | None], Counter[str]] = {}
     for number, dur in tables.first_events(_KINDS, _MOST_EVENTS):
         key = keys.get(number)
         if key is None:
@@ -108,11 +109,10 @@ def _idle(tables: Tables) -> dict[tuple[str, str, str | None], tuple[Idle, ...]]
             continue
         device = str(key.fields.get("device") or "")
         row = device, str(key.fields.get("kind") or ""), tables.site(key.fields.get("loc"))
-        stood[row] = stood.get(row, 0) + dur
+        stood[row] += dur
         for other in devices:
             if dur and other != device and device and other not in busy:
-                shares = nothing.setdefault(row, {})
-                shares[other] = shares.get(other, 0) + dur
+                nothing.setdefault(row, Counter())[other] += dur
         busy = busy - {device} if device else set()
     return {
         row: tuple(Idle(device, taken / stood[row]) for device, taken in shares.items() if device in used)

@@ -62,7 +62,7 @@ def moved_rows(
     """The steps, hops and syncs; `each` is how often one happens in every step, None where nothing tells.
 
     It is what findings are told by. `mean` is of what happens in some of the steps after the first: how often
-    in one on the average. `early` is that of `Keys`, None for tables that have the first step too.
+    in one on the average. `early` is that of `of_these_steps`, None for tables that have the first step too.
     """
     telling = Telling(tables.rounds, "")
     by_step = (tables.steps or 0) > 1

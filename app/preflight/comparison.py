@@ -8,8 +8,10 @@ from typing import Any
 
 from app.diagnosis.verification import LineMap, Side, Verified, hold
 from app.facts.devices import is_gpu
+from app.facts.groups import grouped
 from app.judgments.finding import Finding
 from app.judgments.severity import RANK
+from app.preflight.provenance import at_line
 
 Row = Mapping[str, Any]
 HOST_MEMORY = "its host memory"
@@ -70,7 +72,8 @@ def compare(code: str, site: str, before: Row, after: Row, became: LineMap) -> C
         _flown(after, by_step),
         tuple(row["what"] for row in _only(before, after, "libraries", became) if _is_loud(row)),
         tuple(
-            f"{row['what']}{_at(row)} ({row['why']})" for row in _only(before, after, "unforeseen", became)
+            f"{row['what']}{at_line(row)} ({row['why']})"
+            for row in _only(before, after, "unforeseen", became)
         ),
     )
 
@@ -95,9 +98,7 @@ def _side(found: tuple[Finding, ...], report: Row, by_step: bool) -> Side:
 
 
 def _flown(report: Row, by_step: bool) -> Flown:
-    ways: dict[tuple[str, str], list[Row]] = {}
-    for hop in report["hops"]:
-        ways.setdefault(_way(hop), []).append(hop)
+    ways = grouped((_way(hop), hop) for hop in report["hops"])
     stand_ins = frozenset(report.get("stand_ins") or ())
     return Flown(
         stand_ins=stand_ins,
@@ -153,7 +154,3 @@ def _only(before: Row, after: Row, part: str, became: LineMap) -> list[Row]:
     """The rows of a part that only the report after has, at lines that follow the edit."""
     known = {(row["what"], site) for row in before[part] for site in became(row["site"] or "")}
     return [row for row in after[part] if (row["what"], row["site"] or "") not in known]
-
-
-def _at(row: Row) -> str:
-    return f" at {row['site']}" if row["site"] else ""

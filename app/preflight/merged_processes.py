@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from app.facts.devices import in_order
+from app.facts.tables import Tables
+from app.facts.transfers.hops import Hop
 from app.judgments.severity import RANK
-from app.preflight.prediction import Foreseen
 from app.views import units
 
 _MOST_NAMED = 4
 _COUNTED = frozenset({"hops", "ops", "count"})
 """What rows that say the same have together."""
 Rows = list[dict[str, Any]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Foreseen:
+    """The foreseen run of one process."""
+
+    pid: int
+    tables: Tables
+    hops: Sequence[Hop]
+    report: dict[str, Any]
+    """Its part of the pre-flight's report, ready for JSON."""
 
 
 def together(foreseen: Sequence[Foreseen], names: Mapping[int, str]) -> dict[str, Any]:
@@ -48,12 +61,12 @@ def together(foreseen: Sequence[Foreseen], names: Mapping[int, str]) -> dict[str
         ],
         "placement": _summed([row["placement"] for row in rows]),
         "no_kernel": _alike(rows, named, "no_kernel", lambda row: (row["op"], row["site"], row["kernel"])),
-        "hops": [
-            hop | {"process": name} for name, row in zip(named, rows, strict=True) for hop in row["hops"]
-        ],
-        "syncs": [
-            sync | {"process": name} for name, row in zip(named, rows, strict=True) for sync in row["syncs"]
-        ],
+        **{
+            part: [
+                one | {"process": name} for name, row in zip(named, rows, strict=True) for one in row[part]
+            ]
+            for part in ("hops", "syncs")
+        },
         "findings": sorted(findings, key=lambda row: RANK[row["severity"]]),
         "libraries": sorted(
             _alike(rows, named, "libraries", lambda row: (row["what"], row["site"])),

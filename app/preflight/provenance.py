@@ -6,18 +6,25 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from app.facts.dialects import dialect_of
 from app.judgments.severity import RANK
 from app.views import units
 from app.views.naming import some_of
+from runners.environments.frameworks import FRAMEWORKS
+from runners.errors import HopscopeError
 from runners.plan.preflight_plan import STEPS
 from runners.plan.trials import EDITED_SCRIPT
 from runners.runs.run import Run
+
+HIGH, MEDIUM, LOW = "high", "medium", "low"
+"""How far to trust a prediction."""
 
 
 def machine_told(report: Mapping[str, Any]) -> str:
     """``for 2 GPUs (as the script names)``."""
     gpus, named = report["gpus"], report["gpus_named"]
-    if report.get("framework") == "mxnet" and not named and (playing := report.get("stand_ins")):
+    placed = dialect_of(report.get("framework")).places_ops
+    if not placed and not named and (playing := report.get("stand_ins")):
         return f"for {some_of(playing, 'devices')} as cards (the script names no GPU)"
     how = f"the script names {named}" if named else "the script names no GPU"
     return f"for {units.plural(gpus, 'GPU')} ({'as the script names' if named == gpus else how})"
@@ -28,7 +35,7 @@ def stand_ins_told(report: Mapping[str, Any]) -> str:
     found = report.get("stand_ins") or ()
     if not found:
         return ""
-    kind = "context" if report["framework"] == "mxnet" else "logical device"
+    kind = dialect_of(report["framework"]).host_device
     then = "the host on that machine, too: then only what goes to or from a GPU crosses"
     if len(found) == 1:
         named = f"the script names this {kind} of the host"
@@ -50,7 +57,7 @@ def steps_told(report: Mapping[str, Any]) -> str:
         made = report.get("steps_made")
         which = f"no more than its first {first_steps(made)}" if made else "which was no optimizer step"
         return f"all that ran, {which}"
-    after = " after the first" if report["framework"] == "tensorflow" else ""
+    after = " after the first" if dialect_of(report["framework"]).places_ops else ""
     return units.plural(report["steps"], "step") + after
 
 
@@ -89,9 +96,38 @@ def shared_trust(rows: Sequence[Mapping[str, Any]]) -> str:
     return told.pop() if len(told) == 1 and len(rows) > 1 else ""
 
 
+def at_line(row: Mapping[str, Any]) -> str:
+    """`` at train.py:31``; '' for what has no line."""
+    return f" at {row['site']}" if row["site"] else ""
+
+
 def trust_told(row: Mapping[str, Any]) -> str:
     """``medium: nobody asked for the device``."""
     return ": ".join(filter(None, (row["confidence"], row["why"])))
+
+
+def library_lines(row: Mapping[str, Any]) -> list[str]:
+    """What a library for GPUs would do, as lines for a terminal."""
+    at = f" ({row['site']})" if row["site"] else ""
+    return [
+        f"{row['what']}{at}",
+        f"     confidence {trust_told(row)}",
+        f"     rule of {row['source']}: {row['rule']}",
+    ]
+
+
+def nothing_foreseen(run: Run, why: str = "") -> HopscopeError:
+    """The error of a run that predicts nothing: `why`, or how its script ended."""
+    state, reason = run.judge()
+    known = FRAMEWORKS.get(run.framework or "")
+    name = known.title if known else "a framework"
+    how = f" ({state}{f', {reason}' if reason else ''})"
+    ended = (
+        f"its script ended without an op of {name}; --framework says which one it uses"
+        if state == "finished"
+        else f"its script did not get to an op of {name}{how}; what it printed is in {run.log}"
+    )
+    return HopscopeError(f"{run.id} foresees nothing: {why or ended}")
 
 
 def command_again(run: Run) -> str:

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.components.shared.palette import PALETTES
-from app.preflight.library_rules import of_row
-from app.preflight.provenance import libraries_first, machine_told, stand_ins_told
+from app.preflight.provenance import libraries_first, library_lines, machine_told, stand_ins_told
 from app.reports.prediction_report import render_preflight
 from app.reports.report_tables import report_tables
 from app.reports.report_words import (
@@ -49,7 +48,7 @@ def _foreseen(found: Mapping[str, Any]) -> dict[str, Any]:
         "stand_ins": stand_ins_told(found),
         "findings": _by_weight(rows, "no finding is foreseen"),
         "libraries": [
-            {"severity": row["severity"], "text": of_row(row)[0]}
+            {"severity": row["severity"], "text": library_lines(row)[0]}
             for row in found["libraries"]
             if row["severity"] != "info"
         ],

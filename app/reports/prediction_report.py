@@ -6,17 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from app.facts.kernels.kernel_table import read_table, shipped_table
-from app.facts.tables import tables_of
-from app.preflight.library_rules import of_row
-from app.preflight.merged_processes import together, whose
-from app.preflight.mxnet_prediction import foresee_mxnet
-from app.preflight.op_flow import Flow, parse_flow
-from app.preflight.prediction import Foreseen, TextOf, foresee, named_gpus
+from app.facts.dialects import dialect_of
+from app.preflight.dialects import PREDICTIONS
+from app.preflight.merged_processes import whose
 from app.preflight.provenance import (
+    HIGH,
+    at_line,
     command_again,
     further_rule,
     libraries_first,
+    library_lines,
     machine_told,
     shared_rules,
     shared_trust,
@@ -24,16 +23,11 @@ from app.preflight.provenance import (
     steps_told,
     trust_told,
 )
-from app.preflight.trust import HIGH
 from app.reports.report_words import MARKS, finding_lines, folded_told, is_note
-from app.store.dataflow import own_kernels, read_dataflow
-from app.store.run import open_run
 from app.views import units
-from probes.trace.rows import Process
-from runners.environments.frameworks import FRAMEWORKS
 from runners.errors import HopscopeError
 from runners.runs.purpose import is_preflight
-from runners.runs.run import Run, read_run
+from runners.runs.run import read_run
 
 VERSION = 1
 
@@ -43,34 +37,10 @@ def preflight_report(path: Path) -> dict[str, Any]:
     run = read_run(path)
     if not is_preflight(run):
         raise HopscopeError(f"{run.id} is no pre-flight; make one: python3 -m app preflight -- SCRIPT")
-    wanted = int(run.spec["preflight"].get("gpus") or 0)
-    if run.framework == "mxnet":
-        return _head(run) | _of_mxnet(run, wanted)
-    notes, problems = read_dataflow(path)
-    version = str((run.spec.get("versions") or {}).get("tensorflow") or "")
-    own = own_kernels(path)
-    table = read_table(own) if own is not None else shipped_table()
-    flows: list[Flow] = []
-    for data in notes:
-        try:
-            flows.append(parse_flow(data))
-        except (KeyError, TypeError, ValueError) as error:
-            problems.append(_unreadable(data.get("pid"), error))
-    # All processes of a run find the same GPUs.
-    asked = max(map(named_gpus, flows), default=0)
-    texts, names = _recorded(path)
-    foreseen: list[Foreseen] = []
-    for flow in flows:
-        try:
-            foreseen.append(foresee(flow, table, wanted or max(asked, 1), version, texts))
-        except (KeyError, TypeError, ValueError) as error:
-            problems.append(_unreadable(flow.pid, error))
-    if not foreseen:
-        why = "; ".join(problems) or _nothing(run)
-        raise HopscopeError(f"{run.id} foresees nothing: {why}")
-    report = _head(run) | together(foreseen, names)
-    report["unforeseen"] += [{"what": "notes", "site": None, "count": 1, "why": text} for text in problems]
-    return report
+    facts = {"version": VERSION, "run": run.id, "framework": run.framework, "again": command_again(run)}
+    predict = PREDICTIONS[dialect_of(run.framework).name]
+    predicted = predict(run, int(run.spec["preflight"].get("gpus") or 0))
+    return facts | {"status": run.state, "exit_code": run.exit_code} | predicted
 
 
 def foreseen_part(path: Path) -> dict[str, Any]:
@@ -79,55 +49,6 @@ def foreseen_part(path: Path) -> dict[str, Any]:
         return {"foreseen": preflight_report(path), "not_foreseen": ""}
     except HopscopeError as error:
         return {"foreseen": None, "not_foreseen": str(error)}
-
-
-def _unreadable(pid: object, error: Exception) -> str:
-    return f"the notes of process {pid} cannot be read: {error!r}"
-
-
-def _recorded(path: Path) -> tuple[TextOf, dict[int, str]]:
-    """What the run's recording tells: its files' texts, and its processes' names by their ids."""
-    store = open_run(path)
-    try:
-        store.seal_own()
-        tables = tables_of(store)
-        return tables.text_of, {process.pid: _name(process) for process in tables.processes}
-    finally:
-        store.close()
-
-
-def _name(process: Process) -> str:
-    if process.role:
-        rank = "" if process.rank is None else f" {process.rank}"
-        return f"{process.role}{rank} (process {process.pid})"
-    return f"process {process.pid}"
-
-
-def _nothing(run: Run) -> str:
-    state, reason = run.judge()
-    known = FRAMEWORKS.get(run.framework or "")
-    name = known.title if known else "a framework"
-    if state == "finished":
-        return f"its script ended without an op of {name}; --framework says which one it uses"
-    why = f" ({state}{f', {reason}' if reason else ''})"
-    return f"its script did not get to an op of {name}{why}; what it printed is in {run.log}"
-
-
-def _of_mxnet(run: Run, gpus: int) -> dict[str, Any]:
-    store = open_run(run.path)
-    try:
-        store.seal_own()
-        tables = tables_of(store)
-        if not tables.processes:
-            raise HopscopeError(f"{run.id} foresees nothing: {_nothing(run)}")
-        return foresee_mxnet(tables, gpus)
-    finally:
-        store.close()
-
-
-def _head(run: Run) -> dict[str, Any]:
-    facts = {"version": VERSION, "run": run.id, "framework": run.framework, "again": command_again(run)}
-    return facts | {"status": run.state, "exit_code": run.exit_code}
 
 
 def render_preflight(report: Mapping[str, Any], folded: str = "") -> str:
@@ -153,8 +74,8 @@ def render_preflight(report: Mapping[str, Any], folded: str = "") -> str:
     for section in reversed(sections) if libraries_first(report) else sections:
         lines += ["", *section] if section else []
     if report["no_kernel"]:
-        raises = report["framework"] == "mxnet"
-        lines += ["", f"Without a GPU kernel, so {'not on a GPU' if raises else 'on the host'}"]
+        where = "on the host" if dialect_of(report["framework"]).places_ops else "not on a GPU"
+        lines += ["", f"Without a GPU kernel, so {where}"]
         lines += [
             f"   {row['site'] or '?'}  {row['kernel']}{_unsure(row)}{_whose(row, report)}"
             for row in report["no_kernel"]
@@ -162,7 +83,8 @@ def render_preflight(report: Mapping[str, Any], folded: str = "") -> str:
     if report["unforeseen"]:
         lines += ["", "Not foreseen"]
         lines += [
-            f"   {row['what']}{_at(row)}: {row['why']}{_whose(row, report)}" for row in report["unforeseen"]
+            f"   {row['what']}{at_line(row)}: {row['why']}{_whose(row, report)}"
+            for row in report["unforeseen"]
         ]
     return "\n".join(lines)
 
@@ -175,7 +97,7 @@ def _whose(row: Mapping[str, Any], report: Mapping[str, Any]) -> str:
 def _libraries(report: Mapping[str, Any]) -> list[str]:
     lines = ["What libraries for GPUs would do"] if report["libraries"] else []
     for row in report["libraries"]:
-        first, trust, rule = of_row(row)
+        first, trust, rule = library_lines(row)
         lines += [f"{MARKS.get(row['severity'], '  ')} {first}{_whose(row, report)}", trust]
         lines += [rule] if rule not in lines else []  # of several layers it is told once
     return lines
@@ -212,7 +134,3 @@ def _of_process(row: Mapping[str, Any]) -> str:
     ops = sum(one["ops"] for one in row["placement"])
     steps = f", {units.plural(row['steps'], 'step')}" if row["steps"] else ""
     return f"{row['process']} ({units.plural(ops, 'op')}{steps})"
-
-
-def _at(row: Mapping[str, Any]) -> str:
-    return f" at {row['site']}" if row["site"] else ""

@@ -94,6 +94,11 @@ class Pace:
         times = (self.mask & ((1 << self.seen) - 1)).bit_count()
         return not self.by_calls and _BURSTS <= times <= self.seen / 2 and self.within >= _AT_ONCE * times
 
+    @property
+    def in_each_step(self) -> bool:
+        """Whether it happened in each of the steps looked at."""
+        return 0 < self.seen == (self.mask & ((1 << self.seen) - 1)).bit_count()
+
     def _regular(self) -> bool:
         mask = self.mask & ((1 << self.seen) - 1)
         if mask.bit_count() >= max(1.0, _MOST_OF_THEM * self.seen):

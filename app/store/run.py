@@ -192,11 +192,6 @@ class RunStore:
         """Sums over the events of each key that has events: duration, values, first and last."""
         return self._totals.by_key
 
-    def counts_in_steps(self, first: int, last: int) -> dict[int, int]:
-        """Executions of each key during the steps `first` to `last`, by its events; other keys have none."""
-        sql = "SELECT key, sum(count)::BIGINT FROM events WHERE step BETWEEN ? AND ? GROUP BY key"
-        return dict(self._database.query(sql, (first, last)))
-
     def paces(self) -> Paces:
         """In which of its first steps each transfer, wait and call happened."""
         return self._cached("paces", self.generation, lambda: self._paces.read(self.keys(), self.totals()))

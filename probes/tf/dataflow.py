@@ -3,7 +3,8 @@
 The ordinary recorder notes what crosses between the devices that are here. On a machine with one device
 nothing does. This notes every op with its types, the device asked for and its inputs' makers, and every
 traced function as it was before it was placed. What would become of it on other devices is worked out
-afterwards, from the file that this writes (`app/preflight`).
+afterwards (`app/preflight/dialects/tensorflow`), from the file that this writes; its records are declared in
+`probes/trace/preflight_notes.py`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Sequence
 from typing import Any, Optional
 
 from ..trace.preflight import KERNELS_VARIABLE
+from ..trace.preflight_notes import PYTHON
 from ..trace.preflight_steps import Steps
 from ..trace.recording import Recording
 from .dataflow_functions import TracedFunctions
@@ -27,8 +29,6 @@ from .op_types import OpTypes
 VERSION = 1
 FOLDER = "dataflow"
 KERNELS_NAME = "kernels.json.gz"
-PYTHON = -1
-"""Stands for the maker of what Python or numpy data became."""
 MOST_RECORDS = 20_000
 _MOST_USES = 6
 _MOST_EDGES = 12

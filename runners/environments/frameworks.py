@@ -102,8 +102,6 @@ class Framework:
     """What it does with a GPU's memory that surprises, in a sentence."""
     build_info: str = ""
     """The Python file in which it writes down what its build was made with, beside the module's folder."""
-    places_ops: bool = False
-    """Whether it chooses each op's device by its kernels, of which a table is here; else arrays decide."""
     preloaded: tuple[str, ...] = ()
     """What its build for GPUs does not find by itself: libraries beside the module's folder, in order."""
 
@@ -150,7 +148,6 @@ FRAMEWORKS = {
         ),
         memory_habit="TensorFlow takes all memory at once unless memory growth is set.",
         build_info=_TENSORFLOW_BUILD,
-        places_ops=True,
     ),
     "mxnet": Framework(
         "mxnet",

@@ -13,13 +13,14 @@ import pytest
 
 from app.facts.kernels.kernel_table import read_table, shipped_table
 from app.facts.syncs import sync_table
-from app.preflight.op_flow import Flow, parse_flow
-from app.preflight.placer import Machine
-from app.preflight.prediction import Foreseen, foresee_on
+from app.preflight.dialects.tensorflow.placer import Machine
+from app.preflight.dialects.tensorflow.prediction import foresee_on
+from app.preflight.merged_processes import Foreseen
 from app.reports.prediction_report import preflight_report
 from app.reports.run_report import run_report
-from app.store.dataflow import own_kernels, read_dataflow
+from app.store.dataflow import own_kernels, parse_flow, read_dataflow
 from probes.tf.kernel_table import KernelTable
+from probes.trace.preflight_notes import Flow
 from runners.plan.launcher import launch
 from runners.plan.plan import ROOT, LaunchOptions
 from runners.plan.preflight_plan import Extent, plan_preflight

@@ -73,22 +73,13 @@ DIALECTS = (
     "app/facts/dialects/",
     "app/facts/kernels/",
     "app/fixes/",
+    "app/preflight/dialects/",
     "runners/catalogue.py",
     "runners/environments/frameworks.py",
     "runners/programs/",
 )
 """Where frameworks are named: causes and their fixes, dialects, kernel tables, descriptors, and programs."""
-OF_THE_PREFLIGHT = "places ops as TensorFlow does; the pre-flight has no wall for each framework yet"
-NAMED_ELSEWHERE = {
-    "app/preflight/missing_kernels.py": OF_THE_PREFLIGHT,
-    "app/preflight/library_rules.py": OF_THE_PREFLIGHT,
-    "app/preflight/mxnet_prediction.py": "predicts for MXNet, whose arrays decide where ops run",
-    "app/preflight/prediction.py": OF_THE_PREFLIGHT,
-    "app/preflight/provenance.py": "says of a prediction what only one framework's says",
-    "app/preflight/trust.py": OF_THE_PREFLIGHT,
-    "app/preflight/unknowns.py": OF_THE_PREFLIGHT,
-    "app/reports/prediction_report.py": "chooses between the two predictions, which take unlike inputs",
-}
+NAMED_ELSEWHERE: dict[str, str] = {}
 """What is not clean yet, with the reason."""
 
 

@@ -115,7 +115,6 @@ def test_the_recipe_of_a_framework_names_each_place_that_knows_one() -> None:
     recipe = named("Add a framework", framework="mxnet", short="mx")
     own = (
         "probes/mx/",
-        "app/preflight/mxnet_prediction.py",
         *(path for path in DIALECTS if path.endswith("/")),
     )
     files = {

@@ -7,3 +7,8 @@ from app.facts.dialects.dialect import Dialect
 
 DIALECTS: tuple[Dialect, ...] = (tensorflow.DIALECT, mxnet.DIALECT)
 BY_NAME = {dialect.name: dialect for dialect in DIALECTS}
+
+
+def dialect_of(framework: str | None) -> Dialect:
+    """A framework's dialect; the first one for a framework that is not known."""
+    return BY_NAME.get(framework or "", DIALECTS[0])

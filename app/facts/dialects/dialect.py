@@ -21,5 +21,9 @@ class Dialect:
     """Where functions are that a line calls, and no library's loop over steps."""
     wrappers: frozenset[str] = frozenset()
     """Its functions around any function of its own."""
+    places_ops: bool = False
+    """Whether it chooses each op's device by its kernels, of which a table is here; else arrays decide."""
+    host_device: str = "logical device"
+    """What its code calls a device of the host."""
     counted_by_calls: tuple[str, ...] = ()
     """What went unseen and is counted by its calls, as nothing is known of what is in it."""

@@ -38,5 +38,6 @@ DIALECT = Dialect(
     wrappers=frozenset(
         {"error_handler", "converted_call", "new_func", "wrapper", "op_dispatch_handler"},
     ),
+    places_ops=True,
     counted_by_calls=("ops inside a session of TensorFlow 1",),
 )

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from app.facts.groups import grouped
 from probes.trace.rows import Key
 
 LEAST_ROUNDS = 6
@@ -127,10 +128,11 @@ class Thread:
 
     def lines(self) -> dict[Line, Numbers]:
         """Where among the events each line's are, of those that have enough."""
-        lines: dict[Line, list[int]] = {}
-        for number, key in enumerate(self._keys):
-            if key.kind != "op":
-                lines.setdefault(line_of(key, self._site[number]), []).append(number)
+        lines = grouped(
+            (line_of(key, self._site[number]), number)
+            for number, key in enumerate(self._keys)
+            if key.kind != "op"
+        )
         found = {line: np.flatnonzero(np.isin(self._key, numbers)) for line, numbers in lines.items()}
         return {line: places for line, places in found.items() if len(places) >= LEAST_ROUNDS}
 
@@ -210,11 +212,9 @@ class Thread:
         return self._work_of(np.bincount(self._key[ran], minlength=len(self._keys)))
 
     def _work_of(self, counts: Numbers) -> _Work:
-        times: dict[str, list[int]] = {}
-        devices = set()
-        for number in np.flatnonzero(counts).tolist():
-            times.setdefault(self._site[number], []).append(int(counts[number]))
-            devices.add(str(self._keys[number].fields.get("device") or ""))
+        ran = np.flatnonzero(counts).tolist()
+        times = grouped((self._site[number], int(counts[number])) for number in ran)
+        devices = {str(self._keys[number].fields.get("device") or "") for number in ran}
         # A line's ops run as often as the line, or several times in it: most tell how often it ran.
         runs = {site: statistics.median_low(found) for site, found in times.items()}
         return _Work(runs, frozenset(devices))

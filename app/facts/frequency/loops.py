@@ -10,12 +10,14 @@ round: between its executions other lines give devices work, one of them each ti
 - What is brought from the host while its device has nothing else to do, before something runs as often at
   least, are preparations: parameters, data.
 
-In a run with steps these tell, and loops that come when all steps are made (`later_loops`): a generator that
-waits for each token looks, in all that is recorded, like a last evaluation that waits for each batch.
+In a run with steps these tell, and loops that come when all steps are made: sampling, ranking, simulating. Of
+what comes between steps, an evaluation, only its cost tells whether it matters. A single call that goes round
+inside, such as a library's scoring of the whole data, is once more an evaluation.
 """
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,6 +25,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from app.facts.devices import is_host
 from app.facts.frequency.iterations import LEAST_ROUNDS, Happened, Line, Loop, Thread, line_of
 from app.facts.frequency.worker_threads import Turns
+from app.facts.groups import grouped
+from app.store.courses import step_marks
+from app.store.totals import KeyTotals
 from probes.trace.recording import SINGLE_EVENTS
 from probes.trace.rows import Key
 
@@ -30,6 +35,8 @@ KINDS = ("op", "call", "hop", "sync")
 _GOOD_PART = 0.1
 _TORN = 3.0
 """Times as long as the rounds that were looked at let expect: something came between."""
+_LEAST_PART = 0.02
+"""Of the time of the steps, that a loop after them takes at least."""
 _SRC = 4
 """Where a line says what a transfer comes from."""
 
@@ -45,9 +52,7 @@ def loops(
     `events` by time; `ends` when keys happened last, ns, where that is known.
     """
     known = [event for event in events if event.key in keys]
-    threads: dict[tuple[int, int], list[Happened]] = {}
-    for event in known:
-        threads.setdefault((event.key >> 32, event.thread), []).append(event)
+    threads = grouped(((event.key >> 32, event.thread), event) for event in known)
     full = _saturated(known)
     last = {event.key: event.ts_ns for event in known} | dict(ends or {})
     found: dict[Line, list[Loop]] = {}
@@ -57,7 +62,7 @@ def loops(
             loop = thread.loop(places, line)
             if loop is not None:
                 found.setdefault(line, []).append(loop)
-    for inside in _by_process(known):
+    for inside in grouped((event.key >> 32, event) for event in known).values():
         told = [event for event in inside if event.ts_ns <= min(full.values(), default=event.ts_ns)]
         if len({event.thread for event in told}) > 1:
             found |= {line: [loop] for line, loop in Turns(told, keys, site_of).loops(found).items()}
@@ -80,13 +85,6 @@ def loops(
         for line, loop in whole.items()
         if loop.course_ns >= least and not (_only_brings(line, loop) and works(loop.end_ns) >= loop.rounds)
     }
-
-
-def _by_process(events: Iterable[Happened]) -> list[list[Happened]]:
-    found: dict[int, list[Happened]] = {}
-    for event in events:
-        found.setdefault(event.key >> 32, []).append(event)
-    return list(found.values())
 
 
 def _saturated(events: Iterable[Happened]) -> dict[int, int]:
@@ -117,9 +115,7 @@ def _recurring_ns(events: Iterable[Happened], last: Mapping[int, int]) -> int:
 
     What two loops share, as of one model after another, does not recur in a pause between them.
     """
-    times: dict[int, list[int]] = {}
-    for event in events:
-        times.setdefault(event.key, []).append(event.ts_ns)
+    times = grouped((event.key, event.ts_ns) for event in events)
     spans = []
     for key, seen in times.items():
         if len(seen) >= LEAST_ROUNDS:
@@ -152,3 +148,48 @@ def _works_after(events: Iterable[Happened], keys: Mapping[int, Key]) -> Callabl
         return max((keys[key].count or 0 for key, ts in first.items() if ts > after_ns), default=0)
 
     return works
+
+
+def loops_after_steps(
+    keys: Sequence[Key],
+    totals: Mapping[int, KeyTotals],
+    site_of: Callable[[Key], str],
+    single_after: Callable[[int], list[Happened]],
+) -> dict[Line, Loop]:
+    """The loop of each line that has one, and nothing to do before its process has made all its steps.
+
+    `single_after` gives the executions that are told by themselves after some time in ns.
+    """
+    found: dict[Line, Loop] = {}
+    told = [key for key in keys if key.kind in KINDS]
+    spans = {key.id: totals.get(key.id, KeyTotals()) for key in keys}
+    for process, marks in step_marks(keys).items():
+        begin = min(spans[mark.id].first_ns for mark in marks)
+        end = max(spans[mark.id].end_ns for mark in marks)
+        # What ran before as well, such as the network itself, is work by which rounds are seen.
+        own = {key.id: key for key in told if key.id >> 32 == process}
+        before = {
+            line_of(key, site_of(key))
+            for key in own.values()
+            if key.kind != "op" and spans[key.id].first_ns <= end
+        }
+        ends = {number: spans[number].end_ns for number in own}
+        happened = single_after(end)
+        for line, loop in loops(happened, own, site_of, ends).items():
+            long = loop.course_ns >= _LEAST_PART * (end - begin)
+            if line not in before and long and _of_several_lines(loop, happened, own, site_of):
+                found[line] = loop
+    return found
+
+
+def _of_several_lines(
+    loop: Loop, happened: Sequence[Happened], keys: Mapping[int, Key], site_of: Callable[[Key], str]
+) -> bool:
+    at = bisect.bisect_left(happened, loop.first_ns, key=lambda event: event.ts_ns)
+    sites = set()
+    for event in itertools.takewhile(lambda event: event.ts_ns <= loop.end_ns, happened[at:]):
+        if event.key in keys:
+            sites.add(site_of(keys[event.key]))
+        if len(sites) > 1:
+            return True
+    return False

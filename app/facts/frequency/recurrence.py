@@ -6,15 +6,15 @@ its functions, and what these do not pace by the loop in which it stands.
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from app.facts.frequency.alternating_ops import Instead
 from app.facts.frequency.iterations import LEAST_ROUNDS, Happened, Line, Loop, line_of, taken_by
-from app.facts.frequency.later_loops import loops_after_steps
-from app.facts.frequency.loops import KINDS, loops
+from app.facts.frequency.loops import KINDS, loops, loops_after_steps
+from app.facts.groups import grouped
 from app.store.paces import Pace, Paces
 from app.store.totals import KeyTotals
 from probes.trace.rows import Graph, Key
@@ -43,17 +43,25 @@ class Own(NamedTuple):
     """What a round is: a step where an optimizer is applied in each, else round."""
 
 
-@dataclasses.dataclass(frozen=True)
 class Recurrence:
-    """What tells it, of one snapshot of a run."""
+    """What tells it, of one snapshot of a run: `app.facts.tables.Tables` has the rows."""
 
-    keys: Sequence[Key]
-    graphs: Sequence[Graph]
+    keys: list[Key]
+    graphs: list[Graph]
     paces: Paces
-    steps: int | None
-    site_of: Callable[[Key], str]
+    """In which steps things happened, where the events tell."""
     single_events: SingleEvents
     totals: Mapping[int, KeyTotals]
+    """Sums over a key's events, where it has any."""
+
+    @property
+    @abc.abstractmethod
+    def steps(self) -> int | None:
+        """Optimizer applications in the run; None when it has none."""
+
+    @abc.abstractmethod
+    def site_of(self, key: Key) -> str:
+        """``train.py:31``; '' for what has no line."""
 
     @functools.cached_property
     def rounds(self) -> int:
@@ -114,7 +122,7 @@ class Recurrence:
     @functools.cached_property
     def _recorded(self) -> int:
         """How often gradients were recorded by the line that does it most often."""
-        marks = [key.count or 0 for key in self._of_kind("mark") if key.fields.get("name") == "record"]
+        marks = [key.count or 0 for key in self.of_kind("mark") if key.fields.get("name") == "record"]
         return max(marks, default=0)
 
     @property
@@ -150,7 +158,8 @@ class Recurrence:
     def _happened(self) -> list[Happened]:
         return self._single(-1)
 
-    def _of_kind(self, kind: str) -> list[Key]:
+    def of_kind(self, kind: str) -> list[Key]:
+        """Keys of one kind, by id."""
         return [key for key in self.keys if key.kind == kind]
 
     def _of_loop_of_steps(self, keys: Sequence[Key]) -> Own | None:
@@ -225,7 +234,7 @@ class Recurrence:
             return [line_of(key, self.site_of(key))]
         return [
             line_of(call, self.site_of(call))
-            for call in self._of_kind("call")
+            for call in self.of_kind("call")
             if call.fields.get("graph") == graph and call.count
         ]
 
@@ -241,13 +250,49 @@ class Recurrence:
             return None
         if by_calls and self.rounds < LEAST_ROUNDS and all(map(_petty, found)):
             return 0.0  # a script that calls something a few times, and takes its results
-        each = 0.0 if by_calls else self._instead.each(found, count)
+        each = 0.0 if by_calls else self._instead(found) * count
         each = each or pace.times(count, self.rounds) or self._in_turn(keys, pace, count)
         return each or self._by_turns(found, pace, count)
 
+    def _instead(self, keys: Sequence[Key]) -> float:
+        """Times in each step for one execution of what goes a way of an eager line, whatever made it.
+
+        A recurrent network's states are the last step's, and the first ones of each sequence come from
+        elsewhere: neither is of every step by itself, and both together are. 0 where these do not stand in
+        for others, nor others for them.
+        """
+        ways = {self._way(key) for key in keys}
+        way = next(iter(ways), None)
+        if len(ways) != 1 or way is None or len(self._of_way.get(way, ())) <= len(keys):
+            return 0.0
+        if way not in self._each_of_one:
+            self._each_of_one[way] = self._each_in_turn(self._of_way[way])
+        return self._each_of_one[way]
+
+    def _each_in_turn(self, keys: Sequence[Key]) -> float:
+        """The same of all that go one way; 0 where it is not the same number in each step."""
+        known = [pace for key in keys if (pace := self.paces.of(key)) is not None]
+        if len(known) < len(keys) or any(pace.in_each_step for pace in known):
+            return 0.0
+        together = functools.reduce(Pace.and_, known)
+        times = round(together.within / together.seen) if together.seen else 0
+        # The last of the steps that are looked at may be cut.
+        if not times or not together.in_each_step or abs(together.within - times * together.seen) > times:
+            return 0.0
+        return times / (sum(key.count or 0 for key in keys) or 1)
+
     @functools.cached_property
-    def _instead(self) -> Instead:
-        return Instead(self.keys, self.paces, self.site_of)
+    def _each_of_one(self) -> dict[Line, float]:
+        return {}
+
+    @functools.cached_property
+    def _of_way(self) -> dict[Line, list[Key]]:
+        hops = [key for key in self.of_kind("hop") if key.count]
+        return grouped((way, key) for key in hops if (way := self._way(key)) is not None)
+
+    def _way(self, key: Key) -> Line | None:
+        eager = key.kind == "hop" and not key.fields.get("graph")
+        return self._alike(key, "kind", "src", "dst", "op", "bytes") if eager else None
 
     def _paced(self, keys: Sequence[Key], paces: Paces) -> Pace | None:
         of_keys = [self._pace(key, paces) for key in keys]
@@ -278,14 +323,14 @@ class Recurrence:
 
     @functools.cached_property
     def _of_line(self) -> dict[Line, list[Key]]:
-        found: dict[Line, list[Key]] = {}
-        for key in self.keys:
-            if key.kind in KINDS and not key.fields.get("graph"):
-                found.setdefault(self._act(key), []).append(key)
-        return found
+        keys = [key for key in self.keys if key.kind in KINDS and not key.fields.get("graph")]
+        return grouped((self._act(key), key) for key in keys)
 
     def _act(self, key: Key) -> Line:
-        names = ("kind", "op", "producer_op", "producer_loc")
+        return self._alike(key, "kind", "op", "producer_op", "producer_loc")
+
+    def _alike(self, key: Key, *names: str) -> Line:
+        """What things of one line have in common that these fields do not tell apart."""
         same = (key.fields.get(name) for name in names)
         return (key.id >> 32, key.kind, self.site_of(key), *same, taken_by(key))
 
@@ -324,10 +369,7 @@ class Recurrence:
 
     @functools.cached_property
     def _calls(self) -> dict[int, list[Key]]:
-        found: dict[int, list[Key]] = {}
-        for key in self._of_kind("call"):
-            found.setdefault(key.fields.get("graph") or 0, []).append(key)
-        return found
+        return grouped((key.fields.get("graph") or 0, key) for key in self.of_kind("call"))
 
 
 def _own_rounds(count: int, rounds: int | None) -> Own | None:

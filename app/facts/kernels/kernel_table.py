@@ -51,6 +51,23 @@ def without_gpu_kernel(op: str) -> str:
     return answer.words if answer.outcome == "no-kernel" else ""
 
 
+@functools.lru_cache(maxsize=4096)
+def takes_on_host(op: str, slot: int, dtype: str, outputs: bool = False) -> bool:
+    """Whether TensorFlow's GPU kernel of an op takes one of its inputs, of a type, from host memory.
+
+    With `outputs`, whether it leaves one of its results there, as it does with shapes and most of int32.
+    """
+    table = shipped_table()
+    types = table.types_of_slot(op, slot, dtype, outputs)
+    answer = table.look_up(op, "GPU", types)
+    return answer.found and slot in table.host_slots(answer, types, outputs)
+
+
+def kept_on_host(op: str, dtype: str) -> bool:
+    """Whether the kernel leaves its only, or first, result of a type in host memory."""
+    return takes_on_host(op, 0, dtype, outputs=True)
+
+
 class _Ops(Mapping[str, OpKernels]):
     """Unpacks an op when it is asked for: most are not."""
 

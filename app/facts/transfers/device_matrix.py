@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from app.facts.basis import weakest
 from app.facts.collectives import Collective
 from app.facts.devices import in_order, is_host
+from app.facts.groups import grouped
 from app.facts.transfers import wire
 from app.facts.transfers.hops import Hop
 from app.judgments.severity import RANK
@@ -25,10 +26,7 @@ def device_matrix(
     left out. Of `collectives`, what no hop stands for is shared out over the pairs of their ring, apart from
     the hops.
     """
-    pairs: dict[tuple[str, str], list[int]] = {}
-    for index, hop in enumerate(hops):
-        if hop.count != 0:
-            pairs.setdefault((hop.src, hop.dst), []).append(index)
+    pairs = grouped(((hop.src, hop.dst), index) for index, hop in enumerate(hops) if hop.count != 0)
     shares = _shares(collectives)
     met = {**pairs, **shares}
     ends = {device for pair in met for device in pair}

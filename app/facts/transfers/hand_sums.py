@@ -11,9 +11,10 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from app.facts.devices import is_host
+from app.facts.groups import grouped
 from app.facts.tables import Tables
 from app.facts.transfers.host_updates import BEFORE, TOGETHER, gradients_applied
-from app.facts.transfers.transfer import READS, HandSum, Made, Place
+from app.facts.transfers.transfer import NO_SUM, READS, HandSum, Made, Place
 from probes.trace.rows import Key
 
 _NO_RESULTS = READS | {"Python", "Const", "?", "gradient", ""}
@@ -30,11 +31,8 @@ def hand_sums(tables: Tables) -> dict[Place, HandSum]:
         gradients = frozenset(map(_made, keys))
         back = _handed_back(hops, keys, HandSum(gradients, ()).devices)
         sites = dict.fromkeys(tables.site(key.fields.get("loc")) for key in back)
-        if back:
-            for place in map(_place, keys):
-                known = found.get(place, HandSum(frozenset(), ()))
-                more = (site for site in sites if site and site not in known.back_at)
-                found[place] = HandSum(known.gradients | gradients, (*known.back_at, *more))
+        for place in map(_place, keys) if back else ():
+            found[place] = found.get(place, NO_SUM).and_(gradients, back_at=filter(None, sites))
     return found | _applied(tables, hops, backward, found)
 
 
@@ -42,37 +40,32 @@ def _applied(
     tables: Tables, hops: Iterable[Key], backward: Container[Made], known: Container[Place]
 ) -> dict[Place, HandSum]:
     """By the place to which a graph's gradients are copied that are applied on the host."""
-    graphs: dict[int, list[Key]] = {}
-    for key in hops:
-        graph, op = key.fields.get("graph"), key.fields.get("op")
-        if graph and op in TOGETHER | BEFORE and _is_asked_to_host(key.fields):
-            graphs.setdefault(graph, []).append(key)
+    graphs = grouped(
+        (graph, key)
+        for key in hops
+        if (graph := key.fields.get("graph"))
+        if key.fields.get("op") in TOGETHER | BEFORE and _is_asked_to_host(key.fields)
+    )
     found: dict[Place, HandSum] = {}
     for graph, arrived in graphs.items():
         gradients = {key.id for key in arrived if _is_gradient_to_host(key.fields, backward)}
         for keys, updates in gradients_applied(tables, graph, arrived, gradients):
             sites = [site for loc in updates if (site := tables.site(loc))]
-            for place in map(_place, keys):
-                if place in known:
-                    continue
-                one = found.get(place, HandSum(frozenset(), ()))
-                at = (*one.applied_at, *(site for site in sites if site not in one.applied_at))
-                found[place] = HandSum(one.gradients | frozenset(map(_made, keys)), (), at)
+            for place in (place for place in map(_place, keys) if place not in known):
+                one = found.get(place, NO_SUM)
+                found[place] = one.and_(frozenset(map(_made, keys)), applied_at=sites)
     return found
 
 
 def _gathered(tables: Tables, arrived: Iterable[Key]) -> list[list[Key]]:
     """Gradients of several devices that are put together on the host."""
-    by_place: dict[Place, list[Key]] = {}
-    by_sum: dict[object, list[Key]] = {}
-    sums: dict[tuple[object, object], list[object]] = {}
-    for key in tables.of_kind("together"):
-        fields = key.fields
-        sums.setdefault((fields.get("loc"), fields.get("device")), []).append(fields.get("made_loc"))
-    for key in arrived:
-        by_place.setdefault(_place(key), []).append(key)
-        for made in sums.get((key.fields.get("loc"), key.fields.get("src")), ()):
-            by_sum.setdefault(made, []).append(key)
+    keys = list(arrived)
+    by_place = grouped((_place(key), key) for key in keys)
+    put = [key.fields for key in tables.of_kind("together")]
+    sums = grouped(((fields.get("loc"), fields.get("device")), fields.get("made_loc")) for fields in put)
+    by_sum = grouped(
+        (made, key) for key in keys for made in sums.get((key.fields.get("loc"), key.fields.get("src")), ())
+    )
     groups = [keys for place, keys in by_place.items() if place[0] or _put_together(tables, keys)]
     return [keys for keys in (*groups, *by_sum.values()) if len({key.fields.get("src") for key in keys}) > 1]
 

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 from app.facts.basis import weakest
 from app.facts.devices import is_host
+from app.facts.dialects import BY_NAME
 from app.facts.frequency.recurrence import Own
+from app.facts.groups import grouped
 from app.facts.tables import Tables
-from app.facts.transfers.contextless_arrays import made_on_host
-from app.facts.transfers.cut_batches import cut_batches
 from app.facts.transfers.hand_sums import hand_sums
 from app.facts.transfers.observed_copies import confirmed
-from app.facts.transfers.random_draws import drawn
+from app.facts.transfers.origins import cut_batches, drawn, made_on_host
 from app.facts.transfers.transfer import Context, Reduction, Sent, sent
 from app.judgments.judgment import Judgment
 from app.store.totals import is_sampled
 from probes.trace.rows import Key
-from runners.environments.frameworks import FRAMEWORKS
 from runners.machine.copy_costs import BASIS
 
 _NEARLY_ALL = 0.9
@@ -154,13 +154,8 @@ def context_of(tables: Tables) -> Context:
         cut_batches(tables),
         drawn(tables),
         made_on_host(tables),
-        any(_places_ops(process.framework) for process in tables.processes),
+        any(BY_NAME[one.framework].places_ops for one in tables.processes if one.framework in BY_NAME),
     )
-
-
-def _places_ops(framework: str | None) -> bool:
-    known = FRAMEWORKS.get(framework or "")
-    return known is not None and known.places_ops
 
 
 def _repeated(tables: Tables) -> frozenset[Sent]:
@@ -168,14 +163,14 @@ def _repeated(tables: Tables) -> frozenset[Sent]:
 
     Or, of copies that the code makes, at least half, and nearly one in each step: a loop inside of steps.
     """
-    again: dict[Sent, int] = {}
+    again: Counter[Sent] = Counter()
     for key in tables.of_kind("again"):
-        again[sent(key.fields)] = again.get(sent(key.fields), 0) + (key.count or 0)
-    times: dict[Sent, int] = {}
+        again[sent(key.fields)] += key.count or 0
+    times: Counter[Sent] = Counter()
     eager: set[Sent] = set()
     for key in tables.of_kind("hop"):
         if (one := sent(key.fields)) in again:
-            times[one] = times.get(one, 0) + (key.count or 0)
+            times[one] += key.count or 0
             if key.fields.get("kind") == "copy" and not key.fields.get("graph"):
                 eager.add(one)
 
@@ -196,9 +191,7 @@ def _taken_on_host(tables: Tables) -> dict[tuple[int, str], str]:
         device, site = key.fields.get("device") or "", tables.site(key.fields.get("loc"))
         if site and is_host(device) and key.count:
             kinds.setdefault((site, device), set()).add(key.fields.get("kind") or "")
-    lines: dict[str, list[str]] = {}
-    for site, device in kinds:
-        lines.setdefault(site, []).append(device)
+    lines = grouped(kinds)
     return {
         (loc, device): ", ".join(sorted(kinds[location.site, device]))
         for loc, location in tables.locations.items()

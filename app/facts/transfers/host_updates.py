@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 
 from app.facts.devices import is_host
+from app.facts.groups import grouped
 from app.facts.tables import Tables
 from probes.tf.writes import is_write
 from probes.trace.rows import Edge, Key, Node
@@ -36,11 +37,11 @@ def gradients_applied(
         return []
     flow = _Flow(tables.nodes_of(graph), tables.edges_of(graph))
     keys = [key for key in arrived if key.id in known or flow.hands_on_gradient(key)]
-    sums: dict[tuple[int, object], list[Key]] = {}
-    for key in keys:
-        shape = key.fields.get("shape")
-        for number in flow.put_together(key.fields.get("consumers") or ()):
-            sums.setdefault((number, shape), []).append(key)
+    sums = grouped(
+        ((number, key.fields.get("shape")), key)
+        for key in keys
+        for number in flow.put_together(key.fields.get("consumers") or ())
+    )
     found = []
     for (number, shape), of_one in sums.items():
         if len({key.fields.get("src") for key in of_one}) > 1 and (at := flow.updates(number, shape)):
@@ -54,11 +55,8 @@ class _Flow:
     def __init__(self, nodes: list[Node], edges: list[Edge]) -> None:
         self._nodes = {node.node: node for node in nodes}
         self._by_name = {node.name: node for node in nodes}
-        self._from: dict[int, list[Edge]] = {}
-        self._to: dict[int, list[Edge]] = {}
-        for edge in edges:
-            self._from.setdefault(edge.src_node, []).append(edge)
-            self._to.setdefault(edge.dst_node, []).append(edge)
+        self._from = grouped((edge.src_node, edge) for edge in edges)
+        self._to = grouped((edge.dst_node, edge) for edge in edges)
 
     def hands_on_gradient(self, key: Key) -> bool:
         """Whether what is sent is a gradient that its maker only hands on, as TensorFlow 1 does."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
+from app.facts.groups import grouped
 from probes.trace.rows import Key
 
 Place = tuple[int, str]
@@ -26,23 +27,22 @@ def confirmed(hops: Iterable[Key], copies: Iterable[Key]) -> frozenset[int]:
         loc, device = key.fields.get("loc") or 0, key.fields.get("device") or ""
         for place in {(loc, key.fields.get("within") or ""), (loc, "")}:
             ran.setdefault(place, Counter())[device] += key.count or 0
+    inferred = grouped((_place(key), key) for key in hops if _is_inferred(key))
     found: set[int] = set()
-    for place, keys in _inferred(hops).items():
-        counted = _nonzero(ran.get(place, Counter()))
+    for place, keys in inferred.items():
+        counted = +ran.get(place, Counter())
         if counted and counted in (_by_device(keys, end) for end in (_sender, _receiver, _card)):
             found.update(key.id for key in keys)
     return frozenset(found)
 
 
-def _inferred(hops: Iterable[Key]) -> dict[Place, list[Key]]:
-    places: dict[Place, list[Key]] = {}
-    for key in hops:
-        if key.fields.get("basis") == "inferred" and key.fields.get("loc") and key.count != 0:
-            facts = key.fields.get("facts") or {}
-            within = facts.get("within")
-            place = (key.fields["loc"], within if isinstance(within, str) else "")
-            places.setdefault(place, []).append(key)
-    return places
+def _is_inferred(key: Key) -> bool:
+    return key.fields.get("basis") == "inferred" and bool(key.fields.get("loc")) and key.count != 0
+
+
+def _place(key: Key) -> Place:
+    within = (key.fields.get("facts") or {}).get("within")
+    return key.fields["loc"], within if isinstance(within, str) else ""
 
 
 def _sender(key: Key) -> str:
@@ -59,15 +59,11 @@ def _card(key: Key) -> str:
     return next((end for end in ends if end.rsplit("/", 1)[-1].startswith("gpu:")), ends[0])
 
 
-def _by_device(keys: Iterable[Key], end: Callable[[Key], str]) -> Counter[str] | None:
+def _by_device(keys: Sequence[Key], end: Callable[[Key], str]) -> Counter[str] | None:
     """Executions of some hops by one of their ends; None when one was not counted."""
+    if any(key.count is None for key in keys):
+        return None
     numbers: Counter[str] = Counter()
     for key in keys:
-        if key.count is None:
-            return None
-        numbers[end(key)] += key.count
-    return _nonzero(numbers)
-
-
-def _nonzero(numbers: Counter[str]) -> Counter[str]:
-    return Counter({name: number for name, number in numbers.items() if number})
+        numbers[end(key)] += key.count or 0
+    return +numbers

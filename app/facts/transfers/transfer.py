@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from app.facts.devices import default_device, is_host
@@ -58,6 +58,16 @@ class HandSum:
     def devices(self) -> frozenset[str]:
         """The devices that have the gradients."""
         return frozenset(str(made[-1]) for made in self.gradients)
+
+    def and_(
+        self, gradients: frozenset[Made], back_at: Iterable[str] = (), applied_at: Iterable[str] = ()
+    ) -> HandSum:
+        """The same with more gradients, and more lines, each once."""
+        back, applied = (*self.back_at, *back_at), (*self.applied_at, *applied_at)
+        return HandSum(self.gradients | gradients, tuple(dict.fromkeys(back)), tuple(dict.fromkeys(applied)))
+
+
+NO_SUM = HandSum(frozenset(), ())
 
 
 class MadeOnHost(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.explanation import Explained
-from app.facts.excerpt import Excerpt
+from app.facts.lines import Excerpt
 from app.judgments.finding import Finding
 from app.reports.report_words import not_seen, notes_told
 from app.views import units

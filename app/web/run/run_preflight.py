@@ -10,7 +10,7 @@ import streamlit as st
 from app.components.findings.findings import findings_list
 from app.components.shared.event import Event
 from app.components.table.table import Column, table
-from app.facts.excerpt import excerpt
+from app.facts.lines import excerpt
 from app.fixes.code.edits import Repair
 from app.preflight.comparison import named, to_mend
 from app.preflight.provenance import (

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from app.diagnosis.judged_hops import hop_table
-from app.diagram.grouped_graph import MOST_CROSSINGS, MOST_GROUPS
+from app.diagram import grouping
+from app.diagram.grouped_graph import MOST_CROSSINGS, MOST_GROUPS, TARGET
 from app.diagram.grouping import MOST_COLUMNS, graph_choices, placement_diagram
 from app.diagram.name_scopes import Cut, Item, choose_depth, find_series
 from app.diagram.ranks import group_ranks, longest_paths, sequence_ranks
@@ -57,8 +58,10 @@ class Drawn:
             [], LOCATIONS, [self.graph], self.keys, [], {}, lambda graph: self.nodes, lambda graph: self.edges
         )
 
-    def diagram(self, *expanded: str, **options: Any) -> Diagram:
-        return placement_diagram(self.tables, hop_table(self.tables), None, expanded, **options)
+    def diagram(self, *expanded: str, target: int = TARGET) -> Diagram:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(grouping, "TARGET", target)
+            return placement_diagram(self.tables, hop_table(self.tables), None, expanded)
 
 
 def by_scope(diagram: Diagram) -> dict[tuple[str, str], Group]:
@@ -97,7 +100,7 @@ def test_a_small_graph_is_drawn_op_by_op() -> None:
         "explicit",
     )
     assert crossing.tensors == ("model/layer_0/Relu:0",)
-    assert (diagram.depth, diagram.ranks, diagram.hidden, diagram.truncated_note) == (3, 6, 0, "")
+    assert (diagram.depth, diagram.ranks, diagram.truncated_note) == (3, 6, "")
     assert {group.id: group.hops for group in diagram.groups if group.hops} == {
         "1|cpu:1|model/layer_0/Relu": 1,
         "1|cpu:2|model/layer_1/MatMul": 1,
@@ -209,7 +212,7 @@ def test_a_graph_without_any_pattern_still_fits() -> None:
 
 
 def test_a_scope_on_two_devices_is_two_groups_that_know_of_each_other() -> None:
-    diagram = Drawn(("a/x", "X", "cpu:1"), ("a/y", "Y", "cpu:2"), ("a/z", "Z", "cpu:2")).diagram(depth=1)
+    diagram = Drawn(("a/x", "X", "cpu:1"), ("a/y", "Y", "cpu:2"), ("a/z", "Z", "cpu:2")).diagram(target=1)
     groups = by_scope(diagram)
     assert groups[("cpu:1", "a")].device_histogram == (("cpu:2", 2), ("cpu:1", 1))
     assert groups[("cpu:2", "a")].ops == 2
@@ -221,7 +224,7 @@ def test_a_variable_that_is_read_for_an_op_elsewhere_does_not_pass_for_that_op()
         ("add", "AddV2", "cpu:1"),
         ("mul/ReadVariableOp", "ReadVariableOp", "cpu:1"),
     )
-    labels = {(group.label, group.device) for group in drawn.diagram(depth=1).groups}
+    labels = {(group.label, group.device) for group in drawn.diagram(target=1).groups}
     assert labels == {("for add", "cpu:0"), ("add", "cpu:1"), ("for mul", "cpu:1")}
 
 
@@ -229,7 +232,7 @@ def test_parallel_transfers_are_one_crossing() -> None:
     drawn = Drawn(("a/x", "X", "cpu:1"), ("b/y", "Y", "cpu:2"), ("a/z", "Z", "cpu:1"))
     drawn.hop(1, 2, bytes=7, tensor="small")
     drawn.hop(1, 2, None, bytes=7, tensor="unobserved", per_call=None)
-    diagram = drawn.diagram(depth=1)
+    diagram = drawn.diagram(target=1)
     there, back = sorted(diagram.crossings, key=lambda crossing: crossing.src_device)
     assert (there.src_group, there.dst_group) == ("1|cpu:1|a", "1|cpu:2|b")
     assert (there.bytes_total, there.bytes_known, there.count) == (None, 1070, None)
@@ -242,7 +245,7 @@ def test_parallel_transfers_are_one_crossing() -> None:
 def test_the_worst_cause_colours_a_crossing() -> None:
     drawn = Drawn(("a/x", "X", "cpu:1"), ("b/y", "Y", "cpu:0"))
     drawn.hop(1, 2, tensor="t2", requested="")
-    (crossing,) = drawn.diagram(depth=1).crossings
+    (crossing,) = drawn.diagram(target=1).crossings
     assert (crossing.cause, crossing.severity) == ("default-device", "warning")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from app.diagnosis.judge import judge
 from app.facts.tables import Tables
-from app.facts.transfers.cut_batches import cut_batches
+from app.facts.transfers.origins import cut_batches
 from app.facts.transfers.transfer import Context
 from probes.trace.rows import Key
 from tests.unit.traces import hop_fields

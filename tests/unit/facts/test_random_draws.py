@@ -10,7 +10,7 @@ import pytest
 from app.diagnosis.findings import run_findings
 from app.diagnosis.judged_hops import hop_table
 from app.facts.tables import Tables
-from app.facts.transfers.random_draws import drawn, is_draw
+from app.facts.transfers.origins import drawn, is_draw
 from probes.trace.rows import Key, Location
 from tests.unit.traces import hop_fields
 

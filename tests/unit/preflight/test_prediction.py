@@ -16,14 +16,16 @@ from app.diagnosis.verification import line_map
 from app.facts.kernels.kernel_table import shipped_table
 from app.facts.tables import Tables
 from app.preflight.comparison import compare
-from app.preflight.inlined_functions import Expanded
-from app.preflight.mxnet_prediction import RULE, foresee_mxnet
-from app.preflight.op_flow import PYTHON, Tensor, parse_flow
-from app.preflight.placer import Machine
-from app.preflight.prediction import Foreseen, foresee
+from app.preflight.dialects.mxnet.prediction import RULE, foresee_mxnet
+from app.preflight.dialects.tensorflow.inlined_functions import Expanded
+from app.preflight.dialects.tensorflow.placer import Machine
+from app.preflight.dialects.tensorflow.prediction import foresee
+from app.preflight.merged_processes import Foreseen
 from app.preflight.provenance import command_again, machine_told, stand_ins_told
 from app.reports.prediction_report import preflight_report, render_preflight
+from app.store.dataflow import parse_flow
 from app.store.totals import KeyTotals
+from probes.trace.preflight_notes import PYTHON, Tensor
 from probes.trace.rows import Key, Location, Process
 from runners.errors import HopscopeError
 from runners.plan.plan import LaunchOptions

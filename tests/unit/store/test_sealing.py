@@ -68,7 +68,6 @@ def answers(store: RunStore) -> dict[str, Any]:
         "memory": store.memory_series(),
         "steps": store.step_series(25),
         "marks": store.events_of("mark"),
-        "by step": store.counts_in_steps(10, 19),
         "duration": store.duration_s,
         "query": store.query("SELECT kind, count(*), sum(count) FROM events GROUP BY kind ORDER BY kind"),
         "sites": store.query(

@@ -223,15 +223,6 @@ def test_the_first_step_ends_with_the_last_of_optimizers_that_take_turns(
     ]
 
 
-def test_executions_in_some_steps(tmp_path: Path) -> None:
-    trace = Trace(tmp_path)
-    op = trace.key("op", 10, op="Add", device="cpu:1", loc=0)
-    for step in range(10):
-        trace.event("op", step, op, count=2, step=step)
-    trace.event("op", 99, op)
-    assert open_run(tmp_path).counts_in_steps(3, 5) == {op: 6}
-
-
 @pytest.mark.parametrize("window", [(0.0, 1e300), (1e300, 1e301), (-1e300, 1.0)])
 def test_a_window_may_ask_for_any_time(tmp_path: Path, window: tuple[float, float]) -> None:
     trace = Trace(tmp_path)

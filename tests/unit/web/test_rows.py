@@ -15,7 +15,7 @@ from app.diagnosis.proof_facts import Fact, Place
 from app.diagnosis.registry import SEVERITY
 from app.diagnosis.verification import Side, StepTime, Verified
 from app.facts.collectives import Collective
-from app.facts.excerpt import Excerpt
+from app.facts.lines import Excerpt
 from app.facts.memory import Memory
 from app.facts.syncs import Idle, Sync
 from app.fixes.code.edits import Edit, Repair

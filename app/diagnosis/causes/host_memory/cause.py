@@ -9,7 +9,7 @@ from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.evidence_labels import Label
 from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.devices import is_gpu, is_host
-from app.facts.kernels.host_results import takes_on_host
+from app.facts.kernels.kernel_table import takes_on_host
 from app.facts.transfers.transfer import Transfer
 from app.judgments.severity import INFO
 from app.views.naming import each, some_of

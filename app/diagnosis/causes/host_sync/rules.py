@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.facts.devices import is_gpu, is_host
-from app.facts.kernels.host_results import kept_on_host
+from app.facts.kernels.kernel_table import kept_on_host
 from app.facts.transfers.transfer import Transfer
 from app.judgments.severity import INFO, WARNING
 from probes.trace.hop import ASSERTION, LIBRARYS_OWN

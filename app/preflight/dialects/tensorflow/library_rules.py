@@ -6,15 +6,14 @@ Each prediction has its rule, whose rule that is, and how far to trust it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from app.preflight.inlined_functions import Expanded, TooLarge, live
-from app.preflight.op_flow import Flow, Function, Remark, Tensor
-from app.preflight.op_places import Placing
-from app.preflight.provenance import trust_told
-from app.preflight.trust import HIGH, MEDIUM
+from app.preflight.dialects.tensorflow.inlined_functions import Expanded, TooLarge, live
+from app.preflight.dialects.tensorflow.op_places import Placing
+from app.preflight.provenance import HIGH, MEDIUM
 from app.views import units
+from probes.trace.preflight_notes import Flow, Function, Remark, Tensor
 
 _CUDNN_RULE = (
     "Keras takes cuDNN's kernel for an LSTM or GRU with activation tanh, recurrent_activation sigmoid and a"
@@ -34,25 +33,22 @@ _IN_XLA = frozenset(
 _MOST_OPS_NAMED = 4
 
 
-def predicted(flow: Flow, placing: Placing, gpus: int, same_version: bool) -> Iterator[dict[str, Any]]:
+def predicted(flow: Flow, placing: Placing, gpus: int, same_version: bool) -> list[dict[str, Any]]:
     """Rows of what, site, severity, rule, source, confidence and why no more of that ('' for high)."""
-    told: set[tuple[str, str | None]] = set()
-    for row in _all(flow, placing, gpus, same_version):
-        # A function that was traced again says the same again.
-        if (row["what"], row["site"]) not in told:
-            told.add((row["what"], row["site"]))
-            yield row
-
-
-def _all(flow: Flow, placing: Placing, gpus: int, same_version: bool) -> Iterator[dict[str, Any]]:
-    for remark in flow.remarks:
+    rows = []
+    for remark in flow.notes:
         if remark.what.startswith("rnn "):
-            yield _recurrent(flow, remark)
+            rows.append(_recurrent(flow, remark))
         elif remark.what == "keras-jit":
-            yield from _keras_compiled(flow, placing, remark, same_version)
+            rows += _keras_compiled(flow, placing, remark, same_version)
         elif remark.what.startswith("all-reduce "):
-            yield from _exchanged(flow, remark, gpus)
-    yield from _compiled(flow, placing, same_version)
+            rows += _exchanged(flow, remark, gpus)
+    rows += _compiled(flow, placing, same_version)
+    # A function that was traced again says the same again.
+    found: dict[tuple[str, str | None], dict[str, Any]] = {}
+    for row in rows:
+        found.setdefault((row["what"], row["site"]), row)
+    return list(found.values())
 
 
 def _row(
@@ -78,16 +74,16 @@ def _recurrent(flow: Flow, remark: Remark) -> dict[str, Any]:
     layer = f"{facts.get('layer')} {facts.get('name')}"
     source = f"Keras {facts.get('keras')}'s LSTM and GRU layers"
     against = [str(one) for one in facts.get("against") or ()]
+    severity, trust = "warning" if against else "info", (HIGH, "")
     if against:
         what = f"{layer} will not use cuDNN's kernel, but a loop of many small ops: {'; '.join(against)}"
-        return _row(what, flow.site(remark.loc), "warning", _CUDNN_RULE, source, (HIGH, ""))
-    if not facts.get("masked"):
+    elif not facts.get("masked"):
         what = f"{layer} will use cuDNN's kernel: its ops are told here as the loop that it is on a CPU"
-        return _row(what, flow.site(remark.loc), "info", _CUDNN_RULE, source, (HIGH, ""))
-    otherwise = "fails" if facts.get("keras") == 3 else "goes on without it"
-    what = f"{layer} will use cuDNN's kernel if its mask pads on the right only; else it {otherwise}"
-    why = "which steps are masked is known only from the data"
-    return _row(what, flow.site(remark.loc), "info", _CUDNN_RULE, source, (MEDIUM, why))
+    else:
+        otherwise = "fails" if facts.get("keras") == 3 else "goes on without it"
+        what = f"{layer} will use cuDNN's kernel if its mask pads on the right only; else it {otherwise}"
+        trust = MEDIUM, "which steps are masked is known only from the data"
+    return _row(what, flow.site(remark.loc), severity, _CUDNN_RULE, source, trust)
 
 
 # -- XLA -----------------------------------------------------------------------------------------------------
@@ -156,7 +152,7 @@ def _refused(
 
 def _exchanged(flow: Flow, remark: Remark, gpus: int) -> Iterator[dict[str, Any]]:
     """What replicas on all GPUs would sum, of a strategy that had one device here."""
-    tensors = [Tensor.of(one) for one in remark.facts.get("tensors") or ()]
+    tensors = [Tensor(*one) for one in remark.facts.get("tensors") or ()]
     strategy = str(remark.facts.get("strategy"))
     if strategy not in _MIRRORED or not tensors:
         return
@@ -175,13 +171,3 @@ def _exchanged(flow: Flow, remark: Remark, gpus: int) -> Iterator[dict[str, Any]
     )
     why = "NCCL may take a tree for small tensors, and the strategy reduces otherwise where it is told to"
     yield _row(what, flow.site(remark.loc), "info", _EXCHANGE_RULE, "tf.distribute", (MEDIUM, why))
-
-
-def of_row(row: Mapping[str, Any]) -> list[str]:
-    """A prediction as lines for a terminal."""
-    at = f" ({row['site']})" if row["site"] else ""
-    return [
-        f"{row['what']}{at}",
-        f"     confidence {trust_told(row)}",
-        f"     rule of {row['source']}: {row['rule']}",
-    ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from app.preflight.op_flow import HANDLES, Function, Node, Source, Tensor
+from probes.trace.preflight_notes import HANDLES, Forward, Function, Node, Source, Tensor
 
 CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 LOOPS = ("While", "StatelessWhile")
@@ -108,10 +108,9 @@ class Expanded:
             types={"T": tensor.dtype, "N": "2"},
             requested=requested,
             loc=node.loc,
-            forward_loc=0,
-            forward_requested="",
+            forward=Forward(0, ""),
             inputs=inputs,
-            outputs=[tensor],
+            outputs=(tensor,),
             within=within,
         )
         self.ops.append(merge)
@@ -121,10 +120,10 @@ class Expanded:
         self, node: Node, inputs: list[Source], prefix: str, requested: str, within: str
     ) -> list[Source]:
         name = prefix + node.name
-        outputs = [
+        outputs = tuple(
             self._shapes.get(f"{name}:{output}", tensor) if tensor.bytes is None else tensor
             for output, tensor in enumerate(node.outputs)
-        ]
+        )
         beside = [prefix + other for other in node.beside]
         op = dataclasses.replace(node, name=name, requested=requested, inputs=inputs, within=within)
         self.ops.append(dataclasses.replace(op, outputs=outputs, beside=beside))

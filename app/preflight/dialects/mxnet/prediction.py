@@ -6,6 +6,7 @@ MXNet runs an op where its arrays lie, and those where the code puts them, so no
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,14 +16,15 @@ from app.diagnosis.judged_hops import hop_table
 from app.facts.kernels.mxnet_table import host_only
 from app.facts.placement import op_table, placement
 from app.facts.syncs import sync_table
-from app.facts.tables import Tables
+from app.facts.tables import Tables, tables_of
 from app.facts.transfers.hops import Hop
 from app.judgments.finding import Finding
 from app.preflight.amounts import ALL_THAT_RAN, moved_rows
-from app.preflight.placer import HOST
-from app.preflight.provenance import unsure_of_stand_ins
-from app.preflight.trust import HIGH, MEDIUM
+from app.preflight.provenance import HIGH, MEDIUM, nothing_foreseen, unsure_of_stand_ins
+from app.store.run import open_run
+from probes.trace.hop import HOST
 from probes.trace.rows import Key, Node, Process
+from runners.runs.run import Run
 
 RULE = "an op runs where its arrays lie, and those where the code puts them"
 PLAYED = f"{RULE} (mx.cpu(i+1) played mx.gpu(i))"
@@ -38,6 +40,19 @@ def played_gpus(tables: Tables) -> dict[str, str]:
         if isinstance(told, Mapping):
             found.update({str(context): str(gpu) for context, gpu in told.items()})
     return found
+
+
+def predict(run: Run, gpus: int) -> dict[str, Any]:
+    """What the pre-flight of a run predicts. HopscopeError where nothing was recorded."""
+    store = open_run(run.path)
+    try:
+        store.seal_own()
+        tables = tables_of(store)
+        if not tables.processes:
+            raise nothing_foreseen(run)
+        return foresee_mxnet(tables, gpus)
+    finally:
+        store.close()
 
 
 def foresee_mxnet(tables: Tables, gpus: int = 0) -> dict[str, Any]:
@@ -69,11 +84,11 @@ def _lacking(there: Tables, gpus: set[str]) -> Iterator[dict[str, Any]]:
     table = host_only()
     versions = {process.framework_version for process in there.processes} - {None}
     same = all(f"MXNet {version}'" in table.source for version in versions)
-    counts: dict[tuple[str, str | None, str], int] = {}
-    for op in op_table(there):
-        if op.assigned in gpus and op.type in table.ops:
-            place = op.type, op.site, op.assigned
-            counts[place] = counts.get(place, 0) + 1
+    counts = Counter(
+        (op.type, op.site, op.assigned)
+        for op in op_table(there)
+        if op.assigned in gpus and op.type in table.ops
+    )
     for (kind, site, device), count in counts.items():
         yield {
             "op": kind,
@@ -157,37 +172,35 @@ def _own_contexts(tables: Tables, played: Mapping[str, str]) -> list[str]:
 
 def _unforeseen(
     tables: Tables, there: Tables, played: Mapping[str, str], gpus: int, named: int
-) -> list[dict[str, Any]]:
-    rows = []
-
-    def say(what: str, why: str, site: str | None = None) -> None:
-        rows.append({"what": what, "site": site, "count": 1, "why": why})
-
-    say(
+) -> Iterator[dict[str, Any]]:
+    table, playing = host_only(), _own_contexts(tables, played)
+    yield _row(
         "kernels",
-        f"{host_only().source} tells which ops have none for GPUs; that one lacks a type or a sparse storage"
+        f"{table.source} tells which ops have none for GPUs; that one lacks a type or a sparse storage"
         " there, it does not tell",
     )
-    say("cuDNN", "what it does in place of MXNet's own kernels, and what memory it takes, no CPU run shows")
-    playing = _own_contexts(tables, played)
+    yield _row(
+        "cuDNN", "what it does in place of MXNet's own kernels, and what memory it takes, no CPU run shows"
+    )
     if not played and not playing:
-        say("GPUs", "the script names none here, so it is told as it ran; MXNet uses no GPU by itself")
+        yield _row("GPUs", "the script names none here, so it is told as it ran; MXNet uses no GPU by itself")
     if gpus and named > gpus:
-        say(
-            "gpu numbers", f"the script names gpu({named - 1}), and there would be {gpus}: MXNet raises there"
-        )
+        why = f"the script names gpu({named - 1}), and there would be {gpus}: MXNet raises there"
+        yield _row("gpu numbers", why)
+    more = f", for it had yet to name {named}: with --gpus {named} it is told {named}"
+    told = f"it was told {gpus or 1}{more if not gpus and named > 1 else ''}"
     for process in tables.processes:
         asked = process.header.get("asked_for_gpus")
         for number in asked.values() if isinstance(asked, Mapping) else ():
             site = tables.site((process.index << 32) + int(number))
-            told = f"it was told {gpus or 1}"
-            if not gpus and named > 1:
-                told += f", for it had yet to name {named}: with --gpus {named} it is told {named}"
-            say("the script asks how many GPUs there are", told, site)
+            yield _row("the script asks how many GPUs there are", told, site)
     if playing:
-        rows.append(unsure_of_stand_ins(playing))
+        yield unsure_of_stand_ins(playing)
     if tables.steps is None:
-        say("steps", "it applied no optimizer before it ended: what is told is of all that ran")
-    say("waits", "how long Python waits there: between CPU contexts a copy takes no time")
-    rows += [{"what": row.what, "site": None, "count": row.count, "why": row.why} for row in there.unseen]
-    return rows
+        yield _row("steps", "it applied no optimizer before it ended: what is told is of all that ran")
+    yield _row("waits", "how long Python waits there: between CPU contexts a copy takes no time")
+    yield from (_row(row.what, row.why, count=row.count) for row in there.unseen)
+
+
+def _row(what: str, why: str, site: str | None = None, count: int = 1) -> dict[str, Any]:
+    return {"what": what, "site": site, "count": count, "why": why}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from app.preflight.function_calls import IN_PYTHON
-from app.preflight.op_flow import Flow
-from app.preflight.op_places import Placing
+from app.preflight.dialects.tensorflow.op_places import Placing
+from app.preflight.dialects.tensorflow.transfers import IN_PYTHON
 from app.preflight.provenance import first_steps
+from probes.trace.preflight_notes import Flow
 
 _PYTHON_OPS = ("EagerPyFunc", "PyFunc", "PyFuncStateless")
 _MOST_OPS_NAMED = 8
@@ -54,14 +54,14 @@ def _compiled(flow: Flow, placing: Placing) -> Iterator[dict[str, Any]]:
 
 
 def _keras(flow: Flow) -> Iterator[dict[str, Any]]:
-    for remark in flow.remarks:
+    for remark in flow.notes:
         if remark.what == "keras-jit" and remark.facts.get("compiles"):
             why = (
                 "with jit_compile='auto' Keras 3 has XLA compile its steps where it sees a GPU: what is told"
                 " of them holds with jit_compile=False"
             )
             yield _row("fit and evaluate of Keras", flow.site(remark.loc), remark.count, why)
-    layers = [remark for remark in flow.remarks if remark.what.startswith("rnn ")]
+    layers = [remark for remark in flow.notes if remark.what.startswith("rnn ")]
     for remark in layers:
         if not remark.facts.get("against"):
             why = "cuDNN's kernel takes the place of the loop that ran here, with memory of its own"
@@ -73,7 +73,7 @@ def _keras(flow: Flow) -> Iterator[dict[str, Any]]:
 
 
 def _remarks(flow: Flow) -> Iterator[dict[str, Any]]:
-    for remark in flow.remarks:
+    for remark in flow.notes:
         site = flow.site(remark.loc)
         kind, _, name = remark.what.partition(" ")
         if kind == "strategy":
@@ -90,8 +90,9 @@ def _remarks(flow: Flow) -> Iterator[dict[str, Any]]:
 def _ops(flow: Flow, placing: Placing) -> Iterator[dict[str, Any]]:
     unknown: dict[str, tuple[int, int]] = {}
     python: dict[tuple[int, bool], int] = {}
-    for op, loc, rule in _all_ops(placing):
-        if rule == "unknown-op":
+    for one in placing.ran():
+        op, loc = one.op.op, one.op.loc
+        if one.place.rule == "unknown-op":
             unknown[op] = (unknown.get(op, (0, 0))[0] + 1, loc)
         if op in _PYTHON_OPS:
             python[loc, op in IN_PYTHON] = python.get((loc, op in IN_PYTHON), 0) + 1
@@ -104,15 +105,6 @@ def _ops(flow: Flow, placing: Placing) -> Iterator[dict[str, Any]]:
         name = "tf.numpy_function" if arrays else "tf.py_function"
         within = "nothing of it is seen" if arrays else "ops that it calls are foreseen as calls outside"
         yield _row(f"inside {name}", flow.site(loc), count, f"Python runs in it, on the host: {within}")
-
-
-def _all_ops(placing: Placing) -> Iterator[tuple[str, int, str]]:
-    for record in placing.flow.records:
-        if not record.function:
-            yield record.op, record.loc, placing.places[record.number].rule
-    for placed in placing.functions.values():
-        for number, place in placed.places.items():
-            yield placed.ops[number].op, placed.ops[number].loc, place.rule
 
 
 def _row(what: str, site: str | None, count: int, why: str) -> dict[str, Any]:

@@ -6,63 +6,38 @@ import ast
 
 from app.fixes.code.change import Change
 from app.fixes.code.device_constants import constant_of
-from app.fixes.code.device_notation import alone, blocks_around, devices_of, tf_named
+from app.fixes.code.device_notation import blocks_around, devices_of, tf_named
 from app.fixes.code.names import called
 from app.fixes.code.parsed_source import Source, first_line, is_compound, own_nodes
-from app.fixes.flow.callers import taped_by_caller
 from app.fixes.flow.dependents import moved_along
 from app.fixes.scopes.device_expressions import device_header, put_under
 from app.fixes.scopes.distribution_strategies import has_strategy
-from app.fixes.scopes.keras_fit import of_a_layer, trains_a_model
 from app.fixes.situation import Draft, Situation
-from app.views.naming import flat
 from runners.python_source import parse_expression
 
 _ASSIGNS = frozenset({"assign", "assign_add", "assign_sub", "scatter_update", "scatter_nd_update"})
 
 
-def default_device(situation: Situation) -> Draft | None:
-    """The op goes to the device of its inputs, or to where its result is used."""
-    by_producer = any(hop.cause.blames == "producer" for hop in situation.hops)
-    device = alone([hop.dst if by_producer else hop.src for hop in situation.hops])
-    # Keras' loop has its model's scope; who calls a layer decides for all of it.
-    if device is None or trains_a_model(situation) or of_a_layer(situation):
-        return None
-    where = f"where its result is used ({device})" if by_producer else f"where its input is ({device})"
-    words = f"Runs the statement {where}; check that nothing else in it is meant for another device."
-    return _scoped(situation, device, words)
+def statement_to_scope(situation: Situation) -> ast.stmt | None:
+    """The statement of the line that may go into a scope; None where none may."""
+    return next(
+        (one for one in situation.statements if _may_be_scoped(situation.source, one, situation.line)), None
+    )
 
 
-def gradient_scope(situation: Situation) -> Draft | None:
-    """The gradients are computed in the scope of their forward ops."""
-    device = alone(sorted(forward_devices(situation)))
-    if device is None or trains_a_model(situation):
-        return None
-    words = f"Computes the gradients on {device}, beside their forward ops; check that all of them ran there."
-    return _scoped(situation, device, words)
-
-
-def forward_devices(situation: Situation) -> set[str]:
-    """The devices that the line's gradients belong to, those too of the gradients that are there already."""
-    names = ("forward_requested", "producer_forward_requested", "gradients_of")
-    return {str(device) for name in names for device in flat(situation.evidence(name))}
-
-
-def _scoped(situation: Situation, device: str, words: str) -> Draft | None:
+def scoped(situation: Situation, device: str, words: str) -> Draft | None:
     """The statement of the line under ``with tf.device(..)``, or under the one that stands before it.
 
     What goes on with its results on the default device comes along; None where that cannot.
     """
-    stmt = next(
-        (one for one in situation.statements if may_be_scoped(situation.source, one, situation.line)), None
-    )
+    stmt = statement_to_scope(situation)
     if stmt is None or situation.framework != "tensorflow" or has_strategy(situation):
         return None
-    source, by_default = situation.source, situation.finding.code == "default-device"
-    if not _may_leave(situation, stmt, device) or (by_default and _moves_more(situation, stmt)):
+    source = situation.source
+    if not _may_leave(situation, stmt, device):
         return None
     header = device_header(situation, situation.file, source, stmt, device)
-    along = moved_along(situation, stmt, device, lambda one: may_be_scoped(source, one, one.lineno))
+    along = moved_along(situation, stmt, device, lambda one: _may_be_scoped(source, one, one.lineno))
     if header is None or along is None or _scoped_alike(source, stmt, header):
         return None
     wrapped = [one for one in along if not _scoped_alike(source, one, header)]
@@ -71,14 +46,6 @@ def _scoped(situation: Situation, device: str, words: str) -> Draft | None:
     change = Change(source)
     put_under(source, change, wrapped, header)
     return situation.draft(words, change.text())
-
-
-def _moves_more(situation: Situation, stmt: ast.stmt) -> bool:
-    """Whether gradients of the statement would stay behind, or all that a function does would come along."""
-    by_producer = all(hop.cause.blames == "producer" for hop in situation.hops)
-    called_there = situation.ran.traced({called(node) for node in own_nodes(stmt)} - {""})
-    hands_on = by_producer and any(not op.requested for op in called_there)
-    return hands_on or taped_by_caller(situation, stmt)
 
 
 def _may_leave(situation: Situation, stmt: ast.stmt, device: str) -> bool:
@@ -90,7 +57,7 @@ def _may_leave(situation: Situation, stmt: ast.stmt, device: str) -> bool:
     return not (away or unsure or situation.fed_from_others(*lines, device))
 
 
-def may_be_scoped(source: Source, stmt: ast.stmt, line: int) -> bool:
+def _may_be_scoped(source: Source, stmt: ast.stmt, line: int) -> bool:
     """Whether what the line does happens while the statement runs, and nothing else does then."""
     if is_compound(stmt) or isinstance(
         stmt, ast.Import | ast.ImportFrom | ast.Pass | ast.Global | ast.Nonlocal

@@ -17,6 +17,7 @@ from app.judgments.judgment import Judgment
 
 MARK = "#!"
 """Stands at the end of the finding's line, and is none of the text."""
+MX = "import mxnet as mx\nfrom mxnet import gluon\n"
 DEVICES = ("cpu:0", "gpu:0", "gpu:1")
 
 
@@ -113,3 +114,24 @@ def fixed(code: str, marked: str, **more: Any) -> str | None:
     assert found.words.endswith(".") and "\n" not in found.words
     assert found.code({"train.py": text}.get).startswith("@@ train.py:")
     return applied(text, found.edits)
+
+
+def mx_fixed(code: str, text: str, **more: Any) -> str | None:
+    """The same of MXNet, without the lines that import it."""
+    found = fixed(code, MX + text, framework="mxnet", **more)
+    if found is None:
+        return None
+    assert found.startswith(MX)
+    return found.removeprefix(MX)
+
+
+TRAINER = (
+    "from mxnet import gluon\nclass Job:\n    def __init__(self, p):\n        self.t = gluon.Trainer(p, {})\n"
+)
+
+
+def of_trainer(code: str, text: str, arguments: str, **told: Any) -> list[tuple[str, tuple[str, ...]]] | None:
+    """What the fix replaces where the Trainer is made in job.py."""
+    other = TRAINER.replace("{}", arguments)
+    _, found = proposed(code, text, framework="mxnet", files={"job.py": other}, **told)
+    return None if found is None else [(edit.file, edit.new) for edit in found.edits]

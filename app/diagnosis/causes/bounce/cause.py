@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.bounce import direct_paths
 from app.diagnosis.dialects import function_scopes
 from app.diagnosis.wording.evidence_facts import Facts
-from app.fixes.paths import direct_paths
 from app.fixes.situation import Draft, Situation
 from app.judgments.severity import INFO, WARNING
 from app.views.naming import each, some_of

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from app.diagnosis.causes.host_sync.blocking_options import of_clipping
+from app.diagnosis.causes.host_sync.library_calls import of_fit, of_library
 from app.facts.devices import in_order
 from app.fixes.clocks.measurements import for_timing
 from app.fixes.code.device_notation import arrays, tensorflow
@@ -9,8 +11,6 @@ from app.fixes.flow.metric_updates import of_metric, taken_by_mxnet
 from app.fixes.flow.value_flow import uses
 from app.fixes.flow.value_roles import Role, Use
 from app.fixes.situation import Situation
-from app.fixes.syncs.blocking_options import of_clipping
-from app.fixes.syncs.library_calls import of_fit, of_library
 from app.views.naming import some_of
 
 EITHER = (

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from app.diagnosis.cause import Cause, of_line
+from app.diagnosis.causes.missing_device import nearest_device
 from app.diagnosis.wording.evidence_facts import Facts
 from app.facts.devices import in_order, parse
 from app.facts.placement import BOUNDARY
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import READS, Transfer
-from app.fixes.scopes import nearest_device
 from app.judgments.finding import Finding
 from app.judgments.judgment import Judgment
 from app.judgments.severity import WARNING

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from app.diagnosis.causes.no_kernel.equivalents import ADVICE, AHEAD, EQUIVALENTS, instead, lacking
 from app.facts.kernels.kernel_table import without_gpu_kernel
-from app.fixes.kernels.equivalents import ADVICE, AHEAD, EQUIVALENTS, instead, lacking
+from tests.unit.fixes.fix_cases import fixed, hop
+
+TF = "import tensorflow as tf\n"
 
 SHUFFLE = "RandomShuffle has kernels for CPU"
 UNIQUE = "UniqueV2 has kernels for CPU"
@@ -38,3 +41,10 @@ def test_a_product_of_integers_is_to_be_computed_in_floats() -> None:
     product = "MatMul has GPU kernels for float16, float32, float64, none for int32"
     assert instead([product], ["int32"]).startswith("Compute it in float32")
     assert instead([product, UNIQUE], ["int32"]) == ADVICE
+
+
+def test_a_scope_of_the_host_is_no_fix_for_what_runs_there_anyway() -> None:
+    text = 'with tf.device("/GPU:0"):\n    y, index = tf.unique(x)  #!\n    z = f(y)\n'
+    unique = {"kernel": "UniqueV2 has kernels for CPU", "dtype": "float32"}
+    assert fixed("no-kernel", TF + text, hops=(hop("no-kernel"),), **unique) is None
+    assert fixed("no-kernel", TF + "def f(x): return tf.unique(x)  #!\n", **unique) is None

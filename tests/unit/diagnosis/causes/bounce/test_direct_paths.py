@@ -130,3 +130,9 @@ def test_a_call_stays_where_its_function_computes_without_a_scope() -> None:
     assert fixed("bounce", RETURNED, **told) is not None
     inside = Op("MatMul", "MatMul", "", "gpu:0", "train.py:9", "step")
     assert fixed("bounce", RETURNED, ran=(inside,), **told) is None
+
+
+def test_a_stop_on_the_host() -> None:
+    text = 'import tensorflow as tf\nwith tf.device("CPU:0"):\n    y = tf.identity(x)  #!\n'
+    found = fixed("bounce", text, lines=["train.py:3", "train.py:9"])
+    assert found == 'import tensorflow as tf\nwith tf.device("CPU:0"):\n    y = x\n'

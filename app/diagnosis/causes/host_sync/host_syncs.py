@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 
+from app.diagnosis.causes.host_sync import kept_values
+from app.diagnosis.causes.host_sync.blocking_options import clipped_unchecked
+from app.diagnosis.causes.host_sync.tensorflow_summaries import asks_whether_to_record
 from app.fixes.clocks.measurements import WAITS, clock_after
 from app.fixes.code.change import Change
 from app.fixes.code.names import called
 from app.fixes.code.parsed_source import own_nodes
 from app.fixes.flow.host_reads import is_pure, takes, tells
-from app.fixes.loops import kept_values, periods
+from app.fixes.loops import periods
 from app.fixes.situation import Draft, Situation
-from app.fixes.syncs.blocking_options import clipped_unchecked
-from app.fixes.syncs.tensorflow_summaries import asks_whether_to_record
 from probes.trace.hop import ASSERTION, IN_GRAPH, ON_BATCH
 
 

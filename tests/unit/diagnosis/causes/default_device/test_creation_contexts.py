@@ -8,7 +8,7 @@ import pytest
 
 from app.facts.transfers.hops import Hop
 from app.fixes.code.edits import applied
-from tests.unit.fixes.fix_cases import fixed, hop, proposed
+from tests.unit.fixes.fix_cases import fixed, hop, mx_fixed, proposed
 
 MX = "import mxnet as mx\nfrom mxnet import gluon, nd\nCARD = mx.gpu(1)\n"
 
@@ -96,3 +96,22 @@ def test_of_numbers_that_a_device_draws_otherwise_the_fix_says_so() -> None:
         before, found = proposed("default-device", MX + text, framework="mxnet", hops=rows, **told)
         assert found is not None and found.words.endswith(ending)
         assert change in applied(before, found.edits)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("z = x + mx.nd.ones(3)  #!\n", "z = x + mx.nd.ones(3, ctx=mx.gpu(1))\n"),
+        ("mask = mx.nd.ones(\n    (3, 4),  #!\n)\n", "mask = mx.nd.ones(\n    (3, 4), ctx=mx.gpu(1),\n)\n"),
+        (
+            "ctx = mx.gpu(1)\nif a: mask = mx.nd.zeros(shape=(3))  #!\n",
+            "ctx = mx.gpu(1)\nif a: mask = mx.nd.zeros(shape=(3), ctx=ctx)\n",
+        ),
+        ("def f():\n\treturn make(3)  #!\n", None),
+        ("z = mx.nd.ones(3) + mx.nd.zeros(3)  #!\n", None),
+        ("make = lambda: build(3)  #!\n", None),
+    ],
+)
+def test_an_array_that_nobody_placed(before: str, after: str | None) -> None:
+    made = hop("default-device", "cpu:0", "gpu:1", blames="producer")
+    assert mx_fixed("default-device", before, hops=(made,)) == after

@@ -10,7 +10,7 @@ from app.fixes.code.change import Change
 from app.fixes.code.device_notation import alone, context_named, mx_context
 from app.fixes.code.names import bindings, called, root_of
 from app.fixes.code.parsed_source import Source, first_line, is_compound, own_nodes
-from app.fixes.contexts.array_creators import context_of, makers, used_elsewhere
+from app.fixes.flow.array_creators import context_of, makers, used_elsewhere
 from app.fixes.situation import Draft, Situation
 
 _MOVES = frozenset({"as_in_context", "as_in_ctx"})

@@ -11,7 +11,7 @@ from app.fixes.code.change import Change
 from app.fixes.code.device_notation import alone, mx_context
 from app.fixes.code.names import called, dotted, imported
 from app.fixes.code.parsed_source import Source, own_nodes
-from app.fixes.contexts.array_creators import context_of, makers, used_elsewhere
+from app.fixes.flow.array_creators import context_of, makers, used_elsewhere
 from app.fixes.situation import Draft, Situation
 
 _OPS = {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from app.diagnosis.causes.host_sync.tensorflow_summaries import of_summary
 from app.fixes.code.device_notation import arrays
 from app.fixes.situation import Situation
-from app.fixes.syncs.tensorflow_summaries import of_summary
 
 _CUSTOMARY = "which is customary, but has each batch wait for the devices. To wait seldom,"
 _LOOPS = {

@@ -5,6 +5,13 @@ from __future__ import annotations
 import ast
 import dataclasses
 
+from app.diagnosis.causes.variable_home.scoped_objects import (
+    kept_by_others,
+    of_optimizer,
+    where_made,
+    whole_object,
+    with_its_changes,
+)
 from app.facts.devices import default_device, is_gpu, is_host
 from app.facts.lines import split_site
 from app.fixes.code.change import Change
@@ -15,13 +22,6 @@ from app.fixes.code.names import called
 from app.fixes.code.parsed_source import Source, first_line, is_compound, own_nodes
 from app.fixes.scopes.device_expressions import device_header, put_under
 from app.fixes.scopes.distribution_strategies import has_strategy
-from app.fixes.scopes.scoped_objects import (
-    kept_by_others,
-    of_optimizer,
-    where_made,
-    whole_object,
-    with_its_changes,
-)
 from app.fixes.situation import Draft, Situation
 from app.views.naming import some_of
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.diagnosis.cause import Cause, blamed_op, of_line
-from app.diagnosis.causes.default_device.creation_contexts import default_context
+from app.diagnosis.causes.default_device.creation_contexts import creation_context
 from app.diagnosis.causes.default_device.line_advice import PUT_BESIDE_INPUTS, line_advice
-from app.diagnosis.causes.default_device.missing_scopes import default_device
+from app.diagnosis.causes.default_device.missing_scopes import missing_scope
 from app.diagnosis.causes.default_device.rules import severity_of, with_origin
 from app.diagnosis.dialects import function_scopes
 from app.diagnosis.wording.ends import destination
@@ -121,8 +121,8 @@ def fix(situation: Situation) -> Draft | None:
     if situation.evidence("cut_on_host"):
         return None
     if situation.framework == "mxnet":
-        return default_context(situation)
-    return default_device(situation)
+        return creation_context(situation)
+    return missing_scope(situation)
 
 
 CAUSE = Cause(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from app.fixes.code.device_notation import alone
 from app.fixes.scopes.device_scopes import scoped
-from app.fixes.scopes.keras_fit import trains_a_model
+from app.fixes.scopes.framework_placement import trains_a_model
 from app.fixes.situation import Draft, Situation
 from app.views.naming import flat
 
 
 def gradient_scope(situation: Situation) -> Draft | None:
     """The gradients are computed in the scope of their forward ops."""
-    device = alone(sorted(forward_devices(situation)))
+    device = alone(forward_devices(situation))
     if device is None or trains_a_model(situation):
         return None
     words = f"Computes the gradients on {device}, beside their forward ops; check that all of them ran there."

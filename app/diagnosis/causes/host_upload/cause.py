@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.cause import Cause, of_line
-from app.diagnosis.causes.host_upload.returned_data import taken_before
+from app.diagnosis.causes.host_upload.returned_data import read_before
 from app.diagnosis.rules.placements import both_named
 from app.diagnosis.wording.ends import destination
 from app.diagnosis.wording.evidence_facts import Facts
@@ -81,7 +81,7 @@ def advice(evidence: Mapping[str, Any]) -> str | None:
 
 def line_advice(situation: Situation, said: str) -> str | None:
     """To hand the tensor itself on, of data that was taken from one."""
-    taken = taken_before(situation)
+    taken = read_before(situation)
     if taken is None:
         return said
     return (

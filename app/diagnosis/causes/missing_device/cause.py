@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from app.diagnosis.cause import Cause, of_line
-from app.diagnosis.causes.missing_device.nearest_device import named_at, nearest_device
+from app.diagnosis.causes.missing_device.device_texts import named_at
 from app.diagnosis.wording.evidence_facts import Facts
 from app.facts.devices import in_order, parse
 from app.facts.placement import BOUNDARY
@@ -167,6 +167,5 @@ CAUSE = Cause(
     line_advice=named_at,
     detect=lambda run: absent_findings(run.tables, run.hops) if run.launched else [],
     act=of_line,
-    fix=nearest_device,
     with_lines=with_scope,
 )

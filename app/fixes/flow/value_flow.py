@@ -293,11 +293,11 @@ def _loads_of(source: Source, target: ast.Name, stmt: ast.AST) -> list[ast.Name]
     the loop is over, is left out, unless that is a loop inside of each step.
     """
     loop, scope = _loop_of_steps(source, stmt), source.scopes_of(stmt)[0]
-    given = bindings(source, target.id, stmt)
-    again = [_place(one) for one in given if isinstance(one, ast.Name | ast.arg) and one is not target]
+    given = [one for one in bindings(source, target.id, stmt) if isinstance(one, ast.Name | ast.arg)]
+    again = {_place(one): one for one in given if one is not target}
     end = (getattr(stmt, "end_lineno", 0) or 0, getattr(stmt, "end_col_offset", 0) or 0)
     later = [place for place in again if place > end]
-    last = _end_of_statement(source, scope, min(later)) if later else None
+    last = _end_of_statement(source, again[min(later)]) if later else None
     own, inside = set(ast.walk(stmt)), set(ast.walk(loop or scope))
     around = loop is not None and not any(_place(one) in again for one in inside if isinstance(one, ast.Name))
     return [
@@ -320,11 +320,9 @@ def _loop_of_steps(source: Source, stmt: ast.AST) -> Loop | None:
     return around if around is not None and any(source.loop_of(one) is around for one in steps) else loop
 
 
-def _end_of_statement(source: Source, scope: ast.AST, place: tuple[int, int]) -> tuple[int, int]:
-    """Where the statement ends that gives the name at a place its value."""
-    for one in ast.walk(scope):
-        if isinstance(one, ast.Name) and _place(one) == place:
-            stmt = source.statement_of(one)
-            if isinstance(stmt, ast.Assign | ast.AnnAssign | ast.AugAssign):
-                return stmt.end_lineno or stmt.lineno, stmt.end_col_offset or 0
-    return place
+def _end_of_statement(source: Source, node: ast.Name | ast.arg) -> tuple[int, int]:
+    """Where the statement ends that gives a name its value; of others, where the name stands."""
+    stmt = source.statement_of(node)
+    if isinstance(stmt, ast.Assign | ast.AnnAssign | ast.AugAssign):
+        return stmt.end_lineno or stmt.lineno, stmt.end_col_offset or 0
+    return _place(node)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from app.diagnosis.fix_choice import advised, repair
+from app.diagnosis.fix_choice import Recorded, advised, repair
 from app.diagnosis.registry import SEVERITY, advice
 from app.facts.placement import Op
 from app.facts.transfers.hops import Hop
@@ -74,7 +74,8 @@ def proposed(
     text, finding = _marked(code, marked, len(hops), evidence, severity, recurs)
     texts = {"train.py": text, **files}
     known = Ran(lambda: ran)
-    return text, repair(finding, (*hops, *others), texts.get, framework, devices, known, list(texts))
+    recorded = Recorded((*hops, *others), texts.get, framework, devices, known, list(texts))
+    return text, repair(finding, recorded)
 
 
 def _marked(
@@ -103,7 +104,7 @@ def said(
     text, finding = _marked(code, marked, len(hops), evidence, None, True)
     texts = {"train.py": text, **files}
     known = Ran(lambda: ran)
-    return advised(finding, (*hops, *others), texts.get, framework, devices, known, list(texts))
+    return advised(finding, Recorded((*hops, *others), texts.get, framework, devices, known, list(texts)))
 
 
 def fixed(code: str, marked: str, **more: Any) -> str | None:

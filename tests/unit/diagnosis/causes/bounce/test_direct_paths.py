@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.fix_choice import repair
+from app.diagnosis.fix_choice import Recorded, repair
 from app.facts.placement import Op
 from app.judgments.finding import Finding
 from tests.unit.fixes.fix_cases import DEVICES, fixed, hop
@@ -86,7 +86,8 @@ def test_a_function_whose_result_passes_the_default_device_is_called_in_a_scope(
     source = text.replace("  #!", "")
     for fix in ("Call it there.", None):
         note = Finding("bounce", "info", "train.py:3", "", said, fix, (0, 1), True)
-        assert (repair(note, hops, {"train.py": source}.get, "tensorflow", DEVICES) is None) is (fix is None)
+        recorded = Recorded(hops, {"train.py": source}.get, "tensorflow", DEVICES)
+        assert (repair(note, recorded) is None) is (fix is None)
 
 
 def test_a_function_within_another_is_called_where_its_result_is_used() -> None:

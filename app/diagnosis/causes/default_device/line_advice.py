@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from app.diagnosis.dialects import function_scopes
 from app.facts.devices import default_device, in_order
-from app.fixes.code.parsed_source import is_compound
 from app.fixes.scopes.framework_placement import has_strategy
 from app.fixes.situation import Situation
 
@@ -21,7 +20,7 @@ def line_advice(situation: Situation, said: str) -> str | None:
         return f"Make it in the device scope of {used_on[0]}, which uses it."
     default = default_device(situation.devices, "")
     device = situation.src
-    stmt = next((one for one in situation.statements if not is_compound(one)), None)
+    stmt = next(iter(situation.simple), None)
     if said != PUT_BESIDE_INPUTS or stmt is None or device in (None, default):
         return said
     homes = situation.ran.homes(situation.sites(stmt))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from app.diagnosis.causes.default_device import neighbors
-from app.diagnosis.fix_choice import advised, repair
+from app.diagnosis.fix_choice import Recorded, advised, repair
 from app.diagnosis.proof import Proof, proof
 from app.diagnosis.registry import because
 from app.facts.lines import Excerpt, excerpt, split_site
@@ -53,7 +53,9 @@ def explained(findings: Sequence[Finding], tables: Tables, hops: Sequence[Hop]) 
     files = list(dict.fromkeys(one.site.rpartition(":")[0] for one in tables.locations.values()))
     texts = functools.cache(lambda path: _shown(tables, path))
     told = neighbors.together(findings, hops, tables.text_of)
-    return [_explained(finding, tables, hops, ran, files, texts) for finding in told]
+    framework = next((process.framework for process in tables.processes if process.framework), "")
+    recorded = Recorded(hops, tables.text_of, framework, tables.devices, ran, files)
+    return [_explained(finding, recorded, texts) for finding in told]
 
 
 def _shown(tables: Tables, path: str) -> list[str] | None:
@@ -63,12 +65,7 @@ def _shown(tables: Tables, path: str) -> list[str] | None:
 
 
 def _explained(
-    finding: Finding,
-    tables: Tables,
-    hops: Sequence[Hop],
-    ran: Ran,
-    files: Sequence[str],
-    lines_of: Callable[[str], list[str] | None],
+    finding: Finding, recorded: Recorded, lines_of: Callable[[str], list[str] | None]
 ) -> Explained:
     place = split_site(finding.site)
     lines = excerpt(finding.site, lines_of(place[0]) if place else None)
@@ -78,12 +75,10 @@ def _explained(
         text = lines_of(at[0]) if at else None
         return text[at[1] - 1].strip() if at and text and 1 <= at[1] <= len(text) else ""
 
-    framework = next((process.framework for process in tables.processes if process.framework), "")
-    known = hops, tables.text_of, framework, tables.devices, ran, files
-    made = repair(finding, *known)
-    words = made.words if made else advised(finding, *known)
+    made = repair(finding, recorded)
+    words = made.words if made else advised(finding, recorded)
     finding = dataclasses.replace(finding, fix=words)
     if not made:
         finding = dataclasses.replace(finding, fix=neighbors.advised(finding))
-    change = "\n".join(shown_lines(made.code(tables.text_of))) if made else ""
-    return Explained(finding, because(finding), lines, made, change, proof(finding, hops, code_of))
+    change = "\n".join(shown_lines(made.code(recorded.text_of))) if made else ""
+    return Explained(finding, because(finding), lines, made, change, proof(finding, recorded.hops, code_of))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 
 from app.diagnosis.registry import BY_CODE
@@ -12,87 +13,79 @@ from app.fixes.code.change import Overlap
 from app.fixes.code.edits import Edit, Repair, applied, edits_between
 from app.fixes.code.parsed_source import BROKEN, Source
 from app.fixes.executed_ops import Ran
-from app.fixes.scopes import host_moves
 from app.fixes.situation import Draft, Situation
 from app.judgments.finding import Finding
 from app.judgments.severity import INFO
 
 
-def repair(
-    finding: Finding,
-    hops: Sequence[Hop],
-    text_of: Callable[[str], str | None],
-    framework: str,
-    devices: Sequence[str],
-    ran: Ran | None = None,
-    files: Sequence[str] = (),
-) -> Repair | None:
+@dataclasses.dataclass(frozen=True)
+class Recorded:
+    """What fixes know of a run."""
+
+    hops: Sequence[Hop]
+    """Its hop table, in which the rows of findings point."""
+    text_of: Callable[[str], str | None]
+    """The text of a file by its name in sites, as it was, white space and all."""
+    framework: str
+    """``tensorflow`` or ``mxnet``."""
+    devices: Sequence[str]
+    ran: Ran = dataclasses.field(default_factory=Ran)
+    """What ran at its lines."""
+    files: Sequence[str] = ()
+    """Names of files that have lines in it."""
+
+    def situation(self, finding: Finding) -> Situation | None:
+        """What a fix is made from; None without a line, its text or its framework. Raises one of `BROKEN`."""
+        place = split_site(finding.site)
+        text = self.text_of(place[0]) if place is not None else None
+        if place is None or text is None or self.framework not in BY_NAME:
+            return None
+        rows = set(finding.hops)
+        return Situation(
+            finding,
+            hops=[self.hops[row] for row in finding.hops if 0 <= row < len(self.hops)],
+            file=place[0],
+            line=place[1],
+            source=Source(text),
+            framework=self.framework,
+            devices=self.devices,
+            ran=self.ran,
+            others=[hop for row, hop in enumerate(self.hops) if row not in rows],
+            text_of=self.text_of,
+            files=self.files,
+        )
+
+
+def repair(finding: Finding, recorded: Recorded) -> Repair | None:
     """The change that an expert would make at the finding's line; None where the text decides for none.
 
-    `hops` is the run's hop table, in which the finding's rows point; `text_of` gives the text of a file by
-    its name in sites, as it was (white space and all); `framework` is ``tensorflow`` or ``mxnet``; `devices`
-    are those of the run, `ran` what ran at its lines, `files` the names of files that have any. The changed
-    text always parses.
+    The changed text always parses.
     """
     make = BY_CODE[finding.code].fix
     if make is None or (finding.severity == INFO and not finding.recurs):
         return None
     try:
-        situation = _situation(finding, hops, text_of, framework, devices, ran, files)
+        situation = recorded.situation(finding)
         draft = make(situation) if situation is not None else None
-        if situation is None or draft is None or host_moves.leaves_gpu(situation, draft):
-            return None
-        return _checked(draft, text_of)
+        return _checked(draft, recorded.text_of) if draft is not None else None
     except (Overlap, *BROKEN):
         return None
 
 
-def advised(
-    finding: Finding,
-    hops: Sequence[Hop],
-    text_of: Callable[[str], str | None],
-    framework: str,
-    devices: Sequence[str],
-    ran: Ran | None = None,
-    files: Sequence[str] = (),
-) -> str | None:
-    """The advice in words where no change is proposed, by what the finding's line does; as for `repair`.
+def advised(finding: Finding, recorded: Recorded) -> str | None:
+    """The advice in words where no change is proposed, by what the finding's line does.
 
     As it is where no text decides. Causes without advice of their own may say something of each step.
     """
     if finding.fix is None and not finding.recurs:
         return None
     try:
-        situation = _situation(finding, hops, text_of, framework, devices, ran, files)
-        cause = BY_CODE[finding.code]
+        situation, cause = recorded.situation(finding), BY_CODE[finding.code]
         if situation is None or (not finding.fix and cause.advice is not None):
             return finding.fix
         return cause.line_advice(situation, finding.fix or "") or None
     except BROKEN:
         return finding.fix
-
-
-def _situation(
-    finding: Finding,
-    hops: Sequence[Hop],
-    text_of: Callable[[str], str | None],
-    framework: str,
-    devices: Sequence[str],
-    ran: Ran | None,
-    files: Sequence[str],
-) -> Situation | None:
-    """What the fix is made from; None without a line, its text or its framework. Raises one of `BROKEN`."""
-    place = split_site(finding.site)
-    text = text_of(place[0]) if place is not None else None
-    if place is None or text is None or framework not in BY_NAME:
-        return None
-    file, line = place
-    own = [hops[row] for row in finding.hops if 0 <= row < len(hops)]
-    others = [hop for row, hop in enumerate(hops) if row not in finding.hops]
-    source = Source(text)
-    return Situation(
-        finding, own, file, line, source, framework, devices, ran or Ran(), others, text_of, files
-    )
 
 
 def _checked(draft: Draft, text_of: Callable[[str], str | None]) -> Repair | None:

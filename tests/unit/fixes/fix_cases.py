@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from app.diagnosis.fix_choice import advised, repair
+from app.diagnosis.fix_choice import Recorded, advised, repair
 from app.diagnosis.registry import SEVERITY, advice
 from app.facts.placement import Op
 from app.facts.transfers.hops import Hop
@@ -17,6 +17,7 @@ from app.judgments.judgment import Judgment
 
 MARK = "#!"
 """Stands at the end of the finding's line, and is none of the text."""
+MX = "import mxnet as mx\nfrom mxnet import gluon\n"
 DEVICES = ("cpu:0", "gpu:0", "gpu:1")
 
 
@@ -73,7 +74,8 @@ def proposed(
     text, finding = _marked(code, marked, len(hops), evidence, severity, recurs)
     texts = {"train.py": text, **files}
     known = Ran(lambda: ran)
-    return text, repair(finding, (*hops, *others), texts.get, framework, devices, known, list(texts))
+    recorded = Recorded((*hops, *others), texts.get, framework, devices, known, list(texts))
+    return text, repair(finding, recorded)
 
 
 def _marked(
@@ -102,7 +104,7 @@ def said(
     text, finding = _marked(code, marked, len(hops), evidence, None, True)
     texts = {"train.py": text, **files}
     known = Ran(lambda: ran)
-    return advised(finding, (*hops, *others), texts.get, framework, devices, known, list(texts))
+    return advised(finding, Recorded((*hops, *others), texts.get, framework, devices, known, list(texts)))
 
 
 def fixed(code: str, marked: str, **more: Any) -> str | None:
@@ -113,3 +115,24 @@ def fixed(code: str, marked: str, **more: Any) -> str | None:
     assert found.words.endswith(".") and "\n" not in found.words
     assert found.code({"train.py": text}.get).startswith("@@ train.py:")
     return applied(text, found.edits)
+
+
+def mx_fixed(code: str, text: str, **more: Any) -> str | None:
+    """The same of MXNet, without the lines that import it."""
+    found = fixed(code, MX + text, framework="mxnet", **more)
+    if found is None:
+        return None
+    assert found.startswith(MX)
+    return found.removeprefix(MX)
+
+
+TRAINER = (
+    "from mxnet import gluon\nclass Job:\n    def __init__(self, p):\n        self.t = gluon.Trainer(p, {})\n"
+)
+
+
+def of_trainer(code: str, text: str, arguments: str, **told: Any) -> list[tuple[str, tuple[str, ...]]] | None:
+    """What the fix replaces where the Trainer is made in job.py."""
+    other = TRAINER.replace("{}", arguments)
+    _, found = proposed(code, text, framework="mxnet", files={"job.py": other}, **told)
+    return None if found is None else [(edit.file, edit.new) for edit in found.edits]

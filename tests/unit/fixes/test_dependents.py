@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.facts.placement import Op
-from app.fixes.code.edits import applied
-from tests.unit.fixes.fix_cases import fixed, hop, op, proposed, said
+from tests.unit.fixes.fix_cases import fixed, hop, op, said
 
 TF = "import tensorflow as tf\n"
 
@@ -133,43 +132,6 @@ def test_what_a_tape_around_a_call_watches_is_not_moved_without_its_gradients() 
         + TRACED.replace("  #!", "")
         + "average(w)\n"
     )
-
-
-SLOTS = """\
-slots = [tf.Variable(tf.zeros(3)) for w in weights]
-def update():
-    with tf.device("/GPU:1"):
-        optimizer.apply([slot.read_value() for slot in slots], weights)  #!
-    for slot in slots:
-        slot.assign(tf.zeros_like(slot))
-"""
-
-
-def created(text: str, *ran: Op, others: tuple[Any, ...] = (), **files: str) -> str | None:
-    read = hop("variable-home", "cpu:0", "gpu:1")
-    texts = {f"{name}.py": content for name, content in files.items()}
-    return fixed("variable-home", TF + text, hops=(read,), ran=ran, others=others, files=texts)
-
-
-def test_a_variable_that_is_used_at_its_home_or_on_a_third_device_stays() -> None:
-    ran = op(2, "VarHandleOp", "cpu:0"), op(7, "ReadVariableOp", "cpu:0")
-    assert created(SLOTS, *ran) is not None
-    assert created(SLOTS, *ran, op(7, "MatMul", "cpu:0", "cpu:0")) is None
-    third = hop("variable-home", "cpu:0", "gpu:0")
-    assert created(SLOTS, *ran, others=(third,)) is None
-
-
-def test_a_variable_of_another_file() -> None:
-    text = f'{TF}with tf.device("/GPU:1"):\n    y = f(model.table)  #!\n'
-    other = f"{TF}class Model:\n    def __init__(self):\n        self.table = tf.Variable(tf.ones(3))\n"
-    made = op(4, "VarHandleOp", "cpu:0", file="model.py")
-    read = hop("variable-home", "cpu:0", "gpu:1")
-    before, found = proposed("variable-home", text, hops=(read,), ran=(made,), files={"model.py": other})
-    assert found is not None and {edit.file for edit in found.edits} == {"model.py"}
-    assert applied(other, found.edits) == other.replace(
-        "        self.table =", '        with tf.device("/GPU:1"):\n            self.table ='
-    )
-    assert before.endswith("f(model.table)\n")
 
 
 APPLIED = """\

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.bounce.direct_paths import direct_path
 from app.diagnosis.dialects import function_scopes
 from app.diagnosis.wording.evidence_facts import Facts
-from app.fixes.paths import direct_paths
 from app.fixes.situation import Draft, Situation
 from app.judgments.severity import INFO, WARNING
 from app.views.naming import each, some_of
@@ -53,7 +53,7 @@ def _at_one_statement(evidence: Mapping[str, Any]) -> bool:
 def fix(situation: Situation) -> Draft | None:
     """The straight way; None for a note that needs no change."""
     noted = situation.finding.severity == INFO and situation.finding.fix is None
-    return None if noted else direct_paths.bounce(situation)
+    return None if noted else direct_path(situation)
 
 
 CAUSE = Cause(

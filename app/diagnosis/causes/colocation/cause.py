@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.colocation.input_pipelines import prefetched
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.transfers.transfer import READS, Transfer
-from app.fixes.paths.input_pipelines import prefetched
 from app.judgments.severity import INFO
 from app.views.naming import each, some_of
 

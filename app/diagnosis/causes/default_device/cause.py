@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.diagnosis.cause import Cause, blamed_op, of_line
+from app.diagnosis.causes.default_device.creation_contexts import creation_context
 from app.diagnosis.causes.default_device.line_advice import PUT_BESIDE_INPUTS, line_advice
+from app.diagnosis.causes.default_device.missing_scopes import missing_scope
 from app.diagnosis.causes.default_device.rules import severity_of, with_origin
 from app.diagnosis.dialects import function_scopes
 from app.diagnosis.wording.ends import destination
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.devices import in_order, is_gpu, is_host
-from app.fixes.contexts.creation_contexts import default_context
-from app.fixes.scopes import device_scopes
 from app.fixes.situation import Draft, Situation
 from app.judgments.severity import WARNING
 from app.views.naming import each, flat, one, some_of
@@ -121,8 +121,8 @@ def fix(situation: Situation) -> Draft | None:
     if situation.evidence("cut_on_host"):
         return None
     if situation.framework == "mxnet":
-        return default_context(situation)
-    return device_scopes.default_device(situation)
+        return creation_context(situation)
+    return missing_scope(situation)
 
 
 CAUSE = Cause(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from app.diagnosis.dialects import function_scopes
 from app.facts.devices import default_device, in_order
-from app.fixes.code.device_notation import alone
-from app.fixes.code.parsed_source import first_line, is_compound
-from app.fixes.scopes.distribution_strategies import has_strategy
+from app.fixes.scopes.framework_placement import has_strategy
 from app.fixes.situation import Situation
 
 PUT_BESIDE_INPUTS = "Put the op into the device scope of its inputs."
@@ -21,12 +19,12 @@ def line_advice(situation: Situation, said: str) -> str | None:
     if said == PUT_BESIDE_INPUTS and made and len(used_on) == 1 and situation.framework == "tensorflow":
         return f"Make it in the device scope of {used_on[0]}, which uses it."
     default = default_device(situation.devices, "")
-    device = alone([hop.src for hop in situation.hops])
-    stmt = next((one for one in situation.statements if not is_compound(one)), None)
+    device = situation.src
+    stmt = next(iter(situation.simple), None)
     if said != PUT_BESIDE_INPUTS or stmt is None or device in (None, default):
         return said
-    lines = first_line(stmt), stmt.end_lineno or 0
-    if situation.framework != "tensorflow" or default not in situation.ran.homes(situation.file, *lines):
+    homes = situation.ran.homes(situation.sites(stmt))
+    if situation.framework != "tensorflow" or default not in homes:
         return said
     if has_strategy(situation):
         return None  # which keeps its variables where it means to

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.cause import Cause, of_line
+from app.diagnosis.causes.gradient_outside_scope.gradient_scopes import forward_devices, gradient_scope
 from app.diagnosis.rules.backward_ops import all_of_line, forward_op
 from app.diagnosis.rules.placements import called_in_scope, variable_home
 from app.diagnosis.wording.evidence_facts import Facts
@@ -13,7 +14,6 @@ from app.facts.devices import parse
 from app.facts.syncs import Sync
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import Transfer
-from app.fixes.scopes.device_scopes import forward_devices, gradient_scope
 from app.fixes.situation import Situation
 from app.judgments.severity import WARNING
 from app.views.naming import flat

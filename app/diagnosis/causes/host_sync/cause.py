@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.cause import Cause, of_line
+from app.diagnosis.causes.host_sync.host_syncs import host_sync
 from app.diagnosis.causes.host_sync.line_advice import EITHER, line_advice
 from app.diagnosis.causes.host_sync.rules import severity_of
 from app.diagnosis.wording import library_functions
@@ -13,7 +14,6 @@ from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_costs import told_at, waited
 from app.facts.syncs import Sync
 from app.facts.transfers.hops import Hop
-from app.fixes.syncs.host_syncs import host_sync
 from app.judgments.severity import WARNING
 from app.views.naming import each
 from probes.trace.hop import (

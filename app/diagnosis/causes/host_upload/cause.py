@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.cause import Cause, of_line
+from app.diagnosis.causes.host_upload.returned_data import read_before
 from app.diagnosis.rules.placements import both_named
 from app.diagnosis.wording.ends import destination
 from app.diagnosis.wording.evidence_facts import Facts
@@ -16,7 +17,6 @@ from app.facts.syncs import Sync
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import Transfer
-from app.fixes.flow.returned_data import taken_before
 from app.fixes.situation import Situation
 from app.judgments.judgment import Judgment
 from app.judgments.severity import INFO, WARNING
@@ -81,7 +81,7 @@ def advice(evidence: Mapping[str, Any]) -> str | None:
 
 def line_advice(situation: Situation, said: str) -> str | None:
     """To hand the tensor itself on, of data that was taken from one."""
-    taken = taken_before(situation)
+    taken = read_before(situation)
     if taken is None:
         return said
     return (

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from app.diagnosis.cause import Cause, of_line
+from app.diagnosis.causes.missing_device.device_texts import named_at
 from app.diagnosis.wording.evidence_facts import Facts
 from app.facts.devices import in_order, parse
 from app.facts.placement import BOUNDARY
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import READS, Transfer
-from app.fixes.scopes import nearest_device
 from app.judgments.finding import Finding
 from app.judgments.judgment import Judgment
 from app.judgments.severity import WARNING
@@ -164,9 +164,8 @@ CAUSE = Cause(
     summary="The code at {at} asks for {missing}, which does not exist here; it ran on {ran_on}",
     because=because,
     advice=advice,
-    line_advice=nearest_device.named_at,
+    line_advice=named_at,
     detect=lambda run: absent_findings(run.tables, run.hops) if run.launched else [],
     act=of_line,
-    fix=nearest_device.missing_device,
     with_lines=with_scope,
 )

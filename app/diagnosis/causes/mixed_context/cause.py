@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.mixed_context.array_contexts import mixed_context
 from app.diagnosis.wording.evidence_facts import Facts
 from app.facts.devices import in_order
 from app.facts.tables import Tables
-from app.fixes.contexts.array_contexts import mixed_context
 from app.judgments.finding import Finding
 from app.judgments.severity import ERROR
 from app.views import units

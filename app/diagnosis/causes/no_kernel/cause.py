@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.diagnosis.cause import Cause, blamed_op, of_line
+from app.diagnosis.causes.no_kernel.equivalents import instead, lacking
 from app.diagnosis.rules.placements import variable_home
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.devices import is_gpu, is_host
 from app.facts.kernels.kernel_table import without_gpu_kernel
 from app.facts.transfers.transfer import Transfer
-from app.fixes.kernels.equivalents import instead, lacking
 from app.judgments.severity import INFO, WARNING
 from app.views.naming import each, some_of
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.diagnosis.cause import Cause, of_line
+from app.diagnosis.causes.reduce_on_host.gradient_exchange import summed_on_devices
 from app.diagnosis.rules.reductions import built_from_ops, exchanged, exchanging, sums_gradients_on_host
 from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.exchanges import among, exchange, exchange_summary
 from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.devices import is_host
 from app.facts.transfers.transfer import Transfer
-from app.fixes.replicas import gradient_exchange
 from app.judgments.severity import WARNING
 from app.views.naming import each
 
@@ -105,5 +105,5 @@ CAUSE = Cause(
     because=because,
     advice=advice,
     act=of_line,
-    fix=gradient_exchange.reduce_on_host,
+    fix=summed_on_devices,
 )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.redundant_copy.needless_copies import needless_copy
 from app.diagnosis.rules.backward_ops import made_for_gradient
 from app.diagnosis.rules.repeated_copies import call_of, copied_again, sent_again
 from app.diagnosis.wording.ends import destination
@@ -15,7 +16,6 @@ from app.facts.devices import is_host
 from app.facts.syncs import Sync
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import HANDED_OVER_ON_HOST, Transfer
-from app.fixes.paths import needless_copies
 from app.judgments.severity import INFO, WARNING
 from app.views.naming import each
 
@@ -102,7 +102,7 @@ CAUSE = Cause(
     summary=summary,
     because=because,
     advice=advice,
-    fix=needless_copies.redundant_copy,
+    fix=needless_copy,
     severity_of=severity_of,
     evidence_of=evidence_of,
 )

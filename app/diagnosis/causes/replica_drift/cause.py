@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.replica_drift.trainer_exchange import exchanging
 from app.diagnosis.wording.evidence_facts import Facts
 from app.facts.devices import in_order
 from app.facts.tables import Tables
-from app.fixes.replicas.gradient_exchange import replica_drift
 from app.judgments.finding import Finding
 from app.judgments.severity import ERROR
 from app.views import units
@@ -196,5 +196,5 @@ CAUSE = Cause(
         " the same gradients."
     ),
     detect=lambda run: drift_findings(run.tables),
-    fix=replica_drift,
+    fix=exchanging,
 )

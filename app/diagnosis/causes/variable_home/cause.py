@@ -7,6 +7,11 @@ from typing import Any
 
 from app.diagnosis.cause import Cause
 from app.diagnosis.causes.variable_home.changes import along
+from app.diagnosis.causes.variable_home.created_variables import (
+    PUT_WHERE_READ,
+    created_where_read,
+    home_advice,
+)
 from app.diagnosis.causes.variable_home.rules import severity_of, with_creation
 from app.diagnosis.wording.ends import destination, source
 from app.diagnosis.wording.evidence_facts import Facts
@@ -15,7 +20,6 @@ from app.facts.devices import is_host
 from app.facts.lines import split_site
 from app.facts.syncs import Sync
 from app.facts.transfers.hops import Hop
-from app.fixes.scopes.created_variables import PUT_WHERE_READ, of_home, variable_home
 from app.judgments.severity import WARNING
 from app.views.naming import each, some_of
 
@@ -139,8 +143,8 @@ CAUSE = Cause(
     advice=advice,
     # Rows of one variable and the whole of another are mended apart.
     act=lambda hop: ("rows",) if hop.producer_op == "ResourceGather" else (),
-    line_advice=of_home,
-    fix=variable_home,
+    line_advice=home_advice,
+    fix=created_where_read,
     severity_of=severity_of,
     with_lines=with_creation,
     evidence_of=evidence_of,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.xla_opaque.compiled_functions import without_xla
 from app.diagnosis.wording.evidence_facts import Facts
 from app.facts.devices import in_order
 from app.facts.tables import Tables
 from app.facts.unseen_rows import by_xla, inside
-from app.fixes.kernels.compiled_functions import without_xla
 from app.judgments.finding import Finding
 from app.judgments.severity import WARNING
 from app.views import units

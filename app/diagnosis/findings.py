@@ -17,6 +17,7 @@ from app.diagnosis.causes.variable_home.groups import (
     read_by_several,
     read_together,
 )
+from app.diagnosis.causes.xla_opaque.evidence import Evidence as Compiled
 from app.diagnosis.detectors.consequences import consequences
 from app.diagnosis.detectors.transfer_findings import of_hops
 from app.diagnosis.detectors.unseen_work import of_runtime, of_unseen
@@ -103,7 +104,7 @@ def findings(
     found += [of_syncs(alike, telling) for alike in waits.values()]
     found += more
     found.sort(key=_order)
-    functions = {finding.evidence.get("function") for finding in found if BY_CODE[finding.code].hides_others}
+    functions = {one.function for finding in found if isinstance(one := finding.evidence, Compiled)}
     apart = [row for row in unseen if not (by_xla(row) and inside(row) in functions)]
     first = [of_unseen(row, bool(functions)) for row in apart if row.what not in _NO_GAPS]
     return first + found + [of_runtime(row) for row in apart if row.what == RUNTIMES_GRAPHS]

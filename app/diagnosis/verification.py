@@ -139,7 +139,7 @@ def hold(code: str, site: str, before: Sequence[Finding], after: Sequence[Findin
 
 def _lines(finding: Finding) -> list[str]:
     """The lines that a finding is told at."""
-    return [finding.site or "", *finding.evidence.get("also_at", ())]
+    return [finding.site or "", *(finding.evidence.also_at or ())]
 
 
 def verify(code: str, site: str, before: Judged, after: Judged, became: LineMap) -> Verified:

@@ -6,14 +6,17 @@ import ast
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypeVar
 
 from app.facts.devices import default_device
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import TINY
 from app.fixes.code.parsed_source import BROKEN, Source
 from app.fixes.executed_ops import Ran
+from app.judgments.evidence import FindingEvidence
 from app.judgments.finding import Finding
+
+E = TypeVar("E", bound=FindingEvidence)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,10 +84,11 @@ class Situation:
         """What may be meant by the line, simple statements first."""
         return self.source.statements_at(self.line)
 
-    def evidence(self, name: str) -> list[Any]:
-        """What the evidence says by a name: nothing, one thing, or several that differ."""
-        value = self.finding.evidence.get(name)
-        return [one for one in (value if isinstance(value, list) else [value]) if one]
+    def evidence(self, kind: type[E]) -> E:
+        """The finding's evidence, which is of that kind; raises TypeError for others."""
+        if not isinstance(found := self.finding.evidence, kind):
+            raise TypeError(f"{self.finding.code} rests on {type(found)}")
+        return found
 
     @property
     def pulled_from(self) -> str | None:

@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from app.diagnosis.causes.no_kernel.cause import Evidence
 from app.diagnosis.registry import advice
 from app.judgments.finding import Finding
 from app.preflight.op_flow import HANDLES, PYTHON, Flow, Node, Record, Tensor
@@ -18,7 +19,7 @@ from app.preflight.placer import HOST, Place
 from app.preflight.trace_keys import often
 from app.preflight.trust import HIGH, confidence
 from app.views import units
-from app.views.naming import some_of
+from app.views.naming import alone, some_of
 from probes.tf.kernel_table import of_the_host
 
 _LARGE = 4096
@@ -146,12 +147,9 @@ def _finding(site: str, ops: list[Fallen], placing: Placing) -> FallenFinding:
         f"{names} at {site} {finds} no GPU kernel ({'; '.join(kernels)}) and {runs} on the host each"
         f" {word}{for_what}; the largest tensor of it has {units.size(size)}."
     )
-    evidence = {
-        "requested": asked[0] if len(asked) == 1 else asked,
-        "assigned": HOST,
-        "kernel": kernels[0] if len(kernels) == 1 else kernels,
-        "kernels_of": placing.machine.table.source,
-    }
+    evidence = Evidence(
+        requested=alone(asked), assigned=HOST, kernel=alone(kernels), kernels_of=placing.machine.table.source
+    )
     change = advice("no-kernel", evidence)
     found = Finding("no-kernel", "warning", site, summary, evidence, change, (), recurs=True)
     return FallenFinding(found, tuple(one.place for one in ops))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.diagnosis.registry import SEVERITY, advice
 from app.facts.unseen_rows import by_xla, inside
+from app.judgments.evidence import UnseenEvidence
 from app.judgments.finding import Finding
 from app.store.losses import OUTPUT, SAMPLES
 from app.views import units
@@ -15,7 +16,7 @@ def of_unseen(row: Unseen, clusters: bool) -> Finding:
     code = "xla-opaque" if by_xla(row) else "unknown"
     often = _often(row)
     summary = f"Not seen: {row.what}{often and f' ({often})'}: {row.why}."
-    evidence = {"what": row.what, "count": row.count, "why": row.why}
+    evidence = UnseenEvidence(what=row.what, count=row.count, why=row.why)
     severity = "info" if clusters else SEVERITY[code]
     return Finding(code, severity, None, summary, evidence, advice(code, evidence), (), unseen=True)
 
@@ -39,5 +40,11 @@ def of_runtime(row: Unseen) -> Finding:
         f"{units.plural(row.count, 'graph')} that the runtime made by itself, of no function of the program."
     )
     return Finding(
-        "unknown", "info", None, summary, {"what": row.what, "count": row.count, "why": row.why}, None, ()
+        "unknown",
+        "info",
+        None,
+        summary,
+        UnseenEvidence(what=row.what, count=row.count, why=row.why),
+        None,
+        (),
     )

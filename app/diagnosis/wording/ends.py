@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from app.judgments.evidence import TransferEvidence
 from app.views.naming import each
 
 
-def source(evidence: Mapping[str, Any]) -> str:
+def source(evidence: TransferEvidence) -> str:
     """The devices that they start on."""
-    return " and ".join(each(evidence.get("src"))) or "its device"
+    return " and ".join(each(evidence.src)) or "its device"
 
 
-def destination(evidence: Mapping[str, Any]) -> str:
+def destination(evidence: TransferEvidence) -> str:
     """The devices that they end on."""
-    return " and ".join(each(evidence.get("dst"))) or "the device that uses it"
+    return " and ".join(each(evidence.dst)) or "the device that uses it"

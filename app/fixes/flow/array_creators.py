@@ -35,7 +35,7 @@ def used_elsewhere(
 
     What computes with it alone, or with those that go along, follows it.
     """
-    source, told = situation.source, {situation.finding.site, *situation.evidence("also_at")}
+    source, told = situation.source, {situation.finding.site, *(situation.finding.evidence.also_at or ())}
     path, name = dotted(made), made.id if isinstance(made, ast.Name) else ""
     users = {
         user

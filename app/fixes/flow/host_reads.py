@@ -11,6 +11,8 @@ from app.fixes.code.device_notation import arrays, tensorflow
 from app.fixes.code.names import called, dotted, from_modules, root_of
 from app.fixes.code.parsed_source import Source, own_nodes
 from app.fixes.situation import Situation
+from app.judgments.evidence import HostReadEvidence
+from app.views.naming import each
 
 _METHODS = frozenset({"numpy", "asnumpy", "asscalar", "item", "tolist"})
 _BUILTINS = frozenset({"float", "int", "bool"})
@@ -53,9 +55,15 @@ class Take:
 def takes(situation: Situation, stmt: ast.stmt) -> list[Take]:
     """The statement's takes of the kind that the finding is about, each once."""
     found = list(_takes(situation, stmt))
-    told = {*situation.evidence("taken_by"), *situation.evidence("kind")}
+    told = ways_of_reading(situation)
     alike = [take for take in found if _kinds(take.node) & told]
     return alike or found
+
+
+def ways_of_reading(situation: Situation) -> set[str]:
+    """How Python takes the finding's values, or waits: float, item, .."""
+    evidence = situation.evidence(HostReadEvidence)
+    return {*each(evidence.taken_by), *each(evidence.kind)}
 
 
 def is_pure(node: ast.AST) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from app.fixes.code.name_reads import loads_in, loads_of, loads_of_attribute
 from app.fixes.code.names import bindings, called, dotted, from_modules, root_of
 from app.fixes.code.parsed_source import Function, Source
-from app.fixes.flow.host_reads import is_telling, takes, tells
+from app.fixes.flow.host_reads import is_telling, takes, tells, ways_of_reading
 from app.fixes.flow.metric_updates import metric_updated
 from app.fixes.flow.value_roles import (
     KEEPING,
@@ -56,7 +56,7 @@ def _taken(situation: Situation, stmt: ast.stmt) -> list[ast.AST] | None:
     found: list[ast.AST] = [take.node for take in takes(situation, stmt)]
     if found:
         return found
-    told = {*situation.evidence("taken_by"), *situation.evidence("kind")}
+    told = ways_of_reading(situation)
     if told & {"bool", "is_nan"} and isinstance(stmt, ast.If | ast.While | ast.Assert):
         return [stmt.test]
     made = stmt.value if isinstance(stmt, ast.Assign) else None

@@ -10,6 +10,7 @@ from app.fixes.code.change import Change
 from app.fixes.code.names import bound_in, called
 from app.fixes.code.parsed_source import Loop, Source
 from app.fixes.situation import Situation
+from app.judgments.evidence import HostReadEvidence
 
 OFTEN, SELDOM = 10, 100
 _SHORT = 200
@@ -37,8 +38,8 @@ def condition(source: Source, loop: Loop, change: Change, seen: float = math.inf
 def seen(situation: Situation) -> float:
     """How often the run did what the finding tells: no loop around it went round more often."""
     counts = [hop.count for hop in situation.hops if hop.kind == "pull"]
-    told = [count for count in situation.evidence("count") if isinstance(count, int)]
-    known = [count for count in (*counts, *told) if count is not None]
+    waits = situation.evidence(HostReadEvidence).count
+    known = [count for count in (*counts, waits) if count is not None]
     return max(known, default=math.inf) if None not in counts else math.inf
 
 

@@ -6,21 +6,20 @@ import ast
 
 from app.fixes.code.names import called
 from app.fixes.situation import Situation
+from app.views.naming import each
 
 _OWN = "tensorflow/python/distribute/"
 _NONE = f"{_OWN}distribute_lib.py"
 """Opens scopes where there is no strategy too, as for an optimizer's update of a variable."""
-_OPENERS = ("scope_opener", "producer_scope_opener")
 
 
 def has_strategy(situation: Situation) -> bool:
     """Whether the program makes a strategy, by the text of its files or by who opened its scopes."""
     for hop in (*situation.hops, *situation.others):
-        for name in _OPENERS:
-            told = hop.cause.evidence.get(name)
-            openers = [str(one) for one in (told if isinstance(told, list) else [told])]
-            if any(one.startswith(_OWN) and not one.startswith(_NONE) for one in openers):
-                return True
+        known = hop.cause.evidence
+        openers = [*each(known.scope_opener), *each(known.producer_scope_opener)]
+        if any(one.startswith(_OWN) and not one.startswith(_NONE) for one in openers):
+            return True
     return any(
         called(node).endswith("Strategy") or (isinstance(node, ast.withitem) and _is_scope(node))
         for _, source in situation.sources

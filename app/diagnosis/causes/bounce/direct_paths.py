@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from app.diagnosis.causes.bounce.evidence import Evidence
 from app.facts.lines import split_site
 from app.facts.transfers.transfer import READS
 from app.fixes.code.change import Change
@@ -91,36 +92,34 @@ def _drop(source: Source, change: Change, stmt: ast.stmt) -> None:
 
 def _lines(situation: Situation) -> list[tuple[str, int]]:
     """Where the tensor leaves, and where it comes."""
-    places = [split_site(str(site)) for site in situation.evidence("lines")]
+    places = map(split_site, situation.evidence(Evidence).lines)
     return [place for place in places if place is not None]
 
 
 def _arrives_too(situation: Situation) -> bool:
     """Whether one statement makes both moves: run for each stop of a way, it is the last one too."""
-    lines = situation.evidence("lines")
+    lines = list(filter(None, situation.evidence(Evidence).lines))
     by_python = any(hop.kind == "pull" for hop in situation.hops)
     return len(lines) > 1 and len(set(lines)) == 1 and not by_python
 
 
 def _of_several_cards(situation: Situation) -> bool:
     """Whether tensors of several cards go so in turn: then no one of them is the place for all."""
-    return len(situation.evidence("ways")) > 1
+    return len(situation.evidence(Evidence).ways or ()) > 1
 
 
 def _hands_back(situation: Situation) -> bool:
     """Whether what passes the default device is what a call of a function returns."""
-    if situation.evidence("result_of_a_call"):
+    if situation.evidence(Evidence).result_of_a_call:
         return True
-    between = [
-        hop for hop in situation.hops if hop.op == "Identity" and not hop.cause.evidence.get("requested")
-    ]
+    between = [hop for hop in situation.hops if hop.op == "Identity" and not hop.cause.evidence.requested]
     calls = any("Call" in f"{hop.tensor}{hop.producer_op}" for hop in between)
     return bool(between) and calls and "identity" not in situation.source.lines[situation.line - 1]
 
 
 def _called_in_scope(situation: Situation) -> Draft | None:
     """The call of the function in the scope of the device where its result goes on."""
-    stations = [str(one) for one in situation.evidence("stations")]
+    stations = situation.evidence(Evidence).stations
     stmt = next((one for one in situation.statements if not is_compound(one)), None)
     if stmt is None or not stations or has_strategy(situation) or _of_several_cards(situation):
         return None

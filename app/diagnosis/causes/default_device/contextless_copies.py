@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
+from app.diagnosis.causes.default_device.evidence import Evidence
 from app.facts.devices import is_host
 from app.facts.tables import Tables
 from app.facts.transfers.transfer import MadeOnHost, Transfer
@@ -17,7 +17,7 @@ _TO_BE_SENT, _ONLY_COPIED = "to be sent", "only copied"
 _NOT_RUN = MadeOnHost(0)
 
 
-def made_without_context(transfer: Transfer) -> dict[str, Any] | None:
+def made_without_context(transfer: Transfer) -> Evidence | None:
     """Nobody named a context for what is made anew each step, and only to be used on another device.
 
     Data that is prepared on the host is none of it, nor what was made once, or has another use there.
@@ -40,12 +40,14 @@ def made_without_context(transfer: Transfer) -> dict[str, Any] | None:
     ran = known.get((transfer.text("producer_op"), transfer.fields.get("producer_loc") or 0), _NOT_RUN)
     if min(one.times for one in made) < max(ran.times, transfer.count or 0):
         return None
-    return {"from_nothing": why, "made_without_context": list(dict.fromkeys(ops)), "call": str(call)}
+    return Evidence(from_nothing=why, made_without_context=list(dict.fromkeys(ops)), call=str(call))
 
 
-def with_makers(judgment: Judgment, key: Key, tables: Tables) -> Judgment:
+def with_makers(evidence: Evidence, judgment: Judgment, key: Key, tables: Tables) -> Judgment:
     """The judgment of such an array's copy, at the line that makes it, or the first of what it is made of."""
     fields = key.fields
     sites = [site for loc in fields.get("from_nothing_locs") or () if (site := tables.site(loc))]
-    told = {"made_at": list(dict.fromkeys(sites)), "copied_at": tables.site(fields.get("loc"))}
-    return dataclasses.replace(judgment, evidence=judgment.evidence | told, at=sites[0] if sites else None)
+    known = dataclasses.replace(
+        evidence, made_at=list(dict.fromkeys(sites)), copied_at=tables.site(fields.get("loc"))
+    )
+    return dataclasses.replace(judgment, evidence=known, at=sites[0] if sites else None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from app.diagnosis.causes.default_device.evidence import Evidence
 from app.facts.lines import split_site
 from app.fixes.code.change import Change
 from app.fixes.code.device_notation import alone, context_named, mx_context
@@ -12,6 +13,7 @@ from app.fixes.code.names import bindings, called, root_of
 from app.fixes.code.parsed_source import Source, first_line, is_compound, own_nodes
 from app.fixes.flow.array_creators import context_of, makers, used_elsewhere
 from app.fixes.situation import Draft, Situation
+from app.views.naming import each, flat
 
 _MOVES = frozenset({"as_in_context", "as_in_ctx"})
 _DRAWS = frozenset({"uniform", "normal", "randn", "randint", "poisson", "exponential", "gamma"})
@@ -24,8 +26,9 @@ def default_context(situation: Situation) -> Draft | None:
 
 def _on_the_way(situation: Situation) -> Draft | None:
     """What a function makes first and copies at last, made on the context that the copy names."""
-    source, sites = situation.source, [*situation.evidence("copied_at"), *situation.evidence("made_at")]
-    copied, *places = [split_site(str(site)) for site in sites] or [None]
+    source, evidence = situation.source, situation.evidence(Evidence)
+    copied_at = each(evidence.copied_at)
+    copied, *places = [split_site(site) for site in [*copied_at, *flat(evidence.made_at)]] or [None]
     if (
         copied is None
         or not places
@@ -37,7 +40,7 @@ def _on_the_way(situation: Situation) -> Draft | None:
         [call for stmt in source.statements_at(at[1]) for call in _made(source, stmt)] for at in places if at
     ]
     made = list(dict.fromkeys(call for calls in lines for call in calls))
-    if len(situation.evidence("copied_at")) != 1 or len(moves) != 1 or not all(lines):
+    if len(copied_at) != 1 or len(moves) != 1 or not all(lines):
         return None
     there = moves[0].args[0]
     if not all(_known_at(source, there, call, moves[0]) for call in made):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Any
 
 from app.diagnosis.causes.default_device.contextless_copies import with_makers
-from app.diagnosis.rules.placements import called_in_scope, made_by_code, variable_home
+from app.diagnosis.causes.default_device.evidence import Evidence
+from app.diagnosis.rules.placements import made_by_code, reads_variable
 from app.diagnosis.rules.repeated_copies import sent_again
 from app.facts.devices import is_gpu, is_host
 from app.facts.tables import Tables
@@ -22,7 +21,7 @@ _CUSTOM_GRADIENTS = "tensorflow/python/ops/custom_gradient.py"
 recomputes from: ops of TensorFlow's own, on the device of the scope that the function is called in."""
 
 
-def default_placed(transfer: Transfer) -> dict[str, Any] | None:
+def default_placed(transfer: Transfer) -> Evidence | None:
     """Nobody asked for a device for the consumer, and it ran on the default one, away from its input."""
     if transfer.requested or not transfer.made_by_code or transfer.kind in ("upload", "pull"):
         return None
@@ -33,37 +32,52 @@ def default_placed(transfer: Transfer) -> dict[str, Any] | None:
             return None
     if transfer.called_on:
         return None  # then somebody did ask: for the whole call
-    if is_host(transfer.src) and is_gpu(transfer.dst) and variable_home(transfer) is not None:
+    if is_host(transfer.src) and is_gpu(transfer.dst) and reads_variable(transfer):
         return None  # a GPU is where it should run: it is the variable that is elsewhere
     at_home = transfer.dst == transfer.default == transfer.text("assigned")
-    return {"default_device": transfer.default} if at_home and transfer.src != transfer.dst else None
+    return Evidence(default_device=transfer.default) if at_home and transfer.src != transfer.dst else None
 
 
-def result_by_default(transfer: Transfer) -> dict[str, Any] | None:
+def result_by_default(transfer: Transfer) -> Evidence | None:
     """What a function returns passes the default device: by an Identity of TensorFlow's own, nobody's op."""
     if not transfer.facts.get("result") or transfer.requested:
         return None
     at_home = transfer.dst == transfer.default == transfer.text("assigned") and transfer.src != transfer.dst
-    found = {"default_device": transfer.default} | _result(transfer.facts["result"])
-    return found | called_in_scope(transfer.called_on) if at_home else None
+    return (
+        Evidence(
+            default_device=transfer.default,
+            result_of_a_call=True,
+            result_of=_branch_or_loop(transfer.facts["result"]),
+            called_on=transfer.called_on or None,
+        )
+        if at_home
+        else None
+    )
 
 
-def result_handed_on(transfer: Transfer) -> dict[str, Any] | None:
+def result_handed_on(transfer: Transfer) -> Evidence | None:
     """And goes on from there, to the op that takes it or to be returned in its turn."""
     if not transfer.facts.get("producer_result") or transfer.producer_requested:
         return None
     default = transfer.producer_default
-    at_home = transfer.src == default != transfer.dst
-    found = {"producer_default_device": default} | _result(transfer.facts["producer_result"])
-    return found | called_in_scope(transfer.producer_called_on) if at_home else None
+    return (
+        Evidence(
+            producer_default_device=default,
+            result_of_a_call=True,
+            result_of=_branch_or_loop(transfer.facts["producer_result"]),
+            called_on=transfer.producer_called_on or None,
+        )
+        if transfer.src == default != transfer.dst
+        else None
+    )
 
 
-def _result(of: object) -> dict[str, Any]:
-    """Of a function that the code calls, or of a branch or loop, which is none to the code."""
-    return {"result_of_a_call": True} | ({"result_of": str(of)} if isinstance(of, str) else {})
+def _branch_or_loop(of: object) -> str | None:
+    """What returns it, where that is no function that the code calls."""
+    return of if isinstance(of, str) else None
 
 
-def default_producer(transfer: Transfer) -> dict[str, Any] | None:
+def default_producer(transfer: Transfer) -> Evidence | None:
     """The code named the consumer's device but not the producer's, which ran on the default one."""
     if transfer.producer_requested or transfer.fields.get("forward_loc"):
         return None
@@ -77,23 +91,21 @@ def default_producer(transfer: Transfer) -> dict[str, Any] | None:
     default = transfer.context.default(transfer.src)
     if transfer.src != default or default == transfer.dst:
         return None
-    cut: dict[str, Any] = {"cut_on_host": default} if transfer.is_part_of_batch else {}
-    if transfer.of_python_data:
-        cut["of_python_data"] = True
-    return (
-        {"producer_default_device": default}
-        | cut
-        | ({} if transfer.requested else called_in_scope(transfer.called_on))
+    return Evidence(
+        producer_default_device=default,
+        cut_on_host=default if transfer.is_part_of_batch else None,
+        of_python_data=transfer.of_python_data or None,
+        called_on=None if transfer.requested else transfer.called_on or None,
     )
 
 
-def severity_of(transfer: Transfer, evidence: Mapping[str, Any]) -> str:
+def severity_of(transfer: Transfer, evidence: Evidence) -> str:
     """A note of what a function returns, of little, of batches, and of what happens seldom."""
-    if evidence.get("result_of_a_call") or transfer.tiny or transfer.is_part_of_batch:
+    if evidence.result_of_a_call or transfer.tiny or transfer.is_part_of_batch:
         return INFO
     # An evaluation that fetches variables for every batch lacks a scope as much as a training step would,
     # and one that is made again and again as much for what its ops take off their device.
-    missed = variable_home(transfer) is not None or transfer.misses_scope_again
+    missed = reads_variable(transfer) or transfer.misses_scope_again
     if transfer.seldom and not (missed and transfer.often and transfer.kind != "arg"):
         return INFO
     back = transfer.of_python_data and is_gpu(transfer.src) and is_host(transfer.dst)  # where it came from
@@ -103,13 +115,16 @@ def severity_of(transfer: Transfer, evidence: Mapping[str, Any]) -> str:
     return INFO if given else WARNING
 
 
-def with_origin(judgment: Judgment, key: Key, tables: Tables) -> Judgment:
+def with_origin(evidence: Evidence, judgment: Judgment, key: Key, tables: Tables) -> Judgment:
     """The judgment with whose op it is, and the scope that another thread has open."""
     role = "producer_" if judgment.blames == "producer" else ""
-    apart = key.fields.get(f"{role}scope_apart_loc")
-    more = {"scope_apart": site} if apart and (site := tables.site(apart)) else {}
-    if key.fields.get(f"{role}op") in _HANDS_ON:
-        via = tables.via(key.fields.get(f"{role}loc")) or ""
-        more |= {"own_op": "a function of custom gradients"} if via.startswith(_CUSTOM_GRADIENTS) else {}
-    judgment = dataclasses.replace(judgment, evidence=judgment.evidence | more)
-    return with_makers(judgment, key, tables) if "made_without_context" in judgment.evidence else judgment
+    custom = key.fields.get(f"{role}op") in _HANDS_ON and (
+        (tables.via(key.fields.get(f"{role}loc")) or "").startswith(_CUSTOM_GRADIENTS)
+    )
+    evidence = dataclasses.replace(
+        evidence,
+        scope_apart=tables.site(key.fields.get(f"{role}scope_apart_loc")),
+        own_op="a function of custom gradients" if custom else None,
+    )
+    judgment = dataclasses.replace(judgment, evidence=evidence)
+    return with_makers(evidence, judgment, key, tables) if evidence.made_without_context else judgment

@@ -10,6 +10,7 @@ from app.diagnosis.cause import Cause
 from app.facts.device_map import card_key
 from app.facts.devices import is_gpu, parse
 from app.facts.tables import Tables
+from app.judgments.evidence import FindingEvidence
 from app.judgments.finding import Finding
 from app.judgments.severity import WARNING
 from app.views.naming import some_of
@@ -21,7 +22,41 @@ _FIX_VARIABLES = (
     "Leave CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER alone in the program; choose its cards with --devices."
 )
 _FIX_PROGRAM = "Let --devices alone choose the cards, or name them in the order that the program uses."
+_COUNTED_ALIKE = "CUDA_DEVICE_ORDER=PCI_BUS_ID, without CUDA_VISIBLE_DEVICES"
 _FIX_NONE = "Look whether the framework is a build for GPUs, and whether the program hides them from itself."
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Differing(FindingEvidence):
+    """Of devices that are other cards than were asked for; lists are ``gpu:0: nvidia-smi's 2``."""
+
+    asked_for: list[str]
+    got: list[str]
+    told_by: list[str]
+    launched_with: str
+    """Variables of CUDA at the launch."""
+    in_the_process: str
+    """The same where the framework counts."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Lacking(FindingEvidence):
+    """Of devices that no process has."""
+
+    lacking: list[str]
+    launched_with: str
+    in_the_process: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Numbering(FindingEvidence):
+    """Of devices whose numbers are not those of nvidia-smi."""
+
+    cards: list[str]
+    told_by: list[str]
+    in_the_process: str
+    counted_alike_with: str | None
+    """Variables that number both alike; None where processes number unlike."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -129,13 +164,13 @@ def _differs(asked: _Asked, different: Sequence[_Got], machine: MachineMap) -> F
     )
     told = some_of(pairs, "devices", "; ")
     summary = f"The run got other cards than {asked.by} asked for: {told}; {why}."
-    evidence: dict[str, Any] = {
-        "asked_for": _listed(asked.devices, machine),
-        "got": [f"{one.device}: {one.card}" for one in different],
-        "told_by": list(dict.fromkeys(str(one.facts.get("source") or "") for one in different)),
-        "launched_with": _set_to(asked.launched_with, VARIABLES),
-        "in_the_process": _set_to(inside, VARIABLES),
-    }
+    evidence = Differing(
+        asked_for=_listed(asked.devices, machine),
+        got=[f"{one.device}: {one.card}" for one in different],
+        told_by=_told_by(different),
+        launched_with=_set_to(asked.launched_with),
+        in_the_process=_set_to(inside),
+    )
     fix = _FIX_VARIABLES if changed else _FIX_PROGRAM
     return Finding(CODE, WARNING, None, summary, evidence, fix, ())
 
@@ -148,11 +183,9 @@ def _lacks(asked: _Asked, lacking: Sequence[str], tables: Tables) -> Finding:
     why = f": the program {_changed(inside, changed)} itself" if changed else ""
     verb = "is" if len(lacking) == 1 else "are"
     summary = f"{names}, which {asked.by} asked for, {verb} in no process of the run{why}."
-    evidence = {
-        "lacking": list(lacking),
-        "launched_with": _set_to(asked.launched_with, VARIABLES),
-        "in_the_process": _set_to(inside, VARIABLES),
-    }
+    evidence = Lacking(
+        lacking=list(lacking), launched_with=_set_to(asked.launched_with), in_the_process=_set_to(inside)
+    )
     return Finding(CODE, WARNING, None, summary, evidence, _FIX_VARIABLES if changed else _FIX_NONE, ())
 
 
@@ -170,14 +203,12 @@ def _counted_otherwise(got: Sequence[_Got], machine: MachineMap) -> list[Finding
     summary = f"The run counts its GPUs unlike nvidia-smi: {told}; {why}."
     if several:
         summary = f"One name is several cards in this run's processes: {told}."
-    evidence = {
-        "cards": [f"{one.device}: {one.card}" for one in pairs.values()],
-        "told_by": list(dict.fromkeys(str(one.facts.get("source") or "") for one in shown)),
-        "in_the_process": _set_to(inside, VARIABLES),
-        "counted_alike_with": None
-        if several
-        else "CUDA_DEVICE_ORDER=PCI_BUS_ID, without CUDA_VISIBLE_DEVICES",
-    }
+    evidence = Numbering(
+        cards=[f"{one.device}: {one.card}" for one in pairs.values()],
+        told_by=_told_by(shown),
+        in_the_process=_set_to(inside),
+        counted_alike_with=None if several else _COUNTED_ALIKE,
+    )
     return [Finding(CODE, "info", None, summary, evidence, None, ())]
 
 
@@ -223,10 +254,15 @@ def _changed(environment: Mapping[str, str | None], names: Iterable[str]) -> str
     )
 
 
-def _set_to(environment: Mapping[str, str | None], names: Iterable[str]) -> str:
+def _told_by(devices: Iterable[_Got]) -> list[str]:
+    """Who says which cards these are."""
+    return list(dict.fromkeys(str(one.facts.get("source") or "") for one in devices))
+
+
+def _set_to(environment: Mapping[str, str | None]) -> str:
     return ", ".join(
         f"{name}={environment[name]}" if environment[name] is not None else f"{name} not set"
-        for name in names
+        for name in VARIABLES
         if name in environment
     )
 
@@ -234,6 +270,7 @@ def _set_to(environment: Mapping[str, str | None], names: Iterable[str]) -> str:
 CAUSE = Cause(
     code=CODE,
     severity=WARNING,
+    evidence=FindingEvidence,
     meaning="A `gpu:i` is another GPU than was asked for, or has another number in nvidia-smi.",
     detect=lambda run: order_findings(run.spec or {}, run.tables),
 )

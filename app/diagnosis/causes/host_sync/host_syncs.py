@@ -11,7 +11,7 @@ from app.fixes.clocks.measurements import WAITS, clock_after
 from app.fixes.code.change import Change
 from app.fixes.code.names import called
 from app.fixes.code.parsed_source import own_nodes
-from app.fixes.flow.host_reads import is_pure, takes, tells
+from app.fixes.flow.host_reads import is_pure, takes, tells, ways_of_reading
 from app.fixes.loops import periods
 from app.fixes.situation import Draft, Situation
 from probes.trace.hop import ASSERTION, IN_GRAPH, ON_BATCH
@@ -22,10 +22,9 @@ def host_sync(situation: Situation) -> Draft | None:
     for stmt in situation.statements:
         if (draft := _waiting(situation, stmt)) is not None:
             return draft
-    told = situation.evidence("kind") + situation.evidence("taken_by")
     if asks_whether_to_record(situation):
         return None
-    if set(told) & {*WAITS, "upload", "save", "pickle", IN_GRAPH, ASSERTION, *ON_BATCH}:
+    if ways_of_reading(situation) & {*WAITS, "upload", "save", "pickle", IN_GRAPH, ASSERTION, *ON_BATCH}:
         return None
     clock = clock_after(situation)
     for stmt in situation.statements:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.diagnosis.causes.host_sync.evidence import Evidence
 from app.diagnosis.causes.host_sync.tensorflow_summaries import of_summary
 from app.fixes.code.device_notation import arrays
 from app.fixes.situation import Situation
@@ -36,7 +37,7 @@ def of_library(situation: Situation) -> str | None:
     """What to do where such a function takes the values, or waits; None where it is none of these."""
     if (said := of_summary(situation)) is not None:
         return said
-    inside = [str(function) for function in situation.evidence("inside")]
+    inside = situation.evidence(Evidence).inside or ()
     stmt = next(iter(situation.statements), situation.source.tree)
     for function, words in _FUNCTIONS.items():
         if inside and all(one.endswith(function) for one in inside):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from app.diagnosis.causes.host_sync.evidence import Evidence
 from app.facts.devices import is_gpu, is_host
 from app.facts.kernels.host_results import kept_on_host
 from app.facts.transfers.transfer import Transfer
@@ -29,12 +27,14 @@ _COMPARISONS = frozenset(
 )
 
 
-def host_sync(transfer: Transfer) -> dict[str, Any] | None:
+def host_sync(transfer: Transfer) -> Evidence | None:
     """Python took the value, or a variable's, which is read to the host first where no scope is open."""
     if transfer.kind != "pull":
         return _taken_after_reading(transfer)
-    taken = {"taken_by": transfer.facts.get("sync") or ", ".join(transfer.consumers)}
-    return taken | ({"on_a_gpu": "in host memory already"} if on_host_on_gpus(transfer) else {})
+    return Evidence(
+        taken_by=transfer.facts.get("sync") or ", ".join(transfer.consumers),
+        on_a_gpu="in host memory already" if on_host_on_gpus(transfer) else None,
+    )
 
 
 def on_host_on_gpus(transfer: Transfer) -> bool:
@@ -44,20 +44,20 @@ def on_host_on_gpus(transfer: Transfer) -> bool:
     return kept_on_host(transfer.text("producer_op"), transfer.text("dtype"))
 
 
-def _taken_after_reading(transfer: Transfer) -> dict[str, Any] | None:
+def _taken_after_reading(transfer: Transfer) -> Evidence | None:
     by = transfer.context.taken.get((transfer.fields.get("loc") or 0, transfer.dst))
     eager = transfer.kind == "copy" and not transfer.fields.get("graph")
     if not by or not eager or transfer.requested:
         return None
     variable = transfer.facts.get("variable")
     if variable and transfer.text("op") in _READS:
-        return {"taken_by": by, "variable": variable}
+        return Evidence(taken_by=by, variable=variable)
     # ``if loss < best``: compared on the host, where nobody asked for a device, and decided by there.
     compared = transfer.text("op") in _COMPARISONS and transfer.tiny and is_host(transfer.dst)
-    return {"taken_by": by} if compared and by in ("bool", ASSERTION) else None
+    return Evidence(taken_by=by) if compared and by in ("bool", ASSERTION) else None
 
 
-def severity_of(transfer: Transfer, evidence: Mapping[str, Any]) -> str:
+def severity_of(transfer: Transfer, evidence: Evidence) -> str:
     """A note of what does not recur, and of what the code does not take, or GPUs have in host memory."""
     own = transfer.facts.get("sync") in LIBRARYS_OWN or on_host_on_gpus(transfer)
     return WARNING if transfer.every_step and not own else INFO

@@ -9,6 +9,7 @@ from app.facts.transfers.hops import Hop
 from app.fixes.flow.value_flow import uses
 from app.fixes.flow.value_roles import Role
 from app.fixes.situation import Situation
+from app.judgments.evidence import HostReadEvidence
 
 _BACK = (Role.GOES_BACK, Role.COMES_BACK)
 
@@ -28,7 +29,7 @@ def taken_before(situation: Situation) -> tuple[str, str] | None:
         source = situation.opened(place[0]) if place is not None else None
         if place is None or source is None:
             continue
-        finding = dataclasses.replace(situation.finding, site=site, evidence={})
+        finding = dataclasses.replace(situation.finding, site=site, evidence=HostReadEvidence())
         there = dataclasses.replace(
             situation, finding=finding, hops=hops, file=place[0], line=place[1], source=source
         )

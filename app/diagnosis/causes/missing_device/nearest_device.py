@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from app.diagnosis.causes.missing_device.evidence import Evidence
 from app.facts.devices import in_order, parse
 from app.fixes.code.change import Change
 from app.fixes.code.device_notation import (
@@ -15,15 +16,15 @@ from app.fixes.code.device_notation import (
 )
 from app.fixes.code.parsed_source import Source
 from app.fixes.situation import Draft, Situation
-from app.views.naming import some_of
+from app.views.naming import each, some_of
 
 
 def missing_device(situation: Situation) -> Draft | None:
     """The nearest device that exists is named."""
-    missing = alone(situation.evidence("missing"))
+    missing = alone(each(situation.evidence(Evidence).missing))
     if missing is None or "/" in missing:
         return None
-    there = _nearest(missing, situation) or alone(situation.evidence("ran_on"))
+    there = _nearest(missing, situation) or alone(each(situation.evidence(Evidence).ran_on))
     named = _naming(situation, missing)
     if there is None or named is None:
         return None
@@ -72,7 +73,7 @@ def _naming(situation: Situation, missing: str) -> ast.expr | None:
 
 def named_at(situation: Situation, said: str) -> str:
     """The advice with the lines that name the missing device, if any do."""
-    missing = alone(situation.evidence("missing"))
+    missing = alone(each(situation.evidence(Evidence).missing))
     if missing is None or situation.framework != "tensorflow":
         return said
     places = [

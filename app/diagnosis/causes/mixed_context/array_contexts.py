@@ -6,6 +6,7 @@ import ast
 import dataclasses
 from collections.abc import Iterator
 
+from app.diagnosis.causes.mixed_context.evidence import Evidence
 from app.facts.lines import split_site
 from app.fixes.code.change import Change
 from app.fixes.code.device_notation import alone, mx_context
@@ -33,9 +34,9 @@ def mixed_context(situation: Situation) -> Draft | None:
 
 def _made_there(situation: Situation) -> Draft | None:
     """The arrays that nobody gave a context, made on the other inputs' at the lines that make them."""
-    sites = [str(site) for site in situation.evidence("made_on_default_at")]
-    devices = {*situation.evidence("ran_on"), *situation.evidence("inputs_also_on")}
-    device, places = alone(sorted(devices - {"cpu:0"})), [split_site(site) for site in sites]
+    evidence = situation.evidence(Evidence)
+    sites = evidence.made_on_default_at or []
+    device, places = alone(sorted(evidence.devices - {"cpu:0"})), [split_site(site) for site in sites]
     file = alone([place[0] for place in places if place is not None])
     source = situation.opened(file) if file is not None else None
     if source is None or file is None or device is None or situation.finding.site in sites:
@@ -69,7 +70,7 @@ def _brought_there(situation: Situation) -> Draft | None:
     """``x + y.as_in_context(x.context)``."""
     source = situation.source
     for stmt in situation.statements:
-        pairs = list(_pairs(source, stmt, [str(op) for op in situation.evidence("ops")]))
+        pairs = list(_pairs(source, stmt, situation.evidence(Evidence).ops))
         if len(pairs) != 1:
             continue
         first, other = pairs[0]
@@ -91,9 +92,9 @@ def _brought_there(situation: Situation) -> Draft | None:
 
 def _runs_on_host(situation: Situation) -> bool:
     """Whether the op runs on the host for its first input, and its others are on devices."""
-    ran_on = alone([str(one) for one in situation.evidence("ran_on")])
-    others = [str(one) for one in situation.evidence("inputs_also_on")]
-    return ran_on == "cpu:0" and bool(others) and ran_on not in others
+    evidence = situation.evidence(Evidence)
+    others = evidence.inputs_also_on
+    return evidence.ran_on == ["cpu:0"] and bool(others) and "cpu:0" not in others
 
 
 def _pairs(source: Source, stmt: ast.stmt, ops: list[str]) -> Iterator[tuple[ast.expr, ast.expr]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from app.diagnosis.causes.reduce_on_host.evidence import Evidence
 from app.facts.devices import is_gpu, is_host
 from app.facts.lines import split_site
 from app.fixes.code.change import Change
@@ -11,6 +12,7 @@ from app.fixes.code.device_notation import scope_arguments, tf_device
 from app.fixes.code.names import called, dotted, keyword, value_of
 from app.fixes.code.parsed_source import Source
 from app.fixes.situation import Draft, Situation
+from app.views.naming import each, flat
 
 _ON_DEVICES = {
     "local": "device",
@@ -23,9 +25,9 @@ _TAKES_KVSTORE = frozenset({"Trainer", "fit", "init_optimizer", "create"})
 
 def reduce_on_host(situation: Situation) -> Draft | None:
     """The kvstore, or the strategy's reduction, that sums on the devices; or the scope that code sums in."""
-    if situation.evidence("handed_back_at"):
+    if situation.evidence(Evidence).handed_back_at:
         return _sum_on_device(situation)
-    if situation.evidence("applied_at"):
+    if situation.evidence(Evidence).applied_at:
         return None  # another way to keep the variables is more than a line
     if situation.framework == "tensorflow":
         return _cross_device_ops(situation)
@@ -79,8 +81,9 @@ def _default_of_option(call: ast.Call) -> ast.Constant | None:
 
 def _sum_on_device(situation: Situation) -> Draft | None:
     """The code adds gradients up in the host's scope: that becomes the first of their devices'."""
-    devices, scopes = situation.evidence("devices"), {str(site) for site in situation.evidence("scope")}
-    place = split_site(scopes.pop()) if len(scopes) == 1 else None
+    evidence = situation.evidence(Evidence)
+    devices, scopes = flat(evidence.devices), flat(evidence.scope)
+    place = split_site(scopes[0]) if len(scopes) == 1 else None
     source = situation.opened(place[0]) if place else None
     if situation.framework != "tensorflow" or place is None or source is None or not devices:
         return None
@@ -89,8 +92,8 @@ def _sum_on_device(situation: Situation) -> Draft | None:
         for argument in scope_arguments(source)
         if argument.lineno == place[1] and isinstance(argument, ast.Constant)
     ]
-    code = tf_device(source, named[0], str(devices[0])) if len(named) == 1 else None
-    if code is None or not is_host(str(situation.evidence("summed_on")[0])):
+    code = tf_device(source, named[0], devices[0]) if len(named) == 1 else None
+    if code is None or not is_host(each(evidence.summed_on)[0]):
         return None
     change = Change(source)
     change.replace(named[0], code)
@@ -109,7 +112,7 @@ def _cross_device_ops(situation: Situation) -> Draft | None:
     prefix = dotted(call.func).rpartition(".")[0] if isinstance(call, ast.Call) else ""
     if not prefix or not isinstance(call, ast.Call):
         return None
-    devices = [str(name) for name in situation.evidence("devices")]
+    devices = flat(situation.evidence(Evidence).devices)
     name, words = "HierarchicalCopyAllReduce", "Sums gradients on the devices by copies between them."
     if devices and all(map(is_gpu, devices)):
         name = "NcclAllReduce"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from app.diagnosis.causes.redundant_copy.evidence import Evidence
 from app.fixes.code.change import Change
 from app.fixes.code.device_constants import constant_of
 from app.fixes.code.device_notation import arrays
@@ -15,7 +16,7 @@ from app.fixes.situation import Draft, Situation
 def redundant_copy(situation: Situation) -> Draft | None:
     """``x.copyto(ctx)`` becomes ``x.as_in_context(ctx)``, which copies nothing that is there already."""
     source = situation.source
-    if situation.evidence("copied_before"):
+    if situation.evidence(Evidence).copied_before:
         return None
     for stmt in situation.statements:
         for node in own_nodes(stmt):

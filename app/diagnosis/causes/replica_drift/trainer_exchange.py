@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from app.diagnosis.causes.replica_drift.evidence import Evidence
 from app.facts.lines import split_site
 from app.fixes.code.change import Change
 from app.fixes.code.names import called, keyword
@@ -18,7 +19,7 @@ _DRIFT = (
 
 def replica_drift(situation: Situation) -> Draft | None:
     """The Trainer gets a kvstore, and exchanges gradients before each update."""
-    if situation.framework != "mxnet" or situation.evidence("variables_made_at"):
+    if situation.framework != "mxnet" or situation.evidence(Evidence).variables_made_at:
         return None  # of trainers with a copy each, none could exchange anything
     for stmt in situation.statements:
         updates = [
@@ -61,8 +62,7 @@ def _exchanging(situation: Situation, stmt: ast.Expr, update: ast.Call) -> dict[
 
 def _trainer(situation: Situation) -> tuple[str, Source, ast.Call] | None:
     """The one call that makes the Trainer, by the line that is told, else the file's only one."""
-    told = [split_site(str(site)) for site in situation.evidence("trainer_made_at")]
-    place = told[0] if len(told) == 1 else None
+    place = split_site(situation.evidence(Evidence).trainer_made_at)
     source = situation.opened(place[0]) if place else situation.source
     found = [
         call

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 
+from app.diagnosis.causes.variable_home.evidence import Evidence
 from app.diagnosis.causes.variable_home.scoped_objects import (
     kept_by_others,
     of_optimizer,
@@ -23,7 +24,7 @@ from app.fixes.code.parsed_source import Source, first_line, is_compound, own_no
 from app.fixes.scopes.device_expressions import device_header, put_under
 from app.fixes.scopes.distribution_strategies import has_strategy
 from app.fixes.situation import Draft, Situation
-from app.views.naming import some_of
+from app.views.naming import each, some_of
 
 PUT_WHERE_READ = (
     "Create the variable on the device that reads it; one that nothing writes to may also be read once, and"
@@ -80,9 +81,9 @@ def _alone(situation: Situation, home: str, device: str) -> Draft | None:
 def of_home(situation: Situation, said: str) -> str:
     """What to do where lines compute with variables of that home there: it may be this one that they use."""
     device, home = alone([hop.dst for hop in situation.hops]), alone([hop.src for hop in situation.hops])
-    if device is None or home is None or situation.evidence("kept_by") or has_strategy(situation):
+    if device is None or home is None or situation.evidence(Evidence).kept_by or has_strategy(situation):
         return said
-    if situation.evidence("gradient_goes_back"):
+    if situation.evidence(Evidence).gradient_goes_back:
         return said
     if _kept_on_host(situation):
         return _INT64
@@ -112,7 +113,7 @@ def _creation(situation: Situation, home: str, device: str) -> tuple[str, Source
 
     Nor where others than the readers on `device` use it: they would have the transfers then.
     """
-    created = [str(site) for site in situation.evidence("created_at")]
+    created = each(situation.evidence(Evidence).created_at)
     places = list(map(split_site, created)) if created else situation.ran.made_on(home)
     place = places[0] if len(places) == 1 else None
     source = situation.opened(place[0]) if place is not None else None
@@ -124,9 +125,9 @@ def _creation(situation: Situation, home: str, device: str) -> tuple[str, Source
         if not is_compound(one) and any(called(node) in _CREATES for node in own_nodes(one))
     ]
     third = any(
-        hop.cause.code == "variable-home" and hop.src == home and hop.dst not in (home, device)
+        isinstance(read := hop.cause.evidence, Evidence) and read.created_at in (None, *created)
         for hop in situation.others
-        if hop.count != 0 and hop.cause.evidence.get("created_at") in (None, *created)
+        if hop.count != 0 and hop.src == home and hop.dst not in (home, device)
     )
     if len(found) != 1 or third:
         return None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import MutableMapping, Sequence
 from typing import Any, TypeVar
 
+from app.diagnosis.causes.variable_home.evidence import Evidence
 from app.diagnosis.wording.transfer_costs import Telling
 from app.facts.transfers.hops import Hop
 
-_CODE = "variable-home"
 _ROWS_OF_TABLE = "ResourceGather"
 
 Act = TypeVar("Act")
@@ -19,13 +19,19 @@ _Read = tuple[Any, ...]
 def made_together(hop: Hop) -> tuple[str, ...]:
     """What reads of one variable have in common, or of the variables of one object, that one device does."""
     evidence = hop.cause.evidence
-    if hop.cause.code != _CODE:
+    if not isinstance(evidence, Evidence):
         return ()
-    if made := evidence.get("object_made_at"):
+    if made := evidence.object_made_at:
         return "object", str(made), hop.src, hop.dst
-    if evidence.get("created_alone") and (made := evidence.get("created_at")):
-        return str(evidence.get("variable")), str(made), hop.src, hop.dst
+    if evidence.created_alone and (made := evidence.created_at):
+        return str(evidence.variable), str(made), hop.src, hop.dst
     return ()
+
+
+def _created_at(hop: Hop) -> str:
+    """The line that created the variable; '' where that is not known."""
+    evidence = hop.cause.evidence
+    return str(evidence.created_at or "") if isinstance(evidence, Evidence) else ""
 
 
 def made_alike(groups: MutableMapping[Act, list[int]], hops: Sequence[Hop]) -> None:
@@ -38,7 +44,7 @@ def made_alike(groups: MutableMapping[Act, list[int]], hops: Sequence[Hop]) -> N
         made = made_together(hops[rows[0]])
         if made[:1] != ("object",):
             continue
-        created = {str(hops[row].cause.evidence.get("created_at")) for row in rows}
+        created = {_created_at(hops[row]) for row in rows}
         lines = {hops[row].blamed_site for row in rows}
         for way, kind, read, known in first:
             if way == made[2:] and kind & created and read & lines:
@@ -77,13 +83,14 @@ def read_together(groups: MutableMapping[Act, list[int]], hops: Sequence[Hop], t
 def _reads(part: Sequence[Hop], telling: Telling) -> tuple[Any, ...] | None:
     """What a line's reads of variables are known by; None where they may be of one variable only."""
     hop = part[0]
-    made = {str(one.cause.evidence.get("created_at") or "") for one in part}
+    made = {_created_at(one) for one in part}
     ways = {(one.src, one.dst) for one in part}
     of_tables = any(one.producer_op == _ROWS_OF_TABLE for one in part)
-    if hop.cause.code != _CODE or made_together(hop) or len(made) + len(ways) > 2 or "" in made or of_tables:
+    of_variables = isinstance(hop.cause.evidence, Evidence) and not of_tables and not made_together(hop)
+    if not of_variables or len(made) + len(ways) > 2 or "" in made:
         return None
     read: list[_Read] = sorted(
-        (str(one.cause.evidence.get("variable")), one.shape, one.dtype, one.count or 0) for one in part
+        (str(one.cause.evidence.variable), one.shape, one.dtype, one.count or 0) for one in part
     )
     several = len(read) > 1 or telling.times_a_step(hop) > 1
     return (*made, *ways, *read) if several else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from app.diagnosis.causes.variable_home.evidence import Evidence
 from app.facts.devices import default_device
 from app.facts.lines import split_site
 from app.facts.placement import Op
@@ -13,7 +14,7 @@ from app.fixes.code.names import called
 from app.fixes.code.parsed_source import Function, Source, is_compound, own_nodes
 from app.fixes.scopes.device_expressions import device_header, put_under
 from app.fixes.situation import Draft, Situation
-from app.views.naming import some_of
+from app.views.naming import each, some_of
 
 _UPDATES = frozenset({"apply_gradients", "apply", "minimize"})
 _MOST = 8
@@ -25,17 +26,18 @@ def whole_object(situation: Situation, home: str, device: str) -> Draft | None:
 
     None where a scope around one or in its constructor decides already, or others use variables of that home.
     """
-    calls = [str(one) for one in situation.evidence("object_made_at")]
+    evidence = situation.evidence(Evidence)
+    calls = each(evidence.object_made_at)
     places = [place for one in calls if (place := split_site(one)) is not None]
     source = situation.opened(places[0][0]) if len({file for file, _ in places}) == 1 else None
     if source is None or len(places) != len(calls) or len(calls) > _MOST:
         return None
     of_others = any(
-        hop.cause.evidence.get("object_made_at") in calls and hop.dst not in (home, device)
+        isinstance(read := hop.cause.evidence, Evidence) and read.object_made_at in calls
         for hop in situation.others
-        if hop.count != 0
+        if hop.count != 0 and hop.dst not in (home, device)
     )
-    elsewhere = home != default_device(situation.devices, "") or situation.evidence("created_in")
+    elsewhere = home != default_device(situation.devices, "") or evidence.created_in
     if elsewhere or of_others or used_there(situation, home, device):
         return None
     file, found = places[0][0], [_made_at(source, line) for _, line in places]
@@ -57,21 +59,21 @@ def whole_object(situation: Situation, home: str, device: str) -> Draft | None:
 
 def where_made(situation: Situation, device: str) -> str | None:
     """What to do in words where calls are known that make the objects; None where they are not."""
-    calls = situation.evidence("object_made_at")
-    if not calls or situation.evidence("created_in"):
+    evidence = situation.evidence(Evidence)
+    calls, created = each(evidence.object_made_at), each(evidence.created_at)
+    if not calls or evidence.created_in:
         return None
-    created = [str(one) for one in situation.evidence("created_at")]
     others = f": {some_of(created, 'lines')} may make other objects' variables too" if created else ""
     objects, their = ("objects", "their") if len(calls) > 1 else ("object", "its")
     return (
         f"Make the {objects}, and so {their} variables, in the device scope of {device}, at"
-        f" {some_of(map(str, calls), 'lines')}{others}."
+        f" {some_of(calls, 'lines')}{others}."
     )
 
 
 def with_its_changes(situation: Situation, device: str, said: str) -> str:
     """The same, and that what changes the variables by ops that nobody placed has to come along."""
-    lines = [str(one) for one in situation.evidence("changed_at")]
+    lines = situation.evidence(Evidence).changed_at
     if not lines:
         return said
     changes = "changes" if len(lines) == 1 else "change"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from app.diagnosis.causes.xla_opaque.evidence import Evidence
 from app.fixes.code.change import Change
 from app.fixes.code.names import keyword
 from app.fixes.code.parsed_source import Function, Source, first_line
@@ -30,7 +31,7 @@ def without_xla(situation: Situation) -> Draft | None:
     change, named = Change(source), keyword(chosen[0], "jit_compile", "experimental_compile")
     assert named is not None
     change.replace(named.value, "False")
-    words = _SCOPES_COUNT if situation.evidence("not_followed") else _WORDS
+    words = _SCOPES_COUNT if situation.evidence(Evidence).not_followed else _WORDS
     return situation.draft(words, change.text())
 
 

@@ -10,6 +10,7 @@ from app.diagnosis.fix_choice import repair
 from app.facts.placement import Op
 from app.judgments.finding import Finding
 from tests.unit.fixes.fix_cases import DEVICES, fixed, hop
+from tests.unit.rests_on import evidence
 
 TF = "import tensorflow as tf\n"
 MX = "import mxnet as mx\n"
@@ -85,7 +86,7 @@ def test_a_function_whose_result_passes_the_default_device_is_called_in_a_scope(
     said = {"result_of_a_call": True, "stations": ["gpu:0", "cpu:0", "gpu:0"], "lines": ["train.py:3"] * 2}
     source = text.replace("  #!", "")
     for fix in ("Call it there.", None):
-        note = Finding("bounce", "info", "train.py:3", "", said, fix, (0, 1), True)
+        note = Finding("bounce", "info", "train.py:3", "", evidence("bounce", said), fix, (0, 1), True)
         assert (repair(note, hops, {"train.py": source}.get, "tensorflow", DEVICES) is None) is (fix is None)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from app.diagnosis.causes.default_device import neighbors
-from app.diagnosis.fix_choice import advised, repair
+from app.diagnosis.fix_choice import Program, advised, repair
 from app.diagnosis.proof import Proof, proof
 from app.diagnosis.registry import because
 from app.facts.excerpt import Excerpt, excerpt
@@ -50,11 +50,18 @@ class Explained:
 
 def explained(findings: Sequence[Finding], tables: Tables, hops: Sequence[Hop]) -> list[Explained]:
     """Each finding with what stands beside it, in their order."""
-    ran = Ran(functools.cache(lambda: op_table(tables)))
-    files = list(dict.fromkeys(one.site.rpartition(":")[0] for one in tables.locations.values()))
+    program = Program(
+        hops,
+        tables.text_of,
+        next((process.framework for process in tables.processes if process.framework), ""),
+        tables.devices,
+        Ran(functools.cache(lambda: op_table(tables))),
+        list(dict.fromkeys(one.site.rpartition(":")[0] for one in tables.locations.values())),
+    )
     texts = functools.cache(lambda path: _shown(tables, path))
-    told = neighbors.together(findings, hops, tables.text_of)
-    return [_explained(finding, tables, hops, ran, files, texts) for finding in told]
+    return [
+        _explained(finding, program, texts) for finding in neighbors.together(findings, hops, tables.text_of)
+    ]
 
 
 def _shown(tables: Tables, path: str) -> list[str] | None:
@@ -63,14 +70,7 @@ def _shown(tables: Tables, path: str) -> list[str] | None:
     return None if text is None else shown_lines(text)
 
 
-def _explained(
-    finding: Finding,
-    tables: Tables,
-    hops: Sequence[Hop],
-    ran: Ran,
-    files: Sequence[str],
-    lines_of: Callable[[str], list[str] | None],
-) -> Explained:
+def _explained(finding: Finding, program: Program, lines_of: Callable[[str], list[str] | None]) -> Explained:
     place = split_site(finding.site)
     lines = excerpt(finding.site, lines_of(place[0]) if place else None)
 
@@ -79,12 +79,8 @@ def _explained(
         text = lines_of(at[0]) if at else None
         return text[at[1] - 1].strip() if at and text and 1 <= at[1] <= len(text) else ""
 
-    framework = next((process.framework for process in tables.processes if process.framework), "")
-    known = hops, tables.text_of, framework, tables.devices, ran, files
-    made = repair(finding, *known)
-    words = made.words if made else advised(finding, *known)
+    made = repair(finding, program)
+    words = made.words if made else neighbors.advised(finding, advised(finding, program))
     finding = dataclasses.replace(finding, fix=words)
-    if not made:
-        finding = dataclasses.replace(finding, fix=neighbors.advised(finding))
-    change = "\n".join(shown_lines(made.code(tables.text_of))) if made else ""
-    return Explained(finding, because(finding), lines, made, change, proof(finding, hops, code_of))
+    change = "\n".join(shown_lines(made.code(program.text_of))) if made else ""
+    return Explained(finding, because(finding), lines, made, change, proof(finding, program.hops, code_of))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 
 from app.diagnosis.registry import BY_CODE
@@ -18,81 +19,73 @@ from app.judgments.finding import Finding
 from app.judgments.severity import INFO
 
 
-def repair(
-    finding: Finding,
-    hops: Sequence[Hop],
-    text_of: Callable[[str], str | None],
-    framework: str,
-    devices: Sequence[str],
-    ran: Ran | None = None,
-    files: Sequence[str] = (),
-) -> Repair | None:
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """What is known of a run's program, whose text is to be changed."""
+
+    hops: Sequence[Hop]
+    """The run's hop table, in which rows of findings point."""
+    text_of: Callable[[str], str | None]
+    """The text of a file by its name in sites, as it was (white space and all)."""
+    framework: str
+    devices: Sequence[str]
+    ran: Ran = dataclasses.field(default_factory=Ran)
+    files: Sequence[str] = ()
+    """Names of the files that have lines in the run."""
+
+    def situation(self, finding: Finding) -> Situation | None:
+        """What a fix is made from; None without a line, its text or its framework. Raises one of `BROKEN`."""
+        place = split_site(finding.site)
+        text = self.text_of(place[0]) if place is not None else None
+        if place is None or text is None or self.framework not in BY_NAME:
+            return None
+        return Situation(
+            finding,
+            [self.hops[row] for row in finding.hops if 0 <= row < len(self.hops)],
+            *place,
+            Source(text),
+            self.framework,
+            self.devices,
+            self.ran,
+            [hop for row, hop in enumerate(self.hops) if row not in finding.hops],
+            self.text_of,
+            self.files,
+        )
+
+
+def repair(finding: Finding, program: Program) -> Repair | None:
     """The change that an expert would make at the finding's line; None where the text decides for none.
 
-    `hops` is the run's hop table, in which the finding's rows point; `text_of` gives the text of a file by
-    its name in sites, as it was (white space and all); `framework` is ``tensorflow`` or ``mxnet``; `devices`
-    are those of the run, `ran` what ran at its lines, `files` the names of files that have any. The changed
-    text always parses.
+    The changed text always parses.
     """
     make = BY_CODE[finding.code].fix
     if make is None or (finding.severity == INFO and not finding.recurs):
         return None
     try:
-        situation = _situation(finding, hops, text_of, framework, devices, ran, files)
+        situation = program.situation(finding)
         draft = make(situation) if situation is not None else None
         if situation is None or draft is None or host_moves.leaves_gpu(situation, draft):
             return None
-        return _checked(draft, text_of)
+        return _checked(draft, program.text_of)
     except (Overlap, *BROKEN):
         return None
 
 
-def advised(
-    finding: Finding,
-    hops: Sequence[Hop],
-    text_of: Callable[[str], str | None],
-    framework: str,
-    devices: Sequence[str],
-    ran: Ran | None = None,
-    files: Sequence[str] = (),
-) -> str | None:
-    """The advice in words where no change is proposed, by what the finding's line does; as for `repair`.
+def advised(finding: Finding, program: Program) -> str | None:
+    """The advice in words where no change is proposed, by what the finding's line does.
 
     As it is where no text decides. Causes without advice of their own may say something of each step.
     """
     if finding.fix is None and not finding.recurs:
         return None
     try:
-        situation = _situation(finding, hops, text_of, framework, devices, ran, files)
+        situation = program.situation(finding)
         cause = BY_CODE[finding.code]
         if situation is None or (not finding.fix and cause.advice is not None):
             return finding.fix
         return cause.line_advice(situation, finding.fix or "") or None
     except BROKEN:
         return finding.fix
-
-
-def _situation(
-    finding: Finding,
-    hops: Sequence[Hop],
-    text_of: Callable[[str], str | None],
-    framework: str,
-    devices: Sequence[str],
-    ran: Ran | None,
-    files: Sequence[str],
-) -> Situation | None:
-    """What the fix is made from; None without a line, its text or its framework. Raises one of `BROKEN`."""
-    place = split_site(finding.site)
-    text = text_of(place[0]) if place is not None else None
-    if place is None or text is None or framework not in BY_NAME:
-        return None
-    file, line = place
-    own = [hops[row] for row in finding.hops if 0 <= row < len(hops)]
-    others = [hop for row, hop in enumerate(hops) if row not in finding.hops]
-    source = Source(text)
-    return Situation(
-        finding, own, file, line, source, framework, devices, ran or Ran(), others, text_of, files
-    )
 
 
 def _checked(draft: Draft, text_of: Callable[[str], str | None]) -> Repair | None:

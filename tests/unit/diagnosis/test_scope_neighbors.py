@@ -65,12 +65,12 @@ def test_lines_that_only_make_values_share_what_one_makes_and_the_other_takes() 
 
 def test_the_advice_names_the_lines_that_need_it_too() -> None:
     plain = found(2, 0)
-    assert advised(plain) == plain.fix
+    assert advised(plain, plain.fix) == plain.fix
     one = dataclasses.replace(plain, evidence=evidence("default-device", also_unplaced=["clip.py:4"]))
-    assert advised(one) == (
+    assert advised(one, one.fix) == (
         f"{plain.fix} clip.py:4 works with the same values and has no device scope either: give both the same"
         " one, or what one line leaves on the device another fetches."
     )
     both = evidence("default-device", also_unplaced=["clip.py:3", "clip.py:4"])
     two = dataclasses.replace(plain, evidence=both)
-    assert "clip.py:3 and clip.py:4 work with the same values and have no" in str(advised(two))
+    assert "clip.py:3 and clip.py:4 work with the same values and have no" in str(advised(two, two.fix))

@@ -51,20 +51,17 @@ def together(findings: Sequence[Finding], hops: Sequence[Hop], text_of: TextOf) 
     return [_with(one, lines) if one in wrong else one for one in findings]
 
 
-def advised(finding: Finding) -> str | None:
-    """What is to be done, with the lines that need it too."""
+def advised(finding: Finding, said: str | None) -> str | None:
+    """What is said of a finding, with the lines that need it too."""
     others = finding.evidence.also_unplaced if isinstance(finding.evidence, Evidence) else None
-    if not others or not finding.fix:
-        return finding.fix
+    if not others or not said:
+        return said
     lines = some_of(others, "lines")
     if len(others) == 1:
         too, all_of = f"{lines} works with the same values and has no device scope either", "both"
     else:
         too, all_of = f"{lines} work with the same values and have no device scope either", "them all"
-    return (
-        f"{finding.fix} {too}: give {all_of} the same one, or what one line leaves on the device another"
-        " fetches."
-    )
+    return f"{said} {too}: give {all_of} the same one, or what one line leaves on the device another fetches."
 
 
 def _line(

@@ -12,12 +12,11 @@ from typing import Any
 
 from app.diagnosis.causes.collective import cause as collective
 from app.diagnosis.causes.colocation import cause as colocation
-from app.diagnosis.causes.default_device import contextless_copies
 from app.diagnosis.causes.default_device import rules as default_device
 from app.diagnosis.causes.explicit import cause as explicit
 from app.diagnosis.causes.gradient_outside_scope import cause as gradient_outside_scope
 from app.diagnosis.causes.host_memory import cause as host_memory
-from app.diagnosis.causes.host_sync import rules as host_sync
+from app.diagnosis.causes.host_sync import cause as host_sync
 from app.diagnosis.causes.host_upload import cause as host_upload
 from app.diagnosis.causes.missing_device import cause as missing_device
 from app.diagnosis.causes.no_kernel import cause as no_kernel
@@ -37,10 +36,10 @@ Rule = Callable[[Transfer], TransferEvidence | None]
 RULES: tuple[tuple[str, str, Rule], ...] = (
     ("reduce-on-host", "consumer", reduce_on_host.reduce_on_host),
     ("collective", "consumer", collective.collective),
-    ("host-sync", "consumer", host_sync.host_sync),
+    ("host-sync", "consumer", host_sync.host_read),
     ("variable-home", "consumer", variable_home.variable_copied),
     ("redundant-copy", "consumer", redundant_copy.redundant_copy),
-    ("default-device", "producer", contextless_copies.made_without_context),
+    ("default-device", "producer", default_device.made_without_context),
     ("explicit", "consumer", explicit.called_copy),
     ("host-upload", "consumer", host_upload.host_upload),
     ("no-kernel", "consumer", no_kernel.no_kernel),

@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from app.diagnosis.detectors.unseen_functions import hidden
+from app.diagnosis.detectors.unseen_work import hidden
 from app.diagnosis.row_shares import all_of
 from app.facts.devices import is_gpu
 from app.facts.lines import split_site

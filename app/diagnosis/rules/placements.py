@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.facts.devices import parse
 from app.facts.transfers.transfer import PLUMBING, READS, Transfer, made_by_optimizer
 
 
@@ -27,3 +28,12 @@ def both_named(transfer: Transfer) -> bool:
     """Whether the code named both devices, both were given, and they differ."""
     asked = transfer.producer_requested, transfer.requested
     return asked == (transfer.src, transfer.dst) and asked[0] != asked[1] and all(asked)
+
+
+def runs_away_from_forward_op(transfer: Transfer) -> bool:
+    """Whether the consumer is a backward op that nobody placed, whose forward op was placed elsewhere."""
+    wanted = str(transfer.facts.get("forward_requested") or "")
+    if transfer.requested or not parse(wanted) or not transfer.made_by_code:
+        return False
+    # Elsewhere than the default device it stands for a reason that is not this one.
+    return transfer.dst == transfer.default and transfer.dst != wanted

@@ -75,3 +75,13 @@ class _Words(dict[str, str]):
 
     def __missing__(self, name: str) -> str:
         return one(getattr(self._evidence, name))
+
+
+def source(evidence: TransferEvidence) -> str:
+    """The devices that they start on."""
+    return " and ".join(each(evidence.src)) or "its device"
+
+
+def destination(evidence: TransferEvidence) -> str:
+    """The devices that they end on."""
+    return " and ".join(each(evidence.dst)) or "the device that uses it"

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.attribution import told_hops
 from app.diagnosis.causes.unbalanced.cause import Fullness
 from app.diagnosis.findings import run_findings
-from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.judged_hops import hop_table, told_hops
 from app.diagnosis.proof import MOST_WAYS, Proof, proof
 from app.diagnosis.proof_facts import Place
 from app.facts.tables import Tables

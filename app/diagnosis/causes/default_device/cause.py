@@ -5,20 +5,22 @@ from __future__ import annotations
 import dataclasses
 
 from app.diagnosis.cause import Cause, blamed_op, of_line
+from app.diagnosis.causes.default_device import missing_scopes
 from app.diagnosis.causes.default_device.creation_contexts import default_context
 from app.diagnosis.causes.default_device.evidence import Evidence
-from app.diagnosis.causes.default_device.line_advice import PUT_BESIDE_INPUTS, line_advice
-from app.diagnosis.causes.default_device.missing_scopes import default_device
 from app.diagnosis.causes.default_device.rules import severity_of, with_origin
 from app.diagnosis.dialects import function_scopes
-from app.diagnosis.wording.ends import destination
 from app.diagnosis.wording.scope_openers import consumer_scope, producer_scope
-from app.diagnosis.wording.transfer_words import TransferWords
-from app.facts.devices import in_order, is_gpu, is_host
+from app.diagnosis.wording.transfer_words import TransferWords, destination
+from app.facts.devices import default_device, in_order, is_gpu, is_host
+from app.fixes.code.device_notation import alone
+from app.fixes.code.parsed_source import first_line, is_compound
+from app.fixes.scopes.distribution_strategies import has_strategy
 from app.fixes.situation import Draft, Situation
 from app.judgments.severity import WARNING
 from app.views.naming import each, flat, one, some_of, told
 
+PUT_BESIDE_INPUTS = "Put the op into the device scope of its inputs."
 _DRAWS = ("uniform", "normal", "random", "gamma", "poisson", "exponential", "randint", "binomial")
 _FOR_A_MODEL = (
     "{maker} at {at} names no context, so it runs on {srcs} in the middle of each step, and what comes of it"
@@ -120,7 +122,31 @@ def fix(situation: Situation) -> Draft | None:
         return None
     if situation.framework == "mxnet":
         return default_context(situation)
-    return default_device(situation)
+    return missing_scopes.default_device(situation)
+
+
+def line_advice(situation: Situation, said: str) -> str | None:
+    """What to do in place of `said`, the advice for any such op; None where nothing fits."""
+    if function_scopes.placed_by_strategy(situation):
+        return None
+    used_on = in_order({hop.dst for hop in situation.hops})
+    made = all(hop.cause.blames == "producer" for hop in situation.hops)
+    if said == PUT_BESIDE_INPUTS and made and len(used_on) == 1 and situation.framework == "tensorflow":
+        return f"Make it in the device scope of {used_on[0]}, which uses it."
+    default = default_device(situation.devices, "")
+    device = alone([hop.src for hop in situation.hops])
+    stmt = next((one for one in situation.statements if not is_compound(one)), None)
+    if said != PUT_BESIDE_INPUTS or stmt is None or device in (None, default):
+        return said
+    lines = first_line(stmt), stmt.end_lineno or 0
+    if situation.framework != "tensorflow" or default not in situation.ran.homes(situation.file, *lines):
+        return said
+    if has_strategy(situation):
+        return None  # which keeps its variables where it means to
+    return (
+        f"It uses variables on {default} too: create these in the device scope of {device}, and put the op"
+        " there with them; one without the other sends them in each step."
+    )
 
 
 CAUSE = Cause(

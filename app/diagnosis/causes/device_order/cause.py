@@ -27,34 +27,24 @@ _FIX_NONE = "Look whether the framework is a build for GPUs, and whether the pro
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Differing(FindingEvidence):
-    """Of devices that are other cards than were asked for; lists are ``gpu:0: nvidia-smi's 2``."""
+class Evidence(FindingEvidence):
+    """Of a run's GPUs; lists are ``gpu:0: nvidia-smi's 2``."""
 
-    asked_for: list[str]
-    got: list[str]
-    told_by: list[str]
-    launched_with: str
+    asked_for: list[str] | None = None
+    got: list[str] | None = None
+    lacking: list[str] | None = None
+    cards: list[str] | None = None
+    told_by: list[str] | None = None
+    launched_with: str | None = None
     """Variables of CUDA at the launch."""
     in_the_process: str
     """The same where the framework counts."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Lacking(FindingEvidence):
-    """Of devices that no process has."""
-
-    lacking: list[str]
-    launched_with: str
-    in_the_process: str
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Numbering(FindingEvidence):
+class Numbering(Evidence):
     """Of devices whose numbers are not those of nvidia-smi."""
 
-    cards: list[str]
-    told_by: list[str]
-    in_the_process: str
     counted_alike_with: str | None
     """Variables that number both alike; None where processes number unlike."""
 
@@ -107,6 +97,15 @@ class _Asked:
         """The card that the device was meant to be."""
         return card_key(self.facts_of(device), self.machine)
 
+    def changed(self, inside: Mapping[str, str | None]) -> str:
+        """``set CUDA_VISIBLE_DEVICES=1``, or that a process took the variable away; '' for neither."""
+        names = [
+            name for name in VARIABLES if name in inside and inside[name] != self.launched_with.get(name)
+        ]
+        return " and ".join(
+            f"removed {name}" if inside[name] is None else f"set {name}={inside[name]}" for name in names
+        )
+
     @property
     def by(self) -> str:
         """Who asked."""
@@ -151,20 +150,20 @@ def _lacking(asked: _Asked, got: Sequence[_Got], tables: Tables) -> list[str]:
 def _differs(asked: _Asked, different: Sequence[_Got], machine: MachineMap) -> Finding:
     first = different[0]
     inside = _environment(first.process)
-    changed = [name for name in VARIABLES if name in inside and inside[name] != asked.launched_with.get(name)]
+    changed = asked.changed(inside)
     pairs = []
     for one in [*{one.device: one for one in reversed(different)}.values()][::-1]:
         meant = asked.facts_of(one.device)
         wanted = f"not {_words(meant, machine)}" if meant else "which was not asked for"
         pairs.append(f"{one.device} is {one.card}, {wanted}")
     why = (
-        f"the program {_changed(inside, changed)} itself"
+        f"the program {changed} itself"
         if changed
         else "the program left only some of its devices visible, and the framework numbers those anew"
     )
     told = some_of(pairs, "devices", "; ")
     summary = f"The run got other cards than {asked.by} asked for: {told}; {why}."
-    evidence = Differing(
+    evidence = Evidence(
         asked_for=_listed(asked.devices, machine),
         got=[f"{one.device}: {one.card}" for one in different],
         told_by=_told_by(different),
@@ -178,12 +177,12 @@ def _differs(asked: _Asked, different: Sequence[_Got], machine: MachineMap) -> F
 def _lacks(asked: _Asked, lacking: Sequence[str], tables: Tables) -> Finding:
     complete = [process for process in tables.processes if process.header.get("devices_complete")]
     inside = _environment(complete[0])
-    changed = [name for name in VARIABLES if name in inside and inside[name] != asked.launched_with.get(name)]
+    changed = asked.changed(inside)
     names = some_of(lacking, "devices")
-    why = f": the program {_changed(inside, changed)} itself" if changed else ""
+    why = f": the program {changed} itself" if changed else ""
     verb = "is" if len(lacking) == 1 else "are"
     summary = f"{names}, which {asked.by} asked for, {verb} in no process of the run{why}."
-    evidence = Lacking(
+    evidence = Evidence(
         lacking=list(lacking), launched_with=_set_to(asked.launched_with), in_the_process=_set_to(inside)
     )
     return Finding(CODE, WARNING, None, summary, evidence, _FIX_VARIABLES if changed else _FIX_NONE, ())
@@ -246,14 +245,6 @@ def _environment(process: Process) -> dict[str, str | None]:
     return dict(found) if isinstance(found, Mapping) else {}
 
 
-def _changed(environment: Mapping[str, str | None], names: Iterable[str]) -> str:
-    """``set CUDA_VISIBLE_DEVICES=1``, or that it took the variable away."""
-    return " and ".join(
-        f"set {name}={environment[name]}" if environment[name] is not None else f"removed {name}"
-        for name in names
-    )
-
-
 def _told_by(devices: Iterable[_Got]) -> list[str]:
     """Who says which cards these are."""
     return list(dict.fromkeys(str(one.facts.get("source") or "") for one in devices))
@@ -270,7 +261,7 @@ def _set_to(environment: Mapping[str, str | None]) -> str:
 CAUSE = Cause(
     code=CODE,
     severity=WARNING,
-    evidence=FindingEvidence,
+    evidence=Evidence,
     meaning="A `gpu:i` is another GPU than was asked for, or has another number in nvidia-smi.",
     detect=lambda run: order_findings(run.spec or {}, run.tables),
 )

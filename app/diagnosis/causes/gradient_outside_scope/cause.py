@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.causes.gradient_outside_scope.evidence import Evidence
 from app.diagnosis.causes.gradient_outside_scope.gradient_scopes import gradient_scope
-from app.diagnosis.rules.backward_ops import runs_away_from_forward_op
-from app.diagnosis.rules.placements import reads_variable
+from app.diagnosis.rules.placements import reads_variable, runs_away_from_forward_op
 from app.diagnosis.wording.scope_openers import consumer_scope
 from app.facts.devices import parse
 from app.facts.syncs import Sync

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.causes.host_upload.returned_data import taken_before
 from app.diagnosis.rules.placements import both_named
-from app.diagnosis.wording.ends import destination
 from app.diagnosis.wording.scope_openers import consumer_scope
 from app.diagnosis.wording.transfer_costs import Telling, told_at, waited
+from app.diagnosis.wording.transfer_words import destination
 from app.facts.devices import is_host
 from app.facts.syncs import Sync
 from app.facts.tables import Tables

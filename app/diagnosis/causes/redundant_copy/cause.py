@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from app.diagnosis.cause import Cause
 from app.diagnosis.causes.redundant_copy import needless_copies
 from app.diagnosis.causes.redundant_copy.evidence import Evidence
-from app.diagnosis.rules.backward_ops import runs_away_from_forward_op
+from app.diagnosis.rules.placements import runs_away_from_forward_op
 from app.diagnosis.rules.repeated_copies import call_of, copied_again, sent_again
-from app.diagnosis.wording.ends import destination
 from app.diagnosis.wording.scope_openers import consumer_scope, producer_scope
-from app.diagnosis.wording.transfer_words import TransferWords
+from app.diagnosis.wording.transfer_words import TransferWords, destination
 from app.facts.devices import is_host
 from app.facts.syncs import Sync
 from app.facts.transfers.hops import Hop

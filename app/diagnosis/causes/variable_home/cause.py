@@ -10,9 +10,8 @@ from app.diagnosis.causes.variable_home.changes import along
 from app.diagnosis.causes.variable_home.created_variables import PUT_WHERE_READ, of_home, variable_home
 from app.diagnosis.causes.variable_home.evidence import Evidence
 from app.diagnosis.causes.variable_home.rules import severity_of, with_creation
-from app.diagnosis.wording.ends import destination, source
 from app.diagnosis.wording.scope_openers import consumer_scope
-from app.diagnosis.wording.transfer_words import TransferWords
+from app.diagnosis.wording.transfer_words import TransferWords, destination, source
 from app.facts.devices import is_host
 from app.facts.lines import sites_in_order
 from app.facts.syncs import Sync

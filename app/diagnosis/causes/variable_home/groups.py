@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Callable, Hashable, MutableMapping, Sequence
 from typing import Any, TypeVar
 
 from app.diagnosis.causes.variable_home.evidence import Evidence
@@ -34,7 +34,20 @@ def _created_at(hop: Hop) -> str:
     return str(evidence.created_at or "") if isinstance(evidence, Evidence) else ""
 
 
-def made_alike(groups: MutableMapping[Act, list[int]], hops: Sequence[Hop]) -> None:
+def join_alike(groups: MutableMapping[Act, list[int]], hops: Sequence[Hop], telling: Telling) -> None:
+    """Join the groups of variables that are one mistake.
+
+    First the objects of one kind that a line reads on one device; then what the same lines read on several;
+    then what several lines read that was created at one. A loop over an optimizer's slots reads them all, at
+    each of its lines. One variable a line may be another one at each, as are tables that a helper makes:
+    where those should be is asked of each by itself.
+    """
+    _made_alike(groups, hops)
+    _join(groups, lambda rows: _readers(rows, hops))
+    _join(groups, lambda rows: _reads([hops[row] for row in rows], telling))
+
+
+def _made_alike(groups: MutableMapping[Act, list[int]], hops: Sequence[Hop]) -> None:
     """Join the groups of objects of one kind, made at lines of their own, that a line reads on one device.
 
     The layers of a network: what made them all lacks one scope.
@@ -56,31 +69,22 @@ def made_alike(groups: MutableMapping[Act, list[int]], hops: Sequence[Hop]) -> N
             first.append((made[2:], created, lines, act))
 
 
-def read_by_several(groups: MutableMapping[Act, list[int]], hops: Sequence[Hop]) -> None:
-    """Join the groups of one variable, or one object's, that the same lines read on several devices."""
-    first: dict[tuple[Any, ...], Act] = {}
+def _join(groups: MutableMapping[Act, list[int]], known_by: Callable[[list[int]], Hashable | None]) -> None:
+    """Join the groups that are known by the same; None for a group that stays by itself."""
+    first: dict[Hashable, Act] = {}
     for act, rows in list(groups.items()):
-        made = made_together(hops[rows[0]])
-        if made:
-            alike = (*made[:-1], frozenset(hops[row].blamed_site for row in rows))
-            if (known := first.setdefault(alike, act)) is not act:
-                groups[known] += groups.pop(act)
-
-
-def read_together(groups: MutableMapping[Act, list[int]], hops: Sequence[Hop], telling: Telling) -> None:
-    """Join the groups of several lines that read the same variables, by all that is known, made at one line.
-
-    A loop over an optimizer's slots reads them all, at each of its lines. One variable a line may be another
-    one at each, as are tables that a helper makes: where those should be is asked of each by itself.
-    """
-    first: dict[tuple[Any, ...], Act] = {}
-    for act, rows in list(groups.items()):
-        reads = _reads([hops[row] for row in rows], telling)
-        if reads and (known := first.setdefault(reads, act)) is not act:
+        alike = known_by(rows)
+        if alike is not None and (known := first.setdefault(alike, act)) is not act:
             groups[known] += groups.pop(act)
 
 
-def _reads(part: Sequence[Hop], telling: Telling) -> tuple[Any, ...] | None:
+def _readers(rows: list[int], hops: Sequence[Hop]) -> Hashable | None:
+    """What the reads of one variable, or one object's, have in common, whichever devices read."""
+    made = made_together(hops[rows[0]])
+    return (*made[:-1], frozenset(hops[row].blamed_site for row in rows)) if made else None
+
+
+def _reads(part: Sequence[Hop], telling: Telling) -> Hashable | None:
     """What a line's reads of variables are known by; None where they may be of one variable only."""
     hop = part[0]
     made = {_created_at(one) for one in part}

@@ -28,7 +28,7 @@ _ROLES = dict.fromkeys(MAKE_ROOM, "Room made by") | dict.fromkeys(
     (HANDED_TO_FUNCTION, HANDED_TO_OPERATOR), _HANDED_OVER
 )
 """What producers do of whom nobody knows that they made the value."""
-_BY_CALL = "where its function is called"
+_BY_CALL, _DEFAULT, _HOST_MEMORY = "where its function is called", "the default", "host memory"
 _NOT_KNOWN = frozenset({"", "?"})
 _WORDS = {
     "_Arg": "an argument of the call",
@@ -162,24 +162,20 @@ def _made(hop: Hop, place_of: PlaceOf) -> Stop:
     default = evidence.default_device if backward else evidence.producer_default_device
     beside = evidence.producer_placed_beside or evidence.producer_colocated_with
     by_call = _placed_by_call(evidence, "producer", hop.src)
-    why = ""
-    if by_call:
-        why = _BY_CALL
-    elif hop.src == default:
-        why = "the default"
-    elif beside:
-        why = f"beside {beside}"
-    elif evidence.variable and hop.src == evidence.lives_on:
-        why = "where the variable lives"
-    elif hop.src_memory == "host" and not is_host(hop.src):
-        why = "host memory"
+    why = _first(
+        (by_call, _BY_CALL),
+        (hop.src == default, _DEFAULT),
+        (beside, f"beside {beside}"),
+        (evidence.variable and hop.src == evidence.lives_on, "where the variable lives"),
+        (hop.src_memory == "host" and not is_host(hop.src), _HOST_MEMORY),
+    )
     named = "Python" if by_python else hop.producer_op
     return Stop(
         _ROLES.get(hop.producer_op, "Made by"),
         "" if unknown else _WORDS.get(named, named),
         place_of(hop.producer_site),
         # None is told only where the finding rests on it: elsewhere it may be that nobody looked.
-        _text(evidence.producer_requested) or ("" if why == "the default" or beside else None),
+        _text(evidence.producer_requested) or ("" if why == _DEFAULT or beside else None),
         place_of(_text(evidence.producer_scope)),
         _opened(evidence.producer_scope_opener),
         hop.src,
@@ -197,27 +193,29 @@ def _taken(hop: Hop, place_of: PlaceOf) -> Stop:
     by_default = not backward and hop.dst == evidence.default_device
     asked = _text(evidence.requested)
     by_call = not asked and _placed_by_call(evidence, "consumer", hop.dst)
-    why = ""
-    if by_call:
-        why = _BY_CALL
-    elif by_default:
-        why = "the default"
-    elif evidence.colocated_with:
-        why = f"beside {evidence.colocated_with}"
-    elif asked and isinstance(evidence, MissingDevice) and evidence.missing == asked:
-        why = f"{asked} does not exist here"
-    elif hop.dst_memory == "host" and not is_host(hop.dst):
-        why = "host memory"
+    missing = isinstance(evidence, MissingDevice) and evidence.missing == asked
+    why = _first(
+        (by_call, _BY_CALL),
+        (by_default, _DEFAULT),
+        (evidence.colocated_with, f"beside {evidence.colocated_with}"),
+        (asked and missing, f"{asked} does not exist here"),
+        (hop.dst_memory == "host" and not is_host(hop.dst), _HOST_MEMORY),
+    )
     return Stop(
         "Taken by",
         _WORDS.get(hop.op, hop.op),
         place_of(hop.site),
-        asked or ("" if why == "the default" else None),
+        asked or ("" if why == _DEFAULT else None),
         place_of(_text(evidence.scope)),
         _opened(evidence.scope_opener),
         hop.dst,
         why,
     )
+
+
+def _first(*reasons: tuple[object, str]) -> str:
+    """The words of the first reason that holds; '' for none."""
+    return next((words for holds, words in reasons if holds), "")
 
 
 def _placed_by_call(evidence: TransferEvidence, role: str, device: str) -> bool:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TypeVar
 
 from app.facts.devices import default_device
+from app.facts.lines import split_site
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import TINY
-from app.fixes.code.parsed_source import BROKEN, Source
+from app.fixes.code.change import Change
+from app.fixes.code.device_notation import alone
+from app.fixes.code.parsed_source import BROKEN, Source, first_line, header_end
 from app.fixes.executed_ops import Ran
 from app.judgments.evidence import FindingEvidence
 from app.judgments.finding import Finding
@@ -37,7 +40,7 @@ class Situation:
     file: str
     line: int
     source: Source
-    """Of the finding's line."""
+    """The text of the file."""
     framework: str
     devices: Sequence[str]
     ran: Ran = dataclasses.field(default_factory=Ran)
@@ -58,26 +61,33 @@ class Situation:
         except BROKEN:
             return None
 
+    def at(self, site: object) -> Situation | None:
+        """The same finding looked at from another line; None where the text of that is not known."""
+        place = split_site(str(site))
+        source = self.opened(place[0]) if place is not None else None
+        if place is None or source is None:
+            return None
+        return dataclasses.replace(self, file=place[0], line=place[1], source=source)
+
     @functools.cached_property
     def sources(self) -> list[tuple[str, Source]]:
         """All files of the run that can be read, the finding's first."""
         files = dict.fromkeys([self.file, *self.files])
         return [(file, source) for file in files if (source := self.opened(file)) is not None]
 
-    def beside(self, first: int, last: int) -> list[Hop]:
-        """The other transfers into some lines of the file, but those that only bring Python's data."""
-        sites = {f"{self.file}:{line}" for line in range(first, last + 1)}
+    def sites(self, *stmts: ast.stmt) -> set[str]:
+        """The lines of statements of the file, those of statements in them left out."""
+        return {
+            f"{self.file}:{line}" for stmt in stmts for line in range(first_line(stmt), header_end(stmt) + 1)
+        }
+
+    def beside(self, sites: Collection[str]) -> list[Hop]:
+        """The other transfers into some lines, but those that only bring Python's data."""
         return [hop for hop in self.others if hop.site in sites and hop.kind != "upload" and hop.count != 0]
 
-    def fed_from_others(self, first: int, last: int, device: str) -> bool:
-        """Whether the lines take more than a few bytes from elsewhere than `device`, to elsewhere."""
-        return any(
-            device not in (hop.src, hop.dst) and (hop.bytes or 0) > TINY for hop in self.beside(first, last)
-        )
-
-    def fed_from(self, first: int, last: int, device: str) -> bool:
-        """Whether the lines take tensors from a device to elsewhere."""
-        return any(hop.src == device != hop.dst for hop in self.beside(first, last))
+    def fed_from_others(self, sites: Collection[str], device: str) -> bool:
+        """Return True if lines get more than a few bytes from elsewhere than `device`, to elsewhere."""
+        return any(device not in (hop.src, hop.dst) and (hop.bytes or 0) > TINY for hop in self.beside(sites))
 
     @property
     def statements(self) -> list[ast.stmt]:
@@ -91,12 +101,37 @@ class Situation:
         return found
 
     @property
-    def pulled_from(self) -> str | None:
-        """The one device other than the default one from which the finding's values are taken."""
-        found = {hop.src for hop in self.hops if hop.kind == "pull"}
-        default = default_device(self.devices, "")
-        return found.pop() if len(found) == 1 and found != {default} else None
+    def src(self) -> str | None:
+        """The one device that all of the finding's transfers leave; None for several."""
+        return alone([hop.src for hop in self.hops])
 
-    def draft(self, words: str, text: str, file: str = "") -> Draft:
-        """A fix in one file, the finding's own if none is named."""
-        return Draft(words, {file or self.file: text})
+    @property
+    def dst(self) -> str | None:
+        """The one device that all of the finding's transfers go to; None for several."""
+        return alone([hop.dst for hop in self.hops])
+
+    @property
+    def by_producer(self) -> bool:
+        """Whether a transfer is blamed on the op that made the tensor."""
+        return any(hop.cause.blames == "producer" for hop in self.hops)
+
+    @property
+    def reads(self) -> list[Hop]:
+        """The finding's host reads."""
+        return [hop for hop in self.hops if hop.kind == "pull"]
+
+    @property
+    def read_from(self) -> str | None:
+        """The one device other than the default one from which the host reads; None for others."""
+        found = alone([hop.src for hop in self.reads])
+        return None if found == default_device(self.devices, "") else found
+
+    def draft(self, words: str, change: Change | str) -> Draft:
+        """A fix in the file."""
+        return Draft(words, {self.file: change if isinstance(change, str) else change.text()})
+
+    def replaced(self, words: str, node: ast.expr | ast.stmt, text: str) -> Draft:
+        """A fix that puts a text in the place of one node."""
+        change = Change(self.source)
+        change.replace(node, text)
+        return self.draft(words, change)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from app.fixes.scopes.distribution_strategies import has_strategy
-from app.fixes.scopes.keras_fit import trains_a_model
+from app.fixes.scopes.framework_placement import has_strategy, trains_a_model
 from app.fixes.situation import Situation
 from app.judgments.evidence import TransferEvidence
 from app.views.naming import each

@@ -5,20 +5,25 @@ from __future__ import annotations
 import ast
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from app.fixes.code.names import called, dotted, root_of, value_of
-from app.fixes.code.parsed_source import Function, Source, is_compound, own_nodes
+from app.fixes.code.names import called, calls_of, dotted, full_name, value_of
+from app.fixes.code.parsed_source import Function, Source, is_compound
 from app.fixes.situation import Situation
 
 WAITS = frozenset({"wait_to_read", "wait_to_write", "waitall", "sync_devices", "async_wait"})
-"""Calls that wait and take nothing."""
-_PACKAGES = frozenset({"time", "timeit", "datetime", "mxnet", "tensorflow"})
+"""Calls that wait and read nothing."""
 _MAYBE = re.compile(r"\b(?:time|timeit|datetime)\b|profiler|timestamp")
 _ASSIGNED = re.compile(r"= *(?:time|timeit)\.\w+$", re.MULTILINE)
 """``clock = time.perf_counter``"""
-_NO_CLOCKS = frozenset({"sleep", "strftime", "strptime", "localtime", "gmtime", "ctime", "asctime", "mktime"})
-_PROFILES = frozenset({"set_state", "pause", "resume", "dump", "dumps", "start", "stop", "Profile", "Trace"})
+_CLOCK = re.compile(
+    r"(?:time|timeit)(?:\.\w+)*\.(?!(?:sleep|strftime|strptime|localtime|gmtime|ctime|asctime|mktime)$)\w+"
+    r"|datetime(?:\.\w+)*\.(?:now|utcnow)"
+    r"|(?:mxnet|tensorflow)(?:\.\w+)*\.timestamp"
+    r"|(?:mxnet|tensorflow)\.(?=.*(?i:profiler))(?:\w+\.)*"
+    r"(?:set_state|pause|resume|dumps?|start|stop|Profile|Trace)"
+)
+"""The whole names of functions that read the clock, or start and stop what does."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,116 +42,72 @@ class Clock:
 def clock_after(situation: Situation) -> Clock | None:
     """What reads the clock after the finding's statement; None for nothing.
 
-    First what another statement reads in each round, then what this one does. Beside a value that is taken
-    one of the next round counts for nothing: what was made before it is no part of that time.
+    First what another statement reads in each round, then what this one does. Beside a host read a clock of
+    the next round counts for nothing: what was computed before it is no part of that time.
     """
-    source, again = situation.source, only_waits(situation)
     for stmt in situation.statements[:1]:
-        found = [
-            *_after(situation.file, source, stmt, again),
-            *_by_callers(situation.file, source, stmt, again),
-        ]
+        timed = _Timed(situation.file, situation.source, only_waits(situation))
+        found = [*timed.after(stmt), *timed.by_callers(stmt)]
         return min(found, key=lambda clock: (not clock.each, clock.own), default=None)
     return None
 
 
 def only_waits(situation: Situation) -> bool:
-    """Whether the line has a call that waits and takes nothing."""
-    return any(
-        called(node) in WAITS
-        for stmt in situation.statements
-        if not is_compound(stmt)
-        for node in own_nodes(stmt)
-    )
+    """Whether the line has a call that waits and reads nothing."""
+    return any(calls_of(stmt, *WAITS) for stmt in situation.statements if not is_compound(stmt))
 
 
-def for_timing(situation: Situation) -> str | None:
-    """What is said of a wait that a measurement needs; None where none is seen to."""
-    clock, waits = clock_after(situation), only_waits(situation)
-    if clock is None or not (waits or (clock.each and not clock.own)):
-        return None
-    said = (
-        f"{clock.name} at {clock.site} takes the time after it: what is not waited for until then would not"
-        " be in that time."
-    )
-    if waits:
-        return f"{said} Wait only while you measure, and time several steps between two waits."
-    return f"{said} Take the value every so many steps, and there the time of all of them together."
+@dataclasses.dataclass(frozen=True)
+class _Timed:
+    """The clocks of a file."""
 
+    file: str
+    source: Source
+    again: bool
+    """What is read before a statement in its loop counts too: it is read once more in the next round."""
 
-def _after(file: str, source: Source, stmt: ast.stmt, again: bool) -> Iterator[Clock]:
-    """Clocks that are read after a statement in its function, and by what is around it.
+    def after(self, stmt: ast.stmt) -> Iterator[Clock]:
+        """Clocks that are read after a statement in its function, and by what is around it."""
+        source = self.source
+        function, loop = source.function_of(stmt), source.loop_of(stmt)
+        found = sorted(self._read_in(function or source.tree), key=lambda one: one[0].lineno < stmt.lineno)
+        for call, name in found:
+            user, inside = source.statement_of(call), loop in list[object](source.ancestors(call))
+            around = user is function or (isinstance(user, ast.With) and user in source.ancestors(stmt))
+            later = call.lineno > (stmt.end_lineno or 0) or user is stmt or around
+            if later or (self.again and inside):
+                yield Clock(name, f"{self.file}:{call.lineno}", loop is None or inside, user is stmt)
 
-    Also before it in its loop, if `again`: they are read once more in the next round.
-    """
-    function, loop = source.function_of(stmt), source.loop_of(stmt)
-    below_first = sorted(
-        _clocks(source, function or source.tree), key=lambda one: one[0].lineno < stmt.lineno
-    )
-    for call, name in below_first:
-        user, inside = source.statement_of(call), any(one is loop for one in source.ancestors(call))
-        around = user is function or (isinstance(user, ast.With) and user in source.ancestors(stmt))
-        each = loop is None or inside
-        later = call.lineno > (stmt.end_lineno or 0) or user is stmt or around
-        if later or (again and inside):
-            yield Clock(name, f"{file}:{call.lineno}", each, user is stmt)
+    def by_callers(self, stmt: ast.stmt) -> Iterator[Clock]:
+        """Clocks that are read after a call of the statement's function, in the same file."""
+        function, loop = self.source.function_of(stmt), self.source.loop_of(stmt)
+        for call in self.source.every(ast.Call) if function is not None else ():
+            user = self.source.statement_of(call)
+            if function is not None and called(call) == function.name and user is not None:
+                for clock in self.after(user):
+                    yield dataclasses.replace(clock, each=clock.each and loop is None, own=False)
 
+    def _read_in(self, scope: ast.AST) -> Iterator[tuple[ast.expr, str]]:
+        """What reads the clock in a scope, also by a function or class of the file; with its name."""
+        if not _MAYBE.search(self.source.text):
+            return
+        timers = {
+            holder.name
+            for call in self.source.every(ast.Call)
+            if self._reads_clock(call)
+            for holder in self.source.ancestors(call)
+            if isinstance(holder, Function | ast.ClassDef)
+        }
+        for node in ast.walk(scope):
+            if isinstance(node, ast.Call) and (called(node) in timers or self._reads_clock(node)):
+                yield node, dotted(node.func) or called(node)
+        for one in scope.decorator_list if isinstance(scope, Function) else ():
+            if dotted(one) in timers:
+                yield one, dotted(one)
 
-def _by_callers(file: str, source: Source, stmt: ast.stmt, again: bool) -> Iterator[Clock]:
-    """Clocks that are read after a call of the statement's function, in the same file."""
-    function, loop = source.function_of(stmt), source.loop_of(stmt)
-    for call in ast.walk(source.tree) if function is not None else ():
-        user = source.statement_of(call)
-        if function is not None and called(call) == function.name and user is not None:
-            for clock in _after(file, source, user, again):
-                yield dataclasses.replace(clock, each=clock.each and loop is None, own=False)
-
-
-def _clocks(source: Source, scope: ast.AST) -> Iterator[tuple[ast.expr, str]]:
-    """What reads the clock in a scope, also by a function or class of the file; with its name."""
-    if not _MAYBE.search(source.text):
-        return
-    modules = _imports(source)
-    timers = {
-        holder.name
-        for node in ast.walk(source.tree)
-        if isinstance(node, ast.Call) and _reads_clock(source, node, modules)
-        for holder in source.ancestors(node)
-        if isinstance(holder, Function | ast.ClassDef)
-    }
-    for node in ast.walk(scope):
-        if isinstance(node, ast.Call) and (called(node) in timers or _reads_clock(source, node, modules)):
-            yield node, dotted(node.func) or called(node)
-    for one in scope.decorator_list if isinstance(scope, Function) else ():
-        if dotted(one) in timers:
-            yield one, dotted(one)
-
-
-def _imports(source: Source) -> dict[str, str]:
-    """The packages, of those that have clocks, that names of the file stand for, or come from."""
-    found: dict[str, str] = {}
-    for node in ast.walk(source.tree):
-        match node:
-            case ast.Import(names=names):
-                found |= {(one.asname or one.name).partition(".")[0]: one.name for one in names}
-            case ast.ImportFrom(module=str(module), names=names):
-                found |= {one.asname or one.name: module for one in names}
-    roots = ((name, module.partition(".")[0]) for name, module in found.items())
-    return {name: root for name, root in roots if root in _PACKAGES}
-
-
-def _reads_clock(source: Source, call: ast.Call, modules: Mapping[str, str]) -> bool:
-    function = call.func
-    if isinstance(function, ast.Name) and function.id not in modules:
-        made = value_of(source, function.id, call) if _ASSIGNED.search(source.text) else None
-        function = made if made is not None else function
-    path = dotted(function)
-    name = path.rpartition(".")[2]
-    match modules.get(root_of(function)):
-        case "time" | "timeit":
-            return name not in _NO_CLOCKS
-        case "mxnet" | "tensorflow":
-            return name == "timestamp" or (name in _PROFILES and "profiler" in path.lower())
-        case "datetime":
-            return name in ("now", "utcnow")
-    return False
+    def _reads_clock(self, call: ast.Call) -> bool:
+        function, name = call.func, full_name(self.source, call.func, call)
+        if isinstance(function, ast.Name) and not name and _ASSIGNED.search(self.source.text):
+            made = value_of(self.source, function.id, call)
+            name = full_name(self.source, made, call) if made is not None else ""
+        return _CLOCK.fullmatch(name) is not None

@@ -1,32 +1,14 @@
-"""Where code reads the value that a name or an attribute was given, as far as the text of the file tells."""
+"""Where code reads the value that a statement gives a name, as far as the text of the file tells."""
 
 from __future__ import annotations
 
 import ast
 
-from app.fixes.code.names import bindings, called
+from app.fixes.code.names import bindings, called, loads_in
 from app.fixes.code.parsed_source import Loop, Source
 
 _OF_STEPS = frozenset({"backward", "forward_backward", "gradient", "apply_gradients", "minimize"})
 """Calls that a step makes once: what stands in one loop with them, and no inner one, is each step's."""
-
-
-def loads_in(node: ast.AST, name: str) -> list[ast.Name]:
-    """Every reading of a name in a piece of code."""
-    return [
-        part
-        for part in ast.walk(node)
-        if isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Load)
-    ]
-
-
-def loads_of_attribute(node: ast.AST, attribute: str) -> list[ast.Attribute]:
-    """Every reading of an attribute of this name in a piece of code, whichever object's it is."""
-    return [
-        part
-        for part in ast.walk(node)
-        if isinstance(part, ast.Attribute) and part.attr == attribute and isinstance(part.ctx, ast.Load)
-    ]
 
 
 def loads_of(source: Source, target: ast.Name, stmt: ast.AST) -> list[ast.Name]:
@@ -36,45 +18,38 @@ def loads_of(source: Source, target: ast.Name, stmt: ast.AST) -> list[ast.Name]:
     the loop is over, is left out, unless that is a loop inside of each step.
     """
     loop, scope = _loop_of_steps(source, stmt), source.scopes_of(stmt)[0]
-    again = [
-        (one.lineno, one.col_offset)
-        for one in bindings(source, target.id, stmt)
-        if isinstance(one, ast.Name | ast.arg) and one is not target
-    ]
+    given = bindings(source, target.id, stmt)
+    again = [_place(one) for one in given if isinstance(one, ast.Name | ast.arg) and one is not target]
     end = (getattr(stmt, "end_lineno", 0) or 0, getattr(stmt, "end_col_offset", 0) or 0)
     later = [place for place in again if place > end]
     last = _end_of_statement(source, scope, min(later)) if later else None
-    own = set(ast.walk(stmt))
-    inside = set(ast.walk(loop)) if loop is not None else None
-    rebound = inside is not None and any(
-        (part.lineno, part.col_offset) in again for part in inside if isinstance(part, ast.Name)
-    )
-    found = []
-    for load in loads_in(scope, target.id):
-        place = (load.lineno, load.col_offset)
-        after = place > end and (last is None or place <= last)
-        around = inside is not None and place < end and not rebound
-        if (inside is None or load in inside) and (after or around) and load not in own:
-            found.append(load)
-    return found
+    own, inside = set(ast.walk(stmt)), set(ast.walk(loop or scope))
+    around = loop is not None and not any(_place(one) in again for one in inside if isinstance(one, ast.Name))
+    return [
+        load
+        for load in loads_in(scope)
+        if load.id == target.id and load in inside and load not in own
+        if (_place(load) > end and (last is None or _place(load) <= last)) or (around and _place(load) < end)
+    ]
+
+
+def _place(node: ast.Name | ast.arg) -> tuple[int, int]:
+    return node.lineno, node.col_offset
 
 
 def _loop_of_steps(source: Source, stmt: ast.AST) -> Loop | None:
     """The innermost loop around a statement, or the one around that where it is known to be of the steps."""
     loop = source.loop_of(stmt)
     around = source.loop_of(loop) if loop is not None else None
-    of_steps = around is not None and any(
-        isinstance(one, ast.Call) and called(one) in _OF_STEPS and source.loop_of(one) is around
-        for one in ast.walk(around)
-    )
-    return around if of_steps else loop
+    steps = (one for one in ast.walk(around or source.tree) if called(one) in _OF_STEPS)
+    return around if around is not None and any(source.loop_of(one) is around for one in steps) else loop
 
 
-def _end_of_statement(source: Source, scope: ast.AST, place: tuple[int, int]) -> tuple[int, int] | None:
+def _end_of_statement(source: Source, scope: ast.AST, place: tuple[int, int]) -> tuple[int, int]:
     """Where the statement ends that gives the name at a place its value."""
     for one in ast.walk(scope):
-        if isinstance(one, ast.Name) and (one.lineno, one.col_offset) == place:
+        if isinstance(one, ast.Name) and _place(one) == place:
             stmt = source.statement_of(one)
-            if stmt is not None and isinstance(stmt, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            if isinstance(stmt, ast.Assign | ast.AnnAssign | ast.AugAssign):
                 return stmt.end_lineno or stmt.lineno, stmt.end_col_offset or 0
     return place

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from app.fixes.code.parsed_source import Function, Scope, Source, first_line
+from app.fixes.code.parsed_source import Function, Scope, Source, first_line, parts
 
 _CHANGING = frozenset(
     {"append", "extend", "insert", "pop", "remove", "clear", "update", "add", "discard", "sort", "reverse"}
     | {"shuffle", "fill", "put", "copyto", "resize", "setdefault", "assign", "assign_add", "assign_sub"}
 )
+_INNER = Function | ast.ClassDef | ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 def bindings(source: Source, name: str, at: ast.AST) -> list[ast.AST]:
@@ -55,26 +56,25 @@ def changed_in(node: ast.AST) -> set[str]:
     """Names whose objects are, or may be, changed in place in a piece of code."""
     found: set[str] = set()
     for part in ast.walk(node):
-        if isinstance(part, ast.Attribute | ast.Subscript) and not isinstance(part.ctx, ast.Load):
-            found.add(root_of(part))
-        if (
-            isinstance(part, ast.Call)
-            and isinstance(part.func, ast.Attribute)
-            and part.func.attr in _CHANGING
-        ):
-            found.update(root_of(one) for one in (part.func, *part.args))
-        if isinstance(part, ast.keyword) and part.arg == "out":
-            found.add(root_of(part.value))
+        match part:
+            case ast.Attribute(ctx=ast.Store() | ast.Del()) | ast.Subscript(ctx=ast.Store() | ast.Del()):
+                found.add(root_of(part))
+            case ast.Call(func=ast.Attribute(attr=name) as func, args=args) if name in _CHANGING:
+                found.update(map(root_of, (func, *args)))
+            case ast.keyword(arg="out", value=value):
+                found.add(root_of(value))
     return found - {""}
 
 
+def loads_in(node: ast.AST) -> list[ast.Name]:
+    """Every reading of a name in a piece of code."""
+    names = (part for part in ast.walk(node) if isinstance(part, ast.Name))
+    return [name for name in names if isinstance(name.ctx, ast.Load)]
+
+
 def read_in(node: ast.AST) -> set[str]:
-    """Names whose value a piece of code takes; what a comprehension or a lambda binds itself left out."""
-    read = {
-        part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)
-    }
-    own = {name for part in ast.walk(node) for name in _binds(part)}
-    return read - own
+    """Names whose value a piece of code reads; what a comprehension or a lambda binds itself left out."""
+    return {load.id for load in loads_in(node)} - bound_in(node)
 
 
 def root_of(node: ast.AST) -> str:
@@ -86,19 +86,25 @@ def root_of(node: ast.AST) -> str:
 
 def dotted(node: ast.AST) -> str:
     """``tf.data.Dataset`` for a chain of names; '' for other code."""
-    if isinstance(node, ast.Attribute):
-        before = dotted(node.value)
-        return f"{before}.{node.attr}" if before else ""
-    return node.id if isinstance(node, ast.Name) else ""
+    match node:
+        case ast.Attribute(value=value, attr=name):
+            return f"{before}.{name}" if (before := dotted(value)) else ""
+        case ast.Name(id=name):
+            return name
+    return ""
 
 
 def called(node: ast.AST) -> str:
     """The last name of what is called: ``append`` for ``losses.append(x)``; '' for no call."""
-    if not isinstance(node, ast.Call):
-        return ""
-    if isinstance(node.func, ast.Attribute):
-        return node.func.attr
-    return node.func.id if isinstance(node.func, ast.Name) else ""
+    match node:
+        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
+            return name
+    return ""
+
+
+def calls_of(stmt: ast.AST, *names: str) -> list[ast.Call]:
+    """A statement's own calls; of functions of these names if any are given."""
+    return [one for one in parts(stmt, ast.Call) if not names or called(one) in names]
 
 
 def keyword(call: ast.Call, *names: str) -> ast.keyword | None:
@@ -106,22 +112,14 @@ def keyword(call: ast.Call, *names: str) -> ast.keyword | None:
     return next((one for one in call.keywords if one.arg in names), None)
 
 
-def imported(source: Source, at: ast.AST) -> set[str]:
-    """Names that stand for modules, or things from modules, at a place."""
-    return {alias for alias, _ in _imports(source, at)}
-
-
-def from_modules(source: Source, at: ast.AST, *roots: str) -> set[str]:
-    """Names that stand at a place for modules of these packages, or for things from them."""
-    return {alias for alias, found in _imports(source, at) if found.partition(".")[0] in roots}
+def imported(source: Source, at: ast.AST, *roots: str) -> set[str]:
+    """Names that stand at a place for modules, or things from modules: of these packages if any are given."""
+    return {alias for alias, found in _imports(source, at) if not roots or found.partition(".")[0] in roots}
 
 
 def module_name(source: Source, at: ast.AST, *modules: str) -> str | None:
     """How the code at a place writes one of these modules, as ``tf``; None where it has no name for it."""
-    for alias, found in _imports(source, at):
-        if found in modules:
-            return alias
-    return None
+    return next((alias for alias, found in _imports(source, at) if found in modules), None)
 
 
 def full_name(source: Source, node: ast.AST, at: ast.AST) -> str:
@@ -132,15 +130,14 @@ def full_name(source: Source, node: ast.AST, at: ast.AST) -> str:
 
 
 def _imports(source: Source, at: ast.AST) -> Iterator[tuple[str, str]]:
-    for scope in source.scopes_of(at):
-        for node in _direct(scope):
-            if isinstance(node, ast.Import):
-                for one in node.names:
+    for node in (node for scope in source.scopes_of(at) for node in _direct(scope)):
+        match node:
+            case ast.Import(names=names):
+                for one in names:
                     if one.asname or "." not in one.name:
                         yield one.asname or one.name, one.name
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                for one in node.names:
-                    yield one.asname or one.name, f"{node.module}.{one.name}"
+            case ast.ImportFrom(names=names, level=0):
+                yield from ((one.asname or one.name, f"{node.module}.{one.name}") for one in names)
 
 
 def _direct(scope: Scope) -> Iterator[ast.AST]:
@@ -149,11 +146,8 @@ def _direct(scope: Scope) -> Iterator[ast.AST]:
     while todo:
         node = todo.pop()
         yield node
-        if isinstance(node, Function | ast.ClassDef | ast.Lambda):
-            continue
-        if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-            continue
-        todo += ast.iter_child_nodes(node)
+        if not isinstance(node, _INNER):
+            todo += ast.iter_child_nodes(node)
 
 
 def _binds(node: ast.AST) -> set[str]:

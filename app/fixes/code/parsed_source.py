@@ -8,6 +8,7 @@ import io
 import itertools
 import tokenize
 from collections.abc import Iterator
+from typing import TypeVar
 
 from app.fixes.code.edits import plain_lines
 from runners.python_source import parse
@@ -17,6 +18,9 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.Module
 BROKEN = (SyntaxError, ValueError, RecursionError, MemoryError)
 """What parsing text may raise."""
+_BLOCKS = ast.stmt | ast.excepthandler | ast.match_case
+"""What stands in statements that hold others."""
+Node = TypeVar("Node", bound=ast.AST)
 
 
 class Source:
@@ -27,7 +31,8 @@ class Source:
         self.lines = plain_lines(text)
         self.text = "".join(f"{line}\n" for line in self.lines)
         self.tree = parse(self.text)
-        self.parents = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+        self._nodes = list(ast.walk(self.tree))
+        self.parents = {child: node for node in self._nodes for child in ast.iter_child_nodes(node)}
         self._starts = [0, *itertools.accumulate(len(line) + 1 for line in self.lines)]
 
     def offset(self, line: int, column: int) -> int:
@@ -57,13 +62,13 @@ class Source:
         whole = ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.Constant | ast.List | ast.ListComp
         return text if isinstance(node, whole) else f"({text})"
 
+    def every(self, kind: type[Node]) -> list[Node]:
+        """All nodes of a kind."""
+        return [node for node in self._nodes if isinstance(node, kind)]
+
     def statements_at(self, line: int) -> list[ast.stmt]:
         """Statements that have code of their own on the line, simple ones before the headers of others."""
-        found = [
-            node
-            for node in ast.walk(self.tree)
-            if isinstance(node, ast.stmt) and first_line(node) <= line <= header_end(node)
-        ]
+        found = [stmt for stmt in self.every(ast.stmt) if first_line(stmt) <= line <= header_end(stmt)]
         return sorted(found, key=is_compound)
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
@@ -78,15 +83,12 @@ class Source:
 
     def loop_of(self, node: ast.AST) -> Loop | None:
         """The innermost loop of the same function that runs the node again and again."""
-        child = node
         for parent in self.ancestors(node):
             if isinstance(parent, Scope):
                 return None
-            if isinstance(parent, Loop):
-                again = [*parent.body, *([parent.test] if isinstance(parent, ast.While) else [])]
-                if any(child is one for one in again):
-                    return parent
-            child = parent
+            if isinstance(parent, Loop) and not any(node is one for one in _once(parent)):
+                return parent
+            node = parent
         return None
 
     def scopes_of(self, node: ast.AST) -> list[Scope]:
@@ -102,17 +104,13 @@ class Source:
     def block_of(self, stmt: ast.stmt) -> list[ast.stmt]:
         """The statements among which one stands."""
         parent = self.parents[stmt]
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(parent, name, None)
-            if isinstance(block, list) and any(one is stmt for one in block):
-                return block
-        return [stmt]
+        blocks = (getattr(parent, name, None) for name in ("body", "orelse", "finalbody"))
+        return next((block for block in blocks if isinstance(block, list) and stmt in block), [stmt])
 
     def before(self, stmt: ast.stmt) -> ast.stmt | None:
         """The statement before it in its block."""
         block = self.block_of(stmt)
-        index = next(number for number, one in enumerate(block) if one is stmt)
-        return block[index - 1] if index else None
+        return block[index - 1] if (index := block.index(stmt)) else None
 
     def indentation(self, stmt: ast.stmt) -> str:
         """The white space before the line on which a statement begins."""
@@ -121,14 +119,12 @@ class Source:
 
     def unit(self, stmt: ast.stmt) -> str:
         """How the file indents a block more, as near to the statement as can be seen."""
-        around = [one for one in (stmt, *self.ancestors(stmt)) if isinstance(one, ast.stmt)]
-        for node in (*around, *ast.walk(self.tree)):
+        for node in (stmt, *self.ancestors(stmt), *self.every(ast.stmt)):
             body = getattr(node, "body", None)
-            if not isinstance(node, ast.stmt) or not isinstance(body, list):
-                continue
-            outer, inner = self.indentation(node), self.indentation(body[0])
-            if inner.startswith(outer) and inner != outer:
-                return inner[len(outer) :]
+            if isinstance(node, ast.stmt) and isinstance(body, list):
+                outer, inner = self.indentation(node), self.indentation(body[0])
+                if inner.startswith(outer) and inner != outer:
+                    return inner[len(outer) :]
         return "    "
 
     @functools.cached_property
@@ -149,9 +145,9 @@ class Source:
     @functools.cached_property
     def names(self) -> frozenset[str]:
         """Every name that the file uses anywhere."""
-        found = {node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name)}
-        found |= {node.arg for node in ast.walk(self.tree) if isinstance(node, ast.arg)}
-        return frozenset(found)
+        return frozenset(
+            [node.id for node in self.every(ast.Name)] + [node.arg for node in self.every(ast.arg)]
+        )
 
     def free_name(self, *wanted: str) -> str:
         """The first of these names that the file does not use, else the last with a number."""
@@ -161,10 +157,7 @@ class Source:
 
 def is_compound(stmt: ast.stmt) -> bool:
     """Whether it holds other statements."""
-    return any(
-        isinstance(child, ast.stmt | ast.excepthandler | ast.match_case)
-        for child in ast.iter_child_nodes(stmt)
-    )
+    return any(isinstance(child, _BLOCKS) for child in ast.iter_child_nodes(stmt))
 
 
 def first_line(stmt: ast.stmt) -> int:
@@ -177,17 +170,28 @@ def header_end(stmt: ast.stmt) -> int:
     """The last line of what is not another statement in it."""
     if not is_compound(stmt):
         return stmt.end_lineno or stmt.lineno
-    return max(
-        (
-            stmt.lineno,
-            *(getattr(node, "end_lineno", None) or 0 for node in own_nodes(stmt) if node is not stmt),
-        )
-    )
+    ends = (getattr(node, "end_lineno", None) or 0 for node in own_nodes(stmt) if node is not stmt)
+    return max((stmt.lineno, *ends))
 
 
 def own_nodes(stmt: ast.AST) -> Iterator[ast.AST]:
     """The node and what is in it, other statements and what they hold left out."""
     yield stmt
-    for child in ast.iter_child_nodes(stmt):
-        if not isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
-            yield from own_nodes(child)
+    for child in own_children(stmt):
+        yield from own_nodes(child)
+
+
+def own_children(stmt: ast.AST) -> list[ast.AST]:
+    """What stands in a node itself, but for other statements."""
+    return [child for child in ast.iter_child_nodes(stmt) if not isinstance(child, _BLOCKS)]
+
+
+def parts(stmt: ast.AST, kind: type[Node]) -> list[Node]:
+    """Those of a statement's own nodes that are of a kind."""
+    return [node for node in own_nodes(stmt) if isinstance(node, kind)]
+
+
+def _once(loop: Loop) -> list[ast.AST]:
+    """What a loop runs once: before or after its rounds."""
+    before = [] if isinstance(loop, ast.While) else [loop.target, loop.iter]
+    return [*before, *loop.orelse]

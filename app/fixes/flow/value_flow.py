@@ -1,22 +1,22 @@
-"""Where Python goes on with a value that it took from a device, as far as the text of the files tells."""
+"""Where Python goes on with a value that the host read, as far as the text of the files tells."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+import dataclasses
+from collections.abc import Sequence
 
-from app.fixes.code.name_reads import loads_in, loads_of, loads_of_attribute
-from app.fixes.code.names import bindings, called, dotted, from_modules, root_of
-from app.fixes.code.parsed_source import Function, Source
-from app.fixes.flow.host_reads import is_telling, takes, tells, ways_of_reading
-from app.fixes.flow.metric_updates import metric_updated
+from app.fixes.code.name_reads import loads_of
+from app.fixes.code.names import bindings, called, dotted, imported, loads_in, root_of
+from app.fixes.code.parsed_source import Function, Source, own_children
+from app.fixes.flow.host_reads import host_reads, is_report, only_reports, ways_of_reading
 from app.fixes.flow.value_roles import (
     KEEPING,
     Role,
     Use,
     is_environment,
-    is_looked_at,
-    is_only_kept,
+    is_used,
+    metric_updated,
     of_branches,
 )
 from app.fixes.situation import Situation
@@ -37,257 +37,249 @@ _MOST_PLACES = 200
 
 
 def uses(situation: Situation) -> list[Use]:
-    """What the values that the line takes are used for, what is only told or summed up left out.
+    """What the values that the line reads are used for, what is only shown or summed up left out.
 
     A use of role `UNKNOWN` is what the text does not tell of.
     """
-    flow = _Flow(situation)
-    unknown = [Use(Role.UNKNOWN, situation.finding.site or "", "")]
     for stmt in situation.statements:
-        if (taken := _taken(situation, stmt)) is not None:
-            for node in taken:
-                flow.climb(situation.file, situation.source, node, 0)
-            return list(dict.fromkeys(flow.found))
-    return unknown
+        if (nodes := _read_in(situation, stmt)) is not None:
+            trail = _Trail(situation)
+            for node in nodes:
+                _Flow(trail, situation.file, situation.source).climb(node)
+            return list(dict.fromkeys(trail.found))
+    return [Use(Role.UNKNOWN, situation.finding.site or "", "")]
 
 
-def _taken(situation: Situation, stmt: ast.stmt) -> list[ast.AST] | None:
+def _read_in(situation: Situation, stmt: ast.stmt) -> list[ast.AST] | None:
     """The expressions whose values are the device's; None where the statement has none that can be known."""
-    found: list[ast.AST] = [take.node for take in takes(situation, stmt)]
-    if found:
-        return found
-    told = ways_of_reading(situation)
-    if told & {"bool", "is_nan"} and isinstance(stmt, ast.If | ast.While | ast.Assert):
+    if found := host_reads(situation, stmt):
+        return [read.node for read in found]
+    kinds = ways_of_reading(situation)
+    if kinds & {"bool", "is_nan"} and isinstance(stmt, ast.If | ast.While | ast.Assert):
         return [stmt.test]
     made = stmt.value if isinstance(stmt, ast.Assign) else None
-    if tells(stmt) or (isinstance(made, ast.Lambda) and is_telling(made.body)):
+    if only_reports(stmt) or (isinstance(made, ast.Lambda) and is_report(made.body)):
         return []
-    if told & {"format", "str", "repr"}:
-        texts = [
-            part for one in _of_line(stmt) for part in ast.walk(one) if isinstance(part, ast.FormattedValue)
-        ]
-        return list(texts) or None
+    if kinds & {"format", "str", "repr"}:
+        own = (one for one in own_children(stmt) if isinstance(one, ast.expr | ast.keyword))
+        nodes = (part for one in own for part in ast.walk(one))
+        return [part for part in nodes if isinstance(part, ast.FormattedValue)] or None
     return None
 
 
-def _of_line(stmt: ast.stmt) -> Iterator[ast.AST]:
-    return (one for one in ast.iter_child_nodes(stmt) if isinstance(one, ast.expr | ast.keyword))
+@dataclasses.dataclass
+class _Trail:
+    """What was found on the way of a value, through all functions and files."""
+
+    situation: Situation
+    found: list[Use] = dataclasses.field(default_factory=list)
+    seen: set[ast.AST] = dataclasses.field(default_factory=set)
+    by_numpy: bool = False
+    computed: bool = False
 
 
+@dataclasses.dataclass(frozen=True)
 class _Flow:
     """Follows a value from expression to expression, and through names, parameters and results."""
 
-    def __init__(self, situation: Situation) -> None:
-        self.found: list[Use] = []
-        self._situation = situation
-        self._seen: set[ast.AST] = set()
-        self._by_numpy = False
-        self._reckoned = False
+    trail: _Trail
+    file: str
+    source: Source
+    calls: int = 0
+    """How many it was followed through."""
 
-    def climb(self, file: str, source: Source, node: ast.AST, calls: int) -> None:
-        """What is done with the value of a node."""
-        while True:
-            if node in self._seen:
-                return
-            self._seen.add(node)
-            if len(self._seen) > _MOST_PLACES:
-                self._add(Role.UNKNOWN, file, node, "")
-                return
-            parent = source.parents.get(node)
-            if parent is None or not self._passed_on(file, source, node, parent, calls):
-                return
+    def climb(self, node: ast.AST) -> None:
+        """Follow the value of a node to what is done with it."""
+        while node not in self.trail.seen:
+            self.trail.seen.add(node)
+            if len(self.trail.seen) > _MOST_PLACES:
+                return self._add(Role.UNKNOWN, node)
+            parent = self.source.parents.get(node)
+            if parent is None or not self._passed_on(node, parent):
+                return None
             node = parent
+        return None
 
-    def _add(self, role: Role, file: str, node: ast.AST, by: str) -> None:
-        line = getattr(node, "lineno", self._situation.line)
-        self.found.append(Use(role, f"{file}:{line}", by))
+    def _add(self, role: Role, node: ast.AST, by: str = "") -> None:
+        line = getattr(node, "lineno", self.trail.situation.line)
+        self.trail.found.append(Use(role, f"{self.file}:{line}", by))
 
-    def _passed_on(self, file: str, source: Source, node: ast.AST, parent: ast.AST, calls: int) -> bool:
+    def _passed_on(self, node: ast.AST, parent: ast.AST) -> bool:
         """Whether the parent's value is made of the node's; notes what else the parent does with it."""
         match parent:
             case ast.stmt():
-                self._statement(file, source, node, parent, calls)
+                self._statement(node, parent)
             case ast.keyword(value=value):
-                call = source.parents[parent]
-                return isinstance(call, ast.Call) and self._argument(file, source, value, call, calls)
+                call = self.source.parents[parent]
+                return isinstance(call, ast.Call) and self._argument(value, call)
             case ast.Call(func=func) if node is not func:
-                return self._argument(file, source, node, parent, calls)
-            case ast.Subscript(slice=index, ctx=ast.Load()) if node is index:
-                self._add(Role.UNKNOWN, file, parent, "")
-            case ast.Subscript(slice=index) if node is index:
-                self._add(Role.UNKNOWN, file, parent, "")
-                return False
+                return self._argument(node, parent)
+            case ast.Subscript(slice=index, ctx=context) if node is index:
+                self._add(Role.UNKNOWN, parent)
+                return isinstance(context, ast.Load)
             case ast.NamedExpr(target=target):
-                self._named(file, source, target, parent, calls)
+                self._named(target, parent)
             case ast.comprehension(target=target, iter=items) if node is items:
-                self._each(file, source, target, source.parents[parent], calls)
+                self._each(target, [self.source.parents[parent]])
             case ast.comprehension():
-                self._add(Role.DECIDES, file, node, "if")
+                self._add(Role.DECIDES, node, "if")
             case ast.IfExp(test=test) if node is test:
-                self._add(Role.DECIDES, file, parent, "if")
+                self._add(Role.DECIDES, parent, "if")
                 return False
             case ast.Lambda() | ast.Await() | ast.Yield() | ast.YieldFrom():
-                self._add(Role.UNKNOWN, file, node, "")
+                self._add(Role.UNKNOWN, node)
                 return False
             case ast.BinOp():
-                self._reckoned = True
+                self.trail.computed = True
         return isinstance(parent, ast.expr)
 
-    def _statement(self, file: str, source: Source, node: ast.AST, stmt: ast.stmt, calls: int) -> None:
+    def _statement(self, node: ast.AST, stmt: ast.stmt) -> None:
         match stmt:
             case ast.Expr() | ast.Raise() | ast.Delete():
                 pass
             case ast.While():
-                self._add(Role.ENDS_LOOP, file, stmt, "while")
+                self._add(Role.ENDS_LOOP, stmt, "while")
             case ast.Assert():
-                self._add(Role.FAILS, file, stmt, "assert")
+                self._add(Role.FAILS, stmt, "assert")
             case ast.If():
-                if (role := of_branches(source, stmt)) is not None:
-                    self._add(role, file, stmt, "if")
+                if (role := of_branches(self.source, stmt)) is not None:
+                    self._add(role, stmt, "if")
             case ast.Assign(targets=targets):
                 for target in targets:
-                    self._assigned(file, source, target, stmt, calls)
+                    self._assigned(target, stmt)
             case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
-                self._assigned(file, source, target, stmt, calls)
+                self._assigned(target, stmt)
             case ast.For(target=target):
-                self._each(file, source, target, stmt, calls)
+                self._each(target, stmt.body)
             case ast.Return():
-                self._returned(file, source, stmt, calls)
+                self._returned(stmt)
             case _:
-                self._add(Role.UNKNOWN, file, node, "")
+                self._add(Role.UNKNOWN, node)
 
-    def _argument(self, file: str, source: Source, node: ast.AST, call: ast.Call, calls: int) -> bool:
+    def _argument(self, node: ast.AST, call: ast.Call) -> bool:
         """Whether a call's result is made of its argument; notes what else the call does with that."""
-        name, whole = called(call), dotted(call.func)
+        whole = dotted(call.func)
         if whole in _NUMBERS:
             return True
-        if root_of(call.func) in from_modules(source, call, "numpy", "math"):
-            self._by_numpy = True
+        if root_of(call.func) in imported(self.source, call, "numpy", "math"):
+            self.trail.by_numpy = True
             return True
-        if (role := self._framework_role(source, call)) is not None:
-            self._add(role, file, call, whole)
-        elif is_telling(call):
+        if (role := self._framework_role(call)) is not None:
+            self._add(role, call, whole)
+        elif is_report(call):
             pass
         elif is_environment(call):
-            self._add(Role.ENVIRONMENT, file, call, whole)
-        elif isinstance(call.func, ast.Attribute) and name in ("join", "format", "get"):
-            return True
-        elif isinstance(call.func, ast.Attribute) and name in KEEPING and not _definitions(source, name):
-            self._kept(file, source, call.func.value, call)
-        elif not self._into(file, source, node, call, calls):
-            self._add(Role.UNKNOWN, file, call, whole or name)
+            self._add(Role.ENVIRONMENT, call, whole)
+        else:
+            match call.func:
+                case ast.Attribute(attr="join" | "format" | "get"):
+                    return True
+                case ast.Attribute(value=holder, attr=name) if name in KEEPING and not self._defined(name):
+                    self._kept(holder, call)
+                case _:
+                    self._into(node, call)
         return False
 
-    def _framework_role(self, source: Source, call: ast.Call) -> Role | None:
+    def _framework_role(self, call: ast.Call) -> Role | None:
         """Return what a framework's function or metric needs its argument for; None for other calls."""
-        name, root = called(call), root_of(call.func)
-        if root in from_modules(source, call, *_FRAMEWORKS) and not (is_telling(call) and name != "log"):
-            made = self._by_numpy or (self._reckoned and name in _CONVERTS)
+        name, trail = called(call), self.trail
+        of_framework = root_of(call.func) in imported(self.source, call, *_FRAMEWORKS)
+        if of_framework and (name == "log" or not is_report(call)):
+            made = trail.by_numpy or (trail.computed and name in _CONVERTS)
             return Role.COMES_BACK if made else Role.GOES_BACK
-        metric = metric_updated(source, call)
-        if metric == "keras" and self._by_numpy:
+        metric = metric_updated(self.source, call)
+        if metric == "keras" and trail.by_numpy:
             return Role.COMES_BACK
         return Role.METRIC if metric else None
 
-    def _into(self, file: str, source: Source, node: ast.AST, call: ast.Call, calls: int) -> bool:
-        """Follow an argument into the one function of the file that the call can mean; False for others."""
-        made = _definitions(source, called(call))
-        if (
-            len(made) != 1
-            or calls >= _MOST_FUNCTIONS
-            or any(isinstance(one, ast.Starred) for one in call.args)
-        ):
-            return False
+    def _into(self, node: ast.AST, call: ast.Call) -> None:
+        """Follow an argument into the one function of the file that the call can mean."""
+        made, by = self._defined(called(call)), dotted(call.func) or called(call)
+        starred = any(isinstance(one, ast.Starred) for one in call.args)
+        if len(made) != 1 or self.calls >= _MOST_FUNCTIONS or starred:
+            return self._add(Role.UNKNOWN, call, by)
         function = made[0]
-        if any(
-            called(one) == "function" or dotted(one).endswith(".function") for one in function.decorator_list
-        ):
-            self._add(Role.GOES_BACK, file, call, dotted(call.func) or function.name)
-            return True
-        method = isinstance(source.parents[function], ast.ClassDef)
-        if method != isinstance(call.func, ast.Attribute) or function.decorator_list or function.args.vararg:
-            return False
-        names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)][method:]
+        arguments, decorators = function.args, function.decorator_list
+        if any(called(one) == "function" or dotted(one).endswith(".function") for one in decorators):
+            return self._add(Role.GOES_BACK, call, by)
+        method = isinstance(self.source.parents[function], ast.ClassDef)
+        names = [one.arg for one in (*arguments.posonlyargs, *arguments.args)][method:]
         given = dict(zip(map(id, call.args), names, strict=False))
         given |= {id(one.value): one.arg for one in call.keywords if one.arg}
         named = given.get(id(node))
-        if named not in [*names, *(one.arg for one in function.args.kwonlyargs)] or named is None:
-            return False
-        self._loads(file, source, named, function.body, calls + 1)
-        return True
+        unknown = decorators or arguments.vararg or method != isinstance(call.func, ast.Attribute)
+        if unknown or named not in [*names, *(one.arg for one in arguments.kwonlyargs)]:
+            return self._add(Role.UNKNOWN, call, by)
+        deeper = dataclasses.replace(self, calls=self.calls + 1)
+        return deeper._loads(named, function.body)
 
-    def _returned(self, file: str, source: Source, stmt: ast.Return, calls: int) -> None:
-        function = source.function_of(stmt)
-        if function is None or calls >= _MOST_FUNCTIONS or function.name in _BY_FRAMEWORK:
-            self._add(Role.UNKNOWN, file, stmt, "")
-            return
+    def _returned(self, stmt: ast.Return) -> None:
+        function = self.source.function_of(stmt)
+        if function is None or self.calls >= _MOST_FUNCTIONS or function.name in _BY_FRAMEWORK:
+            return self._add(Role.UNKNOWN, stmt)
         found = [
-            (name, text, node)
-            for name, text in self._situation.sources
-            for node in ast.walk(text.tree)
-            if isinstance(node, ast.Call) and called(node) == function.name
+            (_Flow(self.trail, file, source, self.calls + 1), call)
+            for file, source in self.trail.situation.sources
+            for call in source.every(ast.Call)
+            if called(call) == function.name and not isinstance(stmt.value, ast.Tuple)
         ]
-        if not found or isinstance(stmt.value, ast.Tuple):
-            self._add(Role.UNKNOWN, file, stmt, "")
-        for name, text, node in found if not isinstance(stmt.value, ast.Tuple) else ():
-            self.climb(name, text, node, calls + 1)
+        if not found:
+            self._add(Role.UNKNOWN, stmt)
+        for flow, call in found:
+            flow.climb(call)
+        return None
 
-    def _assigned(self, file: str, source: Source, target: ast.expr, stmt: ast.stmt, calls: int) -> None:
+    def _assigned(self, target: ast.expr, stmt: ast.stmt) -> None:
         match target:
             case ast.Name():
-                self._named(file, source, target, stmt, calls)
+                self._named(target, stmt)
             case ast.Tuple():  # which of them the value is does not stand there
-                self._add(Role.UNKNOWN, file, stmt, "")
+                self._add(Role.UNKNOWN, stmt)
             case _:
-                self._kept(file, source, target, stmt)
+                self._kept(target, stmt)
 
-    def _named(self, file: str, source: Source, target: ast.Name, stmt: ast.AST, calls: int) -> None:
+    def _named(self, target: ast.Name, stmt: ast.AST) -> None:
         """Follow a name from where it gets the value to where it gets another, and around the loop."""
-        scope = source.scopes_of(stmt)[0]
-        for load in loads_of(source, target, stmt):
-            if source.scopes_of(load)[0] is not scope:
-                self._add(Role.UNKNOWN, file, load, "")
+        scope = self.source.scopes_of(stmt)[0]
+        for load in loads_of(self.source, target, stmt):
+            if self.source.scopes_of(load)[0] is not scope:
+                self._add(Role.UNKNOWN, load)
             else:
-                self.climb(file, source, load, calls)
+                self.climb(load)
 
-    def _each(self, file: str, source: Source, target: ast.expr, inside: ast.AST, calls: int) -> None:
+    def _each(self, target: ast.expr, body: Sequence[ast.AST]) -> None:
         """Follow the names that get the parts of the value one after the other."""
-        names = [one.id for one in ast.walk(target) if isinstance(one, ast.Name)]
-        body = inside.body if isinstance(inside, ast.For) else [inside]
-        for name in names:
-            self._loads(file, source, name, body, calls)
+        for one in ast.walk(target):
+            if isinstance(one, ast.Name):
+                self._loads(one.id, body)
 
-    def _loads(self, file: str, source: Source, name: str, body: Sequence[ast.AST], calls: int) -> None:
-        for part in body:
-            for load in loads_in(part, name):
-                self.climb(file, source, load, calls)
+    def _loads(self, name: str | None, body: Sequence[ast.AST]) -> None:
+        for load in (load for part in body for load in loads_in(part) if load.id == name):
+            self.climb(load)
 
-    def _kept(self, file: str, source: Source, path: ast.expr, stmt: ast.AST) -> None:
+    def _kept(self, path: ast.expr, stmt: ast.AST) -> None:
         """A list, or an object's attribute: what else reads it decides whether it is more than looked at."""
+        source = self.source
         while isinstance(path, ast.Subscript):
             path = path.value
-        if isinstance(path, ast.Name):
-            made = bindings(source, path.id, stmt)
-            if not made or any(isinstance(one, ast.arg) for one in made):
-                self._add(Role.UNKNOWN, file, stmt, "")
-                return
-            loop = source.loop_of(source.statement_of(stmt) or stmt)
-            own = source.scopes_of(made[0])[0] is source.scopes_of(stmt)[0]
-            whole: ast.AST = loop if loop is not None and own else source.tree
-            reading = [one for one in loads_in(whole, path.id) if not is_only_kept(source, one)]
-            if any(not is_looked_at(source, one) for one in reading):
-                self._add(Role.KEPT if whole is loop else Role.UNKNOWN, file, stmt, path.id)
-            return
-        if not isinstance(path, ast.Attribute):
-            self._add(Role.UNKNOWN, file, stmt, "")
-            return
-        if any(
-            not is_only_kept(text, one) and not is_looked_at(text, one)
-            for _, text in self._situation.sources
-            for one in loads_of_attribute(text.tree, path.attr)
-        ):
-            self._add(Role.KEPT, file, stmt, source.code(path))
+        match path:
+            case ast.Name(id=name) if (made := bindings(source, name, stmt)) and not any(
+                isinstance(one, ast.arg) for one in made
+            ):
+                loop = source.loop_of(source.statement_of(stmt) or stmt)
+                in_loop = loop is not None and source.scopes_of(made[0])[0] is source.scopes_of(stmt)[0]
+                loads = loads_in(loop if loop is not None and in_loop else source.tree)
+                if any(load.id == name and is_used(source, load) for load in loads):
+                    self._add(Role.KEPT if in_loop else Role.UNKNOWN, stmt, name)
+            case ast.Attribute(attr=name):
+                if any(
+                    one.attr == name and isinstance(one.ctx, ast.Load) and is_used(text, one)
+                    for _, text in self.trail.situation.sources
+                    for one in text.every(ast.Attribute)
+                ):
+                    self._add(Role.KEPT, stmt, source.code(path))
+            case _:
+                self._add(Role.UNKNOWN, stmt)
 
-
-def _definitions(source: Source, name: str) -> list[Function]:
-    return [one for one in ast.walk(source.tree) if isinstance(one, Function) and one.name == name]
+    def _defined(self, name: str) -> list[Function]:
+        return [one for one in self.source.every(ast.stmt) if isinstance(one, Function) and one.name == name]

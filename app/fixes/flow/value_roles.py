@@ -1,20 +1,25 @@
-"""What a piece of code needs a taken value for: to end a loop, to decide, to select, to keep it."""
+"""What a piece of code needs a value for that the host read: to end a loop, to decide, to keep it."""
 
 from __future__ import annotations
 
 import ast
 import dataclasses
 import enum
+import re
 
-from app.fixes.code.names import dotted
+from app.fixes.code.names import assigned, dotted, full_name
 from app.fixes.code.parsed_source import Source
-from app.fixes.flow.host_reads import tells
+from app.fixes.flow.host_reads import only_reports
 
 KEEPING = frozenset({"append", "extend", "appendleft", "insert", "add"})
+METRIC_UPDATES = frozenset({"update", "update_dict", "update_state"})
+_KERAS = re.compile(r"(tensorflow(\.\w+)*\.|tf_)?keras\.metrics\.[A-Z]\w+")
+_MXNET = re.compile(r"mxnet(\.gluon)?\.metric\.\w+")
+_ENVIRONMENT = re.compile(r"(?:.*\.)?(?:envs?|environment|env_[^.]*|[^.]*_envs?)", re.IGNORECASE)
 
 
 class Role(enum.Enum):
-    """What a use needs the value for; what is said first stands first."""
+    """What a use needs the value for; what is reported first stands first."""
 
     ENDS_LOOP = "ends_loop"
     FAILS = "fails"
@@ -40,49 +45,48 @@ class Use:
 
 
 def of_branches(source: Source, stmt: ast.If) -> Role | None:
-    """What an `if` decides; None where it only decides what is told."""
+    """What an `if` decides; None where it only decides what is shown."""
     ends = [one for block in (stmt.body, stmt.orelse) for one in block[-1:]]
-    in_loop = source.loop_of(stmt) is not None
-    if any(isinstance(one, ast.Break) for one in ends):
-        return Role.ENDS_LOOP
-    if in_loop and any(isinstance(one, ast.Return) for one in ends):
+    leaves = ast.Break | ast.Return if source.loop_of(stmt) is not None else ast.Break
+    if any(isinstance(one, leaves) for one in ends):
         return Role.ENDS_LOOP
     if any(isinstance(one, ast.Raise) for one in ends):
         return Role.FAILS
-    if all(tells(one) or isinstance(one, ast.Pass) for one in (*stmt.body, *stmt.orelse)):
-        return None
-    return Role.DECIDES
+    shows = all(only_reports(one) or isinstance(one, ast.Pass) for one in (*stmt.body, *stmt.orelse))
+    return None if shows else Role.DECIDES
 
 
 def is_environment(call: ast.Call) -> bool:
     """Whether it is the step of what a program calls its environment."""
-    if not isinstance(call.func, ast.Attribute) or call.func.attr != "step":
+    match call.func:
+        case ast.Attribute(value=holder, attr="step"):
+            return _ENVIRONMENT.fullmatch(dotted(holder)) is not None
+    return False
+
+
+def metric_updated(source: Source, call: ast.Call) -> str:
+    """``keras`` or ``mxnet`` for a call that updates a metric of that framework's; '' for any other."""
+    holder: ast.expr = call.func
+    if isinstance(holder, ast.Attribute) and holder.attr in METRIC_UPDATES:
+        holder = holder.value
+    path = dotted(holder)
+    stmts = source.every(ast.stmt) if path else []
+    made = [value for stmt in stmts for target, value in assigned(stmt) if dotted(target) == path]
+    names = [full_name(source, one.func, one) if isinstance(one, ast.Call) else "" for one in made]
+    if names and all(map(_KERAS.fullmatch, names)):
+        return "keras"
+    return "mxnet" if names and holder is not call.func and all(map(_MXNET.fullmatch, names)) else ""
+
+
+def is_used(source: Source, node: ast.expr) -> bool:
+    """Whether code that names a list or an attribute does more than add to it, or show it to people."""
+    if only_reports(source.statement_of(node)):
         return False
-    holder = dotted(call.func.value).rpartition(".")[2].lower()
-    return (
-        holder in ("env", "envs", "environment")
-        or holder.startswith("env_")
-        or holder.endswith(("_env", "_envs"))
-    )
-
-
-def is_only_kept(source: Source, node: ast.expr) -> bool:
-    """Whether the code only adds to what it names: ``losses.append(x)``, ``log["loss"].append(x)``."""
     while isinstance(part := source.parents.get(node), ast.Subscript) and part.value is node:
-        if isinstance(part.ctx, ast.Store):
-            return not isinstance(source.parents.get(part), ast.AugAssign)
+        if isinstance(part.ctx, ast.Store):  # ``log["loss"] = x``
+            return isinstance(source.parents.get(part), ast.AugAssign)
         node = part
-    method = source.parents.get(node)
-    call = source.parents.get(method) if isinstance(method, ast.Attribute) else None
-    return (
-        isinstance(method, ast.Attribute)
-        and method.attr in KEEPING
-        and isinstance(call, ast.Call)
-        and call.func is method
-        and isinstance(source.parents.get(call), ast.Expr)
-    )
-
-
-def is_looked_at(source: Source, node: ast.expr) -> bool:
-    """Whether it is read by a statement that tells people something."""
-    return tells(source.statement_of(node))
+    match source.statement_of(node):
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=holder, attr=name))) if holder is node:
+            return name not in KEEPING
+    return True

@@ -7,92 +7,75 @@ import math
 import re
 
 from app.fixes.code.change import Change
+from app.fixes.code.device_notation import blocks_around
 from app.fixes.code.names import bound_in, called
 from app.fixes.code.parsed_source import Loop, Source
 from app.fixes.situation import Situation
 from app.judgments.evidence import HostReadEvidence
 
-OFTEN, SELDOM = 10, 100
+_OFTEN, _SELDOM = 10, 100
 _SHORT = 200
 """Rounds of a loop for which every hundredth is too few."""
 _DECIDES = re.compile(r"(?:^|_)(?:if|every|when|only|unless|due|should)(?:_|$)")
 """In the name of what decides when: ``record_if``, ``every_n_steps``."""
 
 
-def condition(source: Source, loop: Loop, change: Change, seen: float = math.inf) -> tuple[str, int] | None:
+def condition(situation: Situation, loop: Loop, change: Change) -> tuple[str, int] | None:
     """The code of the condition, and every how many rounds it holds; None where there is nothing to count by.
 
-    Nor in a loop of no more rounds than that: it would hold in the first only. Makes an index by `enumerate`
-    where the loop has none. `seen` is how many rounds the run made at most.
+    Nor in a loop of no more rounds than that, by its text or by the run: it would hold in the first only.
+    Makes an index by `enumerate` where the loop has none.
     """
-    rounds = min(_rounds(loop), seen)
-    if rounds <= OFTEN:
-        return None
-    every = OFTEN if rounds <= _SHORT else SELDOM
-    index = _counter(loop) if isinstance(loop, ast.While) else _own_index(loop)
-    if index is None and isinstance(loop, ast.For):
-        index = _enumerated(source, loop, change)
+    rounds = min(_rounds(loop), _seen(situation))
+    every = _OFTEN if rounds <= _SHORT else _SELDOM
+    index = (_own_index(loop) or _enumerated(situation.source, loop, change)) if rounds > _OFTEN else None
     return (f"{index} % {every} == 0", every) if index else None
 
 
-def seen(situation: Situation) -> float:
-    """How often the run did what the finding tells: no loop around it went round more often."""
-    counts = [hop.count for hop in situation.hops if hop.kind == "pull"]
-    waits = situation.evidence(HostReadEvidence).count
-    known = [count for count in (*counts, waits) if count is not None]
-    return max(known, default=math.inf) if None not in counts else math.inf
+def step_loop(situation: Situation, stmt: ast.stmt, reads: int) -> Loop | None:
+    """The loop around a statement whose rounds are steps, by how often the host reads in each of them.
 
-
-def step_loop(situation: Situation, stmt: ast.stmt, takes: int) -> Loop | None:
-    """The loop around a statement whose rounds are steps, by how often it takes values in each of them.
-
-    A loop within a step, over variables or devices, takes more of them than the statement has `takes` for: to
-    leave rounds of that out would tell only of the first, in each step still. None where it is the only one.
+    A loop within a step, over variables or devices, reads more of them than the statement has `reads` for: to
+    leave rounds of that out would show only the first, in each step still. None where it is the only one.
     """
     source = situation.source
     loop = source.loop_of(stmt)
-    in_step = sum(hop.each or 0 for hop in situation.hops if hop.kind == "pull")
-    if loop is None or in_step < max(1, takes) + 0.5:
+    in_step = sum(hop.each or 0 for hop in situation.reads)
+    if loop is None or in_step < max(1, reads) + 0.5:
         return loop
-    return source.loop_of(loop) if takes else None
+    return source.loop_of(loop) if reads else None
 
 
 def thinned(source: Source, stmt: ast.stmt, loop: Loop) -> bool:
     """Whether an `if`, a `continue` above it or a block such as ``record_if`` leaves rounds out already."""
-    if has_condition(source, stmt, loop):
-        return True
-    skipped = [
-        one
-        for one in ast.walk(loop)
-        if isinstance(one, ast.If) and one.lineno < stmt.lineno
-        if any(isinstance(part, ast.Continue) for part in one.body)
-    ]
-    counted = (
-        part
-        for one in source.ancestors(stmt)
-        if isinstance(one, ast.If)
-        for part in ast.walk(one.test)
-        if isinstance(part, ast.Mod)
+    around = list(source.ancestors(stmt))
+    tests = [one.test for one in around if isinstance(one, ast.If)]
+    above = [one for one in ast.walk(loop) if isinstance(one, ast.If) and one.lineno < stmt.lineno]
+    return (
+        any(isinstance(one, ast.If) for one in around[: around.index(loop)])
+        or any(isinstance(part, ast.Continue) for one in above for part in one.body)
+        or any(isinstance(part, ast.Mod) for test in tests for part in ast.walk(test))
+        or any(
+            _DECIDES.search(called(item.context_expr))
+            for block in blocks_around(source, stmt)
+            for item in block.items
+        )
     )
-    blocks = (one for one in source.ancestors(stmt) if isinstance(one, ast.With))
-    opened = (called(item.context_expr) for block in blocks for item in block.items)
-    return bool(skipped) or any(counted) or any(map(_DECIDES.search, opened))
 
 
-def has_condition(source: Source, node: ast.AST, loop: Loop) -> bool:
-    """Whether the node is run in some rounds of the loop only, by an `if` inside it."""
-    child = node
-    for parent in source.ancestors(node):
-        if parent is loop:
-            return False
-        if isinstance(parent, ast.If) and child is not parent.test:
-            return True
-        child = parent
-    return False
+def _seen(situation: Situation) -> float:
+    """How often the run did what the finding is about: no loop around it went round more often."""
+    counts = [hop.count for hop in situation.reads]
+    waits = situation.evidence(HostReadEvidence).count
+    known = (count for count in (*counts, waits) if count is not None)
+    return math.inf if None in counts else max(known, default=math.inf)
 
 
 def _own_index(loop: Loop) -> str | None:
+    """The name that counts the rounds of a loop; None where none does."""
     match loop:
+        case ast.While(body=body):
+            return next(filter(None, map(_counted, body)), None)
         case ast.For(target=ast.Name(id=name), iter=call) if called(call) in ("range", "trange"):
             pass
         case ast.For(target=ast.Tuple(elts=[ast.Name(id=name), *_]), iter=call) if _counts(call):
@@ -102,34 +85,34 @@ def _own_index(loop: Loop) -> str | None:
     return None if name == "_" or any(name in bound_in(one) for one in loop.body) else name
 
 
+def _counted(stmt: ast.stmt) -> str:
+    """The name that ``step += 1`` counts; '' for other statements."""
+    match stmt:
+        case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=ast.Constant(value=1)):
+            return name
+    return ""
+
+
 def _counts(call: ast.expr) -> bool:
     """Whether the items come with their numbers: ``enumerate(data)``, ``tqdm(enumerate(data))``."""
-    if isinstance(call, ast.Call) and called(call) == "tqdm" and call.args:
-        call = call.args[0]
+    match call:
+        case ast.Call(args=[items, *_]) if called(call) == "tqdm":
+            return called(items) == "enumerate"
     return called(call) == "enumerate"
 
 
-def _counter(loop: ast.While) -> str | None:
-    for stmt in loop.body:
-        match stmt:
-            case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=ast.Constant(value=1)):
-                return name
-    return None
-
-
-def _enumerated(source: Source, loop: ast.For, change: Change) -> str | None:
-    target, name = source.code(loop.target), source.free_name("step", "index")
-    if _counts(loop.iter):
+def _enumerated(source: Source, loop: Loop, change: Change) -> str | None:
+    """Have a loop count its rounds; None where it cannot."""
+    if not isinstance(loop, ast.For) or _counts(loop.iter):
         return None
+    target, name = source.code(loop.target), source.free_name("step", "index")
     if target == "_" and called(loop.iter) == "range":
         change.replace(loop.target, name)
         return name
     if isinstance(loop.target, ast.Tuple) and not target.startswith("("):
         target = f"({target})"
-    start, end = source.span(loop.iter)
     change.replace(loop.target, f"{name}, {target}")
-    change.insert(start, "enumerate(")
-    change.insert(end, ")")
+    change.replace(loop.iter, f"enumerate({source.code(loop.iter)})")
     return name
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.diagnosis.cause import Cause
-from app.diagnosis.causes.bounce import direct_paths
+from app.diagnosis.causes.bounce.direct_paths import direct_path
 from app.diagnosis.causes.bounce.evidence import Evidence
 from app.diagnosis.dialects import function_scopes
 from app.fixes.situation import Draft, Situation
@@ -49,7 +49,7 @@ def _at_one_statement(evidence: Evidence) -> bool:
 def fix(situation: Situation) -> Draft | None:
     """The straight way; None for a note that needs no change."""
     noted = situation.finding.severity == INFO and situation.finding.fix is None
-    return None if noted else direct_paths.bounce(situation)
+    return None if noted else direct_path(situation)
 
 
 CAUSE = Cause(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from app.fixes.code.change import Change
-from app.fixes.code.device_notation import alone, tensorflow, tf_device
+from app.fixes.code.device_notation import tensorflow, tf_device
 from app.fixes.code.names import called, dotted, value_of
 from app.fixes.situation import Draft, Situation
 from app.judgments.evidence import TransferEvidence
@@ -34,31 +34,28 @@ def prefetched(situation: Situation) -> Draft | None:
 
 
 def _pipeline(situation: Situation, loop: ast.For) -> Draft | None:
-    """The input pipeline that the loop goes over, told to prepare ahead, if it is not already."""
+    """The input pipeline that the loop goes over prepares ahead, if it does not already."""
     source, over = situation.source, loop.iter
     while isinstance(over, ast.Call) and called(over) in ("enumerate", "tqdm", "iter") and over.args:
         over = over.args[0]
     value = value_of(source, over.id, loop) if isinstance(over, ast.Name) else over
-    if not isinstance(value, ast.Call):
+    if not isinstance(value, ast.Call) or (tf := tensorflow(source, value)) is None:
         return None
-    tf = tensorflow(source, value)
+    paths = [dotted(part) for part in ast.walk(value)]
     names = {part.attr for part in ast.walk(value) if isinstance(part, ast.Attribute)}
-    if tf is None or not any(dotted(part).startswith(f"{tf}.data.") for part in ast.walk(value)):
+    if names & _AHEAD or not any(path.startswith(f"{tf}.data.") for path in paths):
         return None
-    if names & _AHEAD:
-        return None
-    change = Change(source)
-    device = alone([hop.dst for hop in situation.hops])
+    change, device = Change(source), situation.dst
     argument = tf_device(source, value, device) if device else None
-    end = source.span(value)[1]
     if argument is not None and "gpu" in argument.lower():
-        change.insert(end, f".apply({tf}.data.experimental.prefetch_to_device({argument}))")
+        added = f".apply({tf}.data.experimental.prefetch_to_device({argument}))"
         words = (
             f"Has elements prepared ahead and delivered on {device}; it has to be the pipeline's last step."
         )
     else:
-        change.insert(end, f".prefetch({tf}.data.AUTOTUNE)")
+        added = f".prefetch({tf}.data.AUTOTUNE)"
         words = (
             "Has elements prepared while a step runs; they are still copied to the device when they are used."
         )
-    return situation.draft(words, change.text())
+    change.insert(source.span(value)[1], added)
+    return situation.draft(words, change)

@@ -5,17 +5,16 @@ from __future__ import annotations
 import dataclasses
 
 from app.diagnosis.cause import Cause, blamed_op, of_line
-from app.diagnosis.causes.default_device import missing_scopes
-from app.diagnosis.causes.default_device.creation_contexts import default_context
+from app.diagnosis.causes.default_device.creation_contexts import creation_context
 from app.diagnosis.causes.default_device.evidence import Evidence
+from app.diagnosis.causes.default_device.missing_scopes import missing_scope
 from app.diagnosis.causes.default_device.rules import severity_of, with_origin
 from app.diagnosis.dialects import function_scopes
 from app.diagnosis.wording.scope_openers import consumer_scope, producer_scope
 from app.diagnosis.wording.transfer_words import TransferWords, destination
 from app.facts.devices import default_device, in_order, is_gpu, is_host
-from app.fixes.code.device_notation import alone
-from app.fixes.code.parsed_source import first_line, is_compound
-from app.fixes.scopes.distribution_strategies import has_strategy
+from app.fixes.code.parsed_source import is_compound
+from app.fixes.scopes.framework_placement import has_strategy
 from app.fixes.situation import Draft, Situation
 from app.judgments.severity import WARNING
 from app.views.naming import each, flat, one, some_of, told
@@ -121,8 +120,8 @@ def fix(situation: Situation) -> Draft | None:
     if situation.evidence(Evidence).cut_on_host:
         return None
     if situation.framework == "mxnet":
-        return default_context(situation)
-    return missing_scopes.default_device(situation)
+        return creation_context(situation)
+    return missing_scope(situation)
 
 
 def line_advice(situation: Situation, said: str) -> str | None:
@@ -134,12 +133,12 @@ def line_advice(situation: Situation, said: str) -> str | None:
     if said == PUT_BESIDE_INPUTS and made and len(used_on) == 1 and situation.framework == "tensorflow":
         return f"Make it in the device scope of {used_on[0]}, which uses it."
     default = default_device(situation.devices, "")
-    device = alone([hop.src for hop in situation.hops])
+    device = situation.src
     stmt = next((one for one in situation.statements if not is_compound(one)), None)
     if said != PUT_BESIDE_INPUTS or stmt is None or device in (None, default):
         return said
-    lines = first_line(stmt), stmt.end_lineno or 0
-    if situation.framework != "tensorflow" or default not in situation.ran.homes(situation.file, *lines):
+    homes = situation.ran.homes(situation.sites(stmt))
+    if situation.framework != "tensorflow" or default not in homes:
         return said
     if has_strategy(situation):
         return None  # which keeps its variables where it means to

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.diagnosis.causes.gradient_outside_scope.evidence import Evidence
 from app.fixes.code.device_notation import alone
 from app.fixes.scopes.device_scopes import scoped
-from app.fixes.scopes.keras_fit import trains_a_model
+from app.fixes.scopes.framework_placement import trains_a_model
 from app.fixes.situation import Draft, Situation
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from app.diagnosis.causes.host_sync.blocking_options import of_clipping
-from app.diagnosis.causes.host_sync.library_calls import of_fit, of_library
+from app.diagnosis.causes.host_sync.library_calls import of_library, of_library_loop, taken_by_mxnet
 from app.facts.devices import in_order
-from app.fixes.clocks.measurements import for_timing
+from app.fixes.clocks.measurements import clock_after, only_waits
 from app.fixes.code.device_notation import arrays, tensorflow
-from app.fixes.flow.metric_updates import of_metric, taken_by_mxnet
 from app.fixes.flow.value_flow import uses
 from app.fixes.flow.value_roles import Role, Use
 from app.fixes.situation import Situation
@@ -42,16 +40,28 @@ _SENTENCES = {
 
 def line_advice(situation: Situation, said: str) -> str | None:
     """What to do in place of `said`, the advice for any value that is taken; None where nothing fits."""
-    for known in (for_timing, of_library):
-        if (found := known(situation)) is not None:
-            return found
+    if (found := _for_timing(situation) or of_library(situation)) is not None:
+        return found
     return _by_use(situation) if said == EITHER else said
 
 
+def _for_timing(situation: Situation) -> str | None:
+    """What to do about a wait that a measurement needs; None where none is seen to."""
+    clock, waits = clock_after(situation), only_waits(situation)
+    if clock is None or not (waits or (clock.each and not clock.own)):
+        return None
+    said = (
+        f"{clock.name} at {clock.site} takes the time after it: what is not waited for until then would not"
+        " be in that time."
+    )
+    if waits:
+        return f"{said} Wait only while you measure, and time several steps between two waits."
+    return f"{said} Take the value every so many steps, and there the time of all of them together."
+
+
 def _by_use(situation: Situation) -> str:
-    for known in (of_fit, of_metric, of_clipping):
-        if (said := known(situation)) is not None:
-            return said
+    if (known := of_library_loop(situation)) is not None:
+        return known
     found = sorted(uses(situation), key=lambda use: list(Role).index(use.role))
     if all(use.role in (Role.KEPT, Role.UNKNOWN) for use in found) and (said := _of_several(situation)):
         return said

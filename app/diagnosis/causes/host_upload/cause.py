@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from app.diagnosis.cause import Cause, of_line
-from app.diagnosis.causes.host_upload.returned_data import taken_before
+from app.diagnosis.causes.host_upload.returned_data import read_before
 from app.diagnosis.rules.placements import both_named
 from app.diagnosis.wording.scope_openers import consumer_scope
 from app.diagnosis.wording.transfer_costs import Telling, told_at, waited
@@ -89,7 +89,7 @@ def advice(evidence: Evidence) -> str | None:
 
 def line_advice(situation: Situation, said: str) -> str | None:
     """To hand the tensor itself on, of data that was taken from one."""
-    taken = taken_before(situation)
+    taken = read_before(situation)
     if taken is None:
         return said
     return (

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from app.diagnosis.cause import Cause, of_line
-from app.diagnosis.causes.missing_device import nearest_device
 from app.diagnosis.causes.missing_device.evidence import Evidence
+from app.diagnosis.causes.missing_device.nearest_device import named_at, nearest_device
 from app.diagnosis.wording.scope_openers import opened
 from app.facts.devices import in_order, parse
 from app.facts.placement import BOUNDARY
@@ -163,9 +163,9 @@ CAUSE = Cause(
     summary="The code at {at} asks for {missing}, which does not exist here; it ran on {ran_on}",
     because=because,
     advice=advice,
-    line_advice=nearest_device.named_at,
+    line_advice=named_at,
     detect=lambda run: absent_findings(run.tables, run.hops) if run.launched else [],
     act=of_line,
-    fix=nearest_device.missing_device,
+    fix=nearest_device,
     with_lines=with_scope,
 )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.diagnosis.cause import Cause, of_line
-from app.diagnosis.causes.reduce_on_host import gradient_exchange
 from app.diagnosis.causes.reduce_on_host.evidence import Evidence
+from app.diagnosis.causes.reduce_on_host.gradient_exchange import summed_on_devices
 from app.diagnosis.rules.reductions import built_from_ops, exchanged, exchanging, sums_gradients_on_host
 from app.diagnosis.wording.exchanges import among, exchange, exchange_summary
 from app.diagnosis.wording.scope_openers import consumer_scope
@@ -104,5 +104,5 @@ CAUSE = Cause(
     because=because,
     advice=advice,
     act=of_line,
-    fix=gradient_exchange.reduce_on_host,
+    fix=summed_on_devices,
 )

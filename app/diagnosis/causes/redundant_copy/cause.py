@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Sequence
 
 from app.diagnosis.cause import Cause
-from app.diagnosis.causes.redundant_copy import needless_copies
 from app.diagnosis.causes.redundant_copy.evidence import Evidence
+from app.diagnosis.causes.redundant_copy.needless_copies import needless_copy
 from app.diagnosis.rules.placements import runs_away_from_forward_op
 from app.diagnosis.rules.repeated_copies import call_of, copied_again, sent_again
 from app.diagnosis.wording.scope_openers import consumer_scope, producer_scope
@@ -105,7 +105,7 @@ CAUSE = Cause(
     summary=summary,
     because=because,
     advice=advice,
-    fix=needless_copies.redundant_copy,
+    fix=needless_copy,
     severity_of=severity_of,
     evidence_of=evidence_of,
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 from app.diagnosis.cause import Cause
 from app.diagnosis.causes.replica_drift.evidence import Evidence, Steps, Updates
-from app.diagnosis.causes.replica_drift.trainer_exchange import replica_drift
+from app.diagnosis.causes.replica_drift.trainer_exchange import exchanging
 from app.facts.devices import in_order
 from app.facts.tables import Tables
 from app.judgments.finding import Finding
@@ -197,5 +197,5 @@ CAUSE = Cause(
         " the same gradients."
     ),
     detect=lambda run: drift_findings(run.tables),
-    fix=replica_drift,
+    fix=exchanging,
 )

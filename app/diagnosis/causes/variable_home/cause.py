@@ -7,7 +7,11 @@ from collections.abc import Sequence
 
 from app.diagnosis.cause import Cause
 from app.diagnosis.causes.variable_home.changes import along
-from app.diagnosis.causes.variable_home.created_variables import PUT_WHERE_READ, of_home, variable_home
+from app.diagnosis.causes.variable_home.created_variables import (
+    PUT_WHERE_READ,
+    created_where_read,
+    home_advice,
+)
 from app.diagnosis.causes.variable_home.evidence import Evidence
 from app.diagnosis.causes.variable_home.rules import severity_of, with_creation
 from app.diagnosis.wording.scope_openers import consumer_scope
@@ -140,8 +144,8 @@ CAUSE = Cause(
     advice=advice,
     # Rows of one variable and the whole of another are mended apart.
     act=lambda hop: ("rows",) if hop.producer_op == "ResourceGather" else (),
-    line_advice=of_home,
-    fix=variable_home,
+    line_advice=home_advice,
+    fix=created_where_read,
     severity_of=severity_of,
     with_lines=with_creation,
     evidence_of=evidence_of,

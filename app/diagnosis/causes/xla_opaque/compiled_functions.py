@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from app.diagnosis.causes.xla_opaque.evidence import Evidence
-from app.fixes.code.change import Change
+from app.fixes.code.device_notation import alone
 from app.fixes.code.names import keyword
 from app.fixes.code.parsed_source import Function, Source, first_line
 from app.fixes.situation import Draft, Situation
@@ -23,32 +23,21 @@ _SCOPES_COUNT = (
 def without_xla(situation: Situation) -> Draft | None:
     """``jit_compile=False`` where the line, the function around it, or else the only place asks for XLA."""
     source = situation.source
-    asked = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and _asks(node)]
-    around = [node for node in asked if _about(source, node, situation.line)]
-    chosen = around or asked
-    if len(chosen) != 1:
-        return None
-    change, named = Change(source), keyword(chosen[0], "jit_compile", "experimental_compile")
-    assert named is not None
-    change.replace(named.value, "False")
+    asked = {
+        call: option.value
+        for call in source.every(ast.Call)
+        if (option := keyword(call, "jit_compile", "experimental_compile")) is not None
+        if not (isinstance(option.value, ast.Constant) and option.value.value in (False, None))
+    }
+    around = [value for call, value in asked.items() if _about(source, call, situation.line)]
+    chosen = alone(around or asked.values())
     words = _SCOPES_COUNT if situation.evidence(Evidence).not_followed else _WORDS
-    return situation.draft(words, change.text())
-
-
-def _asks(call: ast.Call) -> bool:
-    named = keyword(call, "jit_compile", "experimental_compile")
-    if named is None:
-        return False
-    return not (isinstance(named.value, ast.Constant) and named.value.value in (False, None))
+    return situation.replaced(words, chosen, "False") if chosen is not None else None
 
 
 def _about(source: Source, call: ast.Call, line: int) -> bool:
     """Whether the line is in the call, or in the function that the call decorates."""
-    if call.lineno <= line <= (call.end_lineno or 0):
-        return True
-    parent = source.parents.get(call)
-    return (
-        isinstance(parent, Function)
-        and call in parent.decorator_list
-        and first_line(parent) <= line <= (parent.end_lineno or 0)
-    )
+    parent = source.parents[call]
+    if isinstance(parent, Function) and call in parent.decorator_list:
+        return first_line(parent) <= line <= (parent.end_lineno or 0)
+    return call.lineno <= line <= (call.end_lineno or 0)

@@ -79,3 +79,25 @@ def test_it_is_said_which_part_of_a_library_s_loop_takes_values() -> None:
     estimator = fit("job.estimator.fit(data, epochs=2)  #!\n", ESTIMATOR)
     assert "the estimator's train_metrics" in estimator and "MetricHandler" in estimator
     assert "metric" not in fit("model.fit(data)  #!\n", "mxnet/model.py:fit")
+
+
+CLIP = "import mxnet as mx\nfrom mxnet import gluon\nfor x in data:\n    {}  #!\n    trainer.step(1)\n"
+CHECKED = hop("host-sync", each=2.0, via="mxnet/gluon/utils.py:clip_global_norm")
+
+
+def clipped(line: str, *hops: Any) -> str:
+    known: dict[str, Any] = {"framework": "mxnet", "hops": hops or (CHECKED,), "taken_by": "asscalar"}
+    assert fixed("host-sync", CLIP.format(line), **known) is None
+    return said("host-sync", CLIP.format(line), **known) or ""
+
+
+def test_of_clipping_that_checks_the_norm_the_option_is_told() -> None:
+    """Bug: "Take the value every so many steps" was said, where the code takes none."""
+    for line in ("gluon.utils.clip_global_norm(grads, 1)", "norm = gluon.utils.clip_global_norm(grads, 1)"):
+        words = clipped(line)
+        assert "check_isfinite=False" in words and "NaN is no longer warned of" in words
+    unchecked = "gluon.utils.clip_global_norm(grads, 1, check_isfinite=False)"
+    for line in (unchecked, "self.clip_global_norm(grads, 1)"):
+        assert "check_isfinite" not in clipped(line)
+    other = hop("host-sync", each=1.0)
+    assert "check_isfinite" not in clipped("gluon.utils.clip_global_norm(grads, 1)", CHECKED, other)

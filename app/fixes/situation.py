@@ -97,7 +97,7 @@ class Situation:
     def evidence(self, kind: type[E]) -> E:
         """The finding's evidence, which is of that kind; raises TypeError for others."""
         if not isinstance(found := self.finding.evidence, kind):
-            raise TypeError(f"{self.finding.code} rests on {type(found)}")
+            raise TypeError(f"{self.finding.code} has {type(found).__name__} for evidence")
         return found
 
     @property

@@ -14,8 +14,8 @@ from app.diagnosis.wording.transfer_costs import Telling
 from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.tables import Tables
 from probes.trace.rows import Key, Location
+from tests.unit.evidence_records import evidence
 from tests.unit.fixes.fix_cases import hop
-from tests.unit.rests_on import evidence
 from tests.unit.traces import hop_fields
 
 READERS = ("cpu:1", "cpu:2")

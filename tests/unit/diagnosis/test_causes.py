@@ -12,7 +12,7 @@ from app.diagnosis.registry import SEVERITY, advice
 from app.facts.transfers.transfer import Context, Reduction, sent
 from app.store.paces import Pace
 from app.views.naming import some_of
-from tests.unit.rests_on import evidence
+from tests.unit.evidence_records import evidence
 from tests.unit.traces import hop_fields
 
 STAND_INS = Context(frozenset({"cpu:0", "cpu:1", "cpu:2"}), rounds=30)

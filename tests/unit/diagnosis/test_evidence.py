@@ -14,8 +14,8 @@ from app.diagnosis.wording.evidence_labels import LABELS
 from app.diagnosis.wording.transfer_costs import Telling
 from app.judgments.evidence import Record
 from app.judgments.finding import Finding
+from tests.unit.evidence_records import evidence
 from tests.unit.fixes.fix_cases import hop
-from tests.unit.rests_on import evidence
 
 
 def records(kind: type[Record] = Record) -> Iterator[type[Record]]:

@@ -17,7 +17,7 @@ from app.judgments.evidence import FindingEvidence
 from app.judgments.finding import Finding
 from probes.trace.rows import Key
 from tests.unit.diagnosis.test_tensor_paths import STEPS, hop, tables
-from tests.unit.rests_on import evidence
+from tests.unit.evidence_records import evidence
 
 CODE = {"train.py:11": "y = f(x)", "train.py:12": 'with tf.device("CPU:1"):'}
 

@@ -6,8 +6,8 @@ import dataclasses
 
 from app.diagnosis.causes.default_device.neighbors import advised, together
 from app.judgments.finding import Finding
+from tests.unit.evidence_records import evidence
 from tests.unit.fixes.fix_cases import hop
-from tests.unit.rests_on import evidence
 
 TEXT = """def clip(grads, limit):
     norm = norm_of([square(g) for g in grads])

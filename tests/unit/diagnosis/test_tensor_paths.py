@@ -20,7 +20,7 @@ from app.judgments.judgment import Judgment
 from app.store.paces import Pace, Paces
 from app.views import units
 from probes.trace.rows import Edge, Graph, Key, Location, Node, Process
-from tests.unit.rests_on import evidence
+from tests.unit.evidence_records import evidence
 from tests.unit.traces import hop_fields
 
 LOCATIONS = {

@@ -17,7 +17,7 @@ from app.judgments.finding import Finding
 from app.store.totals import KeyTotals
 from app.web.run import verify_words
 from probes.trace.rows import Event, Key, Location, Process, Unseen
-from tests.unit.rests_on import evidence
+from tests.unit.evidence_records import evidence
 from tests.unit.traces import hop_fields
 
 BEFORE = "a\nb\nloss = float(x)\nc\n"

@@ -13,7 +13,7 @@ from app.facts.transfers.transfer import Context, HandSum, Transfer
 from app.fixes.code.edits import applied
 from app.judgments.finding import Finding
 from probes.trace.rows import Key, Location
-from tests.unit.rests_on import evidence
+from tests.unit.evidence_records import evidence
 
 SITES = {line: Location(line, f"train.py:{line}", None, "/train.py", line, "main") for line in range(1, 30)}
 HOST = "cpu:0"

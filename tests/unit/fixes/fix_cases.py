@@ -15,7 +15,7 @@ from app.fixes.code.edits import Repair, applied
 from app.fixes.executed_ops import Ran
 from app.judgments.finding import Finding
 from app.judgments.judgment import Judgment
-from tests.unit.rests_on import evidence
+from tests.unit.evidence_records import evidence
 
 MARK = "#!"
 """Stands at the end of the finding's line, and is none of the text."""

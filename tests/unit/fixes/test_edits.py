@@ -7,8 +7,8 @@ import pytest
 from app.diagnosis.fix_choice import Program, repair
 from app.fixes.code.edits import Edit, Repair, applied, edits_between, line_after, plain_lines
 from app.judgments.finding import Finding
+from tests.unit.evidence_records import evidence
 from tests.unit.fixes.fix_cases import hop, proposed
-from tests.unit.rests_on import evidence
 
 READ = evidence("host-sync", taken_by="float")
 

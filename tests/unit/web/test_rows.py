@@ -42,9 +42,9 @@ from probes.trace.rows import Process
 from runners.catalogue import PROGRAMS
 from runners.programs.verdicts import Verdict
 from runners.runs.run import Run
+from tests.unit.evidence_records import evidence
 from tests.unit.facts.test_hops import hop, tables
 from tests.unit.reports.test_run_report import process
-from tests.unit.rests_on import evidence
 from tests.unit.traces import Trace
 
 NOW = 1_800_000_000.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 
 from app.diagnosis.cause import Cause
@@ -54,7 +55,8 @@ def _finding(
     """Of the ops of one line; `also` are lines at which the same arrays, or what was made of them, mix."""
     read = [key for key in keys if key.fields.get("outcome") != _RAISED]
     raised = [key for key in keys if key.fields.get("outcome") == _RAISED]
-    evidence = Evidence(
+    evidence = dataclasses.replace(
+        _makers(keys, tables),
         ops=_ops(keys),
         ran_on=_devices(key.fields.get("device") for key in read),
         inputs_also_on=_devices(device for key in keys for device in key.fields.get("reads") or ()),
@@ -62,14 +64,13 @@ def _finding(
         raised=_times(raised),
         bytes=sum((key.fields.get("bytes") or 0) * (key.count or 0) for key in read),
         also_at=[line for line in also if line] if also else None,
-        **_made(keys, tables),
     )
     said = " ".join(part for part in (_read(site, read), _refused(site, raised), _also(evidence)) if part)
     often = tables.rounds > 1 and _times(read) >= tables.rounds
     return Finding(CODE, ERROR, site, said, evidence, None, (), often)
 
 
-def _made(keys: Sequence[Key], tables: Tables) -> dict[str, list[str]]:
+def _makers(keys: Sequence[Key], tables: Tables) -> Evidence:
     """What made the inputs that are to blame, or else those that lie elsewhere, and at which lines.
 
     To blame are those on the host that nobody gave a context, whether the op ran with them or with others.
@@ -77,15 +78,13 @@ def _made(keys: Sequence[Key], tables: Tables) -> dict[str, list[str]]:
     makers = _without_context(keys, tables)
     if makers:
         names = [key.fields.get("without_context_op") or "?" for key in keys]
-        return {"made_on_default": list(dict.fromkeys(names)), "made_on_default_at": sorted(makers)}
+        return Evidence(made_on_default=list(dict.fromkeys(names)), made_on_default_at=sorted(makers))
     known = [key.fields for key in keys if key.fields.get("producer_op") not in _NOT_MAKERS]
     lines = [tables.site(fields.get("producer_loc")) for fields in known]
-    if not known:
-        return {}
-    return {
-        "inputs_made_by": list(dict.fromkeys(fields["producer_op"] for fields in known)),
-        "inputs_made_at": list(dict.fromkeys(line for line in lines if line)),
-    }
+    return Evidence(
+        inputs_made_by=list(dict.fromkeys(fields["producer_op"] for fields in known)) or None,
+        inputs_made_at=list(dict.fromkeys(line for line in lines if line)) if known else None,
+    )
 
 
 def _also(evidence: Evidence) -> str:

@@ -9,8 +9,8 @@ import pytest
 from app.diagnosis.fix_choice import Program, repair
 from app.facts.placement import Op
 from app.judgments.finding import Finding
+from tests.unit.evidence_records import evidence
 from tests.unit.fixes.fix_cases import DEVICES, fixed, hop
-from tests.unit.rests_on import evidence
 
 TF = "import tensorflow as tf\n"
 MX = "import mxnet as mx\n"

@@ -7,8 +7,8 @@ import pytest
 from app.diagnosis.fix_choice import Program, repair
 from app.fixes.code.edits import applied
 from app.judgments.finding import Finding
+from tests.unit.evidence_records import evidence
 from tests.unit.fixes.fix_cases import fixed, mx_fixed, of_trainer
-from tests.unit.rests_on import evidence
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from app.fixes.code.change import Overlap
 from app.fixes.code.edits import Edit, Repair, applied, edits_between
 from app.fixes.code.parsed_source import BROKEN, Source
 from app.fixes.executed_ops import Ran
-from app.fixes.scopes import host_moves
 from app.fixes.situation import Draft, Situation
 from app.judgments.finding import Finding
 from app.judgments.severity import INFO
@@ -64,9 +63,7 @@ def repair(finding: Finding, program: Program) -> Repair | None:
     try:
         situation = program.situation(finding)
         draft = make(situation) if situation is not None else None
-        if situation is None or draft is None or host_moves.leaves_gpu(situation, draft):
-            return None
-        return _checked(draft, program.text_of)
+        return _checked(draft, program.text_of) if draft is not None else None
     except (Overlap, *BROKEN):
         return None
 

@@ -8,7 +8,7 @@ import functools
 from collections.abc import Callable, Collection, Sequence
 from typing import TypeVar
 
-from app.facts.devices import default_device
+from app.facts.devices import default_device, is_gpu
 from app.facts.lines import split_site
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import TINY
@@ -125,6 +125,13 @@ class Situation:
         """The one device other than the default one from which the host reads; None for others."""
         found = alone([hop.src for hop in self.reads])
         return None if found == default_device(self.devices, "") else found
+
+    def leaves_gpu(self, device: str) -> bool:
+        """Whether what goes to a device would run on the host of a run with GPUs.
+
+        What that saves in transfers it loses many times over.
+        """
+        return device == "cpu:0" and any(map(is_gpu, self.devices))
 
     def draft(self, words: str, change: Change | str) -> Draft:
         """A fix in the file."""

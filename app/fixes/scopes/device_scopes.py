@@ -29,8 +29,10 @@ _LEAVES = ast.Yield | ast.YieldFrom | ast.Await
 
 
 def device_header(situation: Situation, stmt: ast.stmt, device: str) -> str | None:
-    """``tf.device(..)`` for a device at a statement; None where none can be."""
+    """``tf.device(..)`` for a device at a statement; None where none can be, or it is no place for it."""
     source = situation.source
+    if situation.leaves_gpu(device):
+        return None
     argument = _own_expression(situation, stmt, device) or tf_device(source, stmt, device)
     tf = tensorflow(source, stmt)
     return f"{tf}.device({argument})" if tf and argument else None

@@ -38,7 +38,8 @@ def _on_the_way(situation: Situation) -> Draft | None:
     if len(moves) != 1 or not all(lines):
         return None
     there = moves[0].args[0]
-    if not all(_known_at(source, there, call, moves[0]) for call in created):
+    known = all(_known_at(source, there, call, moves[0]) for call in created)
+    if not known or situation.leaves_gpu(context_named(there) or ""):
         return None
     change = Change(source)
     for call in created:
@@ -55,7 +56,7 @@ def _where_used(situation: Situation) -> Draft | None:
     source, device = situation.source, wanted_device(situation)
     for stmt in situation.statements:
         calls = creators(source, stmt)
-        if device is None or is_compound(stmt) or len(calls) != 1:
+        if device is None or situation.leaves_gpu(device) or is_compound(stmt) or len(calls) != 1:
             continue
         context = mx_context(source, stmt, device)
         match stmt:

@@ -22,6 +22,8 @@ def kept(situation: Situation, stmt: ast.stmt) -> Draft | None:
     found = host_reads(situation, stmt)
     if situation.source.loop_of(stmt) is None or len(found) != 1:
         return None
+    if situation.leaves_gpu(situation.read_from or ""):
+        return None
     node = found[0].node
     match stmt:
         case ast.Expr(

@@ -19,7 +19,7 @@ def nearest_device(situation: Situation) -> Draft | None:
         return None
     there = _nearest(missing, situation) or alone(each(situation.evidence(Evidence).ran_on))
     named = _naming(situation, missing)
-    if there is None or named is None:
+    if there is None or named is None or situation.leaves_gpu(there):
         return None
     code = source.code(named)
     text = code.replace(missing.rpartition(":")[2], there.rpartition(":")[2])

@@ -90,6 +90,7 @@ def _finding(
     ops = [hop.op for row, hop in shares.items() if row not in last_rows]
     rests_on = [hop.cause.evidence for hop in part]
     returned = last.op == "_Retval"
+    made_again = first.kind == "pull" and last.kind != "upload"
     evidence = Evidence(
         stations=list(chains[0].stations),
         lines=[hops[row].site for row in chains[0].rows],
@@ -102,15 +103,10 @@ def _finding(
         own_op=next((one.own_op for one in rests_on if one.own_op), None),
         ways=[list(stations) for stations in ways] if len(ways) > 1 else None,
         gradients_back_at=list(dict.fromkeys(hop.site for hop in back.values())) or None,
-        tensor_again_at=(last.producer_site or None)
-        if first.kind == "pull" and last.kind != "upload"
-        else None,
+        tensor_again_at=(last.producer_site or None) if made_again else None,
         result_of_a_call=returned or None,
         called_on=next((one.called_on for one in rests_on if one.called_on), None) if returned else None,
-        scopes=list(
-            dict.fromkeys(flat([part for one in rests_on for part in (one.scope, one.producer_scope)]))
-        )
-        or None,
+        scopes=flat([scope for one in rests_on for scope in (one.scope, one.producer_scope)]) or None,
     )
     recurs = bool(telling.recurring(part))
     # Nor is it a warning where nobody knows how much goes there and back.

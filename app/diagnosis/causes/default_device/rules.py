@@ -39,41 +39,26 @@ def default_placed(transfer: Transfer) -> Evidence | None:
 
 def result_by_default(transfer: Transfer) -> Evidence | None:
     """What a function returns passes the default device: by an Identity of TensorFlow's own, nobody's op."""
-    if not transfer.facts.get("result") or transfer.requested:
+    result, default = transfer.facts.get("result"), transfer.default
+    if not result or transfer.requested or transfer.src == transfer.dst:
         return None
-    at_home = transfer.dst == transfer.default == transfer.text("assigned") and transfer.src != transfer.dst
-    return (
-        Evidence(
-            default_device=transfer.default,
-            result_of_a_call=True,
-            result_of=_branch_or_loop(transfer.facts["result"]),
-            called_on=transfer.called_on or None,
-        )
-        if at_home
-        else None
-    )
+    known = Evidence(default_device=default, called_on=transfer.called_on or None)
+    return _of_call(known, result) if transfer.dst == default == transfer.text("assigned") else None
 
 
 def result_handed_on(transfer: Transfer) -> Evidence | None:
     """And goes on from there, to the op that takes it or to be returned in its turn."""
-    if not transfer.facts.get("producer_result") or transfer.producer_requested:
+    result, default = transfer.facts.get("producer_result"), transfer.producer_default
+    if not result or transfer.producer_requested or not transfer.src == default != transfer.dst:
         return None
-    default = transfer.producer_default
-    return (
-        Evidence(
-            producer_default_device=default,
-            result_of_a_call=True,
-            result_of=_branch_or_loop(transfer.facts["producer_result"]),
-            called_on=transfer.producer_called_on or None,
-        )
-        if transfer.src == default != transfer.dst
-        else None
-    )
+    known = Evidence(producer_default_device=default, called_on=transfer.producer_called_on or None)
+    return _of_call(known, result)
 
 
-def _branch_or_loop(of: object) -> str | None:
-    """What returns it, where that is no function that the code calls."""
-    return of if isinstance(of, str) else None
+def _of_call(evidence: Evidence, of: object) -> Evidence:
+    """The result of a function that the code calls, or of a branch or loop, which is none to the code."""
+    result_of = of if isinstance(of, str) else None
+    return dataclasses.replace(evidence, result_of_a_call=True, result_of=result_of)
 
 
 def default_producer(transfer: Transfer) -> Evidence | None:

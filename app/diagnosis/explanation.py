@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from app.diagnosis.causes.default_device import neighbors
-from app.diagnosis.fix_choice import Program, advised, repair
+from app.diagnosis.fix_choice import Recorded, advised, repair
 from app.diagnosis.proof import Proof, proof
 from app.diagnosis.registry import because
 from app.facts.excerpt import Excerpt, excerpt
@@ -50,7 +50,7 @@ class Explained:
 
 def explained(findings: Sequence[Finding], tables: Tables, hops: Sequence[Hop]) -> list[Explained]:
     """Each finding with what stands beside it, in their order."""
-    program = Program(
+    recorded = Recorded(
         hops,
         tables.text_of,
         next((process.framework for process in tables.processes if process.framework), ""),
@@ -60,7 +60,7 @@ def explained(findings: Sequence[Finding], tables: Tables, hops: Sequence[Hop]) 
     )
     texts = functools.cache(lambda path: _shown(tables, path))
     return [
-        _explained(finding, program, texts) for finding in neighbors.together(findings, hops, tables.text_of)
+        _explained(finding, recorded, texts) for finding in neighbors.together(findings, hops, tables.text_of)
     ]
 
 
@@ -70,7 +70,9 @@ def _shown(tables: Tables, path: str) -> list[str] | None:
     return None if text is None else shown_lines(text)
 
 
-def _explained(finding: Finding, program: Program, lines_of: Callable[[str], list[str] | None]) -> Explained:
+def _explained(
+    finding: Finding, recorded: Recorded, lines_of: Callable[[str], list[str] | None]
+) -> Explained:
     place = split_site(finding.site)
     lines = excerpt(finding.site, lines_of(place[0]) if place else None)
 
@@ -79,8 +81,8 @@ def _explained(finding: Finding, program: Program, lines_of: Callable[[str], lis
         text = lines_of(at[0]) if at else None
         return text[at[1] - 1].strip() if at and text and 1 <= at[1] <= len(text) else ""
 
-    made = repair(finding, program)
-    words = made.words if made else neighbors.advised(finding, advised(finding, program))
+    made = repair(finding, recorded)
+    words = made.words if made else neighbors.advised(finding, advised(finding, recorded))
     finding = dataclasses.replace(finding, fix=words)
-    change = "\n".join(shown_lines(made.code(program.text_of))) if made else ""
-    return Explained(finding, because(finding), lines, made, change, proof(finding, program.hops, code_of))
+    change = "\n".join(shown_lines(made.code(recorded.text_of))) if made else ""
+    return Explained(finding, because(finding), lines, made, change, proof(finding, recorded.hops, code_of))

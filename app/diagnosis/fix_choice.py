@@ -19,18 +19,20 @@ from app.judgments.severity import INFO
 
 
 @dataclasses.dataclass(frozen=True)
-class Program:
-    """What is known of a run's program, whose text is to be changed."""
+class Recorded:
+    """What fixes know of a run."""
 
     hops: Sequence[Hop]
-    """The run's hop table, in which rows of findings point."""
+    """Its hop table, in which the rows of findings point."""
     text_of: Callable[[str], str | None]
-    """The text of a file by its name in sites, as it was (white space and all)."""
+    """The text of a file by its name in sites, as it was, white space and all."""
     framework: str
+    """``tensorflow`` or ``mxnet``."""
     devices: Sequence[str]
     ran: Ran = dataclasses.field(default_factory=Ran)
+    """What ran at its lines."""
     files: Sequence[str] = ()
-    """Names of the files that have lines in the run."""
+    """Names of files that have lines in it."""
 
     def situation(self, finding: Finding) -> Situation | None:
         """What a fix is made from; None without a line, its text or its framework. Raises one of `BROKEN`."""
@@ -38,21 +40,23 @@ class Program:
         text = self.text_of(place[0]) if place is not None else None
         if place is None or text is None or self.framework not in BY_NAME:
             return None
+        rows = set(finding.hops)
         return Situation(
             finding,
-            [self.hops[row] for row in finding.hops if 0 <= row < len(self.hops)],
-            *place,
-            Source(text),
-            self.framework,
-            self.devices,
-            self.ran,
-            [hop for row, hop in enumerate(self.hops) if row not in finding.hops],
-            self.text_of,
-            self.files,
+            hops=[self.hops[row] for row in finding.hops if 0 <= row < len(self.hops)],
+            file=place[0],
+            line=place[1],
+            source=Source(text),
+            framework=self.framework,
+            devices=self.devices,
+            ran=self.ran,
+            others=[hop for row, hop in enumerate(self.hops) if row not in rows],
+            text_of=self.text_of,
+            files=self.files,
         )
 
 
-def repair(finding: Finding, program: Program) -> Repair | None:
+def repair(finding: Finding, recorded: Recorded) -> Repair | None:
     """The change that an expert would make at the finding's line; None where the text decides for none.
 
     The changed text always parses.
@@ -61,14 +65,14 @@ def repair(finding: Finding, program: Program) -> Repair | None:
     if make is None or (finding.severity == INFO and not finding.recurs):
         return None
     try:
-        situation = program.situation(finding)
+        situation = recorded.situation(finding)
         draft = make(situation) if situation is not None else None
-        return _checked(draft, program.text_of) if draft is not None else None
+        return _checked(draft, recorded.text_of) if draft is not None else None
     except (Overlap, *BROKEN):
         return None
 
 
-def advised(finding: Finding, program: Program) -> str | None:
+def advised(finding: Finding, recorded: Recorded) -> str | None:
     """The advice in words where no change is proposed, by what the finding's line does.
 
     As it is where no text decides. Causes without advice of their own may say something of each step.
@@ -76,8 +80,7 @@ def advised(finding: Finding, program: Program) -> str | None:
     if finding.fix is None and not finding.recurs:
         return None
     try:
-        situation = program.situation(finding)
-        cause = BY_CODE[finding.code]
+        situation, cause = recorded.situation(finding), BY_CODE[finding.code]
         if situation is None or (not finding.fix and cause.advice is not None):
             return finding.fix
         return cause.line_advice(situation, finding.fix or "") or None

@@ -73,14 +73,14 @@ def tf_device(source: Source, at: ast.AST, device: str) -> str | None:
         return source.code(written)
     for code in constants(source, at, lambda value: tf_named(value) == device):
         return code
-    texts = [one for one in arguments if tf_named(one)]
-    styles = Counter(
-        (found["before"], found["word"] or "", found["type"].isupper(), source.code(one)[0])
-        for one in texts
-        if (found := _LITERAL.fullmatch(ast.literal_eval(one)))
-    )
-    before, word, upper, quote = styles.most_common(1)[0][0] if styles else ("/", "", True, _quote(source))
-    return f"{quote}{before}{word}{wanted.type.upper() if upper else wanted.type}:{wanted.index}{quote}"
+    quote = "'" if source.text.count("'") > source.text.count('"') else '"'
+    texts = [source.code(one) for one in arguments if tf_named(one)] or [f"{quote}/GPU:0{quote}"]
+
+    def alike(found: re.Match[str]) -> str:
+        name = wanted.type.upper() if found["type"].isupper() else wanted.type
+        return f"{found['before']}{found['word'] or ''}{name}:{wanted.index}"
+
+    return Counter(_LITERAL.sub(alike, text) for text in texts).most_common(1)[0][0]
 
 
 def scope_for(source: Source, at: ast.AST, device: str | None) -> str | None:
@@ -203,7 +203,3 @@ def _parts(source: Source, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
 def _own(device: str) -> Device | None:
     found = parse(device)
     return found if found is not None and not found.role else None
-
-
-def _quote(source: Source) -> str:
-    return "'" if source.text.count("'") > source.text.count('"') else '"'

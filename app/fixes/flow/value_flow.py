@@ -6,9 +6,8 @@ import ast
 import dataclasses
 from collections.abc import Sequence
 
-from app.fixes.code.name_reads import loads_of
 from app.fixes.code.names import bindings, called, dotted, imported, loads_in, root_of
-from app.fixes.code.parsed_source import Function, Source, own_children
+from app.fixes.code.parsed_source import Function, Loop, Source, own_children
 from app.fixes.flow.host_reads import host_reads, is_report, only_reports, ways_of_reading
 from app.fixes.flow.value_roles import (
     KEEPING,
@@ -31,6 +30,8 @@ _CONVERTS = frozenset({"constant", "convert_to_tensor", "array"})
 """The frameworks' functions that send what Python has to a device."""
 _BY_FRAMEWORK = frozenset({"__call__", "call", "forward", "hybrid_forward", "get_config", "result"})
 """Methods that a framework calls: who gets what they return does not stand in the file."""
+_OF_STEPS = frozenset({"backward", "forward_backward", "gradient", "apply_gradients", "minimize"})
+"""Calls that a step makes once: what stands in one loop with them, and no inner one, is each step's."""
 _MOST_FUNCTIONS = 3
 """Calls that a value is followed through, into functions and out of them."""
 _MOST_PLACES = 200
@@ -241,7 +242,7 @@ class _Flow:
     def _named(self, target: ast.Name, stmt: ast.AST) -> None:
         """Follow a name from where it gets the value to where it gets another, and around the loop."""
         scope = self.source.scopes_of(stmt)[0]
-        for load in loads_of(self.source, target, stmt):
+        for load in _loads_of(self.source, target, stmt):
             if self.source.scopes_of(load)[0] is not scope:
                 self._add(Role.UNKNOWN, load)
             else:
@@ -283,3 +284,45 @@ class _Flow:
 
     def _defined(self, name: str) -> list[Function]:
         return [one for one in self.source.every(ast.stmt) if isinstance(one, Function) and one.name == name]
+
+
+def _loads_of(source: Source, target: ast.Name, stmt: ast.AST) -> list[ast.Name]:
+    """The readings that get the value which a statement gives the name `target`.
+
+    They go from there to where the name gets another value, and around the loop; what reads it once, when
+    the loop is over, is left out, unless that is a loop inside of each step.
+    """
+    loop, scope = _loop_of_steps(source, stmt), source.scopes_of(stmt)[0]
+    given = [one for one in bindings(source, target.id, stmt) if isinstance(one, ast.Name | ast.arg)]
+    again = {_place(one): one for one in given if one is not target}
+    end = (getattr(stmt, "end_lineno", 0) or 0, getattr(stmt, "end_col_offset", 0) or 0)
+    later = [place for place in again if place > end]
+    last = _end_of_statement(source, again[min(later)]) if later else None
+    own, inside = set(ast.walk(stmt)), set(ast.walk(loop or scope))
+    around = loop is not None and not any(_place(one) in again for one in inside if isinstance(one, ast.Name))
+    return [
+        load
+        for load in loads_in(scope)
+        if load.id == target.id and load in inside and load not in own
+        if (_place(load) > end and (last is None or _place(load) <= last)) or (around and _place(load) < end)
+    ]
+
+
+def _place(node: ast.Name | ast.arg) -> tuple[int, int]:
+    return node.lineno, node.col_offset
+
+
+def _loop_of_steps(source: Source, stmt: ast.AST) -> Loop | None:
+    """The innermost loop around a statement, or the one around that where it is known to be of the steps."""
+    loop = source.loop_of(stmt)
+    around = source.loop_of(loop) if loop is not None else None
+    steps = (one for one in ast.walk(around or source.tree) if called(one) in _OF_STEPS)
+    return around if around is not None and any(source.loop_of(one) is around for one in steps) else loop
+
+
+def _end_of_statement(source: Source, node: ast.Name | ast.arg) -> tuple[int, int]:
+    """Where the statement ends that gives a name its value; of others, where the name stands."""
+    stmt = source.statement_of(node)
+    if isinstance(stmt, ast.Assign | ast.AnnAssign | ast.AugAssign):
+        return stmt.end_lineno or stmt.lineno, stmt.end_col_offset or 0
+    return _place(node)

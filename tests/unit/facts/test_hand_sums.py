@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.diagnosis.causes.reduce_on_host.cause import reduce_on_host
-from app.diagnosis.fix_choice import Program, repair
+from app.diagnosis.fix_choice import Recorded, repair
 from app.diagnosis.registry import advice, because
 from app.facts.tables import Tables
 from app.facts.transfers.hand_sums import hand_sums
@@ -165,7 +165,7 @@ def test_the_scope_that_the_sum_stands_in_becomes_a_devices() -> None:
         "with tf.device('/GPU:1'):\n    a = b\n"
     )
     finding = Finding("reduce-on-host", "warning", "train.py:5", "", EVIDENCE, None, (), True)
-    found = repair(finding, Program((), {"train.py": text}.get, "tensorflow", (HOST, "gpu:0", "gpu:1")))
+    found = repair(finding, Recorded((), {"train.py": text}.get, "tensorflow", (HOST, "gpu:0", "gpu:1")))
     assert found is not None
     assert applied(text, found.edits) == text.replace("/CPU:0", "/GPU:0")
-    assert repair(finding, Program((), {"train.py": text}.get, "mxnet", (HOST, "gpu:0", "gpu:1"))) is None
+    assert repair(finding, Recorded((), {"train.py": text}.get, "mxnet", (HOST, "gpu:0", "gpu:1"))) is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.diagnosis.causes.reduce_on_host.cause import reduce_on_host
-from app.diagnosis.fix_choice import Program, repair
+from app.diagnosis.fix_choice import Recorded, repair
 from app.diagnosis.registry import advice, because
 from app.facts.tables import Tables
 from app.facts.transfers.hand_sums import hand_sums
@@ -109,6 +109,6 @@ def test_how_it_is_told() -> None:
     )
     assert "copy of the variables on each device" in (advice("reduce-on-host", evidence) or "")
     assert (
-        repair(finding, Program((), {"train.py": "a = b\n"}.get, "tensorflow", (HOST, "gpu:0", "gpu:1")))
+        repair(finding, Recorded((), {"train.py": "a = b\n"}.get, "tensorflow", (HOST, "gpu:0", "gpu:1")))
         is None
     )

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from app.diagnosis.causes.host_sync.cause import advice as of_reads
-from app.diagnosis.fix_choice import Program, advised, repair
+from app.diagnosis.fix_choice import Recorded, advised, repair
 from app.diagnosis.registry import SEVERITY, advice
 from app.facts.placement import Op
 from app.facts.transfers.hops import Hop
@@ -76,7 +76,9 @@ def proposed(
     text, finding = _marked(code, marked, len(hops), facts, severity, recurs)
     texts = {"train.py": text, **files}
     known = Ran(lambda: ran)
-    return text, repair(finding, Program((*hops, *others), texts.get, framework, devices, known, list(texts)))
+    return text, repair(
+        finding, Recorded((*hops, *others), texts.get, framework, devices, known, list(texts))
+    )
 
 
 def _marked(
@@ -107,7 +109,7 @@ def said(
     text, finding = _marked(code, marked, len(hops), facts, None, True)
     texts = {"train.py": text, **files}
     known = Ran(lambda: ran)
-    return advised(finding, Program((*hops, *others), texts.get, framework, devices, known, list(texts)))
+    return advised(finding, Recorded((*hops, *others), texts.get, framework, devices, known, list(texts)))
 
 
 def fixed(code: str, marked: str, **more: Any) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.diagnosis.fix_choice import Program, repair
+from app.diagnosis.fix_choice import Recorded, repair
 from app.fixes.code.edits import Edit, Repair, applied, edits_between, line_after, plain_lines
 from app.judgments.finding import Finding
 from tests.unit.evidence_records import evidence
@@ -71,7 +71,7 @@ def test_a_finding_without_a_line_or_a_text_has_no_fix() -> None:
             "host-sync", "warning", site, "", evidence("host-sync", taken_by="float"), None, (0,), True
         )
         text = "import tensorflow as tf\nfor i in range(9):\n    print(float(x))\n"
-        assert repair(finding, Program(pull, {"train.py": text}.get, "tensorflow", ())) is None
+        assert repair(finding, Recorded(pull, {"train.py": text}.get, "tensorflow", ())) is None
 
 
 def test_names_of_other_scripts_and_a_mark_at_the_start_are_no_hindrance() -> None:
@@ -89,7 +89,7 @@ def test_texts_that_cannot_be_parsed_have_no_fix() -> None:
         finding = Finding(
             "host-sync", "warning", "train.py:1", "", evidence("host-sync", taken_by="float"), None, (), True
         )
-        assert repair(finding, Program((), {"train.py": text}.get, "tensorflow", ())) is None
+        assert repair(finding, Recorded((), {"train.py": text}.get, "tensorflow", ())) is None
 
 
 def test_a_line_is_found_again_in_the_edited_text() -> None:

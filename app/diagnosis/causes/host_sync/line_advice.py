@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from app.diagnosis.causes.host_sync.library_calls import of_library, of_library_loop, taken_by_mxnet
 from app.facts.devices import in_order
 from app.fixes.clocks.measurements import clock_after, only_waits
@@ -81,47 +83,26 @@ def _of_several(situation: Situation) -> str:
 
 
 def _of_uses(situation: Situation, found: list[Use]) -> str:
-    first = found[0]
+    first, source = found[0], situation.source
     if first.role in (Role.KEPT, Role.UNKNOWN):
-        back = next((to for use in found if (to := _sent_back(situation, use)) is not None), None)
-        if back is not None:
-            return (
-                f"It is sent back to {back[0]} at {back[1]}: hand the tensor itself on there, or compute"
-                " with it on the device."
-            )
-    return _sentence(situation, first)
-
-
-def _sentence(situation: Situation, use: Use) -> str:
-    if use.role == Role.METRIC and situation.framework == "mxnet":
-        return taken_by_mxnet(use.by, use.site)
-    ops = _named_ops(situation)
-    return _SENTENCES.get(use.role, EITHER).format(site=use.site, by=use.by, **ops)
-
-
-def _named_ops(situation: Situation) -> dict[str, str]:
-    """How the file writes a choice by values, a limit of gradients, and a loop on the device."""
-    stmt = next(iter(situation.statements), situation.source.tree)
+        devices = {hop.src for hop in situation.hops}
+        for use, hop in itertools.product(found, situation.others):
+            sent = hop.kind == "upload" and hop.count != 0 and hop.dst in devices
+            if sent and hop.site == use.site != situation.finding.site:
+                return (
+                    f"It is sent back to {hop.dst} at {use.site}: hand the tensor itself on there, or compute"
+                    " with it on the device."
+                )
+    stmt = next(iter(situation.statements), source.tree)
+    # How the file writes a choice by values, a limit of gradients, and a loop on the device.
     if situation.framework == "mxnet":
-        where = f"{arrays(situation.source, stmt) or 'mx.nd'}.where"
-        return {"where": where, "clip": "gluon.utils.clip_global_norm(.., check_isfinite=False)", "loop": ""}
-    tf = tensorflow(situation.source, stmt) or "tf"
-    loop = f", or make the whole loop a {tf}.while_loop in one {tf}.function"
-    return {"where": f"{tf}.where", "clip": f"{tf}.clip_by_global_norm", "loop": loop}
-
-
-def _sent_back(situation: Situation, use: Use) -> tuple[str, str] | None:
-    """The device and the line where the run sent Python's data in the statement that uses the value."""
-    for hop in situation.others:
-        if (
-            hop.kind == "upload"
-            and hop.count != 0
-            and hop.site == use.site
-            and hop.dst in _taken_from(situation)
-        ):
-            return (hop.dst, use.site) if use.site != situation.finding.site else None
-    return None
-
-
-def _taken_from(situation: Situation) -> set[str]:
-    return {hop.src for hop in situation.hops}
+        if first.role == Role.METRIC:
+            return taken_by_mxnet(first.by, first.site)
+        where, loop = f"{arrays(source, stmt) or 'mx.nd'}.where", ""
+        clip = "gluon.utils.clip_global_norm(.., check_isfinite=False)"
+    else:
+        tf = tensorflow(source, stmt) or "tf"
+        where, clip = f"{tf}.where", f"{tf}.clip_by_global_norm"
+        loop = f", or make the whole loop a {tf}.while_loop in one {tf}.function"
+    words = _SENTENCES.get(first.role, EITHER)
+    return words.format(site=first.site, by=first.by, where=where, clip=clip, loop=loop)

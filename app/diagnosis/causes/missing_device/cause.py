@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from app.diagnosis.cause import Cause, of_line
+from app.diagnosis.causes.missing_device.device_texts import named_at
 from app.diagnosis.causes.missing_device.evidence import Evidence
-from app.diagnosis.causes.missing_device.nearest_device import named_at, nearest_device
 from app.diagnosis.wording.scope_openers import opened
 from app.facts.devices import in_order, parse
 from app.facts.placement import BOUNDARY
@@ -166,6 +166,5 @@ CAUSE = Cause(
     line_advice=named_at,
     detect=lambda run: absent_findings(run.tables, run.hops) if run.launched else [],
     act=of_line,
-    fix=nearest_device,
     with_lines=with_scope,
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.fix_choice import Program, repair
+from app.diagnosis.fix_choice import Recorded, repair
 from app.facts.placement import Op
 from app.judgments.finding import Finding
 from tests.unit.evidence_records import evidence
@@ -87,7 +87,7 @@ def test_a_function_whose_result_passes_the_default_device_is_called_in_a_scope(
     source = text.replace("  #!", "")
     for fix in ("Call it there.", None):
         note = Finding("bounce", "info", "train.py:3", "", evidence("bounce", said), fix, (0, 1), True)
-        assert (repair(note, Program(hops, {"train.py": source}.get, "tensorflow", DEVICES)) is None) is (
+        assert (repair(note, Recorded(hops, {"train.py": source}.get, "tensorflow", DEVICES)) is None) is (
             fix is None
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.diagnosis.fix_choice import Program, repair
+from app.diagnosis.fix_choice import Recorded, repair
 from app.fixes.code.edits import applied
 from app.judgments.finding import Finding
 from tests.unit.evidence_records import evidence
@@ -58,7 +58,7 @@ def test_a_strategy_that_sums_on_the_devices(devices: list[str], name: str) -> N
     text = f"{head}ReductionToOneDevice(\n        reduce_to_device='cpu:0'))\ns.run(f)\n"
     known = evidence("reduce-on-host", devices=devices)
     finding = Finding("reduce-on-host", "warning", "a.py:5", "", known, None, (), True)
-    found = repair(finding, Program((), {"a.py": text}.get, "tensorflow", ("cpu:0", *devices)))
+    found = repair(finding, Recorded((), {"a.py": text}.get, "tensorflow", ("cpu:0", *devices)))
     assert found is not None
     assert applied(text, found.edits) == f"{head}{name}())\ns.run(f)\n"
 

@@ -10,11 +10,13 @@ from typing import TypeVar
 
 from app.facts.devices import default_device, is_gpu
 from app.facts.lines import split_site
+from app.facts.placement import Op
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import TINY
 from app.fixes.code.change import Change
 from app.fixes.code.device_notation import alone
-from app.fixes.code.parsed_source import BROKEN, Source, first_line, header_end
+from app.fixes.code.names import called, calls_of
+from app.fixes.code.parsed_source import BROKEN, Source, first_line, header_end, is_compound
 from app.fixes.executed_ops import Ran
 from app.judgments.evidence import FindingEvidence
 from app.judgments.finding import Finding
@@ -93,6 +95,15 @@ class Situation:
     def statements(self) -> list[ast.stmt]:
         """What may be meant by the line, simple statements first."""
         return self.source.statements_at(self.line)
+
+    @property
+    def simple(self) -> list[ast.stmt]:
+        """The statements of the line that hold no others."""
+        return [stmt for stmt in self.statements if not is_compound(stmt)]
+
+    def traced(self, stmt: ast.stmt) -> list[Op]:
+        """What traced functions compute that a statement may call, by their names."""
+        return self.ran.traced({called(call) for call in calls_of(stmt)} - {""})
 
     def evidence(self, kind: type[E]) -> E:
         """The finding's evidence, which is of that kind; raises TypeError for others."""

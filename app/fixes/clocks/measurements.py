@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from app.fixes.code.names import called, calls_of, dotted, full_name, value_of
-from app.fixes.code.parsed_source import Function, Source, is_compound
+from app.fixes.code.parsed_source import Function, Source
 from app.fixes.situation import Situation
 
 WAITS = frozenset({"wait_to_read", "wait_to_write", "waitall", "sync_devices", "async_wait"})
@@ -54,7 +54,7 @@ def clock_after(situation: Situation) -> Clock | None:
 
 def only_waits(situation: Situation) -> bool:
     """Whether the line has a call that waits and reads nothing."""
-    return any(calls_of(stmt, *WAITS) for stmt in situation.statements if not is_compound(stmt))
+    return any(calls_of(stmt, *WAITS) for stmt in situation.simple)
 
 
 @dataclasses.dataclass(frozen=True)

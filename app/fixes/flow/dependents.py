@@ -9,7 +9,7 @@ from collections.abc import Callable
 from app.facts.devices import default_device
 from app.facts.placement import Op
 from app.facts.transfers.transfer import TINY
-from app.fixes.code.names import bound_in, called, calls_of, read_in
+from app.fixes.code.names import bound_in, calls_of, read_in
 from app.fixes.code.parsed_source import Function, Source, first_line, is_compound, own_children
 from app.fixes.situation import Situation
 
@@ -39,7 +39,7 @@ class _Move:
     situation: Situation
     device: str
     may: Callable[[ast.stmt], bool]
-    """Whether a statement can be in a scope."""
+    """Whether a statement can be in a scope, as none that holds others can."""
 
     def along(self, stmt: ast.stmt) -> list[ast.stmt] | None:
         every = _all(self.situation.source, stmt)
@@ -101,15 +101,14 @@ class _Move:
         sites = self.situation.sites(stmt)
         fed = self.situation.fed_from_others(sites, self.device)
         homes = self.situation.ran.homes(sites) - {self.device}
-        return not (is_compound(stmt) or fed or homes) and self.may(stmt)
+        return not (fed or homes) and self.may(stmt)
 
     def _works_elsewhere(self, stmt: ast.stmt) -> bool:
         """Whether it calls a traced function that computes on other devices than this one.
 
         A scope around the call would bring all along that asks for no device, for the sake of one argument.
         """
-        names = {called(call) for call in calls_of(stmt)} - {""}
-        return any(op.assigned != self.device for op in self.situation.ran.traced(names))
+        return any(op.assigned != self.device for op in self.situation.traced(stmt))
 
     def _updates_there(self, stmt: ast.stmt) -> bool:
         """Whether an optimizer computes on the default device with gradients for variables of the device.
@@ -122,7 +121,7 @@ class _Move:
             (hop.src, hop.dst) == (default, self.device) and (hop.bytes or 0) > TINY
             for hop in self.situation.beside(sites)
         )
-        may = calls_of(stmt, *_UPDATES) and not is_compound(stmt) and self.may(stmt)
+        may = calls_of(stmt, *_UPDATES) and self.may(stmt)
         return bool(may) and sends and self.situation.ran.homes(sites) <= {self.device, default}
 
 

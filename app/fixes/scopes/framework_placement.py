@@ -6,7 +6,6 @@ import ast
 
 from app.fixes.code.device_notation import devices_of
 from app.fixes.code.names import called
-from app.fixes.code.parsed_source import is_compound
 from app.fixes.situation import Situation
 from app.views.naming import each
 
@@ -38,8 +37,7 @@ def has_strategy(situation: Situation) -> bool:
 
 def trains_a_model(situation: Situation) -> bool:
     """Whether the line calls Keras' loop: its scope would move callbacks, metrics and logs along."""
-    simple = (stmt for stmt in situation.statements if not is_compound(stmt))
-    return any(called(node) in _LOOPS for stmt in simple for node in ast.walk(stmt))
+    return any(called(node) in _LOOPS for stmt in situation.simple for node in ast.walk(stmt))
 
 
 def of_a_layer(situation: Situation) -> bool:

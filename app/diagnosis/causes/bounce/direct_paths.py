@@ -102,26 +102,18 @@ def _hands_back(situation: Situation) -> bool:
 
 def _called_in_scope(situation: Situation) -> Draft | None:
     """The call of the function in the scope of the device where its result goes on."""
-    source, stations = situation.source, situation.evidence(Evidence).stations
-    stmt = next((one for one in situation.statements if not is_compound(one)), None)
-    if (
-        stmt is None
-        or not stations
-        or has_strategy(situation)
-        or len(situation.evidence(Evidence).ways or ()) > 1
-    ):
+    source, evidence = situation.source, situation.evidence(Evidence)
+    stations, stmt = evidence.stations, next(iter(situation.simple), None)
+    if stmt is None or not stations or has_strategy(situation) or len(evidence.ways or ()) > 1:
         return None  # of several GPUs in turn no one is the place for all
     device, here = stations[-1], situation.finding.site
     returned = {hop.dst for hop in situation.others if hop.site == here and hop.op == "_Retval"}
     if returned - {device} or any(hop.site == hop.producer_site for hop in situation.hops[:1]):
         return None  # the other results would come by way of this one's device
     stmt = _outermost(source, stmt)
-    names = {called(call) for call in calls_of(stmt)}
     # What the function computes on another device without asking for it would go along.
-    moves_others = any(
-        not op.requested and op.assigned != device for op in situation.ran.traced(names - {""})
-    )
-    if not names or later(stmt) or moves_others or scopes_around(source, stmt):
+    moves_others = any(not op.requested and op.assigned != device for op in situation.traced(stmt))
+    if not calls_of(stmt) or later(stmt) or moves_others or scopes_around(source, stmt):
         return None
     if (change := under_device(situation, [stmt], device)) is None:
         return None

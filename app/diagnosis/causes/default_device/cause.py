@@ -13,7 +13,6 @@ from app.diagnosis.dialects import function_scopes
 from app.diagnosis.wording.scope_openers import consumer_scope, producer_scope
 from app.diagnosis.wording.transfer_words import TransferWords, destination
 from app.facts.devices import default_device, in_order, is_gpu, is_host
-from app.fixes.code.parsed_source import is_compound
 from app.fixes.scopes.framework_placement import has_strategy
 from app.fixes.situation import Draft, Situation
 from app.judgments.severity import WARNING
@@ -134,7 +133,7 @@ def line_advice(situation: Situation, said: str) -> str | None:
         return f"Make it in the device scope of {used_on[0]}, which uses it."
     default = default_device(situation.devices, "")
     device = situation.src
-    stmt = next((one for one in situation.statements if not is_compound(one)), None)
+    stmt = next(iter(situation.simple), None)
     if said != PUT_BESIDE_INPUTS or stmt is None or device in (None, default):
         return said
     homes = situation.ran.homes(situation.sites(stmt))

@@ -10,7 +10,7 @@ from app.diagnosis.causes.default_device.missing_scopes import wanted_device
 from app.fixes.code.change import Change
 from app.fixes.code.device_notation import context_named, mx_context
 from app.fixes.code.names import bindings, called, calls_of, root_of
-from app.fixes.code.parsed_source import Source, first_line, is_compound
+from app.fixes.code.parsed_source import Source, first_line
 from app.fixes.flow.array_creators import context_of, creators, used_elsewhere
 from app.fixes.situation import Draft, Situation
 from app.views.naming import each, flat
@@ -33,7 +33,12 @@ def _on_the_way(situation: Situation) -> Draft | None:
     if len(copies) != 1 or not creations or files != {situation.file}:
         return None
     moves = [move for end in copies if end for stmt in end.statements for move in _moves_in(stmt)]
-    lines = [[call for stmt in end.statements for call in _created(source, stmt)] for end in creations if end]
+    lines = [
+        # Python's data is copied from the host all the same.
+        [call for stmt in end.simple for call in creators(source, stmt) if called(call) != "array"]
+        for end in creations
+        if end
+    ]
     created = list(dict.fromkeys(call for calls in lines for call in calls))
     if len(moves) != 1 or not all(lines):
         return None
@@ -54,9 +59,9 @@ def _on_the_way(situation: Situation) -> Draft | None:
 def _where_used(situation: Situation) -> Draft | None:
     """``x + nd.ones(8)``, ``buf[:] = nd.ones(8)``: created on the device that takes it."""
     source, device = situation.source, wanted_device(situation)
-    for stmt in situation.statements:
+    for stmt in situation.simple:
         calls = creators(source, stmt)
-        if device is None or situation.leaves_gpu(device) or is_compound(stmt) or len(calls) != 1:
+        if device is None or situation.leaves_gpu(device) or len(calls) != 1:
             continue
         context = mx_context(source, stmt, device)
         match stmt:
@@ -89,11 +94,6 @@ def _drawn(created: Iterable[ast.Call]) -> str:
     """What is to be said of random numbers among what is created on another device."""
     draws = any(called(call).removeprefix("random_") in _DRAWS for call in created)
     return "; a device draws other numbers than the host" if draws else ""
-
-
-def _created(source: Source, stmt: ast.stmt) -> list[ast.Call]:
-    """The calls of a statement that create arrays nowhere in particular, but for those of Python's data."""
-    return [] if is_compound(stmt) else [call for call in creators(source, stmt) if called(call) != "array"]
 
 
 def _known_at(source: Source, context: ast.expr, call: ast.Call, move: ast.Call) -> bool:

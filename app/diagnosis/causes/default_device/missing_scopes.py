@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from app.fixes.code.device_notation import blocks_around, opens
-from app.fixes.code.names import called, calls_of
+from app.fixes.code.names import called
 from app.fixes.scopes.device_scopes import scoped, statement_to_scope
 from app.fixes.scopes.framework_placement import of_a_layer, trains_a_model
 from app.fixes.situation import Draft, Situation
@@ -33,8 +33,7 @@ def wanted_device(situation: Situation) -> str | None:
 def _moves_more(situation: Situation, stmt: ast.stmt) -> bool:
     """Whether gradients of the statement would stay behind, or all that a function does would come along."""
     by_producer = all(hop.cause.blames == "producer" for hop in situation.hops)
-    called_there = situation.ran.traced({called(call) for call in calls_of(stmt)} - {""})
-    hands_on = by_producer and any(not op.requested for op in called_there)
+    hands_on = by_producer and any(not op.requested for op in situation.traced(stmt))
     return hands_on or _taped_by_caller(situation, stmt)
 
 

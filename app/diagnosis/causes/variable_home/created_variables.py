@@ -9,7 +9,7 @@ from app.diagnosis.causes.variable_home.evidence import Evidence
 from app.facts.devices import default_device, is_gpu, is_host
 from app.fixes.code.device_notation import alone, opens, scopes_around
 from app.fixes.code.names import calls_of
-from app.fixes.code.parsed_source import Function, Source, is_compound
+from app.fixes.code.parsed_source import Function, Source
 from app.fixes.scopes.device_scopes import device_header, later, under_device
 from app.fixes.scopes.framework_placement import has_strategy
 from app.fixes.situation import Draft, Situation
@@ -66,7 +66,7 @@ def _statement(situation: Situation, home: str, device: str) -> Draft | None:
         return None
     if len(on_home) == 1 and situation.ran.used_at(home, device):
         return None  # what computes with it at its home would have the transfers then
-    found = [one for one in there.statements if not is_compound(one) and calls_of(one, *_CREATES)]
+    found = [one for one in there.simple if calls_of(one, *_CREATES)]
     if len(found) != 1 or _kept_by_others(there.source, found[0]):
         return None
     if situation.ran.creates_elsewhere(there.sites(*found), home):
@@ -177,7 +177,7 @@ def _with_its_changes(situation: Situation, device: str, said: str) -> str:
 def _of_optimizer(situation: Situation, site: str | None) -> bool:
     """Whether a line only has an optimizer apply gradients: what it reads is its own, or what it updates."""
     there = situation.at(site)
-    plain = [one for one in there.statements if not is_compound(one)] if there is not None else []
+    plain = there.simple if there is not None else []
     return bool(plain) and all(calls_of(one, *_UPDATES) for one in plain)
 
 

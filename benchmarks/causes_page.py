@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from app.diagnosis.cause import Cause
 from app.diagnosis.registry import CAUSES
@@ -23,17 +24,17 @@ Every hop and sync has a cause. A finding is one mistake, at the line to change.
 _LISTED = re.compile(r"(?ms)^CODES = \(\n.*?^\)\n")
 
 
-def page(causes: Sequence[Cause] = CAUSES) -> str:
+def page(causes: Sequence[Cause[Any]] = CAUSES) -> str:
     """docs/causes.md of these causes."""
     rows = (f"| `{one.code}` | {one.meaning} | {_severity(one)} |\n" for one in causes)
     return _HEAD + "".join(rows)
 
 
-def _severity(cause: Cause) -> str:
+def _severity(cause: Cause[Any]) -> str:
     return cause.sometimes or ("note" if cause.severity == INFO else cause.severity)
 
 
-def with_codes(text: str, causes: Sequence[Cause] = CAUSES) -> str:
+def with_codes(text: str, causes: Sequence[Cause[Any]] = CAUSES) -> str:
     """The text of hopscope/forbidding.py with the codes of these causes."""
     lines = "".join(f'    "{one.code}",\n' for one in causes)
     return _LISTED.sub(f"CODES = (\n{lines})\n", text)

@@ -49,13 +49,18 @@ class Explained:
 
 def explained(findings: Sequence[Finding], tables: Tables, hops: Sequence[Hop]) -> list[Explained]:
     """Each finding with what stands beside it, in their order."""
-    ran = Ran(functools.cache(lambda: op_table(tables)))
-    files = list(dict.fromkeys(one.site.rpartition(":")[0] for one in tables.locations.values()))
+    recorded = Recorded(
+        hops,
+        tables.text_of,
+        next((process.framework for process in tables.processes if process.framework), ""),
+        tables.devices,
+        Ran(functools.cache(lambda: op_table(tables))),
+        list(dict.fromkeys(one.site.rpartition(":")[0] for one in tables.locations.values())),
+    )
     texts = functools.cache(lambda path: _shown(tables, path))
-    told = neighbors.together(findings, hops, tables.text_of)
-    framework = next((process.framework for process in tables.processes if process.framework), "")
-    recorded = Recorded(hops, tables.text_of, framework, tables.devices, ran, files)
-    return [_explained(finding, recorded, texts) for finding in told]
+    return [
+        _explained(finding, recorded, texts) for finding in neighbors.together(findings, hops, tables.text_of)
+    ]
 
 
 def _shown(tables: Tables, path: str) -> list[str] | None:
@@ -76,9 +81,7 @@ def _explained(
         return text[at[1] - 1].strip() if at and text and 1 <= at[1] <= len(text) else ""
 
     made = repair(finding, recorded)
-    words = made.words if made else advised(finding, recorded)
+    words = made.words if made else neighbors.advised(finding, advised(finding, recorded))
     finding = dataclasses.replace(finding, fix=words)
-    if not made:
-        finding = dataclasses.replace(finding, fix=neighbors.advised(finding))
     change = "\n".join(shown_lines(made.code(recorded.text_of))) if made else ""
     return Explained(finding, because(finding), lines, made, change, proof(finding, recorded.hops, code_of))

@@ -11,12 +11,8 @@ from app.diagnosis.causes.bounce.detection import bounces
 from app.diagnosis.causes.bounce.paths import Chain, chains
 from app.diagnosis.causes.host_sync.waits import of_syncs
 from app.diagnosis.causes.variable_home.changes import Changed, nothing_changed, with_changes
-from app.diagnosis.causes.variable_home.groups import (
-    made_alike,
-    made_together,
-    read_by_several,
-    read_together,
-)
+from app.diagnosis.causes.variable_home.groups import join_alike, made_together
+from app.diagnosis.causes.xla_opaque.evidence import Evidence as Compiled
 from app.diagnosis.detectors.consequences import consequences
 from app.diagnosis.detectors.transfer_findings import of_hops
 from app.diagnosis.detectors.unseen_work import of_runtime, of_unseen
@@ -80,9 +76,7 @@ def findings(
         if hop.count != 0 and not _stays_on_host(hop):
             at = made_together(hop) or (hop.blamed_site,)
             groups.setdefault((hop.cause.code, *at, *BY_CODE[hop.cause.code].act(hop)), []).append(index)
-    made_alike(groups, over)
-    read_by_several(groups, over)
-    read_together(groups, over, telling)
+    join_alike(groups, over, telling)
     taken = consequences(groups, over, telling)
     with_changes(groups, over, telling, taken, changed)
     found += [
@@ -103,7 +97,7 @@ def findings(
     found += [of_syncs(alike, telling) for alike in waits.values()]
     found += more
     found.sort(key=_order)
-    functions = {finding.evidence.get("function") for finding in found if BY_CODE[finding.code].hides_others}
+    functions = {one.function for finding in found if isinstance(one := finding.evidence, Compiled)}
     apart = [row for row in unseen if not (by_xla(row) and inside(row) in functions)]
     first = [of_unseen(row, bool(functions)) for row in apart if row.what not in _NO_GAPS]
     return first + found + [of_runtime(row) for row in apart if row.what == RUNTIMES_GRAPHS]

@@ -12,34 +12,34 @@ from typing import Any
 
 from app.diagnosis.causes.collective import cause as collective
 from app.diagnosis.causes.colocation import cause as colocation
-from app.diagnosis.causes.default_device import contextless_copies
 from app.diagnosis.causes.default_device import rules as default_device
 from app.diagnosis.causes.explicit import cause as explicit
 from app.diagnosis.causes.gradient_outside_scope import cause as gradient_outside_scope
 from app.diagnosis.causes.host_memory import cause as host_memory
-from app.diagnosis.causes.host_sync import rules as host_sync
+from app.diagnosis.causes.host_sync import cause as host_sync
 from app.diagnosis.causes.host_upload import cause as host_upload
 from app.diagnosis.causes.missing_device import cause as missing_device
 from app.diagnosis.causes.no_kernel import cause as no_kernel
 from app.diagnosis.causes.reduce_on_host import cause as reduce_on_host
 from app.diagnosis.causes.redundant_copy import cause as redundant_copy
+from app.diagnosis.causes.unknown import cause as unknown
 from app.diagnosis.causes.variable_home import rules as variable_home
 from app.diagnosis.registry import BY_CODE
-from app.diagnosis.rules import backward_ops, placements
 from app.facts.tables import Tables
 from app.facts.transfers.transfer import Context, Transfer
+from app.judgments.evidence import TransferEvidence
 from app.judgments.judgment import Judgment
 from probes.trace.rows import Key
 
-Rule = Callable[[Transfer], dict[str, Any] | None]
+Rule = Callable[[Transfer], TransferEvidence | None]
 
 RULES: tuple[tuple[str, str, Rule], ...] = (
     ("reduce-on-host", "consumer", reduce_on_host.reduce_on_host),
     ("collective", "consumer", collective.collective),
-    ("host-sync", "consumer", host_sync.host_sync),
+    ("host-sync", "consumer", host_sync.host_read),
     ("variable-home", "consumer", variable_home.variable_copied),
     ("redundant-copy", "consumer", redundant_copy.redundant_copy),
-    ("default-device", "producer", contextless_copies.made_without_context),
+    ("default-device", "producer", default_device.made_without_context),
     ("explicit", "consumer", explicit.called_copy),
     ("host-upload", "consumer", host_upload.host_upload),
     ("no-kernel", "consumer", no_kernel.no_kernel),
@@ -50,7 +50,7 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
     ("host-memory", "consumer", host_memory.handed_over_on_host),
     ("host-memory", "consumer", host_memory.preferred_on_host),
     ("host-memory", "producer", host_memory.made_rather_on_host),
-    ("gradient-outside-scope", "consumer", backward_ops.made_for_gradient),
+    ("gradient-outside-scope", "consumer", gradient_outside_scope.made_for_gradient),
     ("gradient-outside-scope", "producer", gradient_outside_scope.made_by_gradient),
     ("gradient-outside-scope", "consumer", gradient_outside_scope.asked_elsewhere),
     ("colocation", "consumer", colocation.colocation),
@@ -60,7 +60,7 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
     ("no-kernel", "consumer", no_kernel.on_host_as_asked),
     ("no-kernel", "producer", no_kernel.made_on_host_as_asked),
     ("default-device", "consumer", default_device.default_placed),
-    ("variable-home", "consumer", placements.variable_home),
+    ("variable-home", "consumer", variable_home.variable_read),
     ("default-device", "consumer", default_device.result_by_default),
     ("explicit", "consumer", explicit.takes_a_result),
     ("default-device", "producer", default_device.default_producer),
@@ -79,7 +79,7 @@ def judged(
 ) -> Judgment:
     """The cause with the lines that belong to it."""
     judgment = _with_scopes(judge(fields, context, count, each, tables.comes_again(key)), key, tables)
-    return BY_CODE[judgment.code].with_lines(judgment, key, tables)
+    return BY_CODE[judgment.code].with_lines(judgment.evidence, judgment, key, tables)
 
 
 def judge(
@@ -99,8 +99,9 @@ def judge(
         evidence = rule(transfer)
         if evidence is not None:
             severity = BY_CODE[code].severity_of(transfer, evidence) or BY_CODE[code].severity
-            return Judgment(code, severity, _placed(transfer) | evidence, blames)
-    return Judgment("unknown", BY_CODE["unknown"].severity, _placed(transfer) | _what_is_known(transfer))
+            return Judgment(code, severity, _placed(evidence, transfer), blames)
+    code = unknown.CAUSE.code
+    return Judgment(code, unknown.CAUSE.severity, _placed(unknown.what_is_known(transfer), transfer))
 
 
 def _with_scopes(judgment: Judgment, key: Key, tables: Tables) -> Judgment:
@@ -109,37 +110,30 @@ def _with_scopes(judgment: Judgment, key: Key, tables: Tables) -> Judgment:
     consumer = tuple(fields.get(name) for name in ("op", "loc", "dst", "requested"))
     ends = ("producer_op", "producer_loc", "src", "producer_requested")
     producer = tuple(fields.get(name) for name in ends)
-    scopes = {
-        "scope": fields.get("scope_loc") or (tables.scopes.get(consumer) if fields.get("requested") else 0),
-        "producer_scope": fields.get("producer_scope_loc")
-        or (tables.scopes.get(producer) if fields.get("producer_requested") else 0),
-    }
-    lines = {name: site for name, loc in scopes.items() if loc and (site := tables.site(loc))}
-    return dataclasses.replace(judgment, evidence=judgment.evidence | lines) if lines else judgment
+    return dataclasses.replace(
+        judgment,
+        evidence=dataclasses.replace(
+            judgment.evidence,
+            scope=tables.site(
+                fields.get("scope_loc") or (fields.get("requested") and tables.scopes.get(consumer))
+            ),
+            producer_scope=tables.site(
+                fields.get("producer_scope_loc")
+                or (fields.get("producer_requested") and tables.scopes.get(producer))
+            ),
+        ),
+    )
 
 
-_OPENERS = ("scope_opener", "producer_scope_opener")
-
-
-def _placed(transfer: Transfer) -> dict[str, Any]:
-    return {
-        "requested": transfer.requested,
-        "assigned": transfer.text("assigned"),
-        "producer_requested": transfer.producer_requested,
-        "src": transfer.src,
-        "dst": transfer.dst,
-    } | {name: transfer.facts[name] for name in _OPENERS if transfer.facts.get(name)}
-
-
-_NOT_TOLD = frozenset({"input_slots"})
-
-
-def _what_is_known(transfer: Transfer) -> dict[str, Any]:
-    known = {
-        key: value
-        for key, value in transfer.facts.items()
-        if value not in ("", None) and key not in _NOT_TOLD
-    }
-    if transfer.kind == "arg":
-        known["argument_made_by"] = transfer.text("producer_op")
-    return known
+def _placed(evidence: TransferEvidence, transfer: Transfer) -> TransferEvidence:
+    """The evidence with the devices of both ends, and who asked for them."""
+    return dataclasses.replace(
+        evidence,
+        requested=transfer.requested,
+        assigned=transfer.text("assigned"),
+        producer_requested=transfer.producer_requested,
+        src=transfer.src,
+        dst=transfer.dst,
+        scope_opener=transfer.facts.get("scope_opener") or None,
+        producer_scope_opener=transfer.facts.get("producer_scope_opener") or None,
+    )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
+from app.diagnosis.causes.bounce.evidence import Evidence as Bounce
+from app.diagnosis.causes.gradient_outside_scope.evidence import Evidence as Gradients
+from app.diagnosis.causes.missing_device.evidence import Evidence as MissingDevice
 from app.diagnosis.proof_facts import Fact, Place, facts_of
 from app.diagnosis.row_shares import part_of
 from app.diagnosis.wording.scope_openers import purpose
@@ -14,6 +16,7 @@ from app.facts.basis import weakest
 from app.facts.devices import is_host
 from app.facts.transfers.device_matrix import total
 from app.facts.transfers.hops import Hop
+from app.judgments.evidence import HostReadEvidence, Known, TransferEvidence
 from app.judgments.finding import Finding
 from app.views import units
 from probes.trace.hop import HANDED_TO_FUNCTION, HANDED_TO_OPERATOR, MAKE_ROOM
@@ -25,7 +28,7 @@ _ROLES = dict.fromkeys(MAKE_ROOM, "Room made by") | dict.fromkeys(
     (HANDED_TO_FUNCTION, HANDED_TO_OPERATOR), _HANDED_OVER
 )
 """What producers do of whom nobody knows that they made the value."""
-_BY_CALL = "where its function is called"
+_BY_CALL, _DEFAULT, _HOST_MEMORY = "where its function is called", "the default", "host memory"
 _NOT_KNOWN = frozenset({"", "?"})
 _WORDS = {
     "_Arg": "an argument of the call",
@@ -98,14 +101,17 @@ def proof(finding: Finding, hops: Sequence[Hop], code_of: Callable[[str], str]) 
         return Place(site, code_of(site)) if site else None
 
     part = part_of(finding, hops)
-    chained = isinstance(finding.evidence.get("stations"), list)
-    ways = _chains(finding.evidence, part, place_of) if chained else _ways(part, place_of)
+    evidence = finding.evidence
+    if isinstance(evidence, Bounce) and evidence.stations:
+        ways = _chains(evidence, part, place_of)
+    else:
+        ways = _ways(part, place_of)
     return Proof(
         tuple(ways[:MOST_WAYS]),
         max(0, len(ways) - MOST_WAYS),
         tuple(
             facts_of(
-                finding.code, finding.evidence, place_of, weakest(hop.basis for hop in part) if part else ""
+                finding.code, evidence.row(), place_of, weakest(hop.basis for hop in part) if part else ""
             )
         ),
     )
@@ -120,11 +126,10 @@ def _ways(part: Sequence[Hop], place_of: PlaceOf) -> list[Way]:
     return [Way(stops, _moved(same)) for stops, same in found]
 
 
-def _chains(evidence: Mapping[str, Any], part: Sequence[Hop], place_of: PlaceOf) -> list[Way]:
+def _chains(evidence: Bounce, part: Sequence[Hop], place_of: PlaceOf) -> list[Way]:
     """The way that all its tensors take; of several cards in turn each one's."""
     ways = [
-        _chain(stations, evidence.get("lines") or [], part, place_of)
-        for stations in evidence.get("ways") or [evidence["stations"]]
+        _chain(stations, evidence.lines, part, place_of) for stations in evidence.ways or [evidence.stations]
     ]
     found = [way for way in ways if way is not None]
     return found if len(found) == len(ways) else _ways(part, place_of)
@@ -153,31 +158,26 @@ def _chain(
 def _made(hop: Hop, place_of: PlaceOf) -> Stop:
     evidence, unknown = hop.cause.evidence, hop.producer_op in _NOT_KNOWN
     by_python = hop.kind == "upload" or hop.producer_op == "Python"
-    default = _text(evidence, "producer_default_device")
-    if "producer_forward_requested" in evidence:
-        default = _text(evidence, "default_device")
-    beside = _text(evidence, "producer_placed_beside") or _text(evidence, "producer_colocated_with")
+    backward = isinstance(evidence, Gradients) and evidence.producer_forward_requested
+    default = evidence.default_device if backward else evidence.producer_default_device
+    beside = evidence.producer_placed_beside or evidence.producer_colocated_with
     by_call = _placed_by_call(evidence, "producer", hop.src)
-    why = ""
-    if by_call:
-        why = _BY_CALL
-    elif hop.src == default:
-        why = "the default"
-    elif beside:
-        why = f"beside {beside}"
-    elif evidence.get("variable") and hop.src == evidence.get("lives_on"):
-        why = "where the variable lives"
-    elif hop.src_memory == "host" and not is_host(hop.src):
-        why = "host memory"
+    why = _first(
+        (by_call, _BY_CALL),
+        (hop.src == default, _DEFAULT),
+        (beside, f"beside {beside}"),
+        (evidence.variable and hop.src == evidence.lives_on, "where the variable lives"),
+        (hop.src_memory == "host" and not is_host(hop.src), _HOST_MEMORY),
+    )
     named = "Python" if by_python else hop.producer_op
     return Stop(
         _ROLES.get(hop.producer_op, "Made by"),
         "" if unknown else _WORDS.get(named, named),
         place_of(hop.producer_site),
         # None is told only where the finding rests on it: elsewhere it may be that nobody looked.
-        _text(evidence, "producer_requested") or ("" if why == "the default" or beside else None),
-        place_of(_text(evidence, "producer_scope")),
-        _opened(evidence, "producer_scope_opener"),
+        _text(evidence.producer_requested) or ("" if why == _DEFAULT or beside else None),
+        place_of(_text(evidence.producer_scope)),
+        _opened(evidence.producer_scope_opener),
         hop.src,
         why,
     )
@@ -186,44 +186,45 @@ def _made(hop: Hop, place_of: PlaceOf) -> Stop:
 def _taken(hop: Hop, place_of: PlaceOf) -> Stop:
     evidence = hop.cause.evidence
     if hop.kind == "pull":
-        by = _text(evidence, "taken_by")
+        by = _text(evidence.taken_by) if isinstance(evidence, HostReadEvidence) else ""
         op = f"Python, by {by}" if by else "Python"
         return Stop("Taken by", op, place_of(hop.site), None, None, "", hop.dst, "")
-    of_producer = "producer_forward_requested" in evidence
-    by_default = not of_producer and hop.dst == _text(evidence, "default_device")
-    asked = _text(evidence, "requested")
+    backward = isinstance(evidence, Gradients) and evidence.producer_forward_requested
+    by_default = not backward and hop.dst == evidence.default_device
+    asked = _text(evidence.requested)
     by_call = not asked and _placed_by_call(evidence, "consumer", hop.dst)
-    why = ""
-    if by_call:
-        why = _BY_CALL
-    elif by_default:
-        why = "the default"
-    elif evidence.get("colocated_with"):
-        why = f"beside {evidence['colocated_with']}"
-    elif asked and evidence.get("missing") == asked:
-        why = f"{asked} does not exist here"
-    elif hop.dst_memory == "host" and not is_host(hop.dst):
-        why = "host memory"
+    missing = isinstance(evidence, MissingDevice) and evidence.missing == asked
+    why = _first(
+        (by_call, _BY_CALL),
+        (by_default, _DEFAULT),
+        (evidence.colocated_with, f"beside {evidence.colocated_with}"),
+        (asked and missing, f"{asked} does not exist here"),
+        (hop.dst_memory == "host" and not is_host(hop.dst), _HOST_MEMORY),
+    )
     return Stop(
         "Taken by",
         _WORDS.get(hop.op, hop.op),
         place_of(hop.site),
-        asked or ("" if why == "the default" else None),
-        place_of(_text(evidence, "scope")),
-        _opened(evidence, "scope_opener"),
+        asked or ("" if why == _DEFAULT else None),
+        place_of(_text(evidence.scope)),
+        _opened(evidence.scope_opener),
         hop.dst,
         why,
     )
 
 
-def _placed_by_call(evidence: Mapping[str, Any], role: str, device: str) -> bool:
+def _first(*reasons: tuple[object, str]) -> str:
+    """The words of the first reason that holds; '' for none."""
+    return next((words for holds, words in reasons if holds), "")
+
+
+def _placed_by_call(evidence: TransferEvidence, role: str, device: str) -> bool:
     """Whether an end lies there because the scope around its function's call names that device."""
-    return role in (evidence.get("placed_by_call") or ()) or evidence.get("called_on") == device
+    return role in (evidence.placed_by_call or ()) or evidence.called_on == device
 
 
-def _opened(evidence: Mapping[str, Any], name: str) -> str:
-    opener = _text(evidence, name)
-    return purpose(opener) if opener else ""
+def _opened(opener: Known[str]) -> str:
+    return purpose(text) if (text := _text(opener)) else ""
 
 
 def _leg(part: Sequence[Hop]) -> str:
@@ -242,8 +243,7 @@ def _moved(part: Sequence[Hop]) -> str:
     return f"{units.plural(len(part), 'tensor')}, {units.size(moved)} in {units.plural(count, 'transfer')}"
 
 
-def _text(evidence: Mapping[str, Any], name: str) -> str:
-    value = evidence.get(name)
+def _text(value: Known[str]) -> str:
     return value if isinstance(value, str) else ""
 
 

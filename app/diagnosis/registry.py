@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from app.diagnosis.cause import Run
+from app.diagnosis.cause import Cause, Run
 from app.diagnosis.causes.bounce.cause import CAUSE as BOUNCE
 from app.diagnosis.causes.collective.cause import CAUSE as COLLECTIVE
 from app.diagnosis.causes.colocation.cause import CAUSE as COLOCATION
@@ -27,11 +27,11 @@ from app.diagnosis.causes.unbalanced.cause import CAUSE as UNBALANCED
 from app.diagnosis.causes.unknown.cause import CAUSE as UNKNOWN
 from app.diagnosis.causes.variable_home.cause import CAUSE as VARIABLE_HOME
 from app.diagnosis.causes.xla_opaque.cause import CAUSE as XLA_OPAQUE
-from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import TransferWords
+from app.judgments.evidence import FindingEvidence, TransferEvidence
 from app.judgments.finding import Finding
 
-CAUSES = (
+CAUSES: tuple[Cause[Any], ...] = (
     EXPLICIT,
     DEFAULT_DEVICE,
     GRADIENT_OUTSIDE_SCOPE,
@@ -60,19 +60,20 @@ SEVERITY = {cause.code: cause.severity for cause in CAUSES}
 
 def because(finding: Finding) -> str:
     """Why the finding has its code, as a sentence; '' where its summary says all of it."""
-    return BY_CODE[finding.code].because(Facts(finding.evidence))
+    cause = BY_CODE[finding.code]
+    return cause.because(finding.evidence) if isinstance(finding.evidence, cause.evidence) else ""
 
 
-def advice(code: str, evidence: Mapping[str, Any]) -> str | None:
+def advice(code: str, evidence: FindingEvidence) -> str | None:
     """What to change, for this cause; None where nothing is wrong or nothing is known."""
     said = BY_CODE[code].advice
     return said(evidence) if callable(said) else said
 
 
-def summary(code: str, words: TransferWords) -> str:
+def summary(code: str, words: TransferWords, evidence: TransferEvidence) -> str:
     """Transfers of this cause in a sentence, without their cost and the full stop."""
     said = BY_CODE[code].summary
-    return said(words) if callable(said) else words.say(said)
+    return said(words, evidence) if callable(said) else words.say(said)
 
 
 def detected(run: Run) -> Iterator[Finding]:

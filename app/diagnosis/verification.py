@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import dataclasses
 import difflib
 import itertools
@@ -10,7 +9,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from app.diagnosis.detectors.unseen_functions import hidden
+from app.diagnosis.detectors.unseen_work import hidden
 from app.diagnosis.row_shares import all_of
 from app.facts.devices import is_gpu
 from app.facts.lines import split_site
@@ -139,7 +138,7 @@ def hold(code: str, site: str, before: Sequence[Finding], after: Sequence[Findin
 
 def _lines(finding: Finding) -> list[str]:
     """The lines that a finding is told at."""
-    return [finding.site or "", *finding.evidence.get("also_at", ())]
+    return [finding.site or "", *(finding.evidence.also_at or ())]
 
 
 def verify(code: str, site: str, before: Judged, after: Judged, became: LineMap) -> Verified:
@@ -231,38 +230,34 @@ def line_map(texts: Mapping[str, tuple[str, str]]) -> LineMap:
 
     A line that was replaced became all that stands in its place.
     """
-    blocks = {
-        path: difflib.SequenceMatcher(
-            None, before.splitlines(), after.splitlines(), autojunk=False
-        ).get_opcodes()
-        for path, (before, after) in texts.items()
-    }
+    blocks = {path: _blocks(before, after) for path, (before, after) in texts.items()}
 
     def became(site: str) -> frozenset[str]:
-        place = split_site(site)
-        if place is None or place[0] not in blocks:
+        path, line = split_site(site) or ("", 0)
+        if path not in blocks:
             return frozenset({site})
-        path, line = place
-        starts = [i1 for _, i1, _, _, _ in blocks[path]]
-        at = bisect.bisect_right(starts, line - 1) - 1
-        while at >= 0:
-            tag, i1, i2, j1, j2 = blocks[path][at]
-            if i1 <= line - 1 < i2:
+        for tag, first, last, new_first, new_last in blocks[path]:
+            if first < line <= last:
                 if tag == "equal":
-                    return frozenset({f"{path}:{j1 + line - i1}"})
-                return frozenset(f"{path}:{number + 1}" for number in range(j1, j2))
-            at -= 1
+                    return frozenset({f"{path}:{new_first + line - first}"})
+                return frozenset(f"{path}:{number + 1}" for number in range(new_first, new_last))
         return frozenset()
 
     return became
 
 
+def _blocks(before: str, after: str) -> Sequence[tuple[str, int, int, int, int]]:
+    """How one text became the other: kind, lines of the text before, and lines of that after."""
+    lines = before.splitlines(), after.splitlines()
+    return difflib.SequenceMatcher(None, *lines, autojunk=False).get_opcodes()
+
+
 def changed_sites(texts: Mapping[str, tuple[str, str]]) -> frozenset[str]:
     """The lines of edited files, as they are now, that an edit put there; `texts` as for `line_map`."""
-    found = set()
-    for path, (before, after) in texts.items():
-        matcher = difflib.SequenceMatcher(None, before.splitlines(), after.splitlines(), autojunk=False)
-        for tag, _, _, first, last in matcher.get_opcodes():
-            if tag != "equal":
-                found |= {f"{path}:{number + 1}" for number in range(first, last)}
-    return frozenset(found)
+    return frozenset(
+        f"{path}:{number + 1}"
+        for path, (before, after) in texts.items()
+        for tag, _, _, first, last in _blocks(before, after)
+        if tag != "equal"
+        for number in range(first, last)
+    )

@@ -106,6 +106,11 @@ def split_site(site: str | None) -> tuple[str, int] | None:
     return (path, int(line)) if path and line.isascii() and line.isdigit() and len(line) < 9 else None
 
 
+def sites_in_order(sites: Iterable[str | None]) -> list[str]:
+    """The sites by file and line."""
+    return sorted(filter(None, sites), key=lambda site: split_site(site) or (site, 0))
+
+
 def source_files(
     tables: Tables, hops: Sequence[Hop], syncs: Iterable[Sync], collectives: Iterable[Collective] = ()
 ) -> list[SourceFile]:

@@ -6,7 +6,7 @@ import ast
 import dataclasses
 import functools
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import TypeVar
 
 from app.facts.devices import default_device, is_gpu
 from app.facts.lines import split_site
@@ -18,7 +18,10 @@ from app.fixes.code.device_notation import alone
 from app.fixes.code.names import called, calls_of
 from app.fixes.code.parsed_source import BROKEN, Source, first_line, header_end, is_compound
 from app.fixes.executed_ops import Ran
+from app.judgments.evidence import FindingEvidence
 from app.judgments.finding import Finding
+
+E = TypeVar("E", bound=FindingEvidence)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,14 +105,11 @@ class Situation:
         """What traced functions compute that a statement may call, by their names."""
         return self.ran.traced({called(call) for call in calls_of(stmt)} - {""})
 
-    def evidence(self, name: str) -> list[Any]:
-        """What the evidence says by a name: nothing, one thing, or several that differ."""
-        value = self.finding.evidence.get(name)
-        return [one for one in (value if isinstance(value, list) else [value]) if one]
-
-    def texts(self, *names: str) -> list[str]:
-        """What the evidence says by some names, as text."""
-        return [str(one) for name in names for one in self.evidence(name)]
+    def evidence(self, kind: type[E]) -> E:
+        """The finding's evidence, which is of that kind; raises TypeError for others."""
+        if not isinstance(found := self.finding.evidence, kind):
+            raise TypeError(f"{self.finding.code} has {type(found).__name__} for evidence")
+        return found
 
     @property
     def src(self) -> str | None:

@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from app.judgments.evidence import FindingEvidence
+
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
@@ -15,7 +17,7 @@ class Finding:
     severity: str
     site: str | None
     summary: str
-    evidence: dict[str, Any]
+    evidence: FindingEvidence
     fix: str | None
     hops: tuple[int, ...]
     """Row numbers in the hop table."""
@@ -39,7 +41,5 @@ class Finding:
 
     def row(self) -> dict[str, Any]:
         """The row as the report has it."""
-        row = {
-            name: getattr(self, name) for name in ("code", "severity", "site", "summary", "evidence", "fix")
-        }
-        return {**row, "hops": list(self.rows)}
+        row = {name: getattr(self, name) for name in ("code", "severity", "site", "summary", "fix")}
+        return {**row, "evidence": self.evidence.row(), "hops": list(self.rows)}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+
+from app.judgments.evidence import TransferEvidence
 
 
 @dataclasses.dataclass(frozen=True)
@@ -12,7 +13,7 @@ class Judgment:
 
     code: str
     severity: str
-    evidence: dict[str, Any]
+    evidence: TransferEvidence
     blames: str = "consumer"
     """Whose line is to be changed: consumer or producer."""
     at: str | None = None

@@ -9,6 +9,7 @@ from typing import Any
 from app.diagnosis.verification import LineMap, Side, Verified, hold
 from app.facts.devices import is_gpu
 from app.facts.groups import grouped
+from app.judgments.evidence import FindingEvidence
 from app.judgments.finding import Finding
 from app.judgments.severity import RANK
 from app.preflight.provenance import at_line
@@ -79,9 +80,14 @@ def compare(code: str, site: str, before: Row, after: Row, became: LineMap) -> C
 
 
 def _findings(report: Row) -> list[Finding]:
-    names = ("code", "severity", "site", "summary", "evidence", "fix")
+    names = ("code", "severity", "site", "summary", "fix")
     return [
-        Finding(**{name: row[name] for name in names}, hops=tuple(row["hops"])) for row in report["findings"]
+        Finding(
+            **{name: row[name] for name in names},
+            evidence=FindingEvidence(also_at=row["evidence"].get("also_at")),
+            hops=tuple(row["hops"]),
+        )
+        for row in report["findings"]
     ]
 
 

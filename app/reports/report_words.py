@@ -107,5 +107,5 @@ def heading(loud: bool, hidden: str) -> str:
 
 
 def not_seen(hidden: str) -> str:
-    """``not seen: ops inside step``, of `app.diagnosis.detectors.unseen_functions`."""
+    """``not seen: ops inside step``, of `app.diagnosis.detectors.unseen_work`."""
     return f"not seen: {hidden}" if hidden else ""

@@ -31,6 +31,11 @@ def flat(value: Any) -> list[str]:
     return list(dict.fromkeys(text for part in parts for text in each(part)))
 
 
+def told(value: Any, what: str = "values", last: str = " and ") -> str:
+    """The same in words, as `some_of` names them; '' for nothing."""
+    return some_of(flat(value), what, last)
+
+
 def one(value: Any) -> str:
     """The same as one text."""
     return ", ".join(each(value))

@@ -76,7 +76,7 @@ def test_the_end_waits_for_a_graph_that_is_being_read(
             return object()
 
     def read_placed(*args: Any) -> Any:
-        written.append(args[-2:])
+        written.append((args[-1].number, args[-1].process))
         return SimpleNamespace(observe={})
 
     monkeypatch.setattr(remote, "Dumps", lambda *_folder: OneGraph())

@@ -11,6 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
+from app.diagnosis.causes.gradient_outside_scope.evidence import Evidence as Gradients
+from app.diagnosis.causes.redundant_copy.evidence import Evidence as Redundant
+from app.diagnosis.causes.variable_home.evidence import Evidence as VariableHome
 from app.diagnosis.wording.transfer_costs import Telling
 from app.facts.dialects import DIALECTS
 from app.facts.transfers.hops import Hop
@@ -22,8 +25,6 @@ _NOT_OF_THE_LINE = READS | NOT_THE_CODES | {"", "?"}
 """Producers that may stay where they are, whatever the scope of the line that their result comes from."""
 
 _BACKWARD = " (backward)"
-_GRADIENT = "gradient-outside-scope"
-_FORWARD = ("forward_requested", "producer_forward_requested")
 _ONE_CALL = tuple(path for dialect in DIALECTS for path in dialect.one_call)
 """Where what a line calls is from that asks for gradients, and no library's loop over steps."""
 
@@ -45,7 +46,8 @@ def consequences(
         if (way := _lacks_a_scope(part, telling)) is not None:
             lacking.setdefault(way, act)
         gradients |= (of_it := dict.fromkeys(_of_gradients(part, telling), act))
-        if part[0].cause.evidence.get("gradient_goes_back"):
+        read = part[0].cause.evidence
+        if isinstance(read, VariableHome) and read.gradient_goes_back:
             variables |= {(hop.site, hop.src, hop.dst, hop.shape, hop.producer_op): act for hop in part}
         alone |= of_it if all((hop.via or "").startswith(_ONE_CALL) for hop in _taking(part)) else {}
     lacking |= gradients
@@ -64,7 +66,7 @@ def consequences(
 
 def _copied_back(hop: Hop) -> tuple[str | None, ...]:
     """The copy that autograd recorded of which the backward pass makes this one; () for other transfers."""
-    if hop.cause.evidence.get("call") != COPIED_BACK:
+    if hop.cause.evidence.call != COPIED_BACK:
         return ()
     return hop.forward_site, hop.dst, hop.src, hop.shape, hop.op.removesuffix(_BACKWARD)
 
@@ -82,11 +84,11 @@ def _lacks_a_scope(part: Sequence[Hop], telling: Telling) -> _Way | None:
 
 def _of_gradients(part: Sequence[Hop], telling: Telling) -> list[_Way]:
     """The line of gradients, the cards that they belong to, and where they were computed instead."""
-    if part[0].cause.code != _GRADIENT or part[0].blamed_site is None or not telling.recurring(part):
+    evidences = [one for hop in part if isinstance(one := hop.cause.evidence, Gradients)]
+    if not evidences or part[0].blamed_site is None or not telling.recurring(part):
         return []
-    evidences = [hop.cause.evidence for hop in part]
-    computed_on = {device for one in evidences for device in each(one.get("default_device"))}
-    wanted = {device for one in evidences for name in _FORWARD for device in each(one.get(name))}
+    computed_on = {device for one in evidences for device in each(one.default_device)}
+    wanted = {device for one in evidences for device in one.forward_devices}
     return [(part[0].blamed_site, card, there) for card in wanted for there in computed_on]
 
 
@@ -95,9 +97,9 @@ def _put_back(hop: Hop) -> bool:
     evidence = hop.cause.evidence
     return (
         hop.cause.code == "colocation"
-        and bool(evidence.get("colocated_with"))
-        and not evidence.get("requested")
-        and not evidence.get("producer_requested")
+        and bool(evidence.colocated_with)
+        and not evidence.requested
+        and not evidence.producer_requested
         and hop.op.startswith(CHANGES)
         and hop.producer_site == hop.site
         and hop.producer_op not in _NOT_OF_THE_LINE
@@ -112,7 +114,8 @@ def _taking(part: Sequence[Hop]) -> list[Hop]:
 
 def _unplaced(hop: Hop) -> _Way | None:
     """The line of an op that nobody placed, the card that it is away from, and where it ran."""
-    sent_again = hop.cause.evidence.get("sent_again") and not hop.cause.evidence.get("requested")
+    evidence = hop.cause.evidence
+    sent_again = isinstance(evidence, Redundant) and evidence.sent_again and not evidence.requested
     if hop.cause.code != "default-device" and not sent_again:
         return None
     by_producer = hop.cause.blames == "producer"

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.registry import BY_CODE, advice, summary
 from app.diagnosis.wording.transfer_costs import Telling, cost_ns, standstill
 from app.diagnosis.wording.transfer_words import TransferWords
-from app.facts.lines import split_site
+from app.facts.lines import sites_in_order
 from app.facts.syncs import Sync
 from app.facts.transfers.device_matrix import total
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import TINY
+from app.judgments.evidence import HostReadEvidence, Moved, TransferEvidence
 from app.judgments.finding import Finding
 from app.judgments.severity import INFO, RANK, WARNING
 from app.views.naming import alone, some_of
@@ -36,12 +38,11 @@ def of_hops(
     first, cause = part[0], BY_CODE[part[0].cause.code]
     waits = cause.waits(part, syncs)
     evidence = cause.evidence_of(_measured(part, whole), part, waits)
-    along, more_evidence = cause.along(evidence, consequences)
-    evidence |= more_evidence
-    text = summary(cause.code, TransferWords(part, _named(map(cause.op_named, part)), evidence))
-    if further := {hop.blamed_site for hop in part if hop.blamed_site not in (None, first.blamed_site)}:
-        evidence["also_at"] = _in_order(filter(None, further))
-        text += f", and at {some_of(evidence['also_at'], 'lines')}"
+    along, evidence = cause.along(evidence, consequences)
+    text = summary(cause.code, TransferWords(part, _named(map(cause.op_named, part)), evidence), evidence)
+    if further := sites_in_order({hop.blamed_site for hop in part if hop.blamed_site} - {first.blamed_site}):
+        evidence = dataclasses.replace(evidence, also_at=further)
+        text += f", and at {some_of(further, 'lines')}"
     # Named are a library's own takes too, but only what the code takes makes a warning, or a rank.
     codes = [sync for sync in waits if sync.kind not in LIBRARYS_OWN]
     share = cause.share(part, codes, evidence, telling)
@@ -65,33 +66,37 @@ def of_hops(
     )
 
 
-def _measured(part: Sequence[Hop], whole: Sequence[Hop]) -> dict[str, Any]:
+def _measured(part: Sequence[Hop], whole: Sequence[Hop]) -> TransferEvidence:
     """What their evidence has in common, and how much they move."""
-    evidence = _common([hop.cause.evidence for hop in part])
-    evidence["transfers"] = total(hop.count for hop in whole)
-    evidence["bytes"] = total(hop.bytes_total for hop in whole)
-    if all(hop.seconds_total is not None for hop in whole):
-        evidence["estimated_copying_ns"] = round(sum(hop.seconds_total or 0.0 for hop in whole) * 1e9)
-    return evidence
+    seconds = [hop.seconds_total for hop in whole]
+    moved = Moved(
+        transfers=total(hop.count for hop in whole),
+        bytes=total(hop.bytes_total for hop in whole),
+        estimated_copying_ns=None if None in seconds else round(sum(one or 0.0 for one in seconds) * 1e9),
+    )
+    return dataclasses.replace(_common([hop.cause.evidence for hop in part]), moved=moved)
 
 
 def _needless(part: Sequence[Hop]) -> bool:
     """Whether what recurs needs a change: not a scalar or two, nor what a library takes for itself."""
-    taken = any(hop.cause.evidence.get("taken_by") not in LIBRARYS_OWN for hop in part)
+    taken = any(
+        not isinstance(known := hop.cause.evidence, HostReadEvidence) or known.taken_by not in LIBRARYS_OWN
+        for hop in part
+    )
     return taken and any((hop.bytes or TINY + 1) > TINY for hop in part)
 
 
-def _in_order(sites: Iterable[str]) -> list[str]:
-    """Sites by file and line."""
-    return sorted(sites, key=lambda site: split_site(site) or (site, 0))
-
-
-def _common(evidences: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _common(evidences: Sequence[TransferEvidence]) -> TransferEvidence:
     """What all say alike as it is, what differs as a list."""
+    return type(evidences[0])(**_merged([vars(evidence) for evidence in evidences]))
+
+
+def _merged(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     merged: dict[str, Any] = {}
-    for name in dict.fromkeys(name for evidence in evidences for name in evidence):
-        values = list({repr(evidence.get(name)): evidence.get(name) for evidence in evidences}.values())
-        merged[name] = alone(values)
+    for name in dict.fromkeys(name for one in facts for name in one):
+        values = list({repr(one.get(name)): one.get(name) for one in facts}.values())
+        by_name = [value for value in values if isinstance(value, Mapping)]
+        merged[name] = _merged(by_name) if by_name else alone(values)
     return merged
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from app.fixes.scopes.framework_placement import has_strategy, trains_a_model
 from app.fixes.situation import Situation
+from app.judgments.evidence import TransferEvidence
 from app.views.naming import each
 
 BECAUSE = (
@@ -25,23 +23,22 @@ _OF_RESULT = (
 )
 
 
-def advice(evidence: Mapping[str, Any], start: str) -> str:
+def advice(evidence: TransferEvidence, start: str) -> str:
     """To call it in the scope of `start`, or of the end that nobody chose by default; '' for other ops."""
-    own = evidence.get("own_op")
-    if own:
-        by_default = [*each(evidence.get("default_device")), *each(evidence.get("producer_default_device"))]
-        ends = [*each(evidence.get("src")), *each(evidence.get("dst"))]
+    if evidence.own_op:
+        by_default = [*each(evidence.default_device), *each(evidence.producer_default_device)]
+        ends = [*each(evidence.src), *each(evidence.dst)]
         start = next((device for device in ends if device not in by_default), start)
-    if evidence.get("result_of_a_call"):
+    if evidence.result_of_a_call:
         return _OF_RESULT.format(start=start)
-    return _OF_OWN_OP.format(start=start) if own else ""
+    return _OF_OWN_OP.format(start=start) if evidence.own_op else ""
 
 
 def placed_by_strategy(situation: Situation) -> bool:
     """Whether a strategy calls the function for each of its devices, or places what Keras trains."""
     if not has_strategy(situation):
         return False
-    return bool(situation.evidence("result_of_a_call")) or trains_a_model(situation)
+    return bool(situation.evidence(TransferEvidence).result_of_a_call) or trains_a_model(situation)
 
 
 def line_advice(situation: Situation, said: str) -> str | None:

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from app.facts.devices import parse
 from app.facts.transfers.transfer import PLUMBING, READS, Transfer, made_by_optimizer
 
 
-def variable_home(transfer: Transfer) -> dict[str, Any] | None:
-    """A variable's value is read on another device than the variable's."""
-    variable = transfer.facts.get("variable")
-    if not variable and transfer.text("producer_op") not in READS:
-        return None
+def reads_variable(transfer: Transfer) -> bool:
+    """Whether a variable's value is read on another device than the variable's."""
     # Rows that the code looks up where the table lives are a result like any other.
     if transfer.text("producer_op") == "ResourceGather" and transfer.producer_requested == transfer.src:
-        return None
-    told = ("kept_by", "created_at", "created_in")
-    known = {"variable": variable} | {name: transfer.facts.get(name) for name in told}
-    rows = {"rows": True} if transfer.text("producer_op") == "ResourceGather" else {}
-    return {"lives_on": transfer.src} | rows | {name: value for name, value in known.items() if value}
+        return False
+    return bool(transfer.facts.get("variable")) or transfer.text("producer_op") in READS
 
 
 def made_by_code(transfer: Transfer) -> bool:
@@ -31,12 +24,16 @@ def made_by_code(transfer: Transfer) -> bool:
     )
 
 
-def called_in_scope(device: str) -> dict[str, Any]:
-    """That the default device is that of the scope around the function's call."""
-    return {"called_on": device} if device else {}
-
-
 def both_named(transfer: Transfer) -> bool:
     """Whether the code named both devices, both were given, and they differ."""
     asked = transfer.producer_requested, transfer.requested
     return asked == (transfer.src, transfer.dst) and asked[0] != asked[1] and all(asked)
+
+
+def runs_away_from_forward_op(transfer: Transfer) -> bool:
+    """Whether the consumer is a backward op that nobody placed, whose forward op was placed elsewhere."""
+    wanted = str(transfer.facts.get("forward_requested") or "")
+    if transfer.requested or not parse(wanted) or not transfer.made_by_code:
+        return False
+    # Elsewhere than the default device it stands for a reason that is not this one.
+    return transfer.dst == transfer.default and transfer.dst != wanted

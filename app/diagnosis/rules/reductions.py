@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+from typing import TypeVar
 
 from app.facts.devices import is_host
 from app.facts.transfers.transfer import Reduction, Transfer
+from app.judgments.evidence import ExchangeEvidence
+
+E = TypeVar("E", bound=ExchangeEvidence)
 
 _SUMS = frozenset({"AddN"})
 """What reductions that were built from ops sum with; another op at their line may have its own reasons."""
 
 
-def exchanged(transfer: Transfer) -> dict[str, Any]:
-    """What a kvstore exchanges: gradients or weights, and of which parameter."""
+def exchanged(transfer: Transfer, evidence: E) -> E:
+    """The evidence with what a kvstore exchanges: gradients or weights, and of which parameter."""
     what, of = transfer.facts.get("exchanged"), transfer.text("producer")
-    return {"exchanged": str(what), "exchanged_of": of} if what and of else {}
+    return dataclasses.replace(evidence, exchanged=str(what), exchanged_of=of) if what and of else evidence
 
 
 def exchanging(transfer: Transfer) -> frozenset[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from app.facts.transfers.transfer import Transfer, sent
 
 
@@ -18,7 +16,7 @@ def sent_again(transfer: Transfer) -> bool:
     return transfer.kind == "arg" and not transfer.tiny and sent(transfer.fields) in transfer.context.repeated
 
 
-def call_of(transfer: Transfer) -> dict[str, Any]:
+def call_of(transfer: Transfer) -> str | None:
     """The call that copies, where the code made one."""
     call = transfer.facts.get("copy_call")
-    return {"call": str(call)} if call else {}
+    return str(call) if call else None

@@ -2,40 +2,44 @@
 
 from __future__ import annotations
 
-from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.devices import in_order
-from app.views.naming import each, some_of
+from app.judgments.evidence import ExchangeEvidence
+from app.views.naming import each, flat, some_of, told
 
 _SUMMED_ON = ", summed on "
 """In an algorithm's name, which may say already where it sums."""
 
 
-def exchange_summary(words: TransferWords, template: str) -> str:
+def exchange_summary(words: TransferWords, evidence: ExchangeEvidence, template: str) -> str:
     """The template with the algorithms, each once, where they sum, and what is exchanged."""
-    names = (name.partition(_SUMMED_ON)[0] for name in each(words.evidence.get("algorithm")))
-    devices = in_order(each(words.evidence.get("summed_on")))
+    devices = in_order(each(evidence.summed_on))
     return words.say(
         template,
-        algorithm=" and ".join(dict.fromkeys(names)),
+        algorithm=" and ".join(_algorithms(evidence)),
         summed=f" (summed on {' and '.join(devices)})" if devices else "",
-        exchanged=some_of(each(words.evidence.get("exchanged")), "kinds") or "what they exchange",
+        exchanged=some_of(each(evidence.exchanged), "kinds") or "what they exchange",
     )
 
 
-def among(facts: Facts) -> str:
+def among(evidence: ExchangeEvidence) -> str:
     """The devices, those of several exchanges apart; '' where they are not known."""
-    return ", and among ".join(some_of(part, "devices") for part in facts.lists("devices"))
+    devices = evidence.devices or []
+    several = any(isinstance(part, list) for part in devices)
+    return ", and among ".join(told(part, "devices") for part in (devices if several else [devices]) if part)
 
 
-def exchange(facts: Facts) -> str:
+def exchange(evidence: ExchangeEvidence) -> str:
     """Among which devices something is exchanged, and how; '' where the devices are not known."""
-    devices = among(facts)
+    devices = among(evidence)
     if not devices:
         return ""
-    algorithm = some_of((name.partition(_SUMMED_ON)[0] for name in facts.each("algorithm")), "algorithms")
-    summed = f", summed on {facts.told('summed_on', 'devices')}" if "summed_on" in facts else ""
+    summed = f", summed on {told(evidence.summed_on, 'devices')}" if flat(evidence.summed_on) else ""
     what = ""
-    if "exchanged" in facts:
-        what = f": {facts.told('exchanged')} of {facts.told('exchanged_of', 'parameters')}"
-    return f"Exchanged among {devices} by {algorithm}{summed}{what}."
+    if evidence.exchanged:
+        what = f": {told(evidence.exchanged)} of {told(evidence.exchanged_of, 'parameters')}"
+    return f"Exchanged among {devices} by {some_of(_algorithms(evidence), 'algorithms')}{summed}{what}."
+
+
+def _algorithms(evidence: ExchangeEvidence) -> list[str]:
+    return list(dict.fromkeys(name.partition(_SUMMED_ON)[0] for name in each(evidence.algorithm)))

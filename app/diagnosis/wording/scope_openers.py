@@ -3,6 +3,25 @@
 from __future__ import annotations
 
 from app.facts.dialects import DIALECTS
+from app.judgments.evidence import Known, TransferEvidence
+from app.views.naming import flat, told
+
+
+def consumer_scope(evidence: TransferEvidence) -> str:
+    """The scope of the consumer, in brackets; '' where no line is known."""
+    return opened(evidence.scope, evidence.scope_opener)
+
+
+def producer_scope(evidence: TransferEvidence) -> str:
+    """The scope of the producer, likewise."""
+    return opened(evidence.producer_scope, evidence.producer_scope_opener)
+
+
+def opened(lines: Known[str], openers: Known[str] = None) -> str:
+    """`` (the scope opened at train.py:12)``, '' where no line is known."""
+    said = [f"the scope opened at {told(lines, 'lines')}"] if flat(lines) else []
+    said += dict.fromkeys(map(purpose, flat(openers)))
+    return f" ({'; '.join(said)})" if said else ""
 
 
 def library(opener: str) -> str:

@@ -10,6 +10,7 @@ from app.facts.basis import weakest
 from app.facts.syncs import Sync
 from app.facts.transfers.device_matrix import total
 from app.facts.transfers.hops import Hop
+from app.judgments.evidence import Waited
 from app.views import units
 
 _STALLING = 0.25
@@ -184,17 +185,19 @@ def told_at(sync: Sync) -> tuple[str, str | None, bool]:
     return sync.waited_for, sync.site, sync.kind == "upload"
 
 
-def waited(syncs: Sequence[Sync]) -> dict[str, Any]:
-    """How long Python stood still, ns, the part of it that was copying, and who stood idle, where known."""
-    waiting, copied = total(sync.wait_ns for sync in syncs), total(sync.copy_ns for sync in syncs)
-    evidence: dict[str, Any] = {"wait_ns": waiting}
-    if syncs and copied is not None:
-        evidence["copy_ns"] = copied
-        evidence["split"] = weakest(sync.split_basis for sync in syncs if sync.split_basis)
-    idle = [f"{device} {units.percent(share)} of it (inferred)" for device, share in _idle(syncs)]
+def waited(syncs: Sequence[Sync]) -> Waited:
+    """How long Python waited, the part of it that was copying, and which devices were idle, where known."""
+    copied = total(sync.copy_ns for sync in syncs) if syncs else None
+    split = None if copied is None else weakest(sync.split_basis for sync in syncs if sync.split_basis)
     brought = list(dict.fromkeys(line for sync in syncs for line in sync.brought_at if line != sync.site))
-    evidence |= {"brought_at": brought} if brought else {}
-    return evidence | ({"idle_meanwhile": idle} if idle else {})
+    return Waited(
+        wait_ns=total(sync.wait_ns for sync in syncs),
+        copy_ns=copied,
+        split=split,
+        brought_at=brought or None,
+        idle_meanwhile=[f"{device} {units.percent(share)} of it (inferred)" for device, share in _idle(syncs)]
+        or None,
+    )
 
 
 _LEAST_IDLE, _LEAST_STOOD_NS = 0.01, 100_000
@@ -219,9 +222,9 @@ _PETTY = 0.05
 def standstill(syncs: Sequence[Sync]) -> str:
     """``, 10 ms waited, of it 2 ms copying (measured)``; without an estimate of a small part."""
     timed = [sync for sync in syncs if sync.wait_ns is not None]
-    told = waited(timed)
-    copying, split = told.get("copy_ns") or 0, told.get("split")
-    stood = (told["wait_ns"] or 0) + copying
+    known = waited(timed)
+    copying, split = known.copy_ns or 0, known.split
+    stood = (known.wait_ns or 0) + copying
     if not stood:
         return ""
     basis, said = weakest(sync.basis for sync in timed), f", {units.duration(stood / 1e9)} waited"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from app.diagnosis.wording import library_functions
 from app.facts.transfers.hops import Hop
+from app.judgments.evidence import TransferEvidence
 from app.views.naming import each, one, some_of
 
 UNDECIDED = "A tensor crosses {way} for {consumers} at {at}, and the records don't tell why"
@@ -22,7 +21,7 @@ class TransferWords:
     part: Sequence[Hop]
     consumers: str
     """Types of the consuming ops."""
-    evidence: Mapping[str, Any]
+    evidence: TransferEvidence
 
     @property
     def first(self) -> Hop:
@@ -44,8 +43,8 @@ class TransferWords:
         several = "," in self.consumers or " and " in self.consumers
         forms = _OF_SEVERAL if several else _OF_ONE
         sources = dict.fromkeys(src for src, _ in self.pairs)
-        call = one([_WORDS_OF_CALLS.get(name, name) for name in each(self.evidence.get("call"))])
-        default = self.evidence.get("default_device") or self.evidence.get("producer_default_device")
+        call = one([_WORDS_OF_CALLS.get(name, name) for name in each(self.evidence.call)])
+        default = self.evidence.default_device or self.evidence.producer_default_device
         words = {
             "at": self.first.blamed_site or "an unknown line",
             "inputs": "inputs" if several or len(sources) > 1 else "input",
@@ -59,7 +58,6 @@ class TransferWords:
             "producer": self.first.producer_op,
             "call": call,
             "by_call": f" by {call}" if call else "",
-            "taken_by": library_functions.by(self.evidence),
         }
         return template.format_map(_Words(self.evidence, forms | words | more))
 
@@ -71,9 +69,19 @@ _OF_SEVERAL |= {"its": "their", "it": "them"}
 
 
 class _Words(dict[str, str]):
-    def __init__(self, evidence: Mapping[str, Any], words: Mapping[str, str]) -> None:
+    def __init__(self, evidence: TransferEvidence, words: Mapping[str, str]) -> None:
         super().__init__(words)
         self._evidence = evidence
 
     def __missing__(self, name: str) -> str:
-        return one(self._evidence.get(name))
+        return one(getattr(self._evidence, name))
+
+
+def source(evidence: TransferEvidence) -> str:
+    """The devices that they start on."""
+    return " and ".join(each(evidence.src)) or "its device"
+
+
+def destination(evidence: TransferEvidence) -> str:
+    """The devices that they end on."""
+    return " and ".join(each(evidence.dst)) or "the device that uses it"

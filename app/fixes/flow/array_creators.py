@@ -35,7 +35,7 @@ def used_elsewhere(
 
     What computes with it alone, or with those that go along, follows it.
     """
-    source, known = situation.source, {situation.finding.site, *situation.evidence("also_at")}
+    source, known = situation.source, {situation.finding.site, *(situation.finding.evidence.also_at or ())}
     path, name = dotted(made), made.id if isinstance(made, ast.Name) else ""
     reads = [node for node in source.every(ast.expr) if isinstance(getattr(node, "ctx", None), ast.Load)]
     users = {

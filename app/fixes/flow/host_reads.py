@@ -11,6 +11,8 @@ from app.fixes.code.device_notation import arrays, tensorflow
 from app.fixes.code.names import called, calls_of, dotted, imported, root_of
 from app.fixes.code.parsed_source import Source
 from app.fixes.situation import Situation
+from app.judgments.evidence import HostReadEvidence
+from app.views.naming import each
 
 _METHODS = frozenset({"numpy", "asnumpy", "asscalar", "item", "tolist"})
 _BUILTINS = frozenset({"float", "int", "bool"})
@@ -51,10 +53,16 @@ class HostRead:
     """Nothing is called but that, as a method of the tensor."""
 
 
+def ways_of_reading(situation: Situation) -> set[str]:
+    """How Python takes the finding's values, or waits: float, item, .."""
+    evidence = situation.evidence(HostReadEvidence)
+    return {*each(evidence.taken_by), *each(evidence.kind)}
+
+
 def host_reads(situation: Situation, stmt: ast.stmt) -> list[HostRead]:
     """The statement's host reads of the kind that the finding is about, each once."""
     found = list(_host_reads(situation, stmt))
-    kinds = set(situation.texts("taken_by", "kind"))
+    kinds = ways_of_reading(situation)
     return [read for read in found if _kinds(read.node) & kinds] or found
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from app.fixes.code.names import bindings, called, dotted, imported, loads_in, root_of
 from app.fixes.code.parsed_source import Function, Loop, Source, own_children
-from app.fixes.flow.host_reads import host_reads, is_report, only_reports
+from app.fixes.flow.host_reads import host_reads, is_report, only_reports, ways_of_reading
 from app.fixes.flow.value_roles import (
     KEEPING,
     Role,
@@ -55,7 +55,7 @@ def _read_in(situation: Situation, stmt: ast.stmt) -> list[ast.AST] | None:
     """The expressions whose values are the device's; None where the statement has none that can be known."""
     if found := host_reads(situation, stmt):
         return [read.node for read in found]
-    kinds = set(situation.texts("taken_by", "kind"))
+    kinds = ways_of_reading(situation)
     if kinds & {"bool", "is_nan"} and isinstance(stmt, ast.If | ast.While | ast.Assert):
         return [stmt.test]
     made = stmt.value if isinstance(stmt, ast.Assign) else None

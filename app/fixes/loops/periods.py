@@ -11,6 +11,7 @@ from app.fixes.code.device_notation import blocks_around
 from app.fixes.code.names import bound_in, called
 from app.fixes.code.parsed_source import Loop, Source
 from app.fixes.situation import Situation
+from app.judgments.evidence import HostReadEvidence
 
 _OFTEN, _SELDOM = 10, 100
 _SHORT = 200
@@ -64,8 +65,9 @@ def thinned(source: Source, stmt: ast.stmt, loop: Loop) -> bool:
 
 def _seen(situation: Situation) -> float:
     """How often the run did what the finding is about: no loop around it went round more often."""
-    counts = [hop.count for hop in situation.reads] + situation.evidence("count")
-    known = (count for count in counts if isinstance(count, int))
+    counts = [hop.count for hop in situation.reads]
+    waits = situation.evidence(HostReadEvidence).count
+    known = (count for count in (*counts, waits) if count is not None)
     return math.inf if None in counts else max(known, default=math.inf)
 
 

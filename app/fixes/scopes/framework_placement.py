@@ -7,6 +7,7 @@ import ast
 from app.fixes.code.device_notation import devices_of
 from app.fixes.code.names import called
 from app.fixes.situation import Situation
+from app.views.naming import each
 
 _OWN = "tensorflow/python/distribute/"
 _NONE = f"{_OWN}distribute_lib.py"
@@ -17,11 +18,10 @@ _LOOPS = frozenset({"fit", "train_on_batch"})
 def has_strategy(situation: Situation) -> bool:
     """Whether the program creates a strategy, by the text of its files or by who opened its scopes."""
     for hop in (*situation.hops, *situation.others):
-        for name in ("scope_opener", "producer_scope_opener"):
-            told = hop.cause.evidence.get(name)
-            openers = [str(one) for one in (told if isinstance(told, list) else [told])]
-            if any(one.startswith(_OWN) and not one.startswith(_NONE) for one in openers):
-                return True
+        known = hop.cause.evidence
+        openers = [*each(known.scope_opener), *each(known.producer_scope_opener)]
+        if any(one.startswith(_OWN) and not one.startswith(_NONE) for one in openers):
+            return True
     # ``with strategy.scope():``, however the strategy came there, is one too.
     return any(
         called(call).endswith("Strategy")

@@ -54,7 +54,7 @@ def _row(one: Explained, verify: str, badge: Badge, link: Callable[[str], str]) 
         "fix": (one.repair.words if one.repair else finding.fix) or "",
         "change": [] if quiet else change_lines(one.change),
         "proof": proof_rows(one.proof, badge, shown=(finding.site or "") if excerpt else ""),
-        "evidence": evidence_text(finding.evidence),
+        "evidence": evidence_text(finding.evidence.row()),
         "href": link(finding_id(finding)),
         "show": f"Show {units.plural(len(finding.rows), 'hop')}" if finding.hops else "",
         "verify": "" if quiet or not finding.site else verify,

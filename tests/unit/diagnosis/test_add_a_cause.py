@@ -15,24 +15,34 @@ REGISTRY, JUDGE = Path("app/diagnosis/registry.py"), Path("app/diagnosis/judge.p
 WRITTEN = {Path("docs/causes.md"), Path("hopscope/forbidding.py")}
 CAUSE = '''"""Toys lie about."""
 
+import dataclasses
+
 from app.diagnosis.cause import Cause
 from app.diagnosis.wording.evidence_labels import Label
+from app.judgments.evidence import Known, TransferEvidence
 from app.judgments.finding import Finding
 from app.judgments.severity import WARNING
+from app.views.naming import told
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Evidence(TransferEvidence):
+    toys: Known[str]
 
 
 def lies_about(transfer):
-    return {"toys": transfer.text("tensor")} if transfer.text("op") == "Toy" else None
+    return Evidence(toys=transfer.text("tensor")) if transfer.text("op") == "Toy" else None
 
 
 CAUSE = Cause(
     code="toy-cause",
     severity=WARNING,
+    evidence=Evidence,
     meaning="Toys lie about.",
     summary="{toys} lies about at {at}, {way}",
-    because=lambda facts: f"Seen: {facts.told('toys')}.",
+    because=lambda evidence: f"Seen: {told(evidence.toys)}.",
     advice="Put it away.",
-    detect=lambda run: [Finding("toy-cause", WARNING, None, "Full.", {"toys": ["car"]}, None, ())],
+    detect=lambda run: [Finding("toy-cause", WARNING, None, "Full.", Evidence(toys=["car"]), None, ())],
     labels={"toys": Label("Toys")},
 )
 '''

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from app.diagnosis.causes.host_sync.cause import advice as of_reads
 from app.diagnosis.findings import findings
 from app.diagnosis.judged_hops import hop_table
 from app.diagnosis.registry import advice, summary
@@ -13,6 +14,7 @@ from app.diagnosis.wording.transfer_costs import Telling
 from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.tables import Tables
 from probes.trace.rows import Key, Location
+from tests.unit.evidence_records import evidence
 from tests.unit.fixes.fix_cases import hop
 from tests.unit.traces import hop_fields
 
@@ -20,10 +22,9 @@ READERS = ("cpu:1", "cpu:2")
 
 
 @pytest.mark.parametrize(
-    ("evidence", "begins"),
+    ("facts", "begins"),
     [
         ({"taken_by": "numpy"}, "Take the value every so many steps"),
-        ({"kind": "waitall", "takes": False}, "Drop the wait"),
         ({"taken_by": "numpy_function"}, "Write the function with TensorFlow's ops"),
         ({"taken_by": ["numpy", "train_on_batch"]}, "Each call of train_on_batch takes its losses"),
         (
@@ -37,25 +38,31 @@ READERS = ("cpu:1", "cpu:2")
     ],
 )
 def test_a_wait_that_the_code_needs_in_each_step_has_a_fix_of_its_own(
-    evidence: dict[str, Any], begins: str
+    facts: dict[str, Any], begins: str
 ) -> None:
-    assert (advice("host-sync", evidence) or "").startswith(begins)
+    assert (advice("host-sync", evidence("host-sync", facts)) or "").startswith(begins)
+
+
+def test_a_wait_that_reads_nothing_is_dropped() -> None:
+    assert of_reads(evidence("host-sync", kind="waitall"), takes=False).startswith("Drop the wait")
 
 
 def test_an_op_that_nobody_wrote_is_placed_by_the_scope_of_the_call() -> None:
-    evidence = {"own_op": "a function of custom gradients", "producer_default_device": "cpu:0"}
+    facts = {"own_op": "a function of custom gradients", "producer_default_device": "cpu:0"}
     for ends in ({"src": "cpu:1", "dst": "cpu:0"}, {"src": "cpu:0", "dst": "cpu:1"}):
-        said = advice("default-device", evidence | ends) or ""
+        said = advice("default-device", evidence("default-device", facts | ends)) or ""
         assert said.startswith("Call the function inside the device scope of cpu:1")
 
 
 def test_what_reads_a_cards_variable_without_a_scope_is_moved_and_not_the_variable() -> None:
     """Bug: the variable of a loaded model was to be created on the host, where a call without a scope ran."""
-    evidence = {"src": "cpu:2", "dst": "cpu:0", "lives_on": "cpu:2", "requested": ""}
-    said = advice("variable-home", evidence) or ""
+    facts = {"src": "cpu:2", "dst": "cpu:0", "lives_on": "cpu:2", "requested": ""}
+    said = advice("variable-home", evidence("variable-home", facts)) or ""
     assert said.startswith("Run what reads it in the device scope of cpu:2, where the variable lives")
     for asked in ({"requested": "cpu:0"}, {"called_on": "cpu:0"}, {"src": "cpu:0", "dst": "cpu:2"}):
-        assert (advice("variable-home", evidence | asked) or "").startswith("Create the variable on")
+        assert (advice("variable-home", evidence("variable-home", facts | asked)) or "").startswith(
+            "Create the variable on"
+        )
 
 
 @pytest.mark.parametrize(
@@ -74,7 +81,7 @@ def test_variables_with_a_reader_each_are_told_from_one_that_several_read(
     sites = {3: Location(3, "train.py:3", None, "/train.py", 3, "main")}
     run = Tables([], sites, [], keys, [])
     (found,) = findings(hop_table(run), [], [], telling=Telling(20, "call"))
-    assert (found.code, found.evidence.get("one_reader_each")) == ("variable-home", apart)
+    assert (found.code, found.evidence.row().get("one_reader_each")) == ("variable-home", apart)
 
 
 @pytest.mark.parametrize(
@@ -93,12 +100,13 @@ def test_several_ops_are_told_of_in_the_plural(code: str, one: str, several: str
     """Bug: "AssignAddVariableOp, AssignSubVariableOp is kept beside"."""
     first = hop(code, site="t.py:3")
     for consumers, begins in (("Sub", one), ("Sub, Mul", several)):
-        assert summary(code, TransferWords([first], consumers, {})).startswith(begins)
+        known = evidence(code)
+        assert summary(code, TransferWords([first], consumers, known), known).startswith(begins)
 
 
 def test_a_line_that_takes_every_step_of_a_way_is_told_to_leave_the_stop_out() -> None:
     way = {"stations": ["gpu:0", "cpu:0", "gpu:1"], "lines": ["t.py:5", "t.py:5"]}
-    by_code = advice("bounce", {**way, "by": ["Identity"]})
+    by_code = advice("bounce", evidence("bounce", way, by=["Identity"]))
     assert by_code is not None and by_code.endswith("leave the stop between out of what it is told to go by.")
-    by_python = advice("bounce", {**way, "by": ["Python"]})
+    by_python = advice("bounce", evidence("bounce", way, by=["Python"]))
     assert by_python is not None and "every step" not in by_python

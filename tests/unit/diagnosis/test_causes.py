@@ -12,6 +12,7 @@ from app.diagnosis.registry import SEVERITY, advice
 from app.facts.transfers.transfer import Context, Reduction, sent
 from app.store.paces import Pace
 from app.views.naming import some_of
+from tests.unit.evidence_records import evidence
 from tests.unit.traces import hop_fields
 
 STAND_INS = Context(frozenset({"cpu:0", "cpu:1", "cpu:2"}), rounds=30)
@@ -307,8 +308,8 @@ def test_the_cause(src: str, dst: str, fields: dict[str, Any], context: Context,
     memories = {"src_memory": "device", "dst_memory": "device"}
     cause = judge(hop_fields(src, dst, **(memories | fields)), context, 30)
     assert cause.code == code
-    assert cause.evidence["src"] == src
-    assert cause.evidence["dst"] == dst
+    assert cause.evidence.row()["src"] == src
+    assert cause.evidence.row()["dst"] == dst
 
 
 def test_facts_that_are_missing_decide_nothing() -> None:
@@ -435,7 +436,7 @@ def test_a_constant_of_the_host_that_goes_with_each_call_is_a_needless_copy(
 def test_evidence_says_what_was_judged_by() -> None:
     cause = judge(hop_fields("cpu:0", "cpu:1", requested="cpu:1", **MADE_BY_GRADIENT), STAND_INS, 30)
     assert cause.blames == "producer"
-    assert cause.evidence == {
+    assert cause.evidence.row() == {
         "requested": "cpu:1",
         "assigned": "cpu:1",
         "producer_requested": "",
@@ -447,10 +448,10 @@ def test_evidence_says_what_was_judged_by() -> None:
 
 
 def test_evidence_of_a_called_copy_and_of_a_sum() -> None:
-    call = judge(hop_fields("cpu:1", "cpu:2", facts={"copy_call": "copyto"}), STAND_INS, 30).evidence
+    call = judge(hop_fields("cpu:1", "cpu:2", facts={"copy_call": "copyto"}), STAND_INS, 30).evidence.row()
     assert call["call"] == "copyto"
     fields = hop_fields("cpu:2", "cpu:0", loc=9, facts={**KVSTORE, "summed_on": "cpu:0"})
-    summed = judge(fields, REDUCED, 30).evidence
+    summed = judge(fields, REDUCED, 30).evidence.row()
     assert (summed["algorithm"], summed["summed_on"], summed["devices"]) == (
         "kvstore local",
         "cpu:0",
@@ -473,8 +474,8 @@ def test_a_sentence_names_few_and_counts_many() -> None:
 
 def test_an_unknown_cause_says_what_is_known() -> None:
     fields = hop_fields("cpu:0", "cpu:1", kind="arg", producer_op="Add", facts={"x": 1, "y": ""})
-    evidence = judge(fields, STAND_INS).evidence
-    assert (evidence["x"], evidence["argument_made_by"], "y" in evidence) == (1, "Add", False)
+    row = judge(fields, STAND_INS).evidence.row()
+    assert (row["x"], row["argument_made_by"], "y" in row) == (1, "Add", False)
 
 
 def test_every_rule_gives_a_known_code() -> None:
@@ -487,7 +488,7 @@ def test_a_producer_without_a_request_stands_beside_the_op_that_placed_it() -> N
     )
     cause = judge(fields, STAND_INS)
     assert (cause.code, cause.blames) == ("colocation", "producer")
-    assert cause.evidence["producer_placed_beside"] == "fc2_backward"
+    assert cause.evidence.row()["producer_placed_beside"] == "fc2_backward"
 
 
 @pytest.mark.parametrize(
@@ -509,7 +510,7 @@ def test_what_a_function_returns_passes_the_default_device() -> None:
     there = hop_fields("cpu:1", "cpu:0", op="Identity", assigned="cpu:0", graph=4, facts={"result": True})
     cause = judge(there, STAND_INS, 30)
     assert (cause.code, cause.severity, cause.blames) == ("default-device", "info", "consumer")
-    assert cause.evidence["result_of_a_call"] is True
+    assert cause.evidence.row()["result_of_a_call"] is True
     assert "inside the device scope of cpu:1" in (advice(cause.code, cause.evidence) or "")
     back = hop_fields("cpu:0", "cpu:1", op="_Retval", graph=4, facts={"producer_result": True})
     cause = judge(back, STAND_INS, 30)
@@ -522,13 +523,16 @@ def test_a_functions_result_that_passes_another_device_is_not_by_default() -> No
 
 
 def test_a_variable_that_several_devices_read_has_no_home_for_all_of_them() -> None:
-    read = advice("variable-home", {"dst": ["gpu:0", "gpu:1"]}) or ""
+    def said(code: str, **facts: Any) -> str | None:
+        return advice(code, evidence(code, facts))
+
+    read = said("variable-home", dst=["gpu:0", "gpu:1"]) or ""
     assert read.startswith("Several devices read it: keep a copy on each")
-    apart = advice("variable-home", {"dst": ["gpu:0", "gpu:1"], "one_reader_each": True}) or ""
+    apart = said("variable-home", dst=["gpu:0", "gpu:1"], one_reader_each=True) or ""
     assert apart.startswith("Create each variable on the device that reads it")
-    rows = advice("variable-home", {"dst": "gpu:0", "rows": True}) or ""
+    rows = said("variable-home", dst="gpu:0", rows=True) or ""
     assert rows == "Create the table on gpu:0, where its rows are used, if it fits into that memory."
-    assert advice("default-device", {"result_of_a_call": True, "result_of": "a branch or loop"}) is None
+    assert said("default-device", result_of_a_call=True, result_of="a branch or loop") is None
 
 
 def test_a_variable_that_a_strategy_keeps_for_its_replicas_is_the_strategys_to_change() -> None:

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.attribution import told_hops
 from app.diagnosis.findings import run_findings
-from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.judged_hops import hop_table, told_hops
 from app.diagnosis.registry import because
 from app.diagnosis.row_shares import all_of
 from app.facts.tables import Tables
@@ -51,7 +50,7 @@ def test_what_goes_back_to_the_variable_is_of_the_line_that_lacks_a_scope() -> N
     (one,), hops = told(fetched(), put_back())
     assert (one.code, one.severity, one.hops, one.consequences) == ("default-device", "warning", (0,), (1,))
     assert one.summary.endswith(": 200 B each step, with what goes back to variables on cpu:1.")
-    assert one.evidence["bytes"] == one.bytes_known == 8 * 200
+    assert one.evidence.row()["bytes"] == one.bytes_known == 8 * 200
     assert [hop.code for hop in told_hops(hops, [one])] == ["default-device", "default-device"]
     assert [hop.keys for hop in all_of(one, hops)] == [(1,), (3,)]
 
@@ -102,7 +101,7 @@ def test_what_gradients_outside_their_scope_change_is_of_their_finding() -> None
         Key(6, "hop", hop_fields("cpu:1", "cpu:2", **update, facts=beside, bytes=4096, assigned="cpu:2"), 8),
         Key(7, "hop", hop_fields("cpu:1", "cpu:2", **batch, requested="cpu:2", bytes=500), 8),
     )
-    assert [(one.code, one.site, one.rows, one.evidence["bytes"]) for one in found] == [
+    assert [(one.code, one.site, one.rows, one.evidence.row()["bytes"]) for one in found] == [
         ("gradient-outside-scope", "train.py:13", (0, 1), 8 * (100 + 4096)),
         ("colocation", "train.py:13", (2,), 8 * 500),
     ]
@@ -120,10 +119,10 @@ def test_gradients_that_are_where_they_belong_are_told_beside_those_that_are_not
         Key(21, "op", {"op": "Sum", **asked, "forward_requested": "cpu:1"}, 8),
     ]
     (one,) = told_of(TAPE, gradient(), *ops)
-    assert one.evidence["gradients_of"] == ["cpu:1", "cpu:2"]
+    assert one.evidence.row()["gradients_of"] == ["cpu:1", "cpu:2"]
     assert because(one).endswith("where the function is called, cpu:1.")
     (alone,) = told_of(TAPE, gradient(), ops[0])
-    assert "gradients_of" not in alone.evidence and because(alone).endswith("is called, cpu:1.")
+    assert "gradients_of" not in alone.evidence.row() and because(alone).endswith("is called, cpu:1.")
 
 
 def test_gradients_in_a_scope_of_their_own_that_read_a_variable_are_told_at_their_line() -> None:
@@ -157,7 +156,7 @@ def test_what_is_no_ops_gradient_where_gradients_lack_a_scope_lacks_the_same() -
         (0,),
         (1, 2),
     )
-    assert one.evidence["bytes"] == 8 * (100 + 4000 + 3000)
+    assert one.evidence.row()["bytes"] == 8 * (100 + 4000 + 3000)
     assert "variables" not in one.summary
 
 

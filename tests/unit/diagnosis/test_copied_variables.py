@@ -87,9 +87,9 @@ def test_that_the_same_values_go_twice_in_a_step_is_said_in_the_same_finding() -
     other = copied(count=34)
     (found,) = told(first, other, again(other, 17))
     assert found.code == "variable-home"
-    assert found.evidence.get("unchanged_again")
+    assert found.evidence.row().get("unchanged_again")
     (once,) = told(first, other, again(other, 3))
-    assert not once.evidence.get("unchanged_again")
+    assert not once.evidence.row().get("unchanged_again")
 
 
 def test_what_several_cards_read_is_kept_on_each() -> None:

@@ -73,9 +73,9 @@ def test_a_script_that_sets_the_variable_itself_is_told_of() -> None:
         " program set CUDA_VISIBLE_DEVICES=1,0 itself."
     )
     assert finding.fix is not None and "--devices" in finding.fix
-    assert finding.evidence["asked_for"] == ["gpu:0: nvidia-smi's 2", "gpu:1: nvidia-smi's 0"]
-    assert finding.evidence["got"] == ["gpu:0: nvidia-smi's 1"]
-    assert finding.evidence["told_by"] == ["the CUDA driver"]
+    assert finding.evidence.row()["asked_for"] == ["gpu:0: nvidia-smi's 2", "gpu:1: nvidia-smi's 0"]
+    assert finding.evidence.row()["got"] == ["gpu:0: nvidia-smi's 1"]
+    assert finding.evidence.row()["told_by"] == ["the CUDA driver"]
 
 
 def test_cards_that_nobody_asked_for_are_told_of() -> None:

@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from app.diagnosis.registry import because
+from app.diagnosis.detectors.transfer_findings import of_hops
+from app.diagnosis.registry import BY_CODE, because
+from app.diagnosis.wording.evidence_labels import LABELS
+from app.diagnosis.wording.transfer_costs import Telling
+from app.judgments.evidence import Record
 from app.judgments.finding import Finding
+from tests.unit.evidence_records import evidence
+from tests.unit.fixes.fix_cases import hop
+
+
+def records(kind: type[Record] = Record) -> Iterator[type[Record]]:
+    """A record and all that are built on it."""
+    yield kind
+    for one in kind.__subclasses__():
+        yield from records(one)
+
+
+DECLARED = {field.name for kind in records() for field in dataclasses.fields(kind)}
 
 
 @pytest.mark.parametrize(
-    ("code", "evidence", "told"),
+    ("code", "facts", "told"),
     [
         (
             "explicit",
@@ -223,5 +241,23 @@ from app.judgments.finding import Finding
         ),
     ],
 )
-def test_evidence_is_told_in_a_sentence(code: str, evidence: dict[str, Any], told: str) -> None:
-    assert because(Finding(code, "warning", "t.py:9", "", evidence, None, ())) == told
+def test_evidence_is_told_in_a_sentence(code: str, facts: dict[str, Any], told: str) -> None:
+    assert because(Finding(code, "warning", "t.py:9", "", evidence(code, facts), None, ())) == told
+
+
+def test_each_label_is_of_a_fact_that_evidence_has() -> None:
+    """A name that no record has would be shown nowhere."""
+    for code in BY_CODE:
+        assert BY_CODE[code].labels.keys() <= DECLARED
+    assert LABELS.keys() <= DECLARED
+
+
+def test_transfers_that_differ_have_each_value_in_one_list() -> None:
+    """GIVEN hops of one line, one of them without a variable's name, THEN the finding lists both."""
+    read = {"lives_on": "gpu:0", "rows": True}
+    rows = [
+        hop("variable-home", site="t.py:3", count=8, evidence=read | more) for more in ({"variable": "w"}, {})
+    ]
+    known = of_hops([0, 1], rows, rows, [], Telling(8, "step")).evidence.row()
+    assert (known["lives_on"], known["variable"], known["rows"]) == ("gpu:0", ["w", None], True)
+    assert (known["transfers"], known["bytes"]) == (16, 64)

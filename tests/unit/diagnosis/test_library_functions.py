@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from app.diagnosis.causes.host_sync import library_functions
 from app.diagnosis.causes.host_sync.waits import of_syncs
 from app.diagnosis.detectors.transfer_findings import of_hops
-from app.diagnosis.wording import library_functions
 from app.diagnosis.wording.transfer_costs import Telling, standstill
 from app.facts.syncs import Sync
 from app.facts.transfers.hops import Hop
@@ -54,7 +54,7 @@ def test_waits_beside_takes_add_up() -> None:
         " (mxnet/monitor.py) at t.py:3: 60 B each step, 82 ms waited (estimated), 82 % of"
         " the run."
     )
-    assert told.evidence["inside"] == ["toc (mxnet/monitor.py)"]
+    assert told.evidence.row()["inside"] == ["toc (mxnet/monitor.py)"]
 
 
 def test_kinds_that_are_timed_alike_are_one_sum() -> None:
@@ -77,7 +77,7 @@ def test_what_is_waited_is_of_all_kinds_that_the_finding_names() -> None:
 
 def test_what_a_library_takes_for_itself_already_told_is_not_named_again() -> None:
     row = pulled("mxnet/ndarray/contrib.py:cond", taken_by="library's own thread")
-    assert "inside" not in of_hops([0], [row], [row], [], TELLING).evidence
+    assert "inside" not in of_hops([0], [row], [row], [], TELLING).evidence.row()
 
 
 def test_a_wait_inside_a_library_is_not_the_code_s_to_drop() -> None:

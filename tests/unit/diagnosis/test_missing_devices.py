@@ -37,7 +37,7 @@ def test_the_line_of_the_scope_is_named_and_the_ops_counted() -> None:
         "Code at train.py:3 and 1 other line is to run on gpu:0, which does not exist here: 2 ops ran on"
         " cpu:0 instead."
     )
-    assert found.evidence == {
+    assert found.evidence.row() == {
         "missing": "gpu:0",
         "ran_on": ["cpu:0"],
         "ops": 2,

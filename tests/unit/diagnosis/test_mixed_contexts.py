@@ -46,7 +46,7 @@ def test_inputs_that_were_read_in_place() -> None:
         "broadcast_add, dot at mix.py:7 ran on cpu:1 and read inputs in place that lie on cpu:2 and cpu:3, "
         "40\u00d7: elsewhere it raises."
     )
-    assert first.evidence == {
+    assert first.evidence.row() == {
         "ops": ["broadcast_add", "dot"],
         "ran_on": ["cpu:1"],
         "inputs_also_on": ["cpu:2", "cpu:3"],
@@ -57,7 +57,7 @@ def test_inputs_that_were_read_in_place() -> None:
     words = "Bring the inputs to one device before the op: x.as_in_context(y.context)."
     assert advice(first.code, first.evidence) == words
     assert (first.recurs, second.recurs) == (True, False)
-    assert (second.site, second.evidence["read_in_place"]) == ("mix.py:9", 5)
+    assert (second.site, second.evidence.row()["read_in_place"]) == ("mix.py:9", 5)
 
 
 def test_an_op_that_the_framework_refused() -> None:
@@ -65,7 +65,7 @@ def test_an_op_that_the_framework_refused() -> None:
     assert found.summary == (
         "dot at mix.py:7 took inputs on gpu:0 together with inputs on gpu:1, and raised, 2\u00d7."
     )
-    assert (found.severity, found.evidence["raised"], found.evidence["bytes"]) == ("error", 2, 0)
+    assert (found.severity, found.evidence.row()["raised"], found.evidence.row()["bytes"]) == ("error", 2, 0)
 
 
 def test_a_line_that_did_both_is_one_finding() -> None:
@@ -84,16 +84,16 @@ def test_an_unknown_line_is_said_to_be_one() -> None:
 def test_what_made_the_inputs_that_lie_elsewhere_is_told() -> None:
     made = {"producer_op": "_random_normal", "producer_loc": 9}
     (found,) = mixed_findings(tables(mixed(1, "dot", "cpu:1", ["cpu:0"], 1, **made)))
-    assert found.evidence["inputs_made_by"] == ["_random_normal"]
-    assert found.evidence["inputs_made_at"] == ["mix.py:9"]
+    assert found.evidence.row()["inputs_made_by"] == ["_random_normal"]
+    assert found.evidence.row()["inputs_made_at"] == ["mix.py:9"]
 
 
 def test_of_two_inputs_that_which_nobody_gave_a_context_is_to_blame_wherever_the_op_ran() -> None:
     label = {"producer_op": "argmax", "producer_loc": 9}
     home = {"without_context_op": "Python", "without_context_loc": 3}
     (found,) = mixed_findings(tables(mixed(1, "take", "cpu:0", ["cpu:1"], 8, **label, **home)))
-    assert found.evidence["made_on_default"] == ["Python"]
-    assert found.evidence["made_on_default_at"] == ["mix.py:3"]
+    assert found.evidence.row()["made_on_default"] == ["Python"]
+    assert found.evidence.row()["made_on_default_at"] == ["mix.py:3"]
     assert because(found) == (
         "Inputs on cpu:0 were made by Python data at mix.py:3, or come from that. An array that is made"
         " without a context lies on the current one, cpu(0) by default."
@@ -110,9 +110,9 @@ def test_what_came_of_the_same_array_is_the_same_mistake() -> None:
             mixed(3, "dot", "cpu:1", ["cpu:0"], 8, loc=11, **other),
         )
     )
-    assert (first.site, first.evidence["also_at"]) == ("mix.py:7", ["mix.py:9"])
+    assert (first.site, first.evidence.row()["also_at"]) == ("mix.py:7", ["mix.py:9"])
     assert first.summary.endswith("So do ops at mix.py:9, with arrays that come from the same line.")
-    assert (second.site, "also_at" in second.evidence) == ("mix.py:11", False)
+    assert (second.site, "also_at" in second.evidence.row()) == ("mix.py:11", False)
 
 
 def test_lines_of_which_one_has_arrays_of_unknown_origin_stay_apart() -> None:

@@ -6,16 +6,18 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.attribution import told_hops
+from app.diagnosis.causes.unbalanced.cause import Fullness
 from app.diagnosis.findings import run_findings
-from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.judged_hops import hop_table, told_hops
 from app.diagnosis.proof import MOST_WAYS, Proof, proof
 from app.diagnosis.proof_facts import Place
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
+from app.judgments.evidence import FindingEvidence
 from app.judgments.finding import Finding
 from probes.trace.rows import Key
 from tests.unit.diagnosis.test_tensor_paths import STEPS, hop, tables
+from tests.unit.evidence_records import evidence
 
 CODE = {"train.py:11": "y = f(x)", "train.py:12": 'with tf.device("CPU:1"):'}
 
@@ -26,9 +28,14 @@ def proved(run: Tables, code: str) -> Proof:
     return proof(found, hops, lambda site: CODE.get(site, ""))
 
 
-def alone(code: str, **evidence: Any) -> list[str]:
+def alone(code: str, **facts: Any) -> list[str]:
     """The facts of a finding about no transfer, as lines."""
-    found = Finding(code, "warning", "train.py:11", "", evidence, None, ())
+    return shown(code, evidence(code, facts))
+
+
+def shown(code: str, known: FindingEvidence) -> list[str]:
+    """The same of this evidence."""
+    found = Finding(code, "warning", "train.py:11", "", known, None, ())
     return proof(found, [], lambda site: CODE.get(site, "")).lines()
 
 
@@ -158,12 +165,12 @@ def test_what_decided_stands_in_plain_words_and_one_order() -> None:
         bytes=2048,
         kernels_of="TensorFlow 2.21.0",
         kernel="no kernel of Unique for GPU",
-        forward_at=["train.py:11", None],
+        also_at=["train.py:11", None],
         lives_on=["cpu:1", "cpu:1"],
         requested="gpu:0",
     )
     assert told == [
-        "Forward op: train.py:11 `y = f(x)`",
+        "Also at: train.py:11 `y = f(x)`",
         "Kernel lookup: no kernel of Unique for GPU",
         "Kernels of: TensorFlow 2.21.0",
         "Lives on: cpu:1",
@@ -181,8 +188,7 @@ def test_what_xla_hid_is_counted_in_words() -> None:
 
 
 def test_names_without_end_are_cut_and_counted() -> None:
+    full = Fullness(peak_bytes={"gpu:0": 1024, "gpu:1": 0}, basis="")
     (told,) = alone("mixed-context", ops=[f"op{number}" for number in range(20)])
     assert told.endswith("op11, 8 more")
-    assert alone("unbalanced", peak_bytes={"gpu:0": 1024, "gpu:1": 0}) == [
-        "Peak memory: gpu:0: 1 KiB, gpu:1: 0 B"
-    ]
+    assert shown("unbalanced", full) == ["Peak memory: gpu:0: 1 KiB, gpu:1: 0 B"]

@@ -60,10 +60,10 @@ def test_gradients_that_come_to_far_variables_are_told_with_these() -> None:
     (one,) = told(read(1), read(2, "128"), applied(3), applied(4, "128"), UPDATE)
     assert (one.code, one.hops, one.consequences) == ("variable-home", (0, 1), (2, 3))
     assert one.summary.endswith("each step, with what goes there to change them.")
-    assert one.evidence["changed_at"] == ["gan.py:57"]
+    assert one.evidence.row()["changed_at"] == ["gan.py:57"]
     (other,) = told(read(1), beside(2))
     assert (other.code, other.consequences) == ("variable-home", (1,))
-    assert "changed_at" not in other.evidence
+    assert "changed_at" not in other.evidence.row()
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_replicas_that_grow_apart() -> None:
         " largest value (weight) at step 20, up from 0 at step 0; no gradients are exchanged between"
         " them at train.py:7."
     )
-    assert found.evidence == {
+    assert found.evidence.row() == {
         "devices": ["cpu:1", "cpu:2"],
         "exchange": "none",
         "parameters": 4,
@@ -85,7 +85,7 @@ def test_replicas_that_grow_apart() -> None:
 def test_the_line_that_made_the_trainer_is_told() -> None:
     keys = [drift(key.id, key.fields["what"], key.fields["parameter"], made_loc=3) for key in KEYS]
     (found,) = drift_findings(run(keys, GROWING))
-    assert found.evidence["trainer_made_at"] == "train.py:3"
+    assert found.evidence.row()["trainer_made_at"] == "train.py:3"
     assert found.summary.endswith(
         "no gradients are exchanged between them at train.py:7, by the trainer of train.py:3."
     )
@@ -101,7 +101,7 @@ def test_trainers_of_one_run_are_judged_apart() -> None:
     exchanging = [drift(key.id + 10, key.fields["what"], exchange="kvstore local") for key in KEYS]
     later = [event(e.ts_ns + 100, e.key + 10, e.step, 0) for e in GROWING]
     (found,) = drift_findings(run([*KEYS, *exchanging], [*GROWING, *later]))
-    assert found.evidence["last_check_largest_difference_ppb"] == 120_000_000
+    assert found.evidence.row()["last_check_largest_difference_ppb"] == 120_000_000
 
 
 @pytest.mark.parametrize(
@@ -157,8 +157,8 @@ def test_towers_that_the_code_made_itself_are_told_by_their_updates() -> None:
         " value (w, of shape 3x4) after 8 updates, up from 2 % after 1 update; no gradients are exchanged"
         " between them at train.py:7."
     )
-    assert found.evidence["variables_made_at"] == "train.py:3"
-    assert (found.evidence["first_check_updates"], found.evidence["last_check_updates"]) == (1, 8)
+    assert found.evidence.row()["variables_made_at"] == "train.py:3"
+    assert (found.evidence.row()["first_check_updates"], found.evidence.row()["last_check_updates"]) == (1, 8)
     assert found.fix and "MirroredStrategy" in found.fix
 
 
@@ -169,7 +169,7 @@ def test_the_line_of_the_worst_variable_is_told_first() -> None:
     ]
     later = [event(e.ts_ns, e.key + 10, None, e.value) if e.ts_ns > 20 else e for e in AFTER_1_AND_8]
     (found,) = drift_findings(run([*OF_TOWERS, *kernel], later))
-    assert found.evidence["variables_made_at"] == ["train.py:4", "train.py:3"]
+    assert found.evidence.row()["variables_made_at"] == ["train.py:4", "train.py:3"]
 
 
 def test_copies_of_mxnet_are_advised_one_trainer() -> None:

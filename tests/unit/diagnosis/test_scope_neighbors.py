@@ -6,6 +6,7 @@ import dataclasses
 
 from app.diagnosis.causes.default_device.neighbors import advised, together
 from app.judgments.finding import Finding
+from tests.unit.evidence_records import evidence
 from tests.unit.fixes.fix_cases import hop
 
 TEXT = """def clip(grads, limit):
@@ -20,7 +21,7 @@ step = 3
 
 def found(line: int, row: int, severity: str = "warning") -> Finding:
     fix = "Put the op into the device scope of its inputs."
-    return Finding("default-device", severity, f"clip.py:{line}", "", {}, fix, (row,))
+    return Finding("default-device", severity, f"clip.py:{line}", "", evidence("default-device"), fix, (row,))
 
 
 def others(*findings: Finding, text: str | None = TEXT) -> list[object]:
@@ -29,7 +30,7 @@ def others(*findings: Finding, text: str | None = TEXT) -> list[object]:
     given = dataclasses.replace(given, cause=dataclasses.replace(given.cause, blames="producer"))
     far = hop("default-device", src="cpu:2", dst="cpu:0")
     told = together(findings, [taken, given, far], lambda path: text)
-    return [one.evidence.get("also_unplaced") for one in told]
+    return [one.evidence.row().get("also_unplaced") for one in told]
 
 
 def test_lines_that_share_values_name_each_other() -> None:
@@ -64,11 +65,12 @@ def test_lines_that_only_make_values_share_what_one_makes_and_the_other_takes() 
 
 def test_the_advice_names_the_lines_that_need_it_too() -> None:
     plain = found(2, 0)
-    assert advised(plain) == plain.fix
-    one = dataclasses.replace(plain, evidence={"also_unplaced": ["clip.py:4"]})
-    assert advised(one) == (
+    assert advised(plain, plain.fix) == plain.fix
+    one = dataclasses.replace(plain, evidence=evidence("default-device", also_unplaced=["clip.py:4"]))
+    assert advised(one, one.fix) == (
         f"{plain.fix} clip.py:4 works with the same values and has no device scope either: give both the same"
         " one, or what one line leaves on the device another fetches."
     )
-    two = dataclasses.replace(plain, evidence={"also_unplaced": ["clip.py:3", "clip.py:4"]})
-    assert "clip.py:3 and clip.py:4 work with the same values and have no" in str(advised(two))
+    both = evidence("default-device", also_unplaced=["clip.py:3", "clip.py:4"])
+    two = dataclasses.replace(plain, evidence=both)
+    assert "clip.py:3 and clip.py:4 work with the same values and have no" in str(advised(two, two.fix))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.causes.default_device.line_advice import PUT_BESIDE_INPUTS
+from app.diagnosis.causes.default_device.cause import PUT_BESIDE_INPUTS
 from app.diagnosis.causes.host_sync.line_advice import EITHER, LOOKED_AT
 from app.facts.transfers.hops import Hop
 from tests.unit.fixes.fix_cases import fixed, hop, op, said

@@ -16,9 +16,11 @@ from app.facts.syncs import sync_table
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
 from app.judgments.finding import Finding
+from app.judgments.judgment import Judgment
 from app.store.paces import Pace, Paces
 from app.views import units
 from probes.trace.rows import Edge, Graph, Key, Location, Node, Process
+from tests.unit.evidence_records import evidence
 from tests.unit.traces import hop_fields
 
 LOCATIONS = {
@@ -165,7 +167,7 @@ def test_of_a_functions_argument_those_go_on_that_were_made_of_what_python_took(
         (("cpu:1", "cpu:0", "cpu:1"), (7, 7))
     ]
     detour = next(one for one in run_findings(run, hops, []) if one.severity == "warning")
-    assert (detour.code, detour.evidence["tensor_again_at"]) == ("bounce", "train.py:13")
+    assert (detour.code, detour.evidence.row()["tensor_again_at"]) == ("bounce", "train.py:13")
     assert found(sent_on(0)) == []
     assert found(sent_on(7, "changed_from")) == []
 
@@ -194,8 +196,16 @@ def test_what_went_out_more_often_than_it_came_back_is_told_apart() -> None:
     hops = hop_table(run)
     assert [chain.counts for chain in chains(run, hops)] == [(1, 1)]
     detour, taken = sorted(run_findings(run, hops, []), key=lambda one: one.code)
-    assert (detour.code, detour.evidence["transfers"], detour.evidence["bytes"]) == ("bounce", 2, 200)
-    assert (taken.code, taken.evidence["transfers"], taken.evidence["bytes"]) == ("host-sync", 2, 200)
+    assert (detour.code, detour.evidence.row()["transfers"], detour.evidence.row()["bytes"]) == (
+        "bounce",
+        2,
+        200,
+    )
+    assert (taken.code, taken.evidence.row()["transfers"], taken.evidence.row()["bytes"]) == (
+        "host-sync",
+        2,
+        200,
+    )
     assert (detour.hops, taken.hops) == ((0, 1), (0,))
     ways = [way.moved for one in (detour, taken) for way in proof(one, hops, str).ways]
     assert ways == [f"100 B {units.TIMES} 1 on each leg", f"100 B {units.TIMES} 2"]
@@ -213,7 +223,7 @@ def test_what_is_taken_once_and_sent_each_step_went_out_once() -> None:
     hops = hop_table(run)
     assert [chain.counts for chain in chains(run, hops)] == [(1, 8)]
     (finding,) = run_findings(run, hops, [])
-    assert finding.evidence["transfers"] == 9
+    assert finding.evidence.row()["transfers"] == 9
     (way,) = proof(finding, hops, str).ways
     assert way.moved == f"100 B {units.TIMES} 1 on the first leg, 100 B {units.TIMES} 8 on the last"
 
@@ -251,8 +261,8 @@ def test_a_detour_is_one_finding_with_what_both_ways_cost() -> None:
     assert finding.summary == (
         "A tensor goes cpu:1 → cpu:0 → cpu:2 through Python, over the host, at train.py:11: 200 B each step."
     )
-    assert finding.evidence["stations"] == ["cpu:1", "cpu:0", "cpu:2"]
-    assert finding.evidence["causes"] == ["host-sync", "host-upload"]
+    assert finding.evidence.row()["stations"] == ["cpu:1", "cpu:0", "cpu:2"]
+    assert finding.evidence.row()["causes"] == ["host-sync", "host-upload"]
     assert finding.fix == (
         "Keep the tensor on cpu:1, or copy it from there straight to where it is used. Python need not"
         " read it: pass the tensor itself on."
@@ -270,8 +280,8 @@ def test_many_tensors_on_the_same_way_are_one_finding() -> None:
         ]
     run = tables(*keys, Key(3, "op", {"op": "Identity", "device": "cpu:2", "loc": 1}, 24), STEPS)
     (finding,) = [one for one in run_findings(run, hop_table(run), []) if one.code == "bounce"]
-    assert finding.evidence["tensors"] == 3
-    assert finding.evidence["lines"] == ["train.py:11", "train.py:12"]
+    assert finding.evidence.row()["tensors"] == 3
+    assert finding.evidence.row()["lines"] == ["train.py:11", "train.py:12"]
     assert finding.summary == (
         "3 tensors go cpu:1 → cpu:2 → cpu:1 unchanged, out at train.py:11 and back at train.py:12:"
         " 5.87 KiB each step."
@@ -353,7 +363,7 @@ def test_tensors_that_are_fetched_again_and_again_are_told_with_both_numbers() -
         STEPS,
     )
     (finding,) = [one for one in run_findings(run, hop_table(run), []) if one.code == "bounce"]
-    assert finding.evidence["tensors"] == 1
+    assert finding.evidence.row()["tensors"] == 1
     assert finding.summary == (
         "Tensors go cpu:1 → cpu:0 → cpu:1 unchanged, out at train.py:11, 9\u00d7, and back at train.py:12,"
         " 26\u00d7: 34.2 KiB in the whole run, about 4.27 KiB a step."
@@ -382,11 +392,11 @@ def test_tensors_of_several_cards_that_go_the_same_lines_are_one_finding() -> No
         "2 tensors go cpu:1 → cpu:0 → cpu:1 and cpu:2 → cpu:0 → cpu:2 unchanged, at train.py:11:"
         " 400 B each step."
     )
-    assert both.evidence["ways"] == [["cpu:1", "cpu:0", "cpu:1"], ["cpu:2", "cpu:0", "cpu:2"]]
+    assert both.evidence.row()["ways"] == [["cpu:1", "cpu:0", "cpu:1"], ["cpu:2", "cpu:0", "cpu:2"]]
     assert both.fix is not None
     assert "cpu:" not in both.fix
     ways = proof(both, hops, lambda site: "").ways
-    assert [[stop.device for stop in way.stops] for way in ways] == both.evidence["ways"]
+    assert [[stop.device for stop in way.stops] for way in ways] == both.evidence.row()["ways"]
 
 
 def test_gradients_that_take_the_same_way_back_are_of_the_same_finding() -> None:
@@ -401,13 +411,13 @@ def test_gradients_that_take_the_same_way_back_are_of_the_same_finding() -> None
         STEPS,
     )
     hops = [
-        dataclasses.replace(one, cause=dataclasses.replace(one.cause, code="explicit"))
+        dataclasses.replace(one, cause=Judgment("explicit", one.cause.severity, evidence("explicit")))
         for one in hop_table(run)
     ]
     both, *others = findings(hops, [], [], Telling(8, "step"), detours=chains(run, hops))
     assert (both.code, sorted(hops[row].keys for row in both.hops)) == ("bounce", [(1,), (2,), (3,), (4,)])
-    assert both.evidence["gradients_back_at"] == ["train.py:12"]
-    assert both.evidence["bytes"] == 4 * 8 * 100
+    assert both.evidence.row()["gradients_back_at"] == ["train.py:12"]
+    assert both.evidence.row()["bytes"] == 4 * 8 * 100
     assert both.summary.endswith("400 B each step, its gradients the same way back among them.")
     assert [hops[row].bytes for one in others for row in one.hops] == [7]
 
@@ -459,7 +469,7 @@ def test_what_an_op_without_a_scope_hands_on_to_two_lines_is_one_detour(own: boo
         "2 tensors go cpu:1 → cpu:0 → cpu:1 unchanged, out at train.py:15 and back at train.py:11 and"
         " train.py:13: 400 B each step."
     )
-    assert (one.evidence["bytes"], one.shares) == (32 * 100, {})
+    assert (one.evidence.row()["bytes"], one.shares) == (32 * 100, {})
     said = "Call the function inside the device scope of cpu:1" if own else "Keep the tensor on cpu:1"
     assert (one.fix or "").startswith(said)
 

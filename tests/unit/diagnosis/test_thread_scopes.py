@@ -20,4 +20,4 @@ def test_a_scope_that_another_thread_has_open_is_evidence(apart: dict[str, Any])
     (found,) = run_findings(run, hop_table(run), [])
     assert found.code == "default-device"
     # Not of the producer, which is in the scope.
-    assert ("scope_apart" in found.evidence) == ("scope_apart_loc" in apart)
+    assert ("scope_apart" in found.evidence.row()) == ("scope_apart_loc" in apart)

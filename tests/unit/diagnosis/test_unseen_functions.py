@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.detectors.unseen_functions import hidden
+from app.diagnosis.detectors.unseen_work import hidden
 from app.facts.tables import Tables
 from app.reports.html import render_html
 from app.reports.report_words import found_told

@@ -33,7 +33,7 @@ def read(number: int, line: int, size: int, dst: str = "cpu:1", made: int = 22, 
 def told(*keys: Key) -> list[tuple[str, str | None, Any]]:
     run = Tables([], LOCATIONS, [], [*keys, STEPS], [])
     found = run_findings(run, hop_table(run), [])
-    return [(one.code, one.site, one.evidence.get("also_at")) for one in found]
+    return [(one.code, one.site, one.evidence.row().get("also_at")) for one in found]
 
 
 def test_slots_that_a_loop_reads_at_two_lines_are_one_mistake() -> None:
@@ -59,9 +59,9 @@ def test_objects_of_one_kind_that_a_line_reads_are_one_mistake_whichever_lines_m
     ]
     run = Tables([], LOCATIONS, [], [*layers, STEPS], [])
     (one,) = run_findings(run, hop_table(run), [])
-    assert (one.site, one.evidence["also_at"]) == ("lion.py:27", ["lion.py:29"])
-    assert one.evidence["object_made_at"] == ["lion.py:22", "lion.py:23"]
-    assert one.evidence["object_made_at"] == ["lion.py:22", "lion.py:23"]
+    assert (one.site, one.evidence.row()["also_at"]) == ("lion.py:27", ["lion.py:29"])
+    assert one.evidence.row()["object_made_at"] == ["lion.py:22", "lion.py:23"]
+    assert one.evidence.row()["object_made_at"] == ["lion.py:22", "lion.py:23"]
     # One of another kind, one that another card reads, one that no line reads too: mistakes of their own.
     for other in (
         read(4, 27, 512, made=5, variable_call_loc=23),

@@ -17,6 +17,7 @@ from app.judgments.finding import Finding
 from app.store.totals import KeyTotals
 from app.web.run import verify_words
 from probes.trace.rows import Event, Key, Location, Process, Unseen
+from tests.unit.evidence_records import evidence
 from tests.unit.traces import hop_fields
 
 BEFORE = "a\nb\nloss = float(x)\nc\n"
@@ -105,9 +106,17 @@ def test_times_of_devices_that_only_play_gpus_are_known_as_such() -> None:
 
 def test_a_mistake_of_several_lines_that_is_mended_at_one_is_still_there() -> None:
     def at(*lines: int) -> Judged:
-        other = Finding("mixed-context", "error", "train.py:9", "", {}, None, ())
+        other = Finding("mixed-context", "error", "train.py:9", "", evidence("mixed-context"), None, ())
         also = [f"train.py:{line}" for line in lines[1:]]
-        one = Finding("mixed-context", "error", f"train.py:{lines[0]}", "", {"also_at": also}, None, ())
+        one = Finding(
+            "mixed-context",
+            "error",
+            f"train.py:{lines[0]}",
+            "",
+            evidence("mixed-context", also_at=also),
+            None,
+            (),
+        )
         return dataclasses.replace(run(), findings=[one, other])
 
     before = at(3, 5, 9)

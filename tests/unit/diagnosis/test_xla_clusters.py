@@ -30,7 +30,7 @@ def test_scopes_that_xla_did_not_follow_are_a_warning_at_the_line_that_asks_for_
     run = tables(compiled(1), Key(9, "mark", {"name": "step"}, 5))
     (found,) = run_findings(run, [], [])
     # What went unseen in it is told by it, and counted.
-    assert found.evidence["op_executions_not_seen"] == 20
+    assert found.evidence.row()["op_executions_not_seen"] == 20
     assert (found.code, found.severity, found.site, found.recurs) == (
         "xla-opaque",
         "warning",
@@ -43,12 +43,12 @@ def test_scopes_that_xla_did_not_follow_are_a_warning_at_the_line_that_asks_for_
         " was not followed."
     )
     assert found.fix is not None and "jit_compile=False" in found.fix
-    assert found.evidence["called_at"] == ["train.py:30"]
+    assert found.evidence.row()["called_at"] == ["train.py:30"]
 
 
 def test_a_cluster_that_nobody_asked_to_spread_is_a_note() -> None:
     (found,) = run_findings(tables(compiled(1, asked=["cpu:0"])), [], [])
-    assert (found.severity, found.evidence["not_followed"]) == ("info", [])
+    assert (found.severity, found.evidence.row()["not_followed"]) == ("info", [])
     by_itself = compiled(1, how="auto-clustering", ops=None, asked=[], loc=2)
     (found,) = run_findings(tables(by_itself), [], [])
     assert found.summary.startswith("A part of step at train.py:30 is compiled by XLA's auto-clustering")
@@ -57,8 +57,8 @@ def test_a_cluster_that_nobody_asked_to_spread_is_a_note() -> None:
 def test_calls_of_one_function_from_several_lines_are_one_finding() -> None:
     run = tables(compiled(1), compiled(2, called_loc=1, count=3))
     (found,) = run_findings(run, [], [])
-    assert found.evidence["calls"] == 8
-    assert found.evidence["called_at"] == ["train.py:30", "train.py:6"]
+    assert found.evidence.row()["calls"] == 8
+    assert found.evidence.row()["called_at"] == ["train.py:30", "train.py:6"]
 
 
 def test_what_belongs_to_no_function_of_the_program_stands_last_as_a_note() -> None:

@@ -57,4 +57,4 @@ def test_it_is_no_warning() -> None:
         ("default-device", "warning"),
         ("default-device", "info"),
     ]
-    assert told[1].evidence["cut_on_host"] == "cpu:0"
+    assert told[1].evidence.row()["cut_on_host"] == "cpu:0"

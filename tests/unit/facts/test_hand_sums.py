@@ -13,6 +13,7 @@ from app.facts.transfers.transfer import Context, HandSum, Transfer
 from app.fixes.code.edits import applied
 from app.judgments.finding import Finding
 from probes.trace.rows import Key, Location
+from tests.unit.evidence_records import evidence
 
 SITES = {line: Location(line, f"train.py:{line}", None, "/train.py", line, "main") for line in range(1, 30)}
 HOST = "cpu:0"
@@ -126,23 +127,27 @@ def test_mxnet_arrays_that_were_put_together_line_by_line() -> None:
 def test_the_transfers_to_the_host_are_told_as_a_sum() -> None:
     context = Context(hand_sums={(0, 5): HandSum(MADE, ("train.py:9",))})
     arriving, other = gradients()[0][1], hop("gpu:0", HOST, "AddN", 5, producer_op="Relu", producer_loc=3)[1]
-    assert reduce_on_host(Transfer(arriving, context)) == {
-        "algorithm": "the code itself",
-        "summed_on": HOST,
-        "devices": ["gpu:0", "gpu:1"],
-        "handed_back_at": ["train.py:9"],
-    }
+    assert reduce_on_host(Transfer(arriving, context)) == evidence(
+        "reduce-on-host",
+        algorithm="the code itself",
+        summed_on=HOST,
+        devices=["gpu:0", "gpu:1"],
+        handed_back_at=["train.py:9"],
+    )
     assert reduce_on_host(Transfer(other, context)) is None
     assert reduce_on_host(Transfer(result()[0][1], context)) is None
 
 
-EVIDENCE = {
-    "algorithm": "the code itself",
-    "summed_on": HOST,
-    "devices": ["gpu:0", "gpu:1"],
-    "handed_back_at": ["train.py:9"],
-    "scope": "train.py:4",
-}
+EVIDENCE = evidence(
+    "reduce-on-host",
+    {
+        "algorithm": "the code itself",
+        "summed_on": HOST,
+        "devices": ["gpu:0", "gpu:1"],
+        "handed_back_at": ["train.py:9"],
+        "scope": "train.py:4",
+    },
+)
 
 
 def test_why_and_what_to_do() -> None:

@@ -42,7 +42,7 @@ def test_a_scope_is_that_of_the_calls_which_asked_for_its_device() -> None:
     (row,) = hop_table(tables(*ops, key, processes=[process]))
     assert (row.cause.code, row.cause.blames) == ("missing-device", "producer")
     # Told is where the missing device was asked for, and not what else the transfer has a scope of.
-    assert row.cause.evidence["producer_scope"] == row.cause.evidence["asked_in"] == "train.py:12"
+    assert row.cause.evidence.row()["producer_scope"] == row.cause.evidence.row()["asked_in"] == "train.py:12"
     read = hop(9, "cpu:1", "cpu:0", 9, requested="cpu:0", **made | {"producer_op": "ReadVariableOp"})
     (row,) = hop_table(tables(read, processes=[process]))
     assert row.cause.code == "variable-home"
@@ -159,7 +159,7 @@ def test_a_variable_read_to_the_host_and_taken_there_is_a_value_taken() -> None:
     )
     taken = {"device": "cpu:0", "kind": "numpy", "loc": 3, "bytes": 100}
     (row,) = hop_table(tables(read, Key(2, "sync", taken, 30), locations=lines))
-    assert (row.cause.code, row.cause.evidence["taken_by"]) == ("host-sync", "numpy")
+    assert (row.cause.code, row.cause.evidence.row()["taken_by"]) == ("host-sync", "numpy")
     (row,) = hop_table(tables(read, Key(2, "sync", taken | {"device": "cpu:1"}, 30), locations=lines))
     assert row.cause.code == "variable-home"
     (row,) = hop_table(tables(read, Key(2, "sync", taken, 0), locations=lines))

@@ -166,7 +166,7 @@ def test_a_finding_tells_the_split_and_who_stood_idle(stood: int, told: str) -> 
     only_copying = dataclasses.replace(row, wait_ns=0, copy_ns=5000, basis="estimated")
     assert standstill([only_copying]) == ", 5 µs waited, of it 5 µs copying (estimated)"
     idle = None if stood < 100_000 else ["cpu:2 100 % of it (inferred)"]
-    assert found.evidence.get("idle_meanwhile") == idle
+    assert found.evidence.row().get("idle_meanwhile") == idle
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_sending_data_to_an_array_in_use_is_one_finding_with_its_wait(
     )
     (finding,) = run_findings(run, hop_table(run), stalls(run))
     assert (finding.code, finding.severity, finding.site) == ("host-upload", severity, "train.py:3")
-    assert finding.evidence["wait_ns"] == waited
+    assert finding.evidence.row()["wait_ns"] == waited
 
 
 @pytest.mark.parametrize("graph", [0, 7])
@@ -230,7 +230,7 @@ def test_a_value_of_the_host_that_waits_for_a_device_is_told_with_both() -> None
         "Python takes a value from cpu:0, which waits for cpu:2, by numpy at train.py:3: 10\u00d7, 8 \u00b5s"
         " waited (measured)."
     )
-    assert (found.evidence["device"], found.evidence["value_on"]) == ("cpu:2", "cpu:0")
+    assert (found.evidence.row()["device"], found.evidence.row()["value_on"]) == ("cpu:2", "cpu:0")
     (row,) = stalls(run, hops)
     assert (row.source, row.wait_ns, row.copy_ns) == ("cpu:0, which waits for cpu:2", 8000, None)
 
@@ -247,11 +247,11 @@ def test_idle_shares_of_several_waits_are_of_all_of_them_together() -> None:
     """GIVEN a long wait for cpu:1, idle in a short one for cpu:2, THEN it was so for a small part of both."""
     first = Sync("cpu:1", "asnumpy", "t.py:3", 1, 900_000, 0, "measured", idle=())
     second = Sync("cpu:2", "asnumpy", "t.py:3", 1, 100_000, 0, "measured", idle=(Idle("cpu:1", 1.0),))
-    assert waited([first, second])["idle_meanwhile"] == ["cpu:1 10 % of it (inferred)"]
+    assert waited([first, second]).idle_meanwhile == ["cpu:1 10 % of it (inferred)"]
     third = Sync("cpu:2", "asnumpy", "t.py:3", 1, 5_000, 0, "measured", idle=(Idle("cpu:1", 1.0),))
-    assert "idle_meanwhile" not in waited([first, third])
+    assert waited([first, third]).idle_meanwhile is None
     moment = dataclasses.replace(second, wait_ns=10_000)
-    assert "idle_meanwhile" not in waited([moment]), "of a moment nothing is said"
+    assert waited([moment]).idle_meanwhile is None, "of a moment nothing is said"
 
 
 def test_what_is_compared_on_the_host_is_one_finding_with_its_wait() -> None:
@@ -265,5 +265,5 @@ def test_what_is_compared_on_the_host_is_one_finding_with_its_wait() -> None:
     )
     hops = hop_table(run)
     (found,) = run_findings(run, hops, stalls(run, hops))
-    assert (found.code, found.site, found.evidence["wait_ns"]) == ("host-sync", "train.py:3", 8000)
-    assert "brought_at" not in found.evidence
+    assert (found.code, found.site, found.evidence.row()["wait_ns"]) == ("host-sync", "train.py:3", 8000)
+    assert "brought_at" not in found.evidence.row()

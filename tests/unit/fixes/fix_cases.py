@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from app.diagnosis.causes.host_sync.cause import advice as of_reads
 from app.diagnosis.fix_choice import Recorded, advised, repair
 from app.diagnosis.registry import SEVERITY, advice
 from app.facts.placement import Op
@@ -14,6 +15,7 @@ from app.fixes.code.edits import Repair, applied
 from app.fixes.executed_ops import Ran
 from app.judgments.finding import Finding
 from app.judgments.judgment import Judgment
+from tests.unit.evidence_records import evidence
 
 MARK = "#!"
 """Stands at the end of the finding's line, and is none of the text."""
@@ -44,7 +46,7 @@ def hop(code: str, src: str = "gpu:0", dst: str = "cpu:0", **fields: Any) -> Hop
         "graphs": (0,),
     }
     blames = fields.pop("blames", "consumer")
-    cause = Judgment(code, SEVERITY[code], fields.pop("evidence", {}), blames)
+    cause = Judgment(code, SEVERITY[code], evidence(code, fields.pop("evidence", {})), blames)
     return Hop(src=src, dst=dst, cause=cause, **known | fields)
 
 
@@ -65,27 +67,30 @@ def proposed(
     ran: tuple[Op, ...] = (),
     others: tuple[Hop, ...] = (),
     files: Mapping[str, str] = MappingProxyType({}),
-    **evidence: Any,
+    **facts: Any,
 ) -> tuple[str, Repair | None]:
     """The text without its mark, and the fix for the marked line.
 
     `hops` are the finding's, `others` the run's other ones, `ran` its ops, `files` its other files.
     """
-    text, finding = _marked(code, marked, len(hops), evidence, severity, recurs)
+    text, finding = _marked(code, marked, len(hops), facts, severity, recurs)
     texts = {"train.py": text, **files}
     known = Ran(lambda: ran)
-    recorded = Recorded((*hops, *others), texts.get, framework, devices, known, list(texts))
-    return text, repair(finding, recorded)
+    return text, repair(
+        finding, Recorded((*hops, *others), texts.get, framework, devices, known, list(texts))
+    )
 
 
 def _marked(
-    code: str, marked: str, hops: int, evidence: dict[str, Any], severity: str | None, recurs: bool
+    code: str, marked: str, hops: int, facts: dict[str, Any], severity: str | None, recurs: bool
 ) -> tuple[str, Finding]:
     line = next(number for number, text in enumerate(marked.splitlines(), 1) if text.endswith(MARK))
     text = marked.replace(f"  {MARK}", "").replace(MARK, "")
-    site, words = f"train.py:{line}", advice(code, evidence)
+    site, waits = f"train.py:{line}", facts.pop("takes", True) is False
+    known = evidence(code, facts)
+    words = of_reads(known, takes=False) if waits else advice(code, known)
     rows = tuple(range(hops))
-    return text, Finding(code, severity or SEVERITY[code], site, "", evidence, words, rows, recurs)
+    return text, Finding(code, severity or SEVERITY[code], site, "", known, words, rows, recurs)
 
 
 def said(
@@ -98,10 +103,10 @@ def said(
     ran: tuple[Op, ...] = (),
     others: tuple[Hop, ...] = (),
     files: Mapping[str, str] = MappingProxyType({}),
-    **evidence: Any,
+    **facts: Any,
 ) -> str | None:
     """The advice in words for the marked line, where no change of the code is proposed."""
-    text, finding = _marked(code, marked, len(hops), evidence, None, True)
+    text, finding = _marked(code, marked, len(hops), facts, None, True)
     texts = {"train.py": text, **files}
     known = Ran(lambda: ran)
     return advised(finding, Recorded((*hops, *others), texts.get, framework, devices, known, list(texts)))

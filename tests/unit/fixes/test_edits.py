@@ -7,7 +7,10 @@ import pytest
 from app.diagnosis.fix_choice import Recorded, repair
 from app.fixes.code.edits import Edit, Repair, applied, edits_between, line_after, plain_lines
 from app.judgments.finding import Finding
+from tests.unit.evidence_records import evidence
 from tests.unit.fixes.fix_cases import hop, proposed
+
+READ = evidence("host-sync", taken_by="float")
 
 
 @pytest.mark.parametrize(
@@ -64,7 +67,9 @@ def test_lines_are_those_that_python_counts() -> None:
 def test_a_finding_without_a_line_or_a_text_has_no_fix() -> None:
     pull = (hop("host-sync"),)
     for site in (None, "gone.py:3", "train.py:99", "train.py:0"):
-        finding = Finding("host-sync", "warning", site, "", {"taken_by": "float"}, None, (0,), True)
+        finding = Finding(
+            "host-sync", "warning", site, "", evidence("host-sync", taken_by="float"), None, (0,), True
+        )
         text = "import tensorflow as tf\nfor i in range(9):\n    print(float(x))\n"
         assert repair(finding, Recorded(pull, {"train.py": text}.get, "tensorflow", ())) is None
 
@@ -81,7 +86,9 @@ def test_names_of_other_scripts_and_a_mark_at_the_start_are_no_hindrance() -> No
 
 def test_texts_that_cannot_be_parsed_have_no_fix() -> None:
     for text in ("for x in\n", "x = (\n", "y = 1\0\n", "(" * 3000 + ")" * 3000):
-        finding = Finding("host-sync", "warning", "train.py:1", "", {"taken_by": "float"}, None, (), True)
+        finding = Finding(
+            "host-sync", "warning", "train.py:1", "", evidence("host-sync", taken_by="float"), None, (), True
+        )
         assert repair(finding, Recorded((), {"train.py": text}.get, "tensorflow", ())) is None
 
 

@@ -91,15 +91,18 @@ def test_variables_of_one_object_that_one_device_reads_are_one_finding_at_the_li
         locations=SITES | inside,
     )
     by_object = [found for found in run_findings(run, hop_table(run), []) if found.code == "variable-home"]
-    told = {(found.site, found.evidence["object_made_at"], found.evidence["dst"]) for found in by_object}
+    told = {
+        (found.site, found.evidence.row()["object_made_at"], found.evidence.row()["dst"])
+        for found in by_object
+    }
     assert told == {
         ("train.py:23", "train.py:13", "cpu:1"),
         ("train.py:16", "train.py:14", "cpu:1"),
         ("train.py:23", "train.py:13", "cpu:2"),
     }
     (most,) = [found for found in by_object if found.site == "train.py:23" and len(found.hops) == 3]
-    assert most.evidence["also_at"] == ["train.py:16"]
-    assert most.evidence["created_at"] == ["stats.py:109", "stats.py:108"]
+    assert most.evidence.row()["also_at"] == ["train.py:16"]
+    assert most.evidence.row()["created_at"] == ["stats.py:109", "stats.py:108"]
     assert most.summary.startswith(
         "Variable of stats.py:109 and Variable of stats.py:108 live on cpu:0 and are read on cpu:1 at"
         " train.py:23, and at train.py:16: 3 KiB each step"
@@ -117,24 +120,26 @@ def test_a_variable_that_two_lines_read_on_one_device_is_one_finding() -> None:
         processes=[process(devices=("cpu:0", "cpu:1", "cpu:2"))],
     )
     found = [one for one in run_findings(run, hop_table(run), []) if one.code == "variable-home"]
-    assert {(one.site, one.evidence["dst"], tuple(one.evidence.get("also_at", ()))) for one in found} == {
+    assert {
+        (one.site, one.evidence.row()["dst"], tuple(one.evidence.row().get("also_at", ()))) for one in found
+    } == {
         ("train.py:16", "cpu:1", ("train.py:23",)),
         ("train.py:23", "cpu:2", ()),
         ("train.py:16", "cpu:1", ()),  # of several that line 9 made, which lines read which is not known
         ("train.py:23", "cpu:1", ()),
     }
-    (both,) = [one for one in found if "also_at" in one.evidence]
-    assert (both.evidence["created_at"], both.evidence["bytes"]) == ("train.py:8", 2 * 30 * 1024)
+    (both,) = [one for one in found if "also_at" in one.evidence.row()]
+    assert (both.evidence.row()["created_at"], both.evidence.row()["bytes"]) == ("train.py:8", 2 * 30 * 1024)
 
 
 def test_variables_that_no_constructor_made_are_told_by_the_lines_that_read_them() -> None:
     run = tables(read(1, 16, 8, 13), read(2, 23, 9, 13), Key(9, "mark", {"name": "step"}, 30))
     found = [one for one in run_findings(run, hop_table(run), []) if one.code == "variable-home"]
-    assert {(one.site, one.evidence["created_at"]) for one in found} == {
+    assert {(one.site, one.evidence.row()["created_at"]) for one in found} == {
         ("train.py:16", "train.py:8"),
         ("train.py:23", "train.py:9"),
     }
-    assert all("object_made_at" not in one.evidence for one in found)
+    assert all("object_made_at" not in one.evidence.row() for one in found)
 
 
 def test_a_captured_tensor_that_each_call_sends_is_a_redundant_copy() -> None:
@@ -284,7 +289,7 @@ def test_what_python_took_is_told_with_both_parts_of_its_standstill() -> None:
         "Python takes a value from cpu:1 by asnumpy at train.py:3: 4 B each step,"
         " 5 ms waited, of it 2 ms copying (measured)."
     )
-    assert (found.evidence["wait_ns"], found.evidence["copy_ns"]) == (3_000_000, 2_000_000)
+    assert (found.evidence.row()["wait_ns"], found.evidence.row()["copy_ns"]) == (3_000_000, 2_000_000)
     text = render_text(build_report({"run": "r", "status": "finished", "exit_code": 0}, run))
     (row,) = [line for line in text.splitlines() if line.startswith("cpu:1   asnumpy")]
     assert row.split() == ["cpu:1", "asnumpy", "train.py:3", "30\u00d7", "5", "ms", "2", "ms", "measured"]
@@ -579,8 +584,8 @@ def test_one_mistake_is_one_finding_and_the_unseen_comes_first() -> None:
         "so tensors cross cpu:1 to cpu:0, cpu:0 to cpu:1: 4 KiB each step."
     )
     assert mistake.fix == "Compute the gradients in the device scope of cpu:1, like the forward ops."
-    assert (mistake.evidence["transfers"], mistake.evidence["bytes"]) == (90, 122880)
-    assert found[3].evidence["wait_ns"] == 5000
+    assert (mistake.evidence.row()["transfers"], mistake.evidence.row()["bytes"]) == (90, 122880)
+    assert found[3].evidence.row()["wait_ns"] == 5000
     # What happened once at the start needs no change.
     assert found[5].fix is None
 
@@ -632,7 +637,7 @@ def test_a_cost_that_is_not_known_is_not_told_as_one() -> None:
     run = tables(hop(1, "cpu:1", "cpu:0", None, loc=3), hop(2, "cpu:1", "cpu:0", 3, loc=3, tensor="u"))
     (found,) = findings(hop_table(run), [], [])
     assert found.summary.endswith("at least 300 B, how often is not known.")
-    assert found.evidence["transfers"] is None
+    assert found.evidence.row()["transfers"] is None
     run = tables(hop(1, "cpu:1", "cpu:0", 2, loc=3, bytes=None))
     (found,) = findings(hop_table(run), [], [])
     assert found.summary.endswith("bytes not known, 2 transfers in all.")

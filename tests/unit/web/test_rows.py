@@ -42,6 +42,7 @@ from probes.trace.rows import Process
 from runners.catalogue import PROGRAMS
 from runners.programs.verdicts import Verdict
 from runners.runs.run import Run
+from tests.unit.evidence_records import evidence
 from tests.unit.facts.test_hops import hop, tables
 from tests.unit.reports.test_run_report import process
 from tests.unit.traces import Trace
@@ -55,8 +56,10 @@ def run(state: str, spec: dict[str, Any] | None = None, **status: Any) -> Run:
     return Run("id", Path("/runs/id"), facts | (spec or {}), {"state": state, **status})
 
 
-def finding(severity: str, hops: tuple[int, ...] = (), **evidence: Any) -> Finding:
-    return Finding("bounce", severity, "train.py:3", "It bounces.", evidence, "Don't.", hops)
+def finding(severity: str, hops: tuple[int, ...] = (), **facts: Any) -> Finding:
+    return Finding(
+        "bounce", severity, "train.py:3", "It bounces.", evidence("host-sync", facts), "Don't.", hops
+    )
 
 
 def test_a_run_of_each_state_has_its_buttons() -> None:
@@ -334,7 +337,7 @@ def test_findings_tell_their_evidence() -> None:
     assert [row["quiet"] for row in rows] == [True, False, False]
     assert [row["show"] for row in rows] == ["Show 1 hop", "Show 2 hops", ""]
     assert [row["verify"] for row in rows] == ["", "Try", "Try"]
-    assert rows[1]["evidence"] == "wait: 5 ms\nbytes: 2 KiB"
+    assert rows[1]["evidence"] == "bytes: 2 KiB\nwait: 5 ms"
     assert (rows[1]["because"], rows[1]["fix"]) == ("Because.", "Drops it.")
     assert (rows[1]["excerpt"]["first"], rows[1]["excerpt"]["line"]) == (8, 9)
     # With one part there is no head to tell it from others.

@@ -2,40 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from app.diagnosis.cause import Cause
 from app.diagnosis.causes.bounce.direct_paths import direct_path
+from app.diagnosis.causes.bounce.evidence import Evidence
 from app.diagnosis.dialects import function_scopes
-from app.diagnosis.wording.evidence_facts import Facts
 from app.fixes.situation import Draft, Situation
 from app.judgments.severity import INFO, WARNING
-from app.views.naming import each, some_of
+from app.views.naming import some_of
 
 _COPIES = frozenset({"Identity", "_copyto", "_copy"})
 """Ops that code asks for only to have a tensor elsewhere."""
 
 
-def because(facts: Facts) -> str:
+def because(evidence: Evidence) -> str:
     """That a tensor was not changed on its way."""
-    causes = some_of((code for code in facts.each("causes") if code != "unknown"), "causes") or "unknown"
-    if "result_of_a_call" in facts:
+    causes = some_of((code for code in evidence.causes if code != "unknown"), "causes") or "unknown"
+    if evidence.result_of_a_call:
         return function_scopes.BECAUSE
     return f"Nothing changed its values on the way; each hop by itself: {causes}."
 
 
-def advice(evidence: Mapping[str, Any]) -> str:
+def advice(evidence: Evidence) -> str:
     """To keep the tensor where it starts, or to place what it passes."""
-    start = next(iter(each(evidence.get("stations"))), "its device")
-    if evidence.get("ways"):  # of several cards in turn: a scope of one would be wrong for the others
-        start = "the card that it computes on" if evidence.get("result_of_a_call") else "its own device"
+    start = next(iter(evidence.stations), "its device")
+    if evidence.ways:  # of several cards in turn: a scope of one would be wrong for the others
+        start = "the card that it computes on" if evidence.result_of_a_call else "its own device"
     said = function_scopes.advice(evidence, start) or (
         f"Keep the tensor on {start}, or copy it from there straight to where it is used."
     )
-    if "Python" in each(evidence.get("by")):
-        again = each(evidence.get("tensor_again_at"))
-        at = f", at {some_of(again, 'lines')}" if again else ""
+    if "Python" in evidence.by:
+        at = f", at {evidence.tensor_again_at}" if evidence.tensor_again_at else ""
         said += f" Python need not read it: pass the tensor itself on{at}."
     if _at_one_statement(evidence):
         said += (
@@ -44,10 +40,10 @@ def advice(evidence: Mapping[str, Any]) -> str:
     return said
 
 
-def _at_one_statement(evidence: Mapping[str, Any]) -> bool:
+def _at_one_statement(evidence: Evidence) -> bool:
     """Whether a statement that runs once for each stop moves a tensor there and on, without Python."""
-    lines = each(evidence.get("lines"))
-    return len(lines) > 1 and len(set(lines)) == 1 and {*each(evidence.get("by"))} <= _COPIES
+    lines = list(filter(None, evidence.lines))
+    return len(lines) > 1 and len(set(lines)) == 1 and {*evidence.by} <= _COPIES
 
 
 def fix(situation: Situation) -> Draft | None:
@@ -64,6 +60,7 @@ CAUSE = Cause(
         " or reshape it, or through numpy where a checksum shows that nothing changed it. It is reported"
         " once, in place of its hops."
     ),
+    evidence=Evidence,
     because=because,
     advice=advice,
     line_advice=function_scopes.line_advice,

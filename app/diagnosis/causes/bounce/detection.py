@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 from app.diagnosis.causes.bounce.cause import CAUSE, advice
+from app.diagnosis.causes.bounce.evidence import Evidence
 from app.diagnosis.causes.bounce.paths import Chain
 from app.diagnosis.row_shares import abreast, share
 from app.diagnosis.wording.transfer_costs import Telling, cost_ns, standstill, waited
@@ -14,15 +14,15 @@ from app.facts.syncs import Sync
 from app.facts.transfers.device_matrix import total
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import TINY, happened_often
+from app.judgments.evidence import Moved
 from app.judgments.finding import Finding
 from app.views import units
-from app.views.naming import some_of
+from app.views.naming import flat, some_of
 
 _EXPLAINED = frozenset(
     {"explicit", "default-device", "host-sync", "host-upload", "redundant-copy", "unknown"}
 )
 """Causes of hops that being a part of a chain says more than; any other is the mistake itself."""
-_SCOPES = ("scope", "producer_scope")
 _OPS_NAMED = 3
 _SEVERAL = 1.5
 """Ways back for each way out, from which on tensors are fetched more than once."""
@@ -56,7 +56,7 @@ def _kind_of_way(chain: Chain) -> tuple[str | int, ...]:
 def _of_more(chain: Chain, hops: Sequence[Hop]) -> bool:
     """Whether an op on the default device has other inputs from elsewhere too: then that is the mistake."""
     first = hops[chain.rows[0]]
-    if first.cause.evidence.get("result_of_a_call"):
+    if first.cause.evidence.result_of_a_call:
         return False  # each result has an op of its own that hands it on
     return first.cause.code == "default-device" and any(
         hop.cause.code == first.cause.code and hop.site == first.site and row not in chain.rows
@@ -88,32 +88,26 @@ def _finding(
     taken = {(hop.src, hop.site) for hop in part if hop.kind == "pull"}
     waits = [sync for sync in syncs if (sync.waited_for, sync.site) in taken]
     ops = [hop.op for row, hop in shares.items() if row not in last_rows]
-    evidence: dict[str, Any] = {
-        "stations": list(chains[0].stations),
-        "lines": [hops[row].site for row in chains[0].rows],
-        "by": list(dict.fromkeys(ops))[:_OPS_NAMED],
-        "tensors": tensors,
-        "causes": list(dict.fromkeys(hop.cause.code for hop in part)),
-        "transfers": total(hop.count for hop in part),
-        "bytes": total(hop.bytes_total for hop in part),
-    } | (waited(waits) if waits else {})
-    if further:
-        evidence["further_back_at"] = list(dict.fromkeys(hop.site for hop in further.values()))
-    if own := next((one for hop in part if (one := hop.cause.evidence.get("own_op"))), None):
-        evidence["own_op"] = own
-    if len(ways) > 1:
-        evidence["ways"] = [list(stations) for stations in ways]
-    if back:
-        evidence["gradients_back_at"] = list(dict.fromkeys(hop.site for hop in back.values()))
-    if first.kind == "pull" and last.kind != "upload" and last.producer_site:
-        evidence["tensor_again_at"] = last.producer_site
-    if last.op == "_Retval":
-        evidence["result_of_a_call"] = True
-        if called := next((one for hop in part if (one := hop.cause.evidence.get("called_on"))), None):
-            evidence["called_on"] = called
-    scopes = [hop.cause.evidence[name] for hop in part for name in _SCOPES if hop.cause.evidence.get(name)]
-    if scopes:
-        evidence["scopes"] = list(dict.fromkeys(scopes))
+    rests_on = [hop.cause.evidence for hop in part]
+    returned = last.op == "_Retval"
+    made_again = first.kind == "pull" and last.kind != "upload"
+    evidence = Evidence(
+        stations=list(chains[0].stations),
+        lines=[hops[row].site for row in chains[0].rows],
+        by=list(dict.fromkeys(ops))[:_OPS_NAMED],
+        tensors=tensors,
+        causes=list(dict.fromkeys(hop.cause.code for hop in part)),
+        moved=Moved(transfers=total(hop.count for hop in part), bytes=total(hop.bytes_total for hop in part)),
+        waited=waited(waits) if waits else None,
+        further_back_at=list(dict.fromkeys(hop.site for hop in further.values())) or None,
+        own_op=next((one.own_op for one in rests_on if one.own_op), None),
+        ways=[list(stations) for stations in ways] if len(ways) > 1 else None,
+        gradients_back_at=list(dict.fromkeys(hop.site for hop in back.values())) or None,
+        tensor_again_at=(last.producer_site or None) if made_again else None,
+        result_of_a_call=returned or None,
+        called_on=next((one.called_on for one in rests_on if one.called_on), None) if returned else None,
+        scopes=flat([scope for one in rests_on for scope in (one.scope, one.producer_scope)]) or None,
+    )
     recurs = bool(telling.recurring(part))
     # Nor is it a warning where nobody knows how much goes there and back.
     tiny = all(hop.bytes is None or hop.bytes <= TINY for hop in part)
@@ -130,7 +124,7 @@ def _finding(
     uneven = _uneven(chains, shares)
     moved = _in_all(part, telling) if uneven else telling.cost(part)
     cost = f"{moved}{along}{telling.copying(part)}{standstill(waits)}"
-    summary = f"{_told(ways, first, last, further.values(), evidence['tensors'], uneven)}: {cost}."
+    summary = f"{_told(ways, first, last, further.values(), tensors, uneven)}: {cost}."
     return Finding(
         CAUSE.code,
         severity,
@@ -213,7 +207,7 @@ def _handed_on(chains: Sequence[Chain], hops: Sequence[Hop], left: Mapping[int, 
 
 def _by_default(hop: Hop) -> bool:
     """Whether nobody placed an op of the hop's, and it is no result that a function hands out."""
-    return hop.cause.code == "default-device" and not hop.cause.evidence.get("result_of_a_call")
+    return hop.cause.code == "default-device" and not hop.cause.evidence.result_of_a_call
 
 
 def _with_those(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from app.diagnosis.causes.bounce.evidence import Evidence
 from app.facts.transfers.transfer import READS
 from app.fixes.code.change import Change
 from app.fixes.code.device_notation import context_attribute, devices_of, scopes_around, tensorflow
@@ -65,7 +66,7 @@ def _without_stop(situation: Situation) -> Draft | None:
 
 def _calls(situation: Situation) -> list[ast.Call]:
     """The calls of the lines where the tensor leaves and where it comes, as far as these are in the file."""
-    ends = [situation, *filter(None, map(situation.at, situation.evidence("lines")))]
+    ends = [situation, *filter(None, map(situation.at, situation.evidence(Evidence).lines))]
     return [
         call
         for end in ends
@@ -86,26 +87,24 @@ def _with_its_scopes(source: Source, stmt: ast.stmt) -> ast.stmt:
 
 def _arrives_too(situation: Situation) -> bool:
     """Whether one statement makes both moves: run for each stop of a path, it is the last one too."""
-    lines = situation.evidence("lines")
+    lines = list(filter(None, situation.evidence(Evidence).lines))
     return len(lines) > 1 and len(set(lines)) == 1 and not situation.reads
 
 
 def _hands_back(situation: Situation) -> bool:
     """Whether what passes the default device is what a call of a function returns."""
-    if situation.evidence("result_of_a_call"):
+    if situation.evidence(Evidence).result_of_a_call:
         return True
-    between = [
-        hop for hop in situation.hops if hop.op == "Identity" and not hop.cause.evidence.get("requested")
-    ]
+    between = [hop for hop in situation.hops if hop.op == "Identity" and not hop.cause.evidence.requested]
     calls = any("Call" in f"{hop.tensor}{hop.producer_op}" for hop in between)
     return calls and "identity" not in situation.source.lines[situation.line - 1]
 
 
 def _called_in_scope(situation: Situation) -> Draft | None:
     """The call of the function in the scope of the device where its result goes on."""
-    source, stations = situation.source, situation.texts("stations")
-    stmt = next(iter(situation.simple), None)
-    if stmt is None or not stations or has_strategy(situation) or len(situation.evidence("ways")) > 1:
+    source, evidence = situation.source, situation.evidence(Evidence)
+    stations, stmt = evidence.stations, next(iter(situation.simple), None)
+    if stmt is None or not stations or has_strategy(situation) or len(evidence.ways or ()) > 1:
         return None  # of several GPUs in turn no one is the place for all
     device, here = stations[-1], situation.finding.site
     returned = {hop.dst for hop in situation.others if hop.site == here and hop.op == "_Retval"}

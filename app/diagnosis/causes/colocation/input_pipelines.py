@@ -8,6 +8,7 @@ from app.fixes.code.change import Change
 from app.fixes.code.device_notation import tensorflow, tf_device
 from app.fixes.code.names import called, dotted, value_of
 from app.fixes.situation import Draft, Situation
+from app.judgments.evidence import TransferEvidence
 
 _AHEAD = frozenset({"prefetch", "prefetch_to_device", "copy_to_device", "experimental_distribute_dataset"})
 
@@ -18,7 +19,10 @@ def prefetched(situation: Situation) -> Draft | None:
     None for what is kept beside a variable: no pipeline delivers that.
     """
     source = situation.source
-    if situation.framework != "tensorflow" or not situation.evidence("producer_colocated_with"):
+    if (
+        situation.framework != "tensorflow"
+        or not situation.evidence(TransferEvidence).producer_colocated_with
+    ):
         return None
     for stmt in situation.statements:
         loop = stmt if isinstance(stmt, ast.For | ast.AsyncFor) else source.loop_of(stmt)

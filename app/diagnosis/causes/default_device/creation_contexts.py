@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from app.diagnosis.causes.default_device.evidence import Evidence
 from app.diagnosis.causes.default_device.missing_scopes import wanted_device
 from app.fixes.code.change import Change
 from app.fixes.code.device_notation import context_named, mx_context
@@ -12,6 +13,7 @@ from app.fixes.code.names import bindings, called, calls_of, root_of
 from app.fixes.code.parsed_source import Source, first_line
 from app.fixes.flow.array_creators import context_of, creators, used_elsewhere
 from app.fixes.situation import Draft, Situation
+from app.views.naming import each, flat
 
 _MOVES = ("as_in_context", "as_in_ctx")
 _DRAWS = frozenset({"uniform", "normal", "randn", "randint", "poisson", "exponential", "gamma"})
@@ -24,8 +26,9 @@ def creation_context(situation: Situation) -> Draft | None:
 
 def _on_the_way(situation: Situation) -> Draft | None:
     """What a function creates first and copies at last, created on the context that the copy names."""
-    source = situation.source
-    ends = [[situation.at(site) for site in situation.evidence(name)] for name in ("copied_at", "made_at")]
+    source, evidence = situation.source, situation.evidence(Evidence)
+    lines_of = each(evidence.copied_at), flat(evidence.made_at)
+    ends = [[situation.at(site) for site in sites] for sites in lines_of]
     (copies, creations), files = ends, {end.file if end else "" for part in ends for end in part}
     if len(copies) != 1 or not creations or files != {situation.file}:
         return None

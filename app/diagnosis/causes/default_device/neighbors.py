@@ -9,7 +9,8 @@ import ast
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from app.facts.lines import split_site
+from app.diagnosis.causes.default_device.evidence import Evidence
+from app.facts.lines import sites_in_order, split_site
 from app.facts.transfers.hops import Hop
 from app.fixes.code.names import bindings
 from app.fixes.code.parsed_source import BROKEN, Function, Scope, Source, is_compound
@@ -17,7 +18,6 @@ from app.judgments.finding import Finding
 from app.views.naming import some_of
 
 CODE = "default-device"
-EVIDENCE = "also_unplaced"
 TextOf = Callable[[str], str | None]
 
 
@@ -51,20 +51,17 @@ def together(findings: Sequence[Finding], hops: Sequence[Hop], text_of: TextOf) 
     return [_with(one, lines) if one in wrong else one for one in findings]
 
 
-def advised(finding: Finding) -> str | None:
-    """What is to be done, with the lines that need it too."""
-    others = finding.evidence.get(EVIDENCE)
-    if not others or not finding.fix:
-        return finding.fix
+def advised(finding: Finding, said: str | None) -> str | None:
+    """What is said of a finding, with the lines that need it too."""
+    others = finding.evidence.also_unplaced if isinstance(finding.evidence, Evidence) else None
+    if not others or not said:
+        return said
     lines = some_of(others, "lines")
     if len(others) == 1:
         too, all_of = f"{lines} works with the same values and has no device scope either", "both"
     else:
         too, all_of = f"{lines} work with the same values and have no device scope either", "them all"
-    return (
-        f"{finding.fix} {too}: give {all_of} the same one, or what one line leaves on the device another"
-        " fetches."
-    )
+    return f"{said} {too}: give {all_of} the same one, or what one line leaves on the device another fetches."
 
 
 def _line(
@@ -118,13 +115,12 @@ def _parsed(text: str | None) -> Source | None:
 
 
 def _with(finding: Finding, lines: dict[str, _Line]) -> Finding:
-    here = lines.get(finding.site or "")
-    if here is None:
+    here, evidence = lines.get(finding.site or ""), finding.evidence
+    if here is None or not isinstance(evidence, Evidence):
         return finding
-    others = [
+    others = sites_in_order(
         site
         for site, line in lines.items()
         if site != finding.site and line.scope is here.scope and line.lacks & here.lacks and here.shares(line)
-    ]
-    others.sort(key=lambda site: split_site(site) or (site, 0))
-    return dataclasses.replace(finding, evidence=finding.evidence | {EVIDENCE: others}) if others else finding
+    )
+    return dataclasses.replace(finding, evidence=dataclasses.replace(evidence, also_unplaced=others or None))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Any
 
-from app.diagnosis.causes.default_device.contextless_copies import with_makers
-from app.diagnosis.rules.placements import called_in_scope, made_by_code, variable_home
+from app.diagnosis.causes.default_device.evidence import Evidence
+from app.diagnosis.rules.placements import made_by_code, reads_variable
 from app.diagnosis.rules.repeated_copies import sent_again
 from app.facts.devices import is_gpu, is_host
 from app.facts.tables import Tables
-from app.facts.transfers.transfer import Transfer
+from app.facts.transfers.transfer import MadeOnHost, Transfer
 from app.judgments.judgment import Judgment
 from app.judgments.severity import INFO, WARNING
 from probes.trace.rows import Key
@@ -22,7 +20,7 @@ _CUSTOM_GRADIENTS = "tensorflow/python/ops/custom_gradient.py"
 recomputes from: ops of TensorFlow's own, on the device of the scope that the function is called in."""
 
 
-def default_placed(transfer: Transfer) -> dict[str, Any] | None:
+def default_placed(transfer: Transfer) -> Evidence | None:
     """Nobody asked for a device for the consumer, and it ran on the default one, away from its input."""
     if transfer.requested or not transfer.made_by_code or transfer.kind in ("upload", "pull"):
         return None
@@ -33,37 +31,37 @@ def default_placed(transfer: Transfer) -> dict[str, Any] | None:
             return None
     if transfer.called_on:
         return None  # then somebody did ask: for the whole call
-    if is_host(transfer.src) and is_gpu(transfer.dst) and variable_home(transfer) is not None:
+    if is_host(transfer.src) and is_gpu(transfer.dst) and reads_variable(transfer):
         return None  # a GPU is where it should run: it is the variable that is elsewhere
     at_home = transfer.dst == transfer.default == transfer.text("assigned")
-    return {"default_device": transfer.default} if at_home and transfer.src != transfer.dst else None
+    return Evidence(default_device=transfer.default) if at_home and transfer.src != transfer.dst else None
 
 
-def result_by_default(transfer: Transfer) -> dict[str, Any] | None:
+def result_by_default(transfer: Transfer) -> Evidence | None:
     """What a function returns passes the default device: by an Identity of TensorFlow's own, nobody's op."""
-    if not transfer.facts.get("result") or transfer.requested:
+    result, default = transfer.facts.get("result"), transfer.default
+    if not result or transfer.requested or transfer.src == transfer.dst:
         return None
-    at_home = transfer.dst == transfer.default == transfer.text("assigned") and transfer.src != transfer.dst
-    found = {"default_device": transfer.default} | _result(transfer.facts["result"])
-    return found | called_in_scope(transfer.called_on) if at_home else None
+    known = Evidence(default_device=default, called_on=transfer.called_on or None)
+    return _of_call(known, result) if transfer.dst == default == transfer.text("assigned") else None
 
 
-def result_handed_on(transfer: Transfer) -> dict[str, Any] | None:
+def result_handed_on(transfer: Transfer) -> Evidence | None:
     """And goes on from there, to the op that takes it or to be returned in its turn."""
-    if not transfer.facts.get("producer_result") or transfer.producer_requested:
+    result, default = transfer.facts.get("producer_result"), transfer.producer_default
+    if not result or transfer.producer_requested or not transfer.src == default != transfer.dst:
         return None
-    default = transfer.producer_default
-    at_home = transfer.src == default != transfer.dst
-    found = {"producer_default_device": default} | _result(transfer.facts["producer_result"])
-    return found | called_in_scope(transfer.producer_called_on) if at_home else None
+    known = Evidence(producer_default_device=default, called_on=transfer.producer_called_on or None)
+    return _of_call(known, result)
 
 
-def _result(of: object) -> dict[str, Any]:
-    """Of a function that the code calls, or of a branch or loop, which is none to the code."""
-    return {"result_of_a_call": True} | ({"result_of": str(of)} if isinstance(of, str) else {})
+def _of_call(evidence: Evidence, of: object) -> Evidence:
+    """The result of a function that the code calls, or of a branch or loop, which is none to the code."""
+    result_of = of if isinstance(of, str) else None
+    return dataclasses.replace(evidence, result_of_a_call=True, result_of=result_of)
 
 
-def default_producer(transfer: Transfer) -> dict[str, Any] | None:
+def default_producer(transfer: Transfer) -> Evidence | None:
     """The code named the consumer's device but not the producer's, which ran on the default one."""
     if transfer.producer_requested or transfer.fields.get("forward_loc"):
         return None
@@ -77,23 +75,21 @@ def default_producer(transfer: Transfer) -> dict[str, Any] | None:
     default = transfer.context.default(transfer.src)
     if transfer.src != default or default == transfer.dst:
         return None
-    cut: dict[str, Any] = {"cut_on_host": default} if transfer.is_part_of_batch else {}
-    if transfer.of_python_data:
-        cut["of_python_data"] = True
-    return (
-        {"producer_default_device": default}
-        | cut
-        | ({} if transfer.requested else called_in_scope(transfer.called_on))
+    return Evidence(
+        producer_default_device=default,
+        cut_on_host=default if transfer.is_part_of_batch else None,
+        of_python_data=transfer.of_python_data or None,
+        called_on=None if transfer.requested else transfer.called_on or None,
     )
 
 
-def severity_of(transfer: Transfer, evidence: Mapping[str, Any]) -> str:
+def severity_of(transfer: Transfer, evidence: Evidence) -> str:
     """A note of what a function returns, of little, of batches, and of what happens seldom."""
-    if evidence.get("result_of_a_call") or transfer.tiny or transfer.is_part_of_batch:
+    if evidence.result_of_a_call or transfer.tiny or transfer.is_part_of_batch:
         return INFO
     # An evaluation that fetches variables for every batch lacks a scope as much as a training step would,
     # and one that is made again and again as much for what its ops take off their device.
-    missed = variable_home(transfer) is not None or transfer.misses_scope_again
+    missed = reads_variable(transfer) or transfer.misses_scope_again
     if transfer.seldom and not (missed and transfer.often and transfer.kind != "arg"):
         return INFO
     back = transfer.of_python_data and is_gpu(transfer.src) and is_host(transfer.dst)  # where it came from
@@ -103,13 +99,58 @@ def severity_of(transfer: Transfer, evidence: Mapping[str, Any]) -> str:
     return INFO if given else WARNING
 
 
-def with_origin(judgment: Judgment, key: Key, tables: Tables) -> Judgment:
+def with_origin(evidence: Evidence, judgment: Judgment, key: Key, tables: Tables) -> Judgment:
     """The judgment with whose op it is, and the scope that another thread has open."""
     role = "producer_" if judgment.blames == "producer" else ""
-    apart = key.fields.get(f"{role}scope_apart_loc")
-    more = {"scope_apart": site} if apart and (site := tables.site(apart)) else {}
-    if key.fields.get(f"{role}op") in _HANDS_ON:
-        via = tables.via(key.fields.get(f"{role}loc")) or ""
-        more |= {"own_op": "a function of custom gradients"} if via.startswith(_CUSTOM_GRADIENTS) else {}
-    judgment = dataclasses.replace(judgment, evidence=judgment.evidence | more)
-    return with_makers(judgment, key, tables) if "made_without_context" in judgment.evidence else judgment
+    custom = key.fields.get(f"{role}op") in _HANDS_ON and (
+        (tables.via(key.fields.get(f"{role}loc")) or "").startswith(_CUSTOM_GRADIENTS)
+    )
+    evidence = dataclasses.replace(
+        evidence,
+        scope_apart=tables.site(key.fields.get(f"{role}scope_apart_loc")),
+        own_op="a function of custom gradients" if custom else None,
+    )
+    judgment = dataclasses.replace(judgment, evidence=evidence)
+    return with_makers(evidence, judgment, key, tables) if evidence.made_without_context else judgment
+
+
+_COPIED_BY = frozenset({"as_in_context", "as_in_ctx", "copyto", "slice assignment"})
+"""Calls of the code's own that copy one array; what cuts a batch for several devices is none."""
+_TO_BE_SENT, _ONLY_COPIED = "to be sent", "only copied"
+_NOT_RUN = MadeOnHost(0)
+
+
+def made_without_context(transfer: Transfer) -> Evidence | None:
+    """Nobody named a context for what is made anew each step, and only to be used on another device.
+
+    Data that is prepared on the host is none of it, nor what was made once, or has another use there.
+    """
+    why, ops = transfer.text("from_nothing"), transfer.fields.get("from_nothing_ops") or ()
+    makers = [*zip(ops, transfer.fields.get("from_nothing_locs") or (), strict=False)]
+    call = transfer.facts.get("copy_call")
+    if not why or not makers or call not in _COPIED_BY or transfer.tiny or not transfer.every_step:
+        return None
+    if not is_host(transfer.src) or is_host(transfer.dst):
+        return None
+    known = transfer.context.made_on_host
+    made = [known.get(maker, _NOT_RUN) for maker in makers]
+    if any("sent" in one.kept or ("used" in one.kept and why != _TO_BE_SENT) for one in made):
+        return None
+    # Each array that the statement makes goes to one place, and none has another use.
+    if why == _ONLY_COPIED and any("worked on" in one.kept or one.times != one.sent for one in made):
+        return None
+    # A helper that at times is handed something else runs its ops more often than these are made.
+    ran = known.get((transfer.text("producer_op"), transfer.fields.get("producer_loc") or 0), _NOT_RUN)
+    if min(one.times for one in made) < max(ran.times, transfer.count or 0):
+        return None
+    return Evidence(from_nothing=why, made_without_context=list(dict.fromkeys(ops)), call=str(call))
+
+
+def with_makers(evidence: Evidence, judgment: Judgment, key: Key, tables: Tables) -> Judgment:
+    """The judgment of such an array's copy, at the line that makes it, or the first of what it is made of."""
+    fields = key.fields
+    sites = [site for loc in fields.get("from_nothing_locs") or () if (site := tables.site(loc))]
+    known = dataclasses.replace(
+        evidence, made_at=list(dict.fromkeys(sites)), copied_at=tables.site(fields.get("loc"))
+    )
+    return dataclasses.replace(judgment, evidence=known, at=sites[0] if sites else None)

@@ -10,6 +10,7 @@ from app.diagnosis.cause import Cause
 from app.facts.device_map import card_key
 from app.facts.devices import is_gpu, parse
 from app.facts.tables import Tables
+from app.judgments.evidence import FindingEvidence
 from app.judgments.finding import Finding
 from app.judgments.severity import WARNING
 from app.views.naming import some_of
@@ -21,7 +22,31 @@ _FIX_VARIABLES = (
     "Leave CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER alone in the program; choose its cards with --devices."
 )
 _FIX_PROGRAM = "Let --devices alone choose the cards, or name them in the order that the program uses."
+_COUNTED_ALIKE = "CUDA_DEVICE_ORDER=PCI_BUS_ID, without CUDA_VISIBLE_DEVICES"
 _FIX_NONE = "Look whether the framework is a build for GPUs, and whether the program hides them from itself."
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Evidence(FindingEvidence):
+    """Of a run's GPUs; lists are ``gpu:0: nvidia-smi's 2``."""
+
+    asked_for: list[str] | None = None
+    got: list[str] | None = None
+    lacking: list[str] | None = None
+    cards: list[str] | None = None
+    told_by: list[str] | None = None
+    launched_with: str | None = None
+    """Variables of CUDA at the launch."""
+    in_the_process: str
+    """The same where the framework counts."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Numbering(Evidence):
+    """Of devices whose numbers are not those of nvidia-smi."""
+
+    counted_alike_with: str | None
+    """Variables that number both alike; None where processes number unlike."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,6 +97,15 @@ class _Asked:
         """The card that the device was meant to be."""
         return card_key(self.facts_of(device), self.machine)
 
+    def changed(self, inside: Mapping[str, str | None]) -> str:
+        """``set CUDA_VISIBLE_DEVICES=1``, or that a process took the variable away; '' for neither."""
+        names = [
+            name for name in VARIABLES if name in inside and inside[name] != self.launched_with.get(name)
+        ]
+        return " and ".join(
+            f"removed {name}" if inside[name] is None else f"set {name}={inside[name]}" for name in names
+        )
+
     @property
     def by(self) -> str:
         """Who asked."""
@@ -116,26 +150,26 @@ def _lacking(asked: _Asked, got: Sequence[_Got], tables: Tables) -> list[str]:
 def _differs(asked: _Asked, different: Sequence[_Got], machine: MachineMap) -> Finding:
     first = different[0]
     inside = _environment(first.process)
-    changed = [name for name in VARIABLES if name in inside and inside[name] != asked.launched_with.get(name)]
+    changed = asked.changed(inside)
     pairs = []
     for one in [*{one.device: one for one in reversed(different)}.values()][::-1]:
         meant = asked.facts_of(one.device)
         wanted = f"not {_words(meant, machine)}" if meant else "which was not asked for"
         pairs.append(f"{one.device} is {one.card}, {wanted}")
     why = (
-        f"the program {_changed(inside, changed)} itself"
+        f"the program {changed} itself"
         if changed
         else "the program left only some of its devices visible, and the framework numbers those anew"
     )
     told = some_of(pairs, "devices", "; ")
     summary = f"The run got other cards than {asked.by} asked for: {told}; {why}."
-    evidence: dict[str, Any] = {
-        "asked_for": _listed(asked.devices, machine),
-        "got": [f"{one.device}: {one.card}" for one in different],
-        "told_by": list(dict.fromkeys(str(one.facts.get("source") or "") for one in different)),
-        "launched_with": _set_to(asked.launched_with, VARIABLES),
-        "in_the_process": _set_to(inside, VARIABLES),
-    }
+    evidence = Evidence(
+        asked_for=_listed(asked.devices, machine),
+        got=[f"{one.device}: {one.card}" for one in different],
+        told_by=_told_by(different),
+        launched_with=_set_to(asked.launched_with),
+        in_the_process=_set_to(inside),
+    )
     fix = _FIX_VARIABLES if changed else _FIX_PROGRAM
     return Finding(CODE, WARNING, None, summary, evidence, fix, ())
 
@@ -143,16 +177,14 @@ def _differs(asked: _Asked, different: Sequence[_Got], machine: MachineMap) -> F
 def _lacks(asked: _Asked, lacking: Sequence[str], tables: Tables) -> Finding:
     complete = [process for process in tables.processes if process.header.get("devices_complete")]
     inside = _environment(complete[0])
-    changed = [name for name in VARIABLES if name in inside and inside[name] != asked.launched_with.get(name)]
+    changed = asked.changed(inside)
     names = some_of(lacking, "devices")
-    why = f": the program {_changed(inside, changed)} itself" if changed else ""
+    why = f": the program {changed} itself" if changed else ""
     verb = "is" if len(lacking) == 1 else "are"
     summary = f"{names}, which {asked.by} asked for, {verb} in no process of the run{why}."
-    evidence = {
-        "lacking": list(lacking),
-        "launched_with": _set_to(asked.launched_with, VARIABLES),
-        "in_the_process": _set_to(inside, VARIABLES),
-    }
+    evidence = Evidence(
+        lacking=list(lacking), launched_with=_set_to(asked.launched_with), in_the_process=_set_to(inside)
+    )
     return Finding(CODE, WARNING, None, summary, evidence, _FIX_VARIABLES if changed else _FIX_NONE, ())
 
 
@@ -170,14 +202,12 @@ def _counted_otherwise(got: Sequence[_Got], machine: MachineMap) -> list[Finding
     summary = f"The run counts its GPUs unlike nvidia-smi: {told}; {why}."
     if several:
         summary = f"One name is several cards in this run's processes: {told}."
-    evidence = {
-        "cards": [f"{one.device}: {one.card}" for one in pairs.values()],
-        "told_by": list(dict.fromkeys(str(one.facts.get("source") or "") for one in shown)),
-        "in_the_process": _set_to(inside, VARIABLES),
-        "counted_alike_with": None
-        if several
-        else "CUDA_DEVICE_ORDER=PCI_BUS_ID, without CUDA_VISIBLE_DEVICES",
-    }
+    evidence = Numbering(
+        cards=[f"{one.device}: {one.card}" for one in pairs.values()],
+        told_by=_told_by(shown),
+        in_the_process=_set_to(inside),
+        counted_alike_with=None if several else _COUNTED_ALIKE,
+    )
     return [Finding(CODE, "info", None, summary, evidence, None, ())]
 
 
@@ -215,18 +245,15 @@ def _environment(process: Process) -> dict[str, str | None]:
     return dict(found) if isinstance(found, Mapping) else {}
 
 
-def _changed(environment: Mapping[str, str | None], names: Iterable[str]) -> str:
-    """``set CUDA_VISIBLE_DEVICES=1``, or that it took the variable away."""
-    return " and ".join(
-        f"set {name}={environment[name]}" if environment[name] is not None else f"removed {name}"
-        for name in names
-    )
+def _told_by(devices: Iterable[_Got]) -> list[str]:
+    """Who says which cards these are."""
+    return list(dict.fromkeys(str(one.facts.get("source") or "") for one in devices))
 
 
-def _set_to(environment: Mapping[str, str | None], names: Iterable[str]) -> str:
+def _set_to(environment: Mapping[str, str | None]) -> str:
     return ", ".join(
         f"{name}={environment[name]}" if environment[name] is not None else f"{name} not set"
-        for name in names
+        for name in VARIABLES
         if name in environment
     )
 
@@ -234,6 +261,7 @@ def _set_to(environment: Mapping[str, str | None], names: Iterable[str]) -> str:
 CAUSE = Cause(
     code=CODE,
     severity=WARNING,
+    evidence=Evidence,
     meaning="A `gpu:i` is another GPU than was asked for, or has another number in nvidia-smi.",
     detect=lambda run: order_findings(run.spec or {}, run.tables),
 )

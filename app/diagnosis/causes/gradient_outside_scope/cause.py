@@ -2,77 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import dataclasses
+from collections.abc import Sequence
 
 from app.diagnosis.cause import Cause, of_line
-from app.diagnosis.causes.gradient_outside_scope.gradient_scopes import forward_devices, gradient_scope
-from app.diagnosis.rules.backward_ops import all_of_line, forward_op
-from app.diagnosis.rules.placements import called_in_scope, variable_home
-from app.diagnosis.wording.evidence_facts import Facts
+from app.diagnosis.causes.gradient_outside_scope.evidence import Evidence
+from app.diagnosis.causes.gradient_outside_scope.gradient_scopes import gradient_scope
+from app.diagnosis.rules.placements import reads_variable, runs_away_from_forward_op
+from app.diagnosis.wording.scope_openers import consumer_scope
 from app.facts.devices import parse
 from app.facts.syncs import Sync
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import Transfer
 from app.fixes.situation import Situation
 from app.judgments.severity import WARNING
-from app.views.naming import flat
-
-_WANTED = ("forward_requested", "producer_forward_requested", "gradients_of")
+from app.views.naming import each, told
 
 
-def asked_elsewhere(transfer: Transfer) -> dict[str, Any] | None:
+def made_for_gradient(transfer: Transfer) -> Evidence | None:
+    """The consumer is a backward op that nobody placed, whose forward op was placed elsewhere."""
+    if not runs_away_from_forward_op(transfer):
+        return None
+    wanted, called_on = str(transfer.facts["forward_requested"]), transfer.called_on or None
+    return dataclasses.replace(
+        _of_line(transfer), forward_requested=wanted, default_device=transfer.default, called_on=called_on
+    )
+
+
+def asked_elsewhere(transfer: Transfer) -> Evidence | None:
     """The consumer is a backward op that the code placed away from its forward op, which is at a variable.
 
     Of other tensors the code wants both ends where it put them; the variable is where it is used already.
     """
     wanted = str(transfer.facts.get("forward_requested") or "")
-    if variable_home(transfer) is None or transfer.tiny or not (transfer.every_step or transfer.often):
+    if not reads_variable(transfer) or transfer.tiny or not (transfer.every_step or transfer.often):
         return None
     if transfer.requested != transfer.dst or wanted != transfer.src or not parse(wanted):
         return None
-    found = {"forward_requested": wanted, "default_device": transfer.requested}
-    return found | forward_op(transfer, "forward_op") | all_of_line(transfer)
+    return dataclasses.replace(
+        _of_line(transfer), forward_requested=wanted, default_device=transfer.requested
+    )
 
 
-def made_by_gradient(transfer: Transfer) -> dict[str, Any] | None:
+def made_by_gradient(transfer: Transfer) -> Evidence | None:
     """The producer is a backward op that nobody placed, whose forward op was placed elsewhere."""
     wanted = str(transfer.facts.get("producer_forward_requested") or "")
     if transfer.producer_requested or not parse(wanted) or transfer.facts.get("producer_rewritten"):
         return None
-    default = transfer.producer_default
+    default, called_on = transfer.producer_default, transfer.producer_called_on or None
     if transfer.src != default or transfer.src == wanted:
         return None
-    found = {"producer_forward_requested": wanted, "default_device": default}
-    found |= forward_op(transfer, "producer_forward_op") | all_of_line(transfer)
-    return found | called_in_scope(transfer.producer_called_on)
+    known = _of_line(transfer, "producer_")
+    return dataclasses.replace(
+        known, producer_forward_requested=wanted, default_device=default, called_on=called_on
+    )
 
 
-def because(facts: Facts) -> str:
+def _of_line(transfer: Transfer, role: str = "") -> Evidence:
+    """The forward op, and the devices that all gradients of the line belong to."""
+    op, devices = transfer.facts.get(f"{role}forward_op"), transfer.facts.get("gradients_of")
+    return Evidence(
+        forward_op=str(op) if op else None,
+        gradients_of=list(map(str, devices)) if isinstance(devices, list) else None,
+    )
+
+
+def because(evidence: Evidence) -> str:
     """Gradients that run away from their forward ops."""
-    wanted = facts.told("forward_requested", "devices") or facts.told("producer_forward_requested", "devices")
-    at = f" at {facts.told('forward_at', 'lines')}" if "forward_at" in facts else ""
-    default = facts.told("default_device")
+    wanted = told(evidence.forward_requested or evidence.producer_forward_requested, "devices")
+    at = f" at {told(evidence.forward_at, 'lines')}" if evidence.forward_at else ""
+    default = told(evidence.default_device)
     got = f"nowhere and got the default, {default}"
-    if "called_on" in facts:
-        got = f"nowhere and run {facts.called}"
-    elif set(facts.each("default_device")) <= set(facts.each("requested")):
-        got = f"on {default}{facts.scope('scope')}"
+    if evidence.called_on:
+        got = f"nowhere and run where the function is called, {told(evidence.called_on, 'devices')}"
+    elif set(each(evidence.default_device)) <= set(each(evidence.requested)):
+        got = f"on {default}{consumer_scope(evidence)}"
     return f"The forward ops{at} were requested on {wanted}; their gradients were requested {got}."
 
 
-def advice(evidence: Mapping[str, Any]) -> str:
+def advice(evidence: Evidence) -> str:
     """The scope of the forward ops."""
-    wanted = dict.fromkeys(device for name in _WANTED for device in flat(evidence.get(name)))
-    return (
-        f"Compute the gradients in the device scope of {' and '.join(wanted) or 'the forward ops'}, like the"
-        " forward ops."
-    )
+    wanted = " and ".join(evidence.gradient_devices) or "the forward ops"
+    return f"Compute the gradients in the device scope of {wanted}, like the forward ops."
 
 
 def line_advice(situation: Situation, said: str) -> str | None:
     """A tape for each device, where one call computes the gradients of several."""
-    if len(forward_devices(situation)) < 2:
+    if len(situation.evidence(Evidence).gradient_devices) < 2:
         return said
     return (
         "One call computes all its gradients in one scope: record each device's part by a tape of its own,"
@@ -82,15 +98,16 @@ def line_advice(situation: Situation, said: str) -> str | None:
     )
 
 
-def evidence_of(evidence: dict[str, Any], part: Sequence[Hop], waits: Sequence[Sync]) -> dict[str, Any]:
+def evidence_of(evidence: Evidence, part: Sequence[Hop], waits: Sequence[Sync]) -> Evidence:
     """With the lines of the forward ops."""
     lines = list(dict.fromkeys(hop.forward_site for hop in part if hop.forward_site))
-    return evidence | {"forward_at": lines}
+    return dataclasses.replace(evidence, forward_at=lines)
 
 
 CAUSE = Cause(
     code="gradient-outside-scope",
     severity=WARNING,
+    evidence=Evidence,
     meaning="Backward ops ran outside the device scope of their forward ops.",
     summary=(
         "The gradients at {at} are computed outside their forward ops' device scope, on {default},"

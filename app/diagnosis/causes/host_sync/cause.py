@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import dataclasses
+from collections.abc import Sequence
 
 from app.diagnosis.cause import Cause, of_line
+from app.diagnosis.causes.host_sync import library_functions
+from app.diagnosis.causes.host_sync.evidence import Evidence
 from app.diagnosis.causes.host_sync.host_syncs import host_sync
 from app.diagnosis.causes.host_sync.line_advice import EITHER, line_advice
-from app.diagnosis.causes.host_sync.rules import severity_of
-from app.diagnosis.wording import library_functions
-from app.diagnosis.wording.evidence_facts import Facts
 from app.diagnosis.wording.transfer_costs import told_at, waited
+from app.diagnosis.wording.transfer_words import TransferWords
+from app.facts.devices import is_gpu, is_host
+from app.facts.kernels.kernel_table import kept_on_host
 from app.facts.syncs import Sync
 from app.facts.transfers.hops import Hop
-from app.judgments.severity import WARNING
-from app.views.naming import each
+from app.facts.transfers.transfer import Transfer
+from app.judgments.severity import INFO, WARNING
+from app.views.naming import each, told
 from probes.trace.hop import (
+    ASSERTION,
     DISPATCH,
     HANDED_TO_FUNCTION,
     HANDED_TO_OPERATOR,
     IN_GRAPH,
+    LIBRARYS_OWN,
     MAKE_ROOM,
     ON_BATCH,
 )
@@ -31,46 +36,99 @@ _IN_MXNETS_THREAD = (
 _HANDED = frozenset({HANDED_TO_FUNCTION, HANDED_TO_OPERATOR})
 _NOT_MAKERS = MAKE_ROOM | {"", "?"}
 """Producers that say nothing of a value."""
+_READS = frozenset({"Identity", "ReadVariableOp"})
+"""What a variable's own methods read it with before they give its value to Python."""
+_COMPARISONS = frozenset(
+    {
+        "Less",
+        "LessEqual",
+        "Greater",
+        "GreaterEqual",
+        "Equal",
+        "NotEqual",
+        "LogicalAnd",
+        "LogicalOr",
+        "LogicalNot",
+    }
+    | {"IsNan", "IsFinite", "IsInf"}
+)
 
 
-def because(facts: Facts) -> str:
+def host_read(transfer: Transfer) -> Evidence | None:
+    """Python took the value, or a variable's, which is read to the host first where no scope is open."""
+    if transfer.kind != "pull":
+        return _taken_after_reading(transfer)
+    return Evidence(
+        taken_by=transfer.facts.get("sync") or ", ".join(transfer.consumers),
+        on_a_gpu="in host memory already" if on_host_on_gpus(transfer) else None,
+    )
+
+
+def on_host_on_gpus(transfer: Transfer) -> bool:
+    """A stand-in holds the value, such as a shape, that a GPU's kernel would leave in host memory."""
+    if not transfer.context.places_ops or is_gpu(transfer.src):
+        return False
+    return kept_on_host(transfer.text("producer_op"), transfer.text("dtype"))
+
+
+def _taken_after_reading(transfer: Transfer) -> Evidence | None:
+    by = transfer.context.taken.get((transfer.fields.get("loc") or 0, transfer.dst))
+    eager = transfer.kind == "copy" and not transfer.fields.get("graph")
+    if not by or not eager or transfer.requested:
+        return None
+    variable = transfer.facts.get("variable")
+    if variable and transfer.text("op") in _READS:
+        return Evidence(taken_by=by, variable=variable)
+    # ``if loss < best``: compared on the host, where nobody asked for a device, and decided by there.
+    compared = transfer.text("op") in _COMPARISONS and transfer.tiny and is_host(transfer.dst)
+    return Evidence(taken_by=by) if compared and by in ("bool", ASSERTION) else None
+
+
+def severity_of(transfer: Transfer, evidence: Evidence) -> str:
+    """A note of what does not recur, and of what the code does not take, or GPUs have in host memory."""
+    own = transfer.facts.get("sync") in LIBRARYS_OWN or on_host_on_gpus(transfer)
+    return WARNING if transfer.every_step and not own else INFO
+
+
+def because(evidence: Evidence) -> str:
     """What a wait is for, who made it, and who had no work meanwhile."""
-    if DISPATCH in (facts.told("taken_by"), facts.told("kind")):
+    waited, how = evidence.waited, (told(evidence.taken_by), told(evidence.kind))
+    if DISPATCH in how:
         return "Threads of the library, started at this line, hand work to the workers and wait for it."
-    on, made = facts.told("src", "devices"), ""
-    if "made_by" in facts:
-        made = f"It was made on {on} by {facts.told('made_by', 'ops')}. "
-    if "handed_by" in facts:
-        made += f"It lay on {on} and was handed over by {facts.told('handed_by', 'calls')}. "
-    if "brought_at" in facts:
-        lines = facts.told("brought_at", "lines")
+    on, made = told(evidence.src, "devices"), ""
+    if evidence.made_by:
+        made = f"It was made on {on} by {told(evidence.made_by, 'ops')}. "
+    if evidence.handed_by:
+        made += f"It lay on {on} and was handed over by {told(evidence.handed_by, 'calls')}. "
+    if waited and waited.brought_at:
+        lines = told(waited.brought_at, "lines")
         made += f"What came to the host at {lines} goes into it, once its device has made that. "
-    if IN_GRAPH in (facts.told("taken_by"), facts.told("kind")):
+    if IN_GRAPH in how:
         return f"{made}In each call the graph waits while the Python function works on the host."
-    if "made_by" not in facts and any(HANDED_TO_OPERATOR in text for text in facts.each("handed_by")):
+    if not evidence.made_by and any(HANDED_TO_OPERATOR in text for text in evidence.handed_by or ()):
         return f"{made}{_IN_MXNETS_THREAD}"
-    idle = facts.told("idle_meanwhile", "devices", ", ")
+    idle = told(waited.idle_meanwhile, "devices", ", ") if waited else ""
     meanwhile = f"; meanwhile without work: {idle}" if idle else ""
     return f"{made}While Python waits for a value it gives out no work{meanwhile}."
 
 
-def advice(evidence: Mapping[str, Any]) -> str:
-    """To take it more seldom, or not at all, by what takes it."""
+def advice(evidence: Evidence, takes: bool = True) -> str:
+    """To take it more seldom, or not at all, by what takes it; `takes`: not merely waits."""
     if known := _by_library(evidence) or _in_python(evidence):
         return known
-    if evidence.get("takes", True):
+    if takes:
         return EITHER
-    if inside := each(evidence.get("inside")):
+    if evidence.inside:
         return (
-            f"The library waits, in {' and '.join(inside)}, for what it does there: call that every so many"
-            " steps, if the others can do without it."
+            f"The library waits, in {' and '.join(evidence.inside)}, for what it does there: call that every"
+            " so many steps, if the others can do without it."
         )
     return "Drop the wait: a device's work need be done only where a value of it is taken."
 
 
-def _by_library(evidence: Mapping[str, Any]) -> str:
+def _by_library(evidence: Evidence) -> str:
     """Of values that a library's call takes for itself each time: the code has none that it could keep."""
-    taken = {*each(evidence.get("taken_by")), *each(evidence.get("kind"))}
+    taken = {*each(evidence.taken_by), *each(evidence.kind)}
     methods = " and ".join(name for name in ON_BATCH if name in taken)
     return methods and (
         f"Each call of {methods} takes its losses and metrics as numbers: let fit or evaluate make the loop,"
@@ -79,10 +137,10 @@ def _by_library(evidence: Mapping[str, Any]) -> str:
     )
 
 
-def _in_python(evidence: Mapping[str, Any]) -> str:
+def _in_python(evidence: Evidence) -> str:
     """Of values that Python code takes which a graph or MXNet calls: they are wanted there in each step."""
-    handed = {text.partition(" at ")[0] for text in each(evidence.get("handed_by"))}
-    taken = {*each(evidence.get("taken_by")), *each(evidence.get("kind"))}
+    handed = {text.partition(" at ")[0] for text in evidence.handed_by or ()}
+    taken = {*each(evidence.taken_by), *each(evidence.kind)}
     if IN_GRAPH in taken or HANDED_TO_FUNCTION in handed:
         return "Write the function with TensorFlow's ops, so that the graph runs it where its inputs are."
     if HANDED_TO_OPERATOR in handed:
@@ -99,38 +157,39 @@ def waits_of(part: Sequence[Hop], syncs: Sequence[Sync]) -> list[Sync]:
     return [sync for sync in syncs if told_at(sync) in taken]
 
 
-def evidence_of(evidence: dict[str, Any], part: Sequence[Hop], waits: Sequence[Sync]) -> dict[str, Any]:
-    """With the waits, what made the values, and who takes them."""
-    return evidence | waited(waits) | _made_by(part) | _taking(part, waits)
-
-
-def _made_by(hops: Sequence[Hop]) -> dict[str, Any]:
-    """Which ops made what Python took, where they are known, and what was but handed to Python by whom."""
-    known: dict[str, list[str]] = {}
-    for hop in hops:
+def evidence_of(evidence: Evidence, part: Sequence[Hop], waits: Sequence[Sync]) -> Evidence:
+    """With the waits, what made the values, what was but handed to Python by whom, and who takes them."""
+    made: dict[bool, list[str]] = {}
+    for hop in part:
         if hop.producer_op not in _NOT_MAKERS:
-            name = "handed_by" if hop.producer_op in _HANDED else "made_by"
             text = f"{hop.producer_op} at {hop.producer_site or 'an unknown line'}"
-            known.setdefault(name, []).append(text)
-    return {name: list(dict.fromkeys(texts)) for name, texts in known.items()}
+            made.setdefault(hop.producer_op in _HANDED, []).append(text)
+    taken = [str(hop.cause.evidence.taken_by) for hop in part if isinstance(hop.cause.evidence, Evidence)]
+    named = all(hop.kind == "pull" for hop in part) and library_functions.named(taken)
+    return dataclasses.replace(
+        evidence,
+        waited=waited(waits),
+        made_by=list(dict.fromkeys(made.get(False, ()))) or None,
+        handed_by=list(dict.fromkeys(made.get(True, ()))) or None,
+        inside=(library_functions.functions(hop.via for hop in part) if named else None) or None,
+        waits_by=list(dict.fromkeys(sync.kind for sync in waits if not sync.takes)) or None,
+    )
 
 
-def _taking(hops: Sequence[Hop], waits: Sequence[Sync]) -> dict[str, Any]:
-    """The library's function that takes the values, if the code does not, and waits that take nothing."""
-    taken = [str(hop.cause.evidence.get("taken_by")) for hop in hops]
-    told: dict[str, Any] = {}
-    if all(hop.kind == "pull" for hop in hops) and library_functions.named(taken):
-        told["inside"] = library_functions.functions(hop.via for hop in hops)
-    told["waits_by"] = list(dict.fromkeys(sync.kind for sync in waits if not sync.takes))
-    return {name: found for name, found in told.items() if found}
+def summary(words: TransferWords, evidence: Evidence) -> str:
+    """How Python takes what from where."""
+    return words.say(
+        "Python takes a value from {srcs} by {taken_by} at {at}", taken_by=library_functions.by(evidence)
+    )
 
 
 CAUSE = Cause(
     code="host-sync",
     severity=WARNING,
+    evidence=Evidence,
     meaning="Python waited for a value or took it, also one that the host computes from what a GPU sends.",
     sometimes="warning if it recurs",
-    summary="Python takes a value from {srcs} by {taken_by} at {at}",
+    summary=summary,
     because=because,
     advice=advice,
     line_advice=line_advice,

@@ -10,7 +10,7 @@ from app.fixes.clocks.measurements import WAITS, clock_after
 from app.fixes.code.change import Change
 from app.fixes.code.names import called
 from app.fixes.code.parsed_source import own_children
-from app.fixes.flow.host_reads import host_reads, is_pure, only_reports
+from app.fixes.flow.host_reads import host_reads, is_pure, only_reports, ways_of_reading
 from app.fixes.loops import periods
 from app.fixes.situation import Draft, Situation
 from probes.trace.hop import ASSERTION, IN_GRAPH, ON_BATCH
@@ -24,7 +24,7 @@ def host_sync(situation: Situation) -> Draft | None:
     for stmt in situation.statements:
         if clock is None and (draft := _without_wait(situation, stmt)) is not None:
             return draft
-    if asks_whether_to_record(situation) or _KINDS_WITHOUT_FIX & set(situation.texts("kind", "taken_by")):
+    if asks_whether_to_record(situation) or _KINDS_WITHOUT_FIX & ways_of_reading(situation):
         return None
     for stmt in situation.statements:
         for form in (_reported, kept_values.kept):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from app.diagnosis.causes.host_sync.evidence import Evidence
 from app.facts.devices import in_order
 from app.fixes.code.device_notation import arrays
 from app.fixes.code.names import called, calls_of, dotted, full_name, keyword
@@ -60,7 +61,7 @@ def of_library(situation: Situation) -> str | None:
             ' in a scope of the host, `with tf.device("CPU:0"):`, and compute what it is given before: in a'
             f" scope of {devices} the answer is put there and taken back each time."
         )
-    inside = situation.texts("inside")
+    inside = situation.evidence(Evidence).inside or ()
     stmt = next(iter(situation.statements), situation.source.tree)
     for function, words in _FUNCTIONS.items():
         if inside and all(one.endswith(function) for one in inside):

@@ -3,73 +3,81 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.causes.host_upload.returned_data import read_before
 from app.diagnosis.rules.placements import both_named
-from app.diagnosis.wording.ends import destination
-from app.diagnosis.wording.evidence_facts import Facts
+from app.diagnosis.wording.scope_openers import consumer_scope
 from app.diagnosis.wording.transfer_costs import Telling, told_at, waited
+from app.diagnosis.wording.transfer_words import destination
 from app.facts.devices import is_host
 from app.facts.syncs import Sync
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import Transfer
 from app.fixes.situation import Situation
+from app.judgments.evidence import Known, TransferEvidence
 from app.judgments.judgment import Judgment
 from app.judgments.severity import INFO, WARNING
+from app.views.naming import told
 from probes.trace.rows import Key
 
-BY_ANOTHER_THREAD = "by_another_thread"
 PYTHON_DATA = frozenset({"Python", "Const"})
 
 
-def host_upload(transfer: Transfer) -> dict[str, Any] | None:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Evidence(TransferEvidence):
+    """Of data that Python sends."""
+
+    data: Known[str] = "Python or numpy"
+    argument_made_by: Known[str] = None
+    by_another_thread: Known[bool] = None
+    """The thread that sends it makes no steps."""
+
+
+def host_upload(transfer: Transfer) -> Evidence | None:
     """Python's or numpy's data, sent by itself, as an argument of a call, or when an eager op takes it."""
     if transfer.kind == "upload":
-        return {"data": "Python or numpy"}
+        return Evidence()
     if transfer.text("producer_op") not in PYTHON_DATA or not is_host(transfer.src):
         return None
     if transfer.kind == "arg":
-        return {"data": "Python or numpy", "argument_made_by": transfer.text("producer_op")}
+        return Evidence(argument_made_by=transfer.text("producer_op"))
     # In a graph a constant is an op like any other; and where both devices are named, the code decided.
     eager = not transfer.fields.get("graph") and not both_named(transfer)
-    return {"data": "Python or numpy"} if eager else None
+    return Evidence() if eager else None
 
 
-def severity_of(transfer: Transfer, evidence: Mapping[str, Any]) -> str:
+def severity_of(transfer: Transfer, evidence: Evidence) -> str:
     """A warning where it holds up the step."""
     return WARNING if transfer.facts.get("stalls") else INFO
 
 
-def with_thread(judgment: Judgment, key: Key, tables: Tables) -> Judgment:
+def with_thread(evidence: Evidence, judgment: Judgment, key: Key, tables: Tables) -> Judgment:
     """The judgment, with a note where the thread that sends it makes no steps."""
     pace = None if key.fields.get("graph") else tables.paces.by_key.get(key.id)
     # Of what was seen after all steps that are looked at nobody knows whose counts were added up.
     if pace is None or not pace.elsewhere or not (pace.early or pace.within):
         return judgment
-    return dataclasses.replace(judgment, evidence=judgment.evidence | {BY_ANOTHER_THREAD: True})
+    return dataclasses.replace(judgment, evidence=dataclasses.replace(evidence, by_another_thread=True))
 
 
-def by_another_thread(evidence: Mapping[str, Any]) -> bool:
+def by_another_thread(evidence: Evidence) -> bool:
     """Whether all of it is sent so."""
-    return evidence.get(BY_ANOTHER_THREAD) is True
+    return evidence.by_another_thread is True
 
 
-def because(facts: Facts) -> str:
+def because(evidence: Evidence) -> str:
     """Who takes what Python sends."""
-    runs = facts.told("dst", "devices")
-    told = (
-        f"What takes it runs on {runs}{facts.scope('scope')}; until then it was Python's or numpy's memory."
-    )
-    if BY_ANOTHER_THREAD in facts:
-        told += " Another thread sends it than the one that makes the steps."
-    return told
+    runs = f"{told(evidence.dst, 'devices')}{consumer_scope(evidence)}"
+    said = f"What takes it runs on {runs}; until then it was Python's or numpy's memory."
+    if evidence.by_another_thread:
+        said += " Another thread sends it than the one that makes the steps."
+    return said
 
 
-def advice(evidence: Mapping[str, Any]) -> str | None:
+def advice(evidence: Evidence) -> str | None:
     """To send it ahead; None for what is sent ahead already, by another thread."""
     if by_another_thread(evidence):
         return None
@@ -96,14 +104,16 @@ def waits_of(part: Sequence[Hop], syncs: Sequence[Sync]) -> list[Sync]:
     return [sync for sync in syncs if told_at(sync) in sent]
 
 
-def evidence_of(evidence: dict[str, Any], part: Sequence[Hop], waits: Sequence[Sync]) -> dict[str, Any]:
+def evidence_of(evidence: Evidence, part: Sequence[Hop], waits: Sequence[Sync]) -> Evidence:
     """With the waits, and that another thread sends it only if that sends all of it."""
-    if not by_another_thread(evidence):
-        evidence.pop(BY_ANOTHER_THREAD, None)
-    return evidence | (waited(waits) if waits else {})
+    return dataclasses.replace(
+        evidence,
+        by_another_thread=by_another_thread(evidence) or None,
+        waited=waited(waits) if waits else None,
+    )
 
 
-def share(part: Sequence[Hop], waits: Sequence[Sync], evidence: Mapping[str, Any], telling: Telling) -> str:
+def share(part: Sequence[Hop], waits: Sequence[Sync], evidence: Evidence, telling: Telling) -> str:
     """The part of the run that it holds up; '' for another thread's, which the steps need not wait for."""
     return "" if by_another_thread(evidence) else telling.costly(waits) or telling.stalling(part)
 
@@ -111,6 +121,7 @@ def share(part: Sequence[Hop], waits: Sequence[Sync], evidence: Mapping[str, Any
 CAUSE = Cause(
     code="host-upload",
     severity=INFO,
+    evidence=Evidence,
     meaning="Python or numpy data was sent to a device.",
     sometimes="note; warning where measured uploads take a quarter of the run",
     summary="Python or numpy data is sent to {dsts} at {at}",

@@ -8,6 +8,7 @@ from app.facts.transfers.hops import Hop
 from app.fixes.flow.value_flow import uses
 from app.fixes.flow.value_roles import Role
 from app.fixes.situation import Situation
+from app.judgments.evidence import HostReadEvidence
 
 _BACK = (Role.GOES_BACK, Role.COMES_BACK)
 
@@ -25,7 +26,7 @@ def read_before(situation: Situation) -> tuple[str, str] | None:
     for site, hops in read.items():
         if (there := situation.at(site)) is None:
             continue
-        finding = dataclasses.replace(situation.finding, site=site, evidence={})
+        finding = dataclasses.replace(situation.finding, site=site, evidence=HostReadEvidence())
         found = uses(dataclasses.replace(there, finding=finding, hops=hops))
         if any(use.role in _BACK and use.site == situation.finding.site for use in found):
             return hops[0].src, site

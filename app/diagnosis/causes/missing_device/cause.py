@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.causes.missing_device.device_texts import named_at
-from app.diagnosis.wording.evidence_facts import Facts
+from app.diagnosis.causes.missing_device.evidence import Evidence
+from app.diagnosis.wording.scope_openers import opened
 from app.facts.devices import in_order, parse
 from app.facts.placement import BOUNDARY
 from app.facts.tables import Tables
@@ -19,7 +20,7 @@ from app.judgments.finding import Finding
 from app.judgments.judgment import Judgment
 from app.judgments.severity import WARNING
 from app.views import units
-from app.views.naming import one, some_of
+from app.views.naming import one, some_of, told
 from probes.trace.rows import Key
 
 CODE = "missing-device"
@@ -41,7 +42,7 @@ def absent_findings(tables: Tables, hops: Sequence[Hop] = ()) -> list[Finding]:
         return refused
     if not devices:
         return []
-    known = {str(hop.cause.evidence.get("missing")) for hop in hops if hop.cause.code == CODE}
+    known = {one.missing for hop in hops if isinstance(one := hop.cause.evidence, Evidence)}
     asked: dict[str, list[_Asked]] = {}
     for op in _asked(tables):
         if op.missing not in devices and op.missing not in known and parse(op.missing) is not None:
@@ -75,8 +76,8 @@ def _of_refused(missing: str, keys: Sequence[Key], tables: Tables) -> Finding:
     site = sites[0] if sites else None
     ops = list(dict.fromkeys(str(key.fields.get("op") or "an op") for key in keys))
     gpus, built = keys[0].fields.get("gpus"), keys[0].fields.get("built_for_gpus")
-    evidence: dict[str, Any] = {"missing": missing, "raised": ops, "asked_at": sites, "gpus": gpus}
-    evidence["build"] = "for GPUs" if built else "without GPUs"
+    build = "for GPUs" if built else "without GPUs"
+    evidence = Evidence(missing=missing, raised=ops, asked_at=sites, gpus=gpus, build=build)
     also = f" and {units.plural(len(sites) - 1, 'other line')}" if len(sites) > 1 else ""
     summary = (
         f"The code at {site or 'an unknown line'}{also} asks for {missing}, which does not exist here:"
@@ -89,7 +90,7 @@ def _finding(asked: list[_Asked]) -> Finding:
     sites = Counter(one.site for one in asked if one.site)
     first = next(iter(sites), None)
     ran_on = in_order({one.ran_on for one in asked if one.ran_on})
-    evidence = {"missing": asked[0].missing, "ran_on": ran_on, "ops": len(asked), "asked_at": list(sites)}
+    evidence = Evidence(missing=asked[0].missing, ran_on=[*ran_on], ops=len(asked), asked_at=list(sites))
     asking = f"The code at {first or 'an unknown line'} asks for"
     if len(sites) > 1:  # not each of them asks itself: a scope around it may
         asking = f"Code at {first} and {units.plural(len(sites) - 1, 'other line')} is to run on"
@@ -100,12 +101,12 @@ def _finding(asked: list[_Asked]) -> Finding:
     return Finding(CODE, WARNING, first, summary, evidence, None, (), True)
 
 
-def missing_device(transfer: Transfer) -> dict[str, Any] | None:
+def missing_device(transfer: Transfer) -> Evidence | None:
     """The device that the code named for the consumer does not exist here, and it ran on another."""
     return _missing(transfer, transfer.requested, transfer.dst)
 
 
-def made_on_missing_device(transfer: Transfer) -> dict[str, Any] | None:
+def made_on_missing_device(transfer: Transfer) -> Evidence | None:
     """The device that the code named for the producer does not exist here, and it ran on another.
 
     Not of a variable's value, which is read where that lives.
@@ -115,39 +116,36 @@ def made_on_missing_device(transfer: Transfer) -> dict[str, Any] | None:
     return _missing(transfer, transfer.producer_requested, transfer.src)
 
 
-def _missing(transfer: Transfer, name: str, ran_on: str) -> dict[str, Any] | None:
+def _missing(transfer: Transfer, name: str, ran_on: str) -> Evidence | None:
     devices = transfer.context.devices
     missing = bool(devices) and parse(name) is not None and name not in devices and ran_on != name
-    return {"missing": name, "ran_on": ran_on} if missing else None
+    return Evidence(missing=name, ran_on=ran_on) if missing else None
 
 
-def with_scope(judgment: Judgment, key: Key, tables: Tables) -> Judgment:
+def with_scope(evidence: Evidence, judgment: Judgment, key: Key, tables: Tables) -> Judgment:
     """The judgment with the line of the scope that asked for it."""
-    end = "producer_scope" if judgment.blames == "producer" else "scope"
-    asked = {"asked_in": judgment.evidence[end]} if end in judgment.evidence else {}
-    return dataclasses.replace(judgment, evidence=judgment.evidence | asked)
+    scope = evidence.producer_scope if judgment.blames == "producer" else evidence.scope
+    return dataclasses.replace(judgment, evidence=dataclasses.replace(evidence, asked_in=scope))
 
 
-def because(facts: Facts) -> str:
+def because(evidence: Evidence) -> str:
     """A device was asked for that is not there."""
-    if "raised" in facts:
-        support = "with" if facts.told("build") == "for GPUs" else "without"
-        return (
-            f"This MXNet is built {support} support for GPUs, and is shown {facts.told('gpus') or 0} of them."
-        )
-    if "asked_at" in facts:
+    if evidence.raised:
+        support = "with" if evidence.build == "for GPUs" else "without"
+        return f"This MXNet is built {support} support for GPUs, and is shown {evidence.gpus or 0} of them."
+    if evidence.asked_at:
         return (
             "TensorFlow takes another device in silence where one does not exist;"
             " tf.config.set_soft_device_placement(False) makes it an error."
         )
-    asked = f"{facts.told('missing', 'devices')}{facts.scope('asked_in')}"
-    ran_on = facts.told("ran_on", "devices")
+    asked = f"{told(evidence.missing, 'devices')}{opened(evidence.asked_in)}"
+    ran_on = told(evidence.ran_on, "devices")
     return f"Requested: {asked}; the runtime has no such device and placed it on {ran_on}."
 
 
-def advice(evidence: Mapping[str, Any]) -> str:
+def advice(evidence: Evidence) -> str:
     """To name a device that exists, or to find out why no GPU does."""
-    if evidence.get("asked_at") and one(evidence.get("missing")).startswith("gpu:"):
+    if evidence.asked_at and one(evidence.missing).startswith("gpu:"):
         return (
             "The program is shown no such GPU: check the driver, the framework's build and"
             " CUDA_VISIBLE_DEVICES. What would cross with GPUs is foreseen by: python3 -m app preflight --"
@@ -159,6 +157,7 @@ def advice(evidence: Mapping[str, Any]) -> str:
 CAUSE = Cause(
     code=CODE,
     severity=WARNING,
+    evidence=Evidence,
     meaning="The requested device does not exist. TensorFlow takes another one silently, MXNet raises.",
     sometimes="warning; error where it raised",
     summary="The code at {at} asks for {missing}, which does not exist here; it ran on {ran_on}",

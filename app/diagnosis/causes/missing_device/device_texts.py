@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 
+from app.diagnosis.causes.missing_device.evidence import Evidence
 from app.fixes.code.device_notation import alone, tf_named
 from app.fixes.situation import Situation
-from app.views.naming import some_of
+from app.views.naming import each, some_of
 
 
 def named_at(situation: Situation, said: str) -> str:
     """The advice with the lines that name the missing device, if any do."""
-    missing = alone(situation.texts("missing"))
+    missing = alone(each(situation.evidence(Evidence).missing))
     if missing is None or situation.framework != "tensorflow":
         return said
     texts = [

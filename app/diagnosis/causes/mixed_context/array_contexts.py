@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from app.diagnosis.causes.mixed_context.evidence import Evidence
 from app.fixes.code.change import Change
 from app.fixes.code.device_notation import alone, mx_context
 from app.fixes.code.names import called, dotted, imported
@@ -31,8 +32,8 @@ def mixed_context(situation: Situation) -> Draft | None:
 
 def _created_there(situation: Situation) -> Draft | None:
     """The arrays that nobody gave a context, created on the other inputs' at the lines that create them."""
-    sites = situation.texts("made_on_default_at")
-    device = alone({*situation.texts("ran_on", "inputs_also_on")} - {"cpu:0"})
+    evidence = situation.evidence(Evidence)
+    sites, device = evidence.made_on_default_at or [], alone(evidence.devices - {"cpu:0"})
     lines = [there for site in sites if (there := situation.at(site)) is not None]
     if alone([there.file for there in lines]) is None or device is None or situation.finding.site in sites:
         return None
@@ -61,10 +62,10 @@ def _assigned(source: Source, line: int) -> Iterator[tuple[ast.stmt, ast.expr, a
 
 def _brought_there(situation: Situation) -> Draft | None:
     """``x + y.as_in_context(x.context)``."""
-    source, ran_on = situation.source, alone(situation.texts("ran_on"))
-    others = situation.texts("inputs_also_on")
+    source, evidence = situation.source, situation.evidence(Evidence)
+    ran_on, others = alone(evidence.ran_on), evidence.inputs_also_on
     for stmt in situation.statements:
-        pairs = list(_pairs(source, stmt, situation.texts("ops")))
+        pairs = list(_pairs(source, stmt, evidence.ops))
         if len(pairs) != 1:
             continue
         first, other = pairs[0]

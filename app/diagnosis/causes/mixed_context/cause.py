@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+import dataclasses
+from collections.abc import Iterable, Sequence
 
 from app.diagnosis.cause import Cause
 from app.diagnosis.causes.mixed_context.array_contexts import mixed_context
-from app.diagnosis.wording.evidence_facts import Facts
+from app.diagnosis.causes.mixed_context.evidence import Evidence
 from app.facts.devices import in_order
 from app.facts.tables import Tables
 from app.judgments.finding import Finding
 from app.judgments.severity import ERROR
 from app.views import units
-from app.views.naming import each, some_of
+from app.views.naming import some_of, told
 from probes.trace.hop import HANDED_TO_OPERATOR
 from probes.trace.rows import Key
 
@@ -55,22 +55,22 @@ def _finding(
     """Of the ops of one line; `also` are lines at which the same arrays, or what was made of them, mix."""
     read = [key for key in keys if key.fields.get("outcome") != _RAISED]
     raised = [key for key in keys if key.fields.get("outcome") == _RAISED]
-    evidence = {
-        "ops": _ops(keys),
-        "ran_on": _devices(key.fields.get("device") for key in read),
-        "inputs_also_on": _devices(device for key in keys for device in key.fields.get("reads") or ()),
-        "read_in_place": _times(read),
-        "raised": _times(raised),
-        "bytes": sum((key.fields.get("bytes") or 0) * (key.count or 0) for key in read),
-    } | _made(keys, tables)
-    if also:
-        evidence["also_at"] = [line for line in also if line]
-    told = " ".join(part for part in (_read(site, read), _refused(site, raised), _also(evidence)) if part)
+    evidence = dataclasses.replace(
+        _makers(keys, tables),
+        ops=_ops(keys),
+        ran_on=_devices(key.fields.get("device") for key in read),
+        inputs_also_on=_devices(device for key in keys for device in key.fields.get("reads") or ()),
+        read_in_place=_times(read),
+        raised=_times(raised),
+        bytes=sum((key.fields.get("bytes") or 0) * (key.count or 0) for key in read),
+        also_at=[line for line in also if line] if also else None,
+    )
+    said = " ".join(part for part in (_read(site, read), _refused(site, raised), _also(evidence)) if part)
     often = tables.rounds > 1 and _times(read) >= tables.rounds
-    return Finding(CODE, ERROR, site, told, evidence, None, (), often)
+    return Finding(CODE, ERROR, site, said, evidence, None, (), often)
 
 
-def _made(keys: Sequence[Key], tables: Tables) -> dict[str, list[str]]:
+def _makers(keys: Sequence[Key], tables: Tables) -> Evidence:
     """What made the inputs that are to blame, or else those that lie elsewhere, and at which lines.
 
     To blame are those on the host that nobody gave a context, whether the op ran with them or with others.
@@ -78,19 +78,17 @@ def _made(keys: Sequence[Key], tables: Tables) -> dict[str, list[str]]:
     makers = _without_context(keys, tables)
     if makers:
         names = [key.fields.get("without_context_op") or "?" for key in keys]
-        return {"made_on_default": list(dict.fromkeys(names)), "made_on_default_at": sorted(makers)}
+        return Evidence(made_on_default=list(dict.fromkeys(names)), made_on_default_at=sorted(makers))
     known = [key.fields for key in keys if key.fields.get("producer_op") not in _NOT_MAKERS]
     lines = [tables.site(fields.get("producer_loc")) for fields in known]
-    if not known:
-        return {}
-    return {
-        "inputs_made_by": list(dict.fromkeys(fields["producer_op"] for fields in known)),
-        "inputs_made_at": list(dict.fromkeys(line for line in lines if line)),
-    }
+    return Evidence(
+        inputs_made_by=list(dict.fromkeys(fields["producer_op"] for fields in known)) or None,
+        inputs_made_at=list(dict.fromkeys(line for line in lines if line)) if known else None,
+    )
 
 
-def _also(evidence: Mapping[str, Any]) -> str:
-    lines = some_of(evidence.get("also_at") or (), "lines")
+def _also(evidence: Evidence) -> str:
+    lines = some_of(evidence.also_at or (), "lines")
     return f"So do ops at {lines}, with arrays that come from the same line." if lines else ""
 
 
@@ -141,25 +139,24 @@ def _named(keys: Iterable[Key]) -> str:
     return ", ".join(names[:_NAMES_SHOWN]) + (f" and {left_out} more" if left_out > 0 else "")
 
 
-def because(facts: Facts) -> str:
+def because(evidence: Evidence) -> str:
     """Where the inputs of an op on several contexts were made."""
-    default = "made_on_default" in facts
-    makers = facts.told("made_on_default", "ops") or facts.told("inputs_made_by", "ops")
-    at = facts.told("made_on_default_at", "lines") or facts.told("inputs_made_at", "lines")
+    default = evidence.made_on_default
+    makers = told(default or evidence.inputs_made_by, "ops")
+    at = told(evidence.made_on_default_at or evidence.inputs_made_at, "lines")
     if not makers:
         return ""
-    there = "cpu:0" if default else facts.told("inputs_also_on", "devices")
+    there = "cpu:0" if default else told(evidence.inputs_also_on, "devices")
     by = f"{makers.replace('Python', 'Python data')}{at and f' at {at}'}"
     made = f"Inputs on {there} were made by {by}{', or come from that' if default else ''}."
-    if not default and "cpu:0" not in facts.each("inputs_also_on"):
+    if not default and "cpu:0" not in evidence.inputs_also_on:
         return made
     return f"{made} An array that is made without a context lies on the current one, cpu(0) by default."
 
 
-def advice(evidence: Mapping[str, Any]) -> str:
+def advice(evidence: Evidence) -> str:
     """To make them on one device, where it is known which lines name no context; else to bring them."""
-    met = {*each(evidence.get("ran_on")), *each(evidence.get("inputs_also_on"))} - {"cpu:0"}
-    made = each(evidence.get("made_on_default_at"))
+    met, made = evidence.devices - {"cpu:0"}, evidence.made_on_default_at
     if len(met) != 1 or not made:
         return "Bring the inputs to one device before the op: x.as_in_context(y.context)."
     return (
@@ -171,6 +168,7 @@ def advice(evidence: Mapping[str, Any]) -> str:
 CAUSE = Cause(
     code=CODE,
     severity=ERROR,
+    evidence=Evidence,
     meaning=(
         "The inputs of an MXNet op lie on several contexts. CPU contexts read them in place silently; a"
         " CPU and a GPU together raise, by MXNet's source."

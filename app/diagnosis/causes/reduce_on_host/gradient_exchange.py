@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 
+from app.diagnosis.causes.reduce_on_host.evidence import Evidence
 from app.facts.devices import is_gpu, is_host
 from app.fixes.code.device_notation import alone, scope_arguments, tf_device
 from app.fixes.code.names import called, dotted, keyword, value_of
 from app.fixes.code.parsed_source import Source
 from app.fixes.situation import Draft, Situation
+from app.views.naming import each, flat
 
 _ON_DEVICES = {
     "local": "device",
@@ -21,9 +23,9 @@ _WITH_KVSTORE = frozenset({"Trainer", "fit", "init_optimizer", "create"})
 
 def summed_on_devices(situation: Situation) -> Draft | None:
     """The kvstore, or the strategy's reduction, that sums on the devices; or the scope that code sums in."""
-    if situation.evidence("handed_back_at"):
+    if situation.evidence(Evidence).handed_back_at:
         return _sum_on_device(situation)
-    if situation.evidence("applied_at"):
+    if situation.evidence(Evidence).applied_at:
         return None  # another way to keep the variables is more than a line
     return _cross_device_ops(situation) if situation.framework == "tensorflow" else _kvstore(situation)
 
@@ -72,14 +74,15 @@ def _default_of_option(call: ast.Call) -> ast.expr | None:
 
 def _sum_on_device(situation: Situation) -> Draft | None:
     """The code adds gradients up in the host's scope: that becomes the first of their devices'."""
-    devices, scope = situation.texts("devices"), alone(situation.texts("scope"))
+    evidence = situation.evidence(Evidence)
+    devices, scope = flat(evidence.devices), alone(each(evidence.scope))
     there = situation.at(scope) if scope is not None else None
     if situation.framework != "tensorflow" or there is None or not devices:
         return None
     arguments = (one for one in scope_arguments(there.source) if one.lineno == there.line)
     named = alone([one for one in arguments if isinstance(one, ast.Constant)])
     code = tf_device(there.source, named, devices[0]) if named is not None else None
-    if named is None or code is None or not is_host(situation.texts("summed_on")[0]):
+    if named is None or code is None or not is_host(each(evidence.summed_on)[0]):
         return None
     words = (
         f"Puts the gradients together on {devices[0]}, one of the devices that have them; check that nothing"
@@ -95,7 +98,7 @@ def _cross_device_ops(situation: Situation) -> Draft | None:
     prefix = dotted(call.func).rpartition(".")[0] if call is not None else ""
     if call is None or not prefix:
         return None
-    devices = situation.texts("devices")
+    devices = flat(situation.evidence(Evidence).devices)
     name, words = "HierarchicalCopyAllReduce", "Sums gradients on the devices by copies between them."
     if devices and all(map(is_gpu, devices)):
         name = "NcclAllReduce"

@@ -2,102 +2,105 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import dataclasses
+from collections.abc import Sequence
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.redundant_copy.evidence import Evidence
 from app.diagnosis.causes.redundant_copy.needless_copies import needless_copy
-from app.diagnosis.rules.backward_ops import made_for_gradient
+from app.diagnosis.rules.placements import runs_away_from_forward_op
 from app.diagnosis.rules.repeated_copies import call_of, copied_again, sent_again
-from app.diagnosis.wording.ends import destination
-from app.diagnosis.wording.evidence_facts import Facts
-from app.diagnosis.wording.transfer_words import TransferWords
+from app.diagnosis.wording.scope_openers import consumer_scope, producer_scope
+from app.diagnosis.wording.transfer_words import TransferWords, destination
 from app.facts.devices import is_host
 from app.facts.syncs import Sync
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import HANDED_OVER_ON_HOST, Transfer
 from app.judgments.severity import INFO, WARNING
-from app.views.naming import each
+from app.views.naming import each, told
 
 
-def redundant_copy(transfer: Transfer) -> dict[str, Any] | None:
+def redundant_copy(transfer: Transfer) -> Evidence | None:
     """A copy to where the tensor is already, or of a tensor that was copied there before."""
     same_memory = transfer.fields.get("src_memory") == transfer.fields.get("dst_memory")
     if transfer.src and transfer.src == transfer.dst and same_memory:
-        return {"same_device": transfer.src} | call_of(transfer)
-    if transfer.facts.get("copied_before"):
-        return {"copied_before": transfer.facts["copied_before"]} | call_of(transfer)
+        return Evidence(same_device=transfer.src, call=call_of(transfer))
+    if before := transfer.facts.get("copied_before"):
+        return Evidence(copied_before=before, call=call_of(transfer))
     if _kept_elsewhere(transfer):
-        return {"sent_again": "in each call"}
-    return {"copied_before": transfer.dst} | call_of(transfer) if copied_again(transfer) else None
+        return Evidence(sent_again="in each call")
+    if not copied_again(transfer):
+        return None
+    return Evidence(copied_before=transfer.dst, call=call_of(transfer))
 
 
 def _kept_elsewhere(transfer: Transfer) -> bool:
     """A constant goes with each call, or a tensor that lies where somebody put it, not merely by default."""
-    if not sent_again(transfer) or made_for_gradient(transfer) is not None:
+    if not sent_again(transfer) or runs_away_from_forward_op(transfer):
         return False  # of a gradient's, the gradient is in the wrong place, not the tensor
     # Python's data before it was made, it is a tensor since: nothing need be sent of it a second time.
     constant = transfer.of_python_data and transfer.text("dtype") not in HANDED_OVER_ON_HOST
     return bool(transfer.producer_requested) or not is_host(transfer.src) or constant
 
 
-def severity_of(transfer: Transfer, evidence: Mapping[str, Any]) -> str:
+def severity_of(transfer: Transfer, evidence: Evidence) -> str:
     """A note of what happens seldom, and of a few bytes that are copied again."""
     small = transfer.tiny and copied_again(transfer)
     return INFO if transfer.seldom or small else WARNING
 
 
-def summary(words: TransferWords) -> str:
+def summary(words: TransferWords, evidence: Evidence) -> str:
     """What is copied, and whether that was there already or is sent again."""
-    if words.evidence.get("copied_before"):
+    if evidence.copied_before:
         return words.say("The code copies the same, unchanged array again and again at {at}{by_call}, {way}")
-    if words.evidence.get("call"):
+    if evidence.call:
         return words.say("The code copies a tensor at {at} by {call} to where it is already, {way}")
-    if words.evidence.get("sent_again"):
+    if evidence.sent_again:
         return words.say("Each call sends the same tensor again for {consumers} at {at}, {way}")
     return words.say("The copy at {at} moves nothing to where it is not already, {way}")
 
 
-def because(facts: Facts) -> str:
+def because(evidence: Evidence) -> str:
     """What is copied again, and why it is."""
-    if "same_device" in facts:
-        here = facts.told("same_device", "devices")
-        return f"The array is on {here} already, and {facts.told('call') or 'the copy'} makes another there."
-    if "sent_again" in facts:
-        lies, taken = facts.told("src", "devices"), facts.told("dst", "devices")
-        runs = "was requested on" if "requested" in facts else "runs on"
+    if evidence.same_device:
+        here = told(evidence.same_device, "devices")
+        return f"The array is on {here} already, and {told(evidence.call) or 'the copy'} makes another there."
+    if evidence.sent_again:
+        lies, taken = told(evidence.src, "devices"), told(evidence.dst, "devices")
+        runs = "was requested on" if told(evidence.requested) else "runs on"
         return (
-            f"The tensor, the same in each call, lies on {lies}{facts.scope('producer_scope')}; what takes it"
-            f" {runs} {taken}{facts.scope('scope')}, and a copy lasts for one call only."
+            f"The tensor, the same in each call, lies on {lies}{producer_scope(evidence)}; what takes it"
+            f" {runs} {taken}{consumer_scope(evidence)}, and a copy lasts for one call only."
         )
     return ""
 
 
-def advice(evidence: Mapping[str, Any]) -> str:
+def advice(evidence: Evidence) -> str:
     """To copy once, or not at all."""
-    if evidence.get("copied_before"):
+    if evidence.copied_before:
         return f"Copy it to {destination(evidence)} once, before the loop, and keep the copy."
-    if evidence.get("sent_again"):
-        made = each(evidence.get("sent_from"))
+    if evidence.sent_again:
+        made = each(evidence.sent_from)
         there = f"; or make it there, at {' and '.join(made)}" if made else ""
         there_once = f"Copy the tensor to {destination(evidence)} once, outside of the function, and use the"
         return f"{there_once} copy{there}."
-    if evidence.get("call"):
+    if evidence.call:
         return "Drop the copy, or call as_in_context, which returns the same array where it is there already."
     return "Drop the copy: the tensor is there already."
 
 
-def evidence_of(evidence: dict[str, Any], part: Sequence[Hop], waits: Sequence[Sync]) -> dict[str, Any]:
+def evidence_of(evidence: Evidence, part: Sequence[Hop], waits: Sequence[Sync]) -> Evidence:
     """With the lines that make what is sent again."""
-    if not evidence.get("sent_again"):
+    if not evidence.sent_again:
         return evidence
     made = dict.fromkeys(hop.producer_site for hop in part if hop.producer_site)
-    return evidence | {"sent_from": list(made)}
+    return dataclasses.replace(evidence, sent_from=list(made))
 
 
 CAUSE = Cause(
     code="redundant-copy",
     severity=WARNING,
+    evidence=Evidence,
     meaning="A copy to the device where the tensor already is, or of the same tensor again and again.",
     summary=summary,
     because=because,

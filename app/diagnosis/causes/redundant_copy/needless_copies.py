@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from app.diagnosis.causes.redundant_copy.evidence import Evidence
 from app.fixes.code.device_notation import constant_of, context_attribute
 from app.fixes.code.names import called, calls_of, dotted
 from app.fixes.situation import Draft, Situation
@@ -14,7 +15,7 @@ _CONTEXTS = frozenset({"cpu", "gpu", "Context", "current_context"})
 def needless_copy(situation: Situation) -> Draft | None:
     """``x.copyto(ctx)`` becomes ``x.as_in_context(ctx)``, which copies nothing that is there already."""
     source = situation.source
-    if situation.evidence("copied_before"):
+    if situation.evidence(Evidence).copied_before:
         return None
     values = (stmt for stmt in situation.statements if not isinstance(stmt, ast.Expr))
     for call in (call for stmt in values for call in calls_of(stmt)):

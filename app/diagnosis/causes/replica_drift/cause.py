@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.replica_drift.evidence import Evidence, Steps, Updates
 from app.diagnosis.causes.replica_drift.trainer_exchange import exchanging
-from app.diagnosis.wording.evidence_facts import Facts
 from app.facts.devices import in_order
 from app.facts.tables import Tables
 from app.judgments.finding import Finding
 from app.judgments.severity import ERROR
 from app.views import units
-from app.views.naming import some_of
+from app.views.naming import alone, some_of, told
 from probes.trace.rows import Event, Key
 
 CODE = "replica-drift"
@@ -128,28 +128,25 @@ def _replicas(key: Key) -> _Replicas:
 def _finding(tables: Tables, replicas: _Replicas, checks: list[Check], fields: Mapping[str, Any]) -> Finding:
     _, devices, loc, _ = replicas
     first, last, site = checks[0], checks[-1], tables.site(loc)
-    evidence: dict[str, Any] = {
-        "devices": list(devices),
-        "exchange": "none",
-        "parameters": last.parameters,
-        "parameters_differing": last.differing,
-        "parameter_with_the_largest_difference": last.parameter or None,
-        "first_check_largest_difference_ppb": first.largest_ppb,
-        "last_check_largest_difference_ppb": last.largest_ppb,
-        "checks": len(checks),
-    }
-    if last.updates:
-        evidence |= {"first_check_updates": first.updates, "last_check_updates": last.updates}
-    else:
-        evidence |= {"first_check_step": first.step, "last_check_step": last.step}
     trainer = tables.site(fields.get("made_loc"))
-    if trainer:
-        evidence["trainer_made_at"] = trainer
     # Runs of earlier recorders name one line.
     lines = fields.get("variables_locs") or [fields.get("variables_loc")]
     variables = list(dict.fromkeys(made for line in lines if (made := tables.site(line))))
-    if variables:
-        evidence["variables_made_at"] = variables if len(variables) > 1 else variables[0]
+    evidence = Evidence(
+        devices=list(devices),
+        exchange="none",
+        parameters=last.parameters,
+        parameters_differing=last.differing,
+        parameter_with_the_largest_difference=last.parameter or None,
+        first_check_largest_difference_ppb=first.largest_ppb,
+        last_check_largest_difference_ppb=last.largest_ppb,
+        checks=len(checks),
+        between=Updates(first_check_updates=first.updates, last_check_updates=last.updates)
+        if last.updates
+        else Steps(first_check_step=first.step, last_check_step=last.step),
+        trainer_made_at=trainer,
+        variables_made_at=alone(variables) if variables else None,
+    )
     by = f", by the trainer of {trainer}" if trainer else ""
     what = f" ({last.parameter})" if last.parameter else ""
     grew = "up from" if last.largest_ppb > first.largest_ppb else "and"
@@ -174,20 +171,24 @@ def _at(check: Check) -> str:
     return "" if check.step is None else f" at step {units.count(check.step)}"
 
 
-def because(facts: Facts) -> str:
+def because(evidence: Evidence) -> str:
     """How it was seen that replicas differ."""
-    # Of each replica: steps count those of several optimizers together.
-    name, what = ("updates", "updates of each") if "last_check_updates" in facts else ("step", "steps")
-    first, last = facts.told(f"first_check_{name}"), facts.told(f"last_check_{name}")
-    checks = f"The replicas' parameters were compared {facts.told('checks')} times"
+    match evidence.between:
+        case Updates(first_check_updates=first, last_check_updates=last):
+            # Of each replica: steps count those of several optimizers together.
+            what = f"{first} to {last} updates of each"
+        case Steps(first_check_step=first_step, last_check_step=last_step):
+            what = f"{told(first_step)} to {told(last_step)} steps"
     return (
-        f"{checks}, after {first} to {last} {what}, and nothing was seen to exchange gradients between them."
+        f"The replicas' parameters were compared {evidence.checks} times, after {what}, and nothing was seen"
+        " to exchange gradients between them."
     )
 
 
 CAUSE = Cause(
     code=CODE,
     severity=ERROR,
+    evidence=Evidence,
     meaning="Parameters of replicas grow apart because nothing exchanges their gradients.",
     because=because,
     advice=(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from app.diagnosis.causes.replica_drift.evidence import Evidence
 from app.fixes.code.change import Change
 from app.fixes.code.device_notation import alone
 from app.fixes.code.names import called, calls_of, keyword
@@ -17,7 +18,7 @@ _WORDS = (
 
 def exchanging(situation: Situation) -> Draft | None:
     """The Trainer gets a kvstore, and exchanges gradients before each update."""
-    if situation.framework != "mxnet" or situation.evidence("variables_made_at"):
+    if situation.framework != "mxnet" or situation.evidence(Evidence).variables_made_at:
         return None  # of trainers with a copy each, none could exchange anything
     for stmt in situation.statements:
         update = alone(calls_of(stmt, "update", "step"))
@@ -54,7 +55,7 @@ def _exchanging(situation: Situation, stmt: ast.Expr, update: ast.Call) -> dict[
 
 def _trainer(situation: Situation) -> tuple[Situation, ast.Call] | None:
     """The one call that creates the Trainer, by the line that is recorded, else the file's only one."""
-    site = alone(situation.texts("trainer_made_at"))
+    site = situation.evidence(Evidence).trainer_made_at
     there = situation.at(site) if site is not None else situation
     if there is None:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from app.facts.devices import in_order, is_gpu, is_host
 from app.facts.memory import Memory, memory_table
 from app.facts.placement import placement
 from app.facts.tables import Tables
+from app.judgments.evidence import FindingEvidence
 from app.judgments.finding import Finding
 from app.judgments.severity import WARNING
 from app.views import units
@@ -21,6 +23,24 @@ _TIMES = 4
 """How much more memory one device holds than another, from which on that is far apart."""
 _LEAST_BYTES = 256 << 20
 """Of the fuller one: below it a card has room enough however it is shared out."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Idle(FindingEvidence):
+    """Of GPUs that run nothing."""
+
+    without_ops: list[str]
+    with_ops: list[str]
+    ops: Mapping[str, int]
+    """By device."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Fullness(FindingEvidence):
+    """Of devices with much and with little memory in use."""
+
+    peak_bytes: Mapping[str, int]
+    basis: str
 
 
 def balance_findings(spec: Mapping[str, Any], tables: Tables) -> list[Finding]:
@@ -39,7 +59,7 @@ def _idle_cards(spec: Mapping[str, Any], ops: Mapping[str, int]) -> list[Finding
     busy = in_order(device for device in cards if ops.get(device))
     if not idle or not busy:
         return []
-    evidence = {"without_ops": idle, "with_ops": busy, "ops": {device: ops[device] for device in busy}}
+    evidence = Idle(without_ops=idle, with_ops=busy, ops={device: ops[device] for device in busy})
     named = some_of(idle, "devices")
     summary = (
         f"{named} {'were' if len(idle) > 1 else 'was'} given to the script and ran nothing; all its ops ran"
@@ -62,7 +82,7 @@ def _memory(rows: Sequence[Memory], ops: Mapping[str, int], tables: Tables) -> l
     if most < _LEAST_BYTES or most < _TIMES * least:
         return []
     basis = bases.pop()
-    evidence = {"peak_bytes": dict(known), "basis": basis}
+    evidence = Fullness(peak_bytes=known, basis=basis)
     summary = (
         f"{fullest} held up to {units.size(most)} and {emptiest} no more than {units.size(least)} ({basis}):"
         " the fuller one limits how large the run can be."
@@ -73,6 +93,7 @@ def _memory(rows: Sequence[Memory], ops: Mapping[str, int], tables: Tables) -> l
 CAUSE = Cause(
     code=CODE,
     severity=WARNING,
+    evidence=FindingEvidence,
     meaning="Memory differs much between devices, or a GPU was given and ran nothing.",
     advice="Share the work out anew: the same part of the batch or of the layers to each device.",
     detect=lambda run: balance_findings(run.spec or {}, run.tables),

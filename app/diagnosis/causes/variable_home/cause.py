@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import dataclasses
+from collections.abc import Sequence
 
 from app.diagnosis.cause import Cause
 from app.diagnosis.causes.variable_home.changes import along
@@ -12,16 +12,16 @@ from app.diagnosis.causes.variable_home.created_variables import (
     created_where_read,
     home_advice,
 )
+from app.diagnosis.causes.variable_home.evidence import Evidence
 from app.diagnosis.causes.variable_home.rules import severity_of, with_creation
-from app.diagnosis.wording.ends import destination, source
-from app.diagnosis.wording.evidence_facts import Facts
-from app.diagnosis.wording.transfer_words import TransferWords
+from app.diagnosis.wording.scope_openers import consumer_scope
+from app.diagnosis.wording.transfer_words import TransferWords, destination, source
 from app.facts.devices import is_host
-from app.facts.lines import split_site
+from app.facts.lines import sites_in_order
 from app.facts.syncs import Sync
 from app.facts.transfers.hops import Hop
 from app.judgments.severity import WARNING
-from app.views.naming import each, some_of
+from app.views.naming import each, flat, some_of, told
 
 _COPIED = (
     "Keep it on {dst}, if it fits into that memory: name that context where it is initialized or made. Where"
@@ -50,9 +50,9 @@ _KEPT = (
 )
 
 
-def summary(words: TransferWords) -> str:
+def summary(words: TransferWords, evidence: Evidence) -> str:
     """Which variables live where, and who reads them."""
-    variables = each(words.evidence.get("variable"))
+    variables = each(evidence.variable)
     named = some_of(variables, "variables")
     if words.first.producer_op == "ResourceGather":
         return words.say(
@@ -68,72 +68,73 @@ def summary(words: TransferWords) -> str:
     )
 
 
-def because(facts: Facts) -> str:
+def because(evidence: Evidence) -> str:
     """A variable is read away from its home."""
-    several = len(facts.each("variable")) > 1
+    several = len(flat(evidence.variable)) > 1
     lives, reads = ("The variables live", "them") if several else ("The variable lives", "it")
-    kept = f", where {facts.told('kept_by')} keeps it" if "kept_by" in facts else ""
-    if "created_at" in facts:
-        kept += f", created at {facts.told('created_at', 'lines')}"
-    asked = f"was requested on {facts.told('requested', 'devices')}"
-    runs = asked if "requested" in facts else f"runs on {facts.told('dst', 'devices')}"
-    home = f"{lives} on {facts.told('lives_on', 'devices')}{kept}"
-    return f"{home}; what reads {reads} {runs}{facts.scope('scope')}."
+    kept = f", where {told(evidence.kept_by)} keeps it" if evidence.kept_by else ""
+    if evidence.created_at:
+        kept += f", created at {told(evidence.created_at, 'lines')}"
+    asked = f"was requested on {told(evidence.requested, 'devices')}"
+    runs = asked if told(evidence.requested) else f"runs on {told(evidence.dst, 'devices')}"
+    home = f"{lives} on {told(evidence.lives_on, 'devices')}{kept}"
+    return f"{home}; what reads {reads} {runs}{consumer_scope(evidence)}."
 
 
-def advice(evidence: Mapping[str, Any]) -> str:
+def advice(evidence: Evidence) -> str:
     """Where to create it, or what to run where it lives."""
-    created = each(evidence.get("created_at"))
+    created = each(evidence.created_at)
     return _chosen(evidence).format(
         src=source(evidence),
         dst=destination(evidence),
-        kept_by=" and ".join(each(evidence.get("kept_by"))),
+        kept_by=" and ".join(each(evidence.kept_by)),
         created_at=" and ".join(created),
         creates=f": {created[0]} creates it" if len(created) == 1 else "",
-        created_in=" and ".join(each(evidence.get("created_in"))),
+        created_in=" and ".join(each(evidence.created_in)),
     )
 
 
-def _chosen(evidence: Mapping[str, Any]) -> str:
-    several = len(each(evidence.get("dst"))) > 1
-    apart = bool(evidence.get("one_reader_each"))
-    if evidence.get("gradient_goes_back"):
+def _chosen(evidence: Evidence) -> str:
+    several = len(each(evidence.dst)) > 1
+    apart = bool(evidence.one_reader_each)
+    if evidence.gradient_goes_back:
         return (_EACH if apart else _COPIED_TO_SEVERAL) if several else _COPIED
-    if evidence.get("rows"):
+    if evidence.rows:
         return _ROWS
-    if evidence.get("kept_by"):
+    if evidence.kept_by:
         return _KEPT
     if several:
         return _EACH if apart else _SHARED
-    if evidence.get("created_in") and evidence.get("created_at"):
+    if evidence.created_in and evidence.created_at:
         return _CREATED
     return _UNASKED if _runs_by_default(evidence) else PUT_WHERE_READ
 
 
-def _runs_by_default(evidence: Mapping[str, Any]) -> bool:
+def _runs_by_default(evidence: Evidence) -> bool:
     """Whether what reads a variable of one card runs on another device only because nothing asks for one."""
-    asked = [*each(evidence.get("requested")), *each(evidence.get("called_on"))]
-    ends = each(evidence.get("src")), each(evidence.get("dst"))
+    asked = [*each(evidence.requested), *each(evidence.called_on)]
+    ends = each(evidence.src), each(evidence.dst)
     return not asked and all(len(devices) == 1 for devices in ends) and not is_host(ends[0][0])
 
 
-def evidence_of(evidence: dict[str, Any], part: Sequence[Hop], waits: Sequence[Sync]) -> dict[str, Any]:
+def evidence_of(evidence: Evidence, part: Sequence[Hop], waits: Sequence[Sync]) -> Evidence:
     """With the objects' lines in order, and whether each variable is read on one device only."""
-    if isinstance(made := evidence.get("object_made_at"), list):
-        evidence["object_made_at"] = sorted(
-            filter(None, made), key=lambda site: split_site(site) or (site, 0)
-        )
+    made = evidence.object_made_at
     readers: dict[str, set[str]] = {}
     for hop in part:
-        readers.setdefault(str(hop.cause.evidence.get("variable") or hop.tensor), set()).add(hop.dst)
-    if len({hop.dst for hop in part}) > 1 and all(len(devices) == 1 for devices in readers.values()):
-        evidence["one_reader_each"] = True
-    return evidence
+        readers.setdefault(str(hop.cause.evidence.variable or hop.tensor), set()).add(hop.dst)
+    apart = len({hop.dst for hop in part}) > 1 and all(len(devices) == 1 for devices in readers.values())
+    return dataclasses.replace(
+        evidence,
+        object_made_at=[*sites_in_order(made)] if isinstance(made, list) else made,
+        one_reader_each=apart or None,
+    )
 
 
 CAUSE = Cause(
     code="variable-home",
     severity=WARNING,
+    evidence=Evidence,
     meaning=(
         "A variable is read away from where it lives. In MXNet: a variable of the host is copied to a GPU"
         " while autograd records."

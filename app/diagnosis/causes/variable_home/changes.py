@@ -6,15 +6,16 @@ works where the variable is. Once that is elsewhere, the line wants its scope as
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from app.diagnosis.causes.variable_home.evidence import Evidence
 from app.diagnosis.wording.transfer_costs import Telling
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import CHANGES
 from app.views.naming import each
 
-_CODE = "variable-home"
 _LOOKED_UP = "ResourceGather"
 Act = TypeVar("Act")
 Changed = Callable[[str], Collection[str]]
@@ -51,30 +52,30 @@ def with_changes(
                 mine.update(theirs)
 
 
-def along(evidence: Mapping[str, Any], consequences: Sequence[Hop]) -> tuple[str, dict[str, Any]]:
-    """What goes to the variables, in words, and the lines of those whose ops nobody placed."""
+def along(evidence: Evidence, consequences: Sequence[Hop]) -> tuple[str, Evidence]:
+    """What goes to the variables, in words, and the evidence with the lines whose ops nobody placed."""
     if not consequences:
-        return "", {}
-    if evidence.get("gradient_goes_back"):
-        return ", with its gradient's way back", {}
+        return "", evidence
+    if evidence.gradient_goes_back:
+        return ", with its gradient's way back", evidence
     rows = all(hop.op == _LOOKED_UP for hop in consequences)
     sites = (hop.site for hop in consequences if hop.cause.code == "default-device" and hop.site)
-    changed = list(dict.fromkeys(sites))
     said = ", with the numbers of the rows" if rows else ", with what goes there to change them"
-    return said, {"changed_at": changed} if changed else {}
+    return said, dataclasses.replace(evidence, changed_at=list(dict.fromkeys(sites)) or None)
 
 
 def _are_far(part: Sequence[Hop], telling: Telling) -> bool:
     """Whether they are a warning about variables of one device."""
-    if part[0].cause.code != _CODE or len({hop.src for hop in part}) != 1:
+    evidence = part[0].cause.evidence
+    if not isinstance(evidence, Evidence) or len({hop.src for hop in part}) != 1:
         return False
     loud = any(hop.cause.severity != "info" for hop in part)
-    return loud and bool(telling.recurring(part)) and not part[0].cause.evidence.get("kept_by")
+    return loud and bool(telling.recurring(part)) and not evidence.kept_by
 
 
 def _goes_to(hop: Hop, read: Sequence[Hop]) -> bool:
     """Whether an op that stands beside one of the variables works with what comes from where that is read."""
-    beside = each(hop.cause.evidence.get("colocated_with"))
+    beside = each(hop.cause.evidence.colocated_with)
     looks_up = hop.op == _LOOKED_UP
     if hop.cause.code != "colocation" or not (looks_up or hop.op.startswith(CHANGES)):
         return False
@@ -89,7 +90,7 @@ def _goes_to(hop: Hop, read: Sequence[Hop]) -> bool:
 
 
 def _is_named(read: Hop, name: str) -> bool:
-    told = str(read.cause.evidence.get("variable"))
+    told = str(read.cause.evidence.variable)
     return told == name or told.startswith(f"{name} of ")
 
 

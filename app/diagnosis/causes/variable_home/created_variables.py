@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 
+from app.diagnosis.causes.variable_home.evidence import Evidence
 from app.facts.devices import default_device, is_gpu, is_host
 from app.fixes.code.device_notation import alone, opens, scopes_around
 from app.fixes.code.names import calls_of
@@ -12,7 +13,7 @@ from app.fixes.code.parsed_source import Function, Source
 from app.fixes.scopes.device_scopes import device_header, later, under_device
 from app.fixes.scopes.framework_placement import has_strategy
 from app.fixes.situation import Draft, Situation
-from app.views.naming import some_of
+from app.views.naming import each, some_of
 
 PUT_WHERE_READ = (
     "Create the variable on the device that reads it; one that nothing writes to may also be read once, and"
@@ -53,13 +54,13 @@ def _statement(situation: Situation, home: str, device: str) -> Draft | None:
     None where that is not certain, or others than the readers on `device` use it: they would have the
     transfers then.
     """
-    created, on_home = situation.texts("created_at"), situation.ran.created_on(home)
+    created, on_home = each(situation.evidence(Evidence).created_at), situation.ran.created_on(home)
     site = alone(created or on_home)
     there = situation.at(site) if site is not None else None
     third = any(
-        hop.cause.code == situation.finding.code and hop.src == home and hop.dst not in (home, device)
+        isinstance(read := hop.cause.evidence, Evidence) and read.created_at in (None, *created)
         for hop in situation.others
-        if hop.count != 0 and hop.cause.evidence.get("created_at") in (None, *created)
+        if hop.count != 0 and hop.src == home and hop.dst not in (home, device)
     )
     if there is None or third:
         return None
@@ -88,9 +89,10 @@ def _statement(situation: Situation, home: str, device: str) -> Draft | None:
 def home_advice(situation: Situation, said: str) -> str:
     """What to do where lines compute with variables of that home there: it may be this one that they use."""
     device, home, ran = situation.dst, situation.src, situation.ran
+    evidence = situation.evidence(Evidence)
     if device is None or home is None or has_strategy(situation):
         return said
-    if situation.evidence("kept_by") or situation.evidence("gradient_goes_back"):
+    if evidence.kept_by or evidence.gradient_goes_back:
         return said
     if _kept_on_host(situation):
         return _INT64
@@ -116,16 +118,17 @@ def _object(situation: Situation, home: str, device: str) -> Draft | None:
 
     None where a scope around one or in its constructor decides already, or others use variables of that home.
     """
-    sites = situation.texts("object_made_at")
+    evidence = situation.evidence(Evidence)
+    sites = each(evidence.object_made_at)
     places = [there for site in sites if (there := situation.at(site)) is not None]
     if alone([there.file for there in places]) is None or not len(places) == len(sites) <= _MOST:
         return None
     of_others = any(
-        hop.cause.evidence.get("object_made_at") in sites and hop.dst not in (home, device)
+        isinstance(read := hop.cause.evidence, Evidence) and read.object_made_at in sites
         for hop in situation.others
-        if hop.count != 0
+        if hop.count != 0 and hop.dst not in (home, device)
     )
-    elsewhere = home != default_device(situation.devices, "") or situation.evidence("created_in")
+    elsewhere = home != default_device(situation.devices, "") or evidence.created_in
     # What an optimizer reads follows the variables.
     used = (op for op in situation.ran.used_at(home, device) if not _of_optimizer(situation, op.site))
     if elsewhere or of_others or any(used):
@@ -148,8 +151,9 @@ def _object(situation: Situation, home: str, device: str) -> Draft | None:
 
 def _where_created(situation: Situation, device: str) -> str | None:
     """What to do in words where calls are known that create the objects; None where they are not."""
-    calls, created = situation.texts("object_made_at"), situation.texts("created_at")
-    if not calls or situation.evidence("created_in"):
+    evidence = situation.evidence(Evidence)
+    calls, created = each(evidence.object_made_at), each(evidence.created_at)
+    if not calls or evidence.created_in:
         return None
     others = f": {some_of(created, 'lines')} may make other objects' variables too" if created else ""
     objects, their = ("objects", "their") if len(calls) > 1 else ("object", "its")
@@ -161,7 +165,7 @@ def _where_created(situation: Situation, device: str) -> str | None:
 
 def _with_its_changes(situation: Situation, device: str, said: str) -> str:
     """The same, and that what changes the variables by ops that nobody placed has to come along."""
-    lines = situation.texts("changed_at")
+    lines = situation.evidence(Evidence).changed_at
     if not lines:
         return said
     changes = "changes" if len(lines) == 1 else "change"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
-from typing import Any
 
+from app.diagnosis.causes.variable_home.evidence import Evidence
+from app.diagnosis.rules.placements import reads_variable
 from app.diagnosis.rules.repeated_copies import call_of, copied_again
 from app.facts.devices import is_host
 from app.facts.tables import Tables
@@ -21,34 +21,56 @@ _UNNAMED = re.compile(r"Variable(_\d+)?")
 _SETS_UP = "__init__"
 
 
-def variable_copied(transfer: Transfer) -> dict[str, Any] | None:
+def variable_read(transfer: Transfer) -> Evidence | None:
+    """A variable's value is read on another device than the variable's."""
+    if not reads_variable(transfer):
+        return None
+    facts = transfer.facts
+    return Evidence(
+        lives_on=transfer.src,
+        rows=transfer.text("producer_op") == "ResourceGather" or None,
+        variable=facts.get("variable") or None,
+        kept_by=facts.get("kept_by") or None,
+        created_at=facts.get("created_at") or None,
+        created_in=facts.get("created_in") or None,
+    )
+
+
+def variable_copied(transfer: Transfer) -> Evidence | None:
     """The code copies a variable of the host's to use it, as autograd records: its gradient comes back."""
     if not transfer.facts.get("autograd_copies") or not is_host(transfer.src):
         return None
     name = transfer.facts.get("variable")
-    told = {"lives_on": transfer.src, "gradient_goes_back": True} | ({"variable": str(name)} if name else {})
-    return told | ({"unchanged_again": True} if copied_again(transfer) else {}) | call_of(transfer)
+    return Evidence(
+        lives_on=transfer.src,
+        gradient_goes_back=True,
+        variable=str(name) if name else None,
+        unchanged_again=copied_again(transfer) or None,
+        call=call_of(transfer),
+    )
 
 
-def with_creation(judgment: Judgment, key: Key, tables: Tables) -> Judgment:
+def with_creation(evidence: Evidence, judgment: Judgment, key: Key, tables: Tables) -> Judgment:
     """The judgment with the line that created the variable, and the one that made its object."""
     fields = key.fields
     made = tables.locations.get(fields.get("variable_loc") or 0)
     if made is None:
         return judgment
-    evidence = judgment.evidence | {"created_at": made.site}
-    if fields.get("variable_alone"):
-        evidence["created_alone"] = True
     call = tables.site(fields.get("variable_call_loc"))
+    unnamed = _UNNAMED.fullmatch(str(evidence.variable))
     # Of a line in a comprehension the recorder told the call of the function around.
-    if call and (made.function == _SETS_UP or made.function in COMPREHENSIONS):
-        evidence["object_made_at"] = call
-    if _UNNAMED.fullmatch(str(evidence.get("variable"))):
-        evidence["variable"] = f"{evidence['variable']} of {made.site}"
-    return dataclasses.replace(judgment, evidence=evidence)
+    sets_up = made.function == _SETS_UP or made.function in COMPREHENSIONS
+    known = dataclasses.replace(
+        evidence,
+        created_at=made.site,
+        created_alone=bool(fields.get("variable_alone")) or None,
+        object_made_at=call if sets_up else None,
+        variable=f"{evidence.variable} of {made.site}" if unnamed else evidence.variable,
+    )
+    return dataclasses.replace(judgment, evidence=known)
 
 
-def severity_of(transfer: Transfer, evidence: Mapping[str, Any]) -> str:
+def severity_of(transfer: Transfer, evidence: Evidence) -> str:
     """A warning of what recurs and is more than a few bytes."""
     recurs = transfer.every_step or (transfer.often and transfer.kind != "arg")
     return WARNING if recurs and not transfer.tiny else INFO

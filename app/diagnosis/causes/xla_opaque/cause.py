@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from app.diagnosis.cause import Cause
 from app.diagnosis.causes.xla_opaque.compiled_functions import without_xla
-from app.diagnosis.wording.evidence_facts import Facts
+from app.diagnosis.causes.xla_opaque.evidence import Evidence
 from app.facts.devices import in_order
 from app.facts.tables import Tables
 from app.facts.unseen_rows import by_xla, inside
 from app.judgments.finding import Finding
 from app.judgments.severity import WARNING
 from app.views import units
-from app.views.naming import some_of
+from app.views.naming import some_of, told
 from probes.trace.rows import Key
 
 CODE = "xla-opaque"
@@ -45,19 +45,18 @@ def _finding(
     ops = max((key.fields.get("ops") or 0 for key in keys), default=0)
     by_itself = all(key.fields.get("how") != "jit_compile" for key in keys)
     ignored = [device for device in asked if device not in ran_on]
-    evidence = {
-        "function": name,
-        "how": "auto-clustering" if by_itself else "jit_compile",
-        "ops": ops or None,
-        "calls": count,
-        "op_executions_not_seen": not_seen,
-        "ran_on": ran_on,
-        "requested_inside": asked,
-        "not_followed": ignored,
-        "called_at": list(
-            dict.fromkeys(tables.site(key.fields.get("called_loc")) or "an unknown line" for key in keys)
-        ),
-    }
+    called_at = dict.fromkeys(tables.site(key.fields.get("called_loc")) or "an unknown line" for key in keys)
+    evidence = Evidence(
+        function=name,
+        how="auto-clustering" if by_itself else "jit_compile",
+        ops=ops or None,
+        calls=count,
+        op_executions_not_seen=not_seen,
+        ran_on=ran_on,
+        requested_inside=asked,
+        not_followed=ignored,
+        called_at=list(called_at),
+    )
     what = f"{units.plural(ops, 'op')} of {name}" if ops else f"A part of {name}"
     where = some_of(ran_on, "devices") or "one device"
     how = "by XLA's auto-clustering" if by_itself else "by XLA"
@@ -80,18 +79,19 @@ def _finding(
     )
 
 
-def because(facts: Facts) -> str:
+def because(evidence: Evidence) -> str:
     """What was asked for inside of what XLA compiled."""
-    asked = facts.told("requested_inside", "devices")
+    asked = told(evidence.requested_inside, "devices")
     if not asked:
         return ""
-    ran = facts.told("ran_on", "devices")
+    ran = told(evidence.ran_on, "devices")
     return f"Requested inside: {asked}; XLA makes one kernel of it all, which runs on {ran}."
 
 
 CAUSE = Cause(
     code=CODE,
     severity=WARNING,
+    evidence=Evidence,
     meaning="XLA compiled a function, so nothing inside has a placement of its own. It is reported first.",
     sometimes="warning where device scopes inside were ignored",
     because=because,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from app.diagnosis.causes.xla_opaque.evidence import Evidence
 from app.fixes.code.device_notation import alone
 from app.fixes.code.names import keyword
 from app.fixes.code.parsed_source import Function, Source, first_line
@@ -30,7 +31,7 @@ def without_xla(situation: Situation) -> Draft | None:
     }
     around = [value for call, value in asked.items() if _about(source, call, situation.line)]
     chosen = alone(around or asked.values())
-    words = _SCOPES_COUNT if situation.evidence("not_followed") else _WORDS
+    words = _SCOPES_COUNT if situation.evidence(Evidence).not_followed else _WORDS
     return situation.replaced(words, chosen, "False") if chosen is not None else None
 
 

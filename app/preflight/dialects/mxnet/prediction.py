@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from app.diagnosis.causes.no_kernel.cause import Evidence
 from app.diagnosis.explanation import explained
 from app.diagnosis.findings import run_findings
 from app.diagnosis.judged_hops import hop_table
@@ -110,7 +111,7 @@ def _raised(row: Mapping[str, Any]) -> dict[str, Any]:
         site=row["site"],
         summary=f"{row['op']} at {row['site'] or 'an unknown line'} has no GPU kernel, and its arrays are on"
         f' {row["runs_on"]}: MXNet raises there, "Operator {row["op"]} is not implemented for GPU."',
-        evidence={"kernel": row["kernel"], "kernels_of": row["from"]},
+        evidence=Evidence(kernel=row["kernel"], kernels_of=row["from"]),
         fix="Bring its inputs to the host before it, x.as_in_context(mx.cpu()), and its result back after it;"
         " or take an op that has a GPU kernel.",
         hops=(),

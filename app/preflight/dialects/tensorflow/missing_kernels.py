@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from app.diagnosis.causes.no_kernel.cause import Evidence
 from app.diagnosis.registry import advice
 from app.judgments.finding import Finding
 from app.preflight.dialects.tensorflow.op_places import Placing, Ran
 from app.preflight.dialects.tensorflow.placer import Machine, Place, confidence
 from app.preflight.provenance import HIGH
 from app.views import units
-from app.views.naming import some_of
+from app.views.naming import alone, some_of
 from probes.tf.kernel_table import of_the_host
 from probes.trace.hop import HOST
 from probes.trace.preflight_notes import HANDLES, Flow
@@ -112,11 +113,8 @@ def _finding(site: str | None, ops: list[Ran], placing: Placing) -> Finding:
         f"{names} at {site} {finds} no GPU kernel ({'; '.join(kernels)}) and {runs} on the host each"
         f" {word}{for_what}; the largest tensor of it has {units.size(size)}."
     )
-    evidence = {
-        "requested": asked[0] if len(asked) == 1 else asked,
-        "assigned": HOST,
-        "kernel": kernels[0] if len(kernels) == 1 else kernels,
-        "kernels_of": placing.machine.table.source,
-    }
+    evidence = Evidence(
+        requested=alone(asked), assigned=HOST, kernel=alone(kernels), kernels_of=placing.machine.table.source
+    )
     change = advice("no-kernel", evidence)
     return Finding("no-kernel", "warning", site, summary, evidence, change, (), recurs=True)

@@ -9,6 +9,7 @@ import pytest
 from app.diagnosis.fix_choice import Recorded, repair
 from app.facts.placement import Op
 from app.judgments.finding import Finding
+from tests.unit.evidence_records import evidence
 from tests.unit.fixes.fix_cases import DEVICES, fixed, hop
 
 TF = "import tensorflow as tf\n"
@@ -85,9 +86,10 @@ def test_a_function_whose_result_passes_the_default_device_is_called_in_a_scope(
     said = {"result_of_a_call": True, "stations": ["gpu:0", "cpu:0", "gpu:0"], "lines": ["train.py:3"] * 2}
     source = text.replace("  #!", "")
     for fix in ("Call it there.", None):
-        note = Finding("bounce", "info", "train.py:3", "", said, fix, (0, 1), True)
-        recorded = Recorded(hops, {"train.py": source}.get, "tensorflow", DEVICES)
-        assert (repair(note, recorded) is None) is (fix is None)
+        note = Finding("bounce", "info", "train.py:3", "", evidence("bounce", said), fix, (0, 1), True)
+        assert (repair(note, Recorded(hops, {"train.py": source}.get, "tensorflow", DEVICES)) is None) is (
+            fix is None
+        )
 
 
 def test_a_function_within_another_is_called_where_its_result_is_used() -> None:

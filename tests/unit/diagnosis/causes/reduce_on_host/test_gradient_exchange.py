@@ -7,6 +7,7 @@ import pytest
 from app.diagnosis.fix_choice import Recorded, repair
 from app.fixes.code.edits import applied
 from app.judgments.finding import Finding
+from tests.unit.evidence_records import evidence
 from tests.unit.fixes.fix_cases import fixed, mx_fixed, of_trainer
 
 
@@ -55,7 +56,8 @@ def test_a_kvstore_that_sums_on_the_devices(before: str, after: str | None) -> N
 def test_a_strategy_that_sums_on_the_devices(devices: list[str], name: str) -> None:
     head = "import tensorflow as tf\ns = tf.distribute.MirroredStrategy(\n    cross_device_ops=tf.distribute."
     text = f"{head}ReductionToOneDevice(\n        reduce_to_device='cpu:0'))\ns.run(f)\n"
-    finding = Finding("reduce-on-host", "warning", "a.py:5", "", {"devices": devices}, None, (), True)
+    known = evidence("reduce-on-host", devices=devices)
+    finding = Finding("reduce-on-host", "warning", "a.py:5", "", known, None, (), True)
     found = repair(finding, Recorded((), {"a.py": text}.get, "tensorflow", ("cpu:0", *devices)))
     assert found is not None
     assert applied(text, found.edits) == f"{head}{name}())\ns.run(f)\n"

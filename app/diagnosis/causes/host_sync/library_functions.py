@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
+from app.diagnosis.causes.host_sync.evidence import Evidence
 from app.facts.dialects import DIALECTS
 from app.views.naming import each, some_of
 from probes.trace.hop import IN_GRAPH, LIBRARYS_OWN
@@ -32,12 +32,12 @@ def functions(vias: Iterable[str | None]) -> list[str]:
     return list(found)
 
 
-def by(evidence: Mapping[str, Any]) -> str:
+def by(evidence: Evidence) -> str:
     """``asscalar``, ``asscalar, and waits by wait_to_read, inside toc (mxnet/monitor.py)``: how, in words."""
-    told = some_of(each(evidence.get("taken_by") or evidence.get("kind")), "kinds")
-    if waits := each(evidence.get("waits_by")):
-        told += f", and waits by {some_of(waits, 'kinds')},"
-    inside = each(evidence.get("inside"))
+    told = some_of(each(evidence.taken_by or evidence.kind), "kinds")
+    if evidence.waits_by:
+        told += f", and waits by {some_of(evidence.waits_by, 'kinds')},"
+    inside = evidence.inside
     return f"{told} inside {some_of(inside, 'functions')}" if inside else told.rstrip(",")
 
 

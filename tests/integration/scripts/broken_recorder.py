@@ -25,7 +25,7 @@ else:
     from _hopscope.tf.eager import EagerOps
     from _hopscope.tf.functions import Functions
 
-    EagerOps._define = Functions.traced = Functions.ran = broken
+    EagerOps._define = Functions.traced = Functions.ended = broken
     w = tf.Variable([[1.0, 2.0]])
 
     @tf.function

@@ -129,22 +129,24 @@ def _beside(flow: Dataflow, made: Any, device: str, maker: int) -> Iterator[None
 def _wrap_functions(flow: Dataflow) -> None:
     kept: Any = Functions
     module: Any = function_graphs
-    traced, ran, read = kept.traced, kept.ran, module.read_placed
+    traced, ended, read = kept.traced, kept.ended, module.read_placed
 
     def function_traced(self: Any, name: str, graph: Any, attrs: Any) -> None:
         traced(self, name, graph, attrs)
         flow.functions.traced(name, graph, attrs)
 
-    def function_ran(self: Any, ctx: Any, name: str, inputs: Any, outputs: Any, *more: Any) -> None:
-        # First, so that the call belongs to the step that it may end.
-        flow.call(name, inputs, outputs, _scope())
-        ran(self, ctx, name, inputs, outputs, *more)
+    def function_ended(self: Any, call: Any, outputs: Any, *more: Any) -> None:
+        try:
+            # First, so that the call belongs to the step that it may end.
+            flow.call(call.name, call.inputs, outputs, _scope())
+        finally:
+            ended(self, call, outputs, *more)
 
     def read_placed(recording: Any, function_graph: Any, owner: str, notes: Any, call: Any) -> Any:
         flow.functions.placed(function_graph, owner, call.arguments)
         return read(recording, function_graph, owner, notes, call)
 
-    kept.traced, kept.ran = function_traced, function_ran
+    kept.traced, kept.ended = function_traced, function_ended
     module.read_placed = read_placed
 
 

@@ -21,13 +21,29 @@ Every hop and sync has a cause. A finding is one mistake, at the line to change.
 | cause | reported where | as |
 |---|---|---|
 """
+_EXAMPLES = """
+Each section below has an example: code for one or two GPUs, without its imports. The comment `# <- cause` is\
+ at the line that the finding names. Where nothing is wrong, nothing is fixed.
+"""
 _LISTED = re.compile(r"(?ms)^CODES = \(\n.*?^\)\n")
 
 
 def page(causes: Sequence[Cause[Any]] = CAUSES) -> str:
-    """docs/causes.md of these causes."""
-    rows = (f"| `{one.code}` | {one.meaning} | {_severity(one)} |\n" for one in causes)
-    return _HEAD + "".join(rows)
+    """docs/causes.md of these causes: a table, and a section for each."""
+    rows = (f"| [`{one.code}`](#{one.code}) | {one.meaning} | {_severity(one)} |\n" for one in causes)
+    return _HEAD + "".join(rows) + _EXAMPLES + "".join(map(_section, causes))
+
+
+def _section(cause: Cause[Any]) -> str:
+    example = cause.example
+    unmarked = "" if example.marked_line(cause.code) else " The finding names no line."
+    before = f"{example.about}{unmarked}\n\n{_code(example.before)}"
+    after = f"\nAfter the fix:\n\n{_code(example.after)}" if example.after else ""
+    return f"\n## {cause.code}\n\n{cause.meaning}\n\nReported as: {_severity(cause)}.\n\n{before}{after}"
+
+
+def _code(text: str) -> str:
+    return f"```python\n{text}```\n"
 
 
 def _severity(cause: Cause[Any]) -> str:

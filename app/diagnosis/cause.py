@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
+from app.diagnosis.example import Example
 from app.diagnosis.wording.evidence_labels import Label
 from app.diagnosis.wording.transfer_costs import Telling
 from app.diagnosis.wording.transfer_words import UNDECIDED, TransferWords
@@ -71,6 +72,8 @@ class Cause(Generic[E]):
     """The record of what it rests on."""
     meaning: str
     """What it is reported for, in one or two sentences of docs/causes.md."""
+    example: Example
+    """Code that has it, and the same after the fix."""
     sometimes: str = ""
     """The severity in words, in docs/causes.md, where facts change it."""
     summary: str | Callable[[TransferWords, E], str] = UNDECIDED

@@ -135,10 +135,12 @@ def _wrap_functions(flow: Dataflow) -> None:
         traced(self, name, graph, attrs)
         flow.functions.traced(name, graph, attrs)
 
-    def function_ended(self: Any, call: Any, outputs: Any, start: int, dur: int) -> None:
-        # First, so that the call belongs to the step that it may end.
-        flow.call(call.name, call.inputs, outputs, _scope())
-        ended(self, call, outputs, start, dur)
+    def function_ended(self: Any, call: Any, outputs: Any, *more: Any) -> None:
+        try:
+            # First, so that the call belongs to the step that it may end.
+            flow.call(call.name, call.inputs, outputs, _scope())
+        finally:
+            ended(self, call, outputs, *more)
 
     def read_placed(recording: Any, function_graph: Any, owner: str, notes: Any, call: Any) -> Any:
         flow.functions.placed(function_graph, owner, call.arguments)

@@ -45,6 +45,12 @@ def faults(one: Score) -> set[str]:
 
 def scores(python: Path, cases: Sequence[Case], folder: Path) -> dict[str, Score]:
     """Each case's score, by its name; `folder` is for the runs."""
+    told = reports(python, cases, folder)
+    return {case.name: _score(case, told[case.name]) for case in cases}
+
+
+def reports(python: Path, cases: Sequence[Case], folder: Path) -> dict[str, dict[str, Any] | str]:
+    """Each case's report, by its name, or what went wrong instead; `folder` is for the runs."""
     framework = cases[0].framework
     runs = [folder / case.name for case in cases]
     for run in runs:
@@ -60,7 +66,7 @@ def scores(python: Path, cases: Sequence[Case], folder: Path) -> dict[str, Score
     )
     ended = json.loads(done.stdout)
     return {
-        case.name: _score(case, run, status, err)
+        case.name: _report(case, run, status, err)
         for case, run, (status, _, err) in zip(cases, runs, ended, strict=True)
     }
 
@@ -75,13 +81,17 @@ def _request(case: Case, run: Path) -> dict[str, Any]:
     }
 
 
-def _score(case: Case, run: Path, status: int, err: str) -> Score:
+def _report(case: Case, run: Path, status: int, err: str) -> dict[str, Any] | str:
     if status != case.exit:
-        return failed(case, f"ended with status {status}, not {case.exit}: {err[-2000:]}")
-    if case.preflight:
-        (run / "spec.json").write_text(json.dumps({"framework": case.framework, "preflight": {"steps": 3}}))
-        try:
-            return score_report(case, preflight_report(run))
-        except HopscopeError as error:
-            return failed(case, f"{error}: {err[-2000:]}")
-    return score_report(case, run_report(run))
+        return f"ended with status {status}, not {case.exit}: {err[-2000:]}"
+    if not case.preflight:
+        return run_report(run)
+    (run / "spec.json").write_text(json.dumps({"framework": case.framework, "preflight": {"steps": 3}}))
+    try:
+        return preflight_report(run)
+    except HopscopeError as error:
+        return f"{error}: {err[-2000:]}"
+
+
+def _score(case: Case, report: dict[str, Any] | str) -> Score:
+    return failed(case, report) if isinstance(report, str) else score_report(case, report)

@@ -18,6 +18,7 @@ CAUSE = '''"""Toys lie about."""
 import dataclasses
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.example import Example
 from app.diagnosis.wording.evidence_labels import Label
 from app.judgments.evidence import Known, TransferEvidence
 from app.judgments.finding import Finding
@@ -39,6 +40,7 @@ CAUSE = Cause(
     severity=WARNING,
     evidence=Evidence,
     meaning="Toys lie about.",
+    example=Example("mxnet", "A ball on the floor.", "play(ball)  # <- toy-cause\\n", "tidy(ball)\\n"),
     summary="{toys} lies about at {at}, {way}",
     because=lambda evidence: f"Seen: {told(evidence.toys)}.",
     advice="Put it away.",
@@ -88,7 +90,10 @@ def test_a_cause_is_added_by_the_files_that_the_page_names(tmp_path: Path) -> No
     }
     assert any(one["summary"].startswith("ball lies about at") for one in findings)
     assert all(line in one["proof"] for one, line in zip(findings, ("Toys: ball", "Toys: car"), strict=True))
-    assert "| `toy-cause` | Toys lie about. | warning |" in (tmp_path / "docs/causes.md").read_text()
+    page = (tmp_path / "docs/causes.md").read_text()
+    assert "| [`toy-cause`](#toy-cause) | Toys lie about. | warning |" in page
+    assert "A ball on the floor.\n\n```python\nplay(ball)  # <- toy-cause\n```\n" in page
+    assert "After the fix:\n\n```python\ntidy(ball)\n```\n" in page
 
     after = texts(tmp_path)
     touched = {path for path in after if after[path] != before.get(path)}

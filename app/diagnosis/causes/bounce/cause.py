@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.diagnosis.cause import Cause
 from app.diagnosis.causes.bounce.direct_paths import direct_path
 from app.diagnosis.causes.bounce.evidence import Evidence
+from app.diagnosis.causes.bounce.example import EXAMPLE
 from app.diagnosis.dialects import function_scopes
 from app.fixes.situation import Draft, Situation
 from app.judgments.severity import INFO, WARNING
@@ -60,6 +61,8 @@ CAUSE = Cause(
         " or reshape it, or through numpy where a checksum shows that nothing changed it. It is reported"
         " once, in place of its hops."
     ),
+    example=EXAMPLE,
+    sometimes="warning; note where it is rare or small",
     evidence=Evidence,
     because=because,
     advice=advice,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from app.diagnosis.cause import Cause, of_line
+from app.diagnosis.causes.collective.example import EXAMPLE
 from app.diagnosis.rules.reductions import built_from_ops, exchanged, exchanging, sums_gradients_on_host
 from app.diagnosis.wording.exchanges import exchange, exchange_summary
 from app.diagnosis.wording.transfer_words import TransferWords
@@ -41,6 +42,7 @@ CAUSE = Cause(
     severity=INFO,
     evidence=ExchangeEvidence,
     meaning="Devices exchange or sum their tensors.",
+    example=EXAMPLE,
     summary=summary,
     because=exchange,
     act=of_line,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.colocation.example import EXAMPLE
 from app.diagnosis.causes.colocation.input_pipelines import prefetched
 from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.transfers.transfer import READS, Transfer
@@ -101,6 +102,7 @@ CAUSE = Cause(
     severity=INFO,
     evidence=TransferEvidence,
     meaning="It was kept beside a variable, a table or an iterator.",
+    example=EXAMPLE,
     summary=summary,
     because=because,
     advice=advice,

@@ -7,6 +7,7 @@ import dataclasses
 from app.diagnosis.cause import Cause, blamed_op, of_line
 from app.diagnosis.causes.default_device.creation_contexts import creation_context
 from app.diagnosis.causes.default_device.evidence import Evidence
+from app.diagnosis.causes.default_device.example import EXAMPLE
 from app.diagnosis.causes.default_device.missing_scopes import missing_scope
 from app.diagnosis.causes.default_device.rules import severity_of, with_origin
 from app.diagnosis.dialects import function_scopes
@@ -155,6 +156,8 @@ CAUSE = Cause(
         "Nobody named a device, so it ran on the default one, away from its inputs. In MXNet: each step"
         " creates an array there only to copy it to a GPU."
     ),
+    example=EXAMPLE,
+    sometimes="warning; note where it is rare or small, or a function is given or returns it",
     summary=summary,
     because=because,
     advice=advice,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.device_order.example import EXAMPLE
 from app.facts.device_map import card_key
 from app.facts.devices import is_gpu, parse
 from app.facts.tables import Tables
@@ -263,5 +264,7 @@ CAUSE = Cause(
     severity=WARNING,
     evidence=Evidence,
     meaning="A `gpu:i` is another GPU than was asked for, or has another number in nvidia-smi.",
+    example=EXAMPLE,
+    sometimes="warning; note where only the numbers differ from nvidia-smi's",
     detect=lambda run: order_findings(run.spec or {}, run.tables),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.explicit.example import EXAMPLE
 from app.diagnosis.rules.placements import both_named, made_by_code
 from app.diagnosis.rules.repeated_copies import call_of
 from app.diagnosis.wording.scope_openers import consumer_scope, library, producer_scope
@@ -115,6 +116,7 @@ CAUSE = Cause(
     severity=INFO,
     evidence=Evidence,
     meaning="The code named both devices.",
+    example=EXAMPLE,
     summary=summary,
     because=because,
 )

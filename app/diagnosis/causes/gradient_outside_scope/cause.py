@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.causes.gradient_outside_scope.evidence import Evidence
+from app.diagnosis.causes.gradient_outside_scope.example import EXAMPLE
 from app.diagnosis.causes.gradient_outside_scope.gradient_scopes import gradient_scope
 from app.diagnosis.rules.placements import reads_variable, runs_away_from_forward_op
 from app.diagnosis.wording.scope_openers import consumer_scope
@@ -109,6 +110,7 @@ CAUSE = Cause(
     severity=WARNING,
     evidence=Evidence,
     meaning="Backward ops ran outside the device scope of their forward ops.",
+    example=EXAMPLE,
     summary=(
         "The gradients at {at} are computed outside their forward ops' device scope, on {default},"
         " so tensors cross {way}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.host_memory.example import EXAMPLE
 from app.diagnosis.wording.evidence_labels import Label
 from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.devices import is_gpu, is_host
@@ -161,6 +162,7 @@ CAUSE = Cause(
     severity=INFO,
     evidence=Evidence,
     meaning="A kernel, or the call of a function, keeps it in host memory.",
+    example=EXAMPLE,
     summary=summary,
     because=because,
     labels={"prefers_host": Label("TensorFlow prefers its kernel for the host")},

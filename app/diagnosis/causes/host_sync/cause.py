@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.causes.host_sync import library_functions
 from app.diagnosis.causes.host_sync.evidence import Evidence
+from app.diagnosis.causes.host_sync.example import EXAMPLE
 from app.diagnosis.causes.host_sync.host_syncs import host_sync
 from app.diagnosis.causes.host_sync.line_advice import EITHER, line_advice
 from app.diagnosis.wording.transfer_costs import told_at, waited
@@ -188,7 +189,8 @@ CAUSE = Cause(
     severity=WARNING,
     evidence=Evidence,
     meaning="Python waited for a value or took it, also one that the host computes from what a GPU sends.",
-    sometimes="warning if it recurs",
+    example=EXAMPLE,
+    sometimes="warning if it recurs; else note",
     summary=summary,
     because=because,
     advice=advice,

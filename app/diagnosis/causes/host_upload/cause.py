@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from app.diagnosis.cause import Cause, of_line
+from app.diagnosis.causes.host_upload.example import EXAMPLE
 from app.diagnosis.causes.host_upload.returned_data import read_before
 from app.diagnosis.rules.placements import both_named
 from app.diagnosis.wording.scope_openers import consumer_scope
@@ -123,6 +124,7 @@ CAUSE = Cause(
     severity=INFO,
     evidence=Evidence,
     meaning="Python or numpy data was sent to a device.",
+    example=EXAMPLE,
     sometimes="note; warning where measured uploads take a quarter of the run",
     summary="Python or numpy data is sent to {dsts} at {at}",
     because=because,

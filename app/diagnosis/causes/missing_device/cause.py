@@ -10,6 +10,7 @@ from typing import NamedTuple
 from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.causes.missing_device.device_texts import named_at
 from app.diagnosis.causes.missing_device.evidence import Evidence
+from app.diagnosis.causes.missing_device.example import EXAMPLE
 from app.diagnosis.wording.scope_openers import opened
 from app.facts.devices import in_order, parse
 from app.facts.placement import BOUNDARY
@@ -159,6 +160,7 @@ CAUSE = Cause(
     severity=WARNING,
     evidence=Evidence,
     meaning="The requested device does not exist. TensorFlow takes another one silently, MXNet raises.",
+    example=EXAMPLE,
     sometimes="warning; error where it raised",
     summary="The code at {at} asks for {missing}, which does not exist here; it ran on {ran_on}",
     because=because,

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from app.diagnosis.cause import Cause
 from app.diagnosis.causes.mixed_context.array_contexts import mixed_context
 from app.diagnosis.causes.mixed_context.evidence import Evidence
+from app.diagnosis.causes.mixed_context.example import EXAMPLE
 from app.facts.devices import in_order
 from app.facts.tables import Tables
 from app.judgments.finding import Finding
@@ -173,6 +174,7 @@ CAUSE = Cause(
         "The inputs of an MXNet op lie on several contexts. CPU contexts read them in place silently; a"
         " CPU and a GPU together raise, by MXNet's source."
     ),
+    example=EXAMPLE,
     because=because,
     advice=advice,
     detect=lambda run: mixed_findings(run.tables),

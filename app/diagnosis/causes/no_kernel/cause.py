@@ -6,6 +6,7 @@ import dataclasses
 
 from app.diagnosis.cause import Cause, blamed_op, of_line
 from app.diagnosis.causes.no_kernel.equivalents import instead, lacking
+from app.diagnosis.causes.no_kernel.example import EXAMPLE
 from app.diagnosis.rules.placements import reads_variable
 from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.devices import is_gpu, is_host
@@ -113,7 +114,8 @@ CAUSE = Cause(
     severity=WARNING,
     evidence=Evidence,
     meaning="The requested or default device has no kernel for the op and its type.",
-    sometimes="warning; note where the code asks for the host because of that",
+    example=EXAMPLE,
+    sometimes="warning; note where it is rare, or the code asks for the host because of that",
     summary=summary,
     because=because,
     advice=advice,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.causes.reduce_on_host.evidence import Evidence
+from app.diagnosis.causes.reduce_on_host.example import EXAMPLE
 from app.diagnosis.causes.reduce_on_host.gradient_exchange import summed_on_devices
 from app.diagnosis.rules.reductions import built_from_ops, exchanged, exchanging, sums_gradients_on_host
 from app.diagnosis.wording.exchanges import among, exchange, exchange_summary
@@ -100,6 +101,7 @@ CAUSE = Cause(
     severity=WARNING,
     evidence=Evidence,
     meaning="Gradients are summed in host memory.",
+    example=EXAMPLE,
     summary=summary,
     because=because,
     advice=advice,

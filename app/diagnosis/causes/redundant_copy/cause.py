@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from app.diagnosis.cause import Cause
 from app.diagnosis.causes.redundant_copy.evidence import Evidence
+from app.diagnosis.causes.redundant_copy.example import EXAMPLE
 from app.diagnosis.causes.redundant_copy.needless_copies import needless_copy
 from app.diagnosis.rules.placements import runs_away_from_forward_op
 from app.diagnosis.rules.repeated_copies import call_of, copied_again, sent_again
@@ -102,6 +103,8 @@ CAUSE = Cause(
     severity=WARNING,
     evidence=Evidence,
     meaning="A copy to the device where the tensor already is, or of the same tensor again and again.",
+    example=EXAMPLE,
+    sometimes="warning; note where it is rare or small",
     summary=summary,
     because=because,
     advice=advice,

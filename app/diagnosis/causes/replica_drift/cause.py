@@ -8,6 +8,7 @@ from typing import Any
 
 from app.diagnosis.cause import Cause
 from app.diagnosis.causes.replica_drift.evidence import Evidence, Steps, Updates
+from app.diagnosis.causes.replica_drift.example import EXAMPLE
 from app.diagnosis.causes.replica_drift.trainer_exchange import exchanging
 from app.facts.devices import in_order
 from app.facts.tables import Tables
@@ -190,6 +191,7 @@ CAUSE = Cause(
     severity=ERROR,
     evidence=Evidence,
     meaning="Parameters of replicas grow apart because nothing exchanges their gradients.",
+    example=EXAMPLE,
     because=because,
     advice=(
         "Give the Trainer a kvstore if it has none, and call its allreduce_grads() before update(), which"

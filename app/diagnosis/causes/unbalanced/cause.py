@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.unbalanced.example import EXAMPLE
 from app.diagnosis.wording.evidence_labels import Label
 from app.facts.devices import in_order, is_gpu, is_host
 from app.facts.memory import Memory, memory_table
@@ -95,6 +96,7 @@ CAUSE = Cause(
     severity=WARNING,
     evidence=FindingEvidence,
     meaning="Memory differs much between devices, or a GPU was given and ran nothing.",
+    example=EXAMPLE,
     advice="Share the work out anew: the same part of the batch or of the layers to each device.",
     detect=lambda run: balance_findings(run.spec or {}, run.tables),
     labels={"ops": Label("Distinct ops")},

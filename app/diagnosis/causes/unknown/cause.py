@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.diagnosis.cause import Cause
+from app.diagnosis.causes.unknown.example import EXAMPLE
 from app.diagnosis.wording.transfer_words import UNDECIDED, TransferWords
 from app.facts.transfers.transfer import Transfer
 from app.judgments.evidence import Known, TransferEvidence
@@ -65,6 +66,7 @@ CAUSE = Cause(
     severity=INFO,
     evidence=Evidence,
     meaning="The evidence does not decide.",
+    example=EXAMPLE,
     summary=summary,
     because=because,
 )

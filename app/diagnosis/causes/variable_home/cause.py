@@ -13,6 +13,7 @@ from app.diagnosis.causes.variable_home.created_variables import (
     home_advice,
 )
 from app.diagnosis.causes.variable_home.evidence import Evidence
+from app.diagnosis.causes.variable_home.example import EXAMPLE
 from app.diagnosis.causes.variable_home.rules import severity_of, with_creation
 from app.diagnosis.wording.scope_openers import consumer_scope
 from app.diagnosis.wording.transfer_words import TransferWords, destination, source
@@ -139,6 +140,8 @@ CAUSE = Cause(
         "A variable is read away from where it lives. In MXNet: a variable of the host is copied to a GPU"
         " while autograd records."
     ),
+    example=EXAMPLE,
+    sometimes="warning if it recurs; note where it is rare or small",
     summary=summary,
     because=because,
     advice=advice,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from app.diagnosis.cause import Cause
 from app.diagnosis.causes.xla_opaque.compiled_functions import without_xla
 from app.diagnosis.causes.xla_opaque.evidence import Evidence
+from app.diagnosis.causes.xla_opaque.example import EXAMPLE
 from app.facts.devices import in_order
 from app.facts.tables import Tables
 from app.facts.unseen_rows import by_xla, inside
@@ -93,7 +94,8 @@ CAUSE = Cause(
     severity=WARNING,
     evidence=Evidence,
     meaning="XLA compiled a function, so nothing inside has a placement of its own. It is reported first.",
-    sometimes="warning where device scopes inside were ignored",
+    example=EXAMPLE,
+    sometimes="warning where device scopes inside were ignored; else note",
     because=because,
     advice=(
         "To look inside, run it with jit_compile=False: device scopes count then, and each op runs by itself"

@@ -6,9 +6,9 @@ import dataclasses
 import itertools
 from collections.abc import Callable, Sequence
 
-from app.diagnosis.causes.bounce.evidence import Evidence as Bounce
-from app.diagnosis.causes.gradient_outside_scope.evidence import Evidence as Gradients
-from app.diagnosis.causes.missing_device.evidence import Evidence as MissingDevice
+from app.diagnosis.causes.bounce.paths import Evidence as Bounce
+from app.diagnosis.causes.gradient_outside_scope.cause import Evidence as Gradients
+from app.diagnosis.causes.missing_device.cause import Evidence as MissingDevice
 from app.diagnosis.proof_facts import Fact, Place, facts_of
 from app.diagnosis.row_shares import part_of
 from app.diagnosis.wording.scope_openers import purpose

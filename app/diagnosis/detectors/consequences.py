@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from app.diagnosis.causes.gradient_outside_scope.evidence import Evidence as Gradients
-from app.diagnosis.causes.redundant_copy.evidence import Evidence as Redundant
-from app.diagnosis.causes.variable_home.evidence import Evidence as VariableHome
+from app.diagnosis.causes.gradient_outside_scope.cause import Evidence as Gradients
+from app.diagnosis.causes.redundant_copy.cause import Evidence as Redundant
+from app.diagnosis.causes.variable_home.rules import Evidence as VariableHome
 from app.diagnosis.wording.transfer_costs import Telling
 from app.facts.dialects import DIALECTS
 from app.facts.transfers.hops import Hop

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.diagnosis.cause import Cause
 from app.diagnosis.causes.bounce.direct_paths import direct_path
-from app.diagnosis.causes.bounce.evidence import Evidence
+from app.diagnosis.causes.bounce.paths import Evidence
 from app.diagnosis.dialects import function_scopes
 from app.fixes.situation import Draft, Situation
 from app.judgments.severity import INFO, WARNING

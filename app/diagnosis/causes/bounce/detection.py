@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from app.diagnosis.causes.bounce.cause import CAUSE, advice
-from app.diagnosis.causes.bounce.evidence import Evidence
-from app.diagnosis.causes.bounce.paths import Chain
+from app.diagnosis.causes.bounce.paths import Chain, Evidence
 from app.diagnosis.row_shares import abreast, share
 from app.diagnosis.wording.transfer_costs import Telling, cost_ns, standstill, waited
 from app.facts.devices import is_host

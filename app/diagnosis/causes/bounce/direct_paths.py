@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from app.diagnosis.causes.bounce.evidence import Evidence
+from app.diagnosis.causes.bounce.paths import Evidence
 from app.facts.transfers.transfer import READS
 from app.fixes.code.change import Change
 from app.fixes.code.device_notation import context_attribute, devices_of, scopes_around, tensorflow

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from app.diagnosis.causes.default_device.evidence import Evidence
 from app.diagnosis.causes.default_device.missing_scopes import wanted_device
+from app.diagnosis.causes.default_device.rules import Evidence
 from app.fixes.code.change import Change
 from app.fixes.code.device_notation import context_named, mx_context
 from app.fixes.code.names import bindings, called, calls_of, root_of

@@ -9,7 +9,7 @@ import ast
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from app.diagnosis.causes.default_device.evidence import Evidence
+from app.diagnosis.causes.default_device.rules import Evidence
 from app.facts.lines import sites_in_order, split_site
 from app.facts.transfers.hops import Hop
 from app.fixes.code.names import bindings

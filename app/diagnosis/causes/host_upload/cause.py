@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Sequence
 
 from app.diagnosis.cause import Cause, of_line
-from app.diagnosis.causes.host_upload.returned_data import read_before
 from app.diagnosis.rules.placements import both_named
 from app.diagnosis.wording.scope_openers import consumer_scope
 from app.diagnosis.wording.transfer_costs import Telling, told_at, waited
@@ -16,8 +15,10 @@ from app.facts.syncs import Sync
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import Transfer
+from app.fixes.flow.value_flow import uses
+from app.fixes.flow.value_roles import Role
 from app.fixes.situation import Situation
-from app.judgments.evidence import Known, TransferEvidence
+from app.judgments.evidence import HostReadEvidence, Known, TransferEvidence
 from app.judgments.judgment import Judgment
 from app.judgments.severity import INFO, WARNING
 from app.views.naming import told
@@ -116,6 +117,29 @@ def evidence_of(evidence: Evidence, part: Sequence[Hop], waits: Sequence[Sync]) 
 def share(part: Sequence[Hop], waits: Sequence[Sync], evidence: Evidence, telling: Telling) -> str:
     """The part of the run that it holds up; '' for another thread's, which the steps need not wait for."""
     return "" if by_another_thread(evidence) else telling.costly(waits) or telling.stalling(part)
+
+
+_BACK = (Role.GOES_BACK, Role.COMES_BACK)
+
+
+def read_before(situation: Situation) -> tuple[str, str] | None:
+    """The device, and the line that read from it what the finding's line sends there; None for none.
+
+    Such data comes from no pipeline: nothing can prepare it ahead of the step that makes it.
+    """
+    devices = {hop.dst for hop in situation.hops}
+    read: dict[str, list[Hop]] = {}
+    for hop in situation.others:
+        if hop.kind == "pull" and hop.site and hop.src in devices and hop.count != 0:
+            read.setdefault(hop.site, []).append(hop)
+    for site, hops in read.items():
+        if (there := situation.at(site)) is None:
+            continue
+        finding = dataclasses.replace(situation.finding, site=site, evidence=HostReadEvidence())
+        found = uses(dataclasses.replace(there, finding=finding, hops=hops))
+        if any(use.role in _BACK and use.site == situation.finding.site for use in found):
+            return hops[0].src, site
+    return None
 
 
 CAUSE = Cause(

@@ -2,26 +2,46 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from app.diagnosis.cause import Cause, of_line
-from app.diagnosis.causes.missing_device.device_texts import named_at
-from app.diagnosis.causes.missing_device.evidence import Evidence
 from app.diagnosis.wording.scope_openers import opened
 from app.facts.devices import in_order, parse
 from app.facts.placement import BOUNDARY
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import READS, Transfer
+from app.fixes.code.device_notation import alone, tf_named
+from app.fixes.situation import Situation
+from app.judgments.evidence import Known, TransferEvidence
 from app.judgments.finding import Finding
 from app.judgments.judgment import Judgment
 from app.judgments.severity import WARNING
 from app.views import units
-from app.views.naming import one, some_of, told
+from app.views.naming import each, one, some_of, told
 from probes.trace.rows import Key
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Evidence(TransferEvidence):
+    """Of a device that the code asks for."""
+
+    missing: Known[str] = None
+    ran_on: Known[str] = None
+    asked_in: Known[str] = None
+    """Line of the scope that asks for it."""
+    asked_at: list[str] | None = None
+    ops: int | None = None
+    raised: list[str] | None = None
+    """MXNet's ops that did."""
+    gpus: int | None = None
+    """How many MXNet is shown."""
+    build: str | None = None
+
 
 CODE = "missing-device"
 
@@ -152,6 +172,22 @@ def advice(evidence: Evidence) -> str:
             " SCRIPT."
         )
     return "Name a device that exists here, or let the framework refuse one that does not."
+
+
+def named_at(situation: Situation, said: str) -> str:
+    """The advice with the lines that name the missing device, if any do."""
+    missing = alone(each(situation.evidence(Evidence).missing))
+    if missing is None or situation.framework != "tensorflow":
+        return said
+    texts = [
+        (file, node.lineno)
+        for file, source in situation.sources
+        for node in sorted(source.every(ast.Constant), key=lambda node: node.lineno)
+        if isinstance(node.value, str) and tf_named(node) == missing
+        if not isinstance(source.parents.get(node), ast.Expr)
+    ]
+    places = [f"{file}:{line}" for file, line in texts]
+    return f"{said} {missing} is named at {some_of(places, 'lines')}." if places else said
 
 
 CAUSE = Cause(

@@ -12,8 +12,7 @@ from app.diagnosis.causes.variable_home.created_variables import (
     created_where_read,
     home_advice,
 )
-from app.diagnosis.causes.variable_home.evidence import Evidence
-from app.diagnosis.causes.variable_home.rules import severity_of, with_creation
+from app.diagnosis.causes.variable_home.rules import Evidence, severity_of, with_creation
 from app.diagnosis.wording.scope_openers import consumer_scope
 from app.diagnosis.wording.transfer_words import TransferWords, destination, source
 from app.facts.devices import is_host

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
 from typing import TypeVar
 
-from app.diagnosis.causes.variable_home.evidence import Evidence
+from app.diagnosis.causes.variable_home.rules import Evidence
 from app.diagnosis.wording.transfer_costs import Telling
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import CHANGES

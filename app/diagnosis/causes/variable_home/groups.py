@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, MutableMapping, Sequence
 from typing import Any, TypeVar
 
-from app.diagnosis.causes.variable_home.evidence import Evidence
+from app.diagnosis.causes.variable_home.rules import Evidence
 from app.diagnosis.wording.transfer_costs import Telling
 from app.facts.transfers.hops import Hop
 

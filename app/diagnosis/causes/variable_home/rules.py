@@ -5,16 +5,40 @@ from __future__ import annotations
 import dataclasses
 import re
 
-from app.diagnosis.causes.variable_home.evidence import Evidence
 from app.diagnosis.rules.placements import reads_variable
 from app.diagnosis.rules.repeated_copies import call_of, copied_again
 from app.facts.devices import is_host
 from app.facts.tables import Tables
 from app.facts.transfers.transfer import Transfer
+from app.judgments.evidence import Known, TransferEvidence
 from app.judgments.judgment import Judgment
 from app.judgments.severity import INFO, WARNING
 from probes.trace.rows import Key
 from probes.trace.sites import COMPREHENSIONS
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Evidence(TransferEvidence):
+    """Of reads of variables."""
+
+    rows: Known[bool] = None
+    """Only rows are looked up."""
+    kept_by: Known[str] = None
+    """Strategy that keeps the variable where it is."""
+    created_at: Known[str] = None
+    created_in: Known[str] = None
+    """Device of the scope there."""
+    created_alone: Known[bool] = None
+    """That line creates one variable only."""
+    object_made_at: Known[str] = None
+    """Line that makes the object whose constructor creates it."""
+    gradient_goes_back: Known[bool] = None
+    unchanged_again: Known[bool] = None
+    one_reader_each: bool | None = None
+    """Several devices read variables, each of them other ones."""
+    changed_at: list[str] | None = None
+    """Lines that change it by ops that nobody placed."""
+
 
 _UNNAMED = re.compile(r"Variable(_\d+)?")
 """What TensorFlow calls a variable that the code gave no name."""

@@ -7,7 +7,7 @@ decide. The first rule that decides wins, so what is more particular stands firs
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.causes.collective import cause as collective
@@ -26,8 +26,11 @@ from app.diagnosis.causes.unknown import cause as unknown
 from app.diagnosis.causes.variable_home import rules as variable_home
 from app.diagnosis.registry import BY_CODE
 from app.facts.tables import Tables
+from app.facts.transfers import hops as transfers
+from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import Context, Transfer
 from app.judgments.evidence import TransferEvidence
+from app.judgments.finding import Finding
 from app.judgments.judgment import Judgment
 from probes.trace.rows import Key
 
@@ -72,6 +75,20 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
     ("host-memory", "consumer", host_memory.taken_on_host_by_gpus),
 )
 """(code, whose line is to be changed, rule), the particular before the general."""
+
+
+def hop_table(tables: Tables) -> list[Hop]:
+    """The rows as `app.facts.transfers.hops.hop_table` makes them, judged by the rules."""
+    return transfers.hop_table(tables, judged)
+
+
+def told_hops(hops: Sequence[Hop], findings: Iterable[Finding]) -> list[Hop]:
+    """The hop table, each row with the finding that has it; of several the one that stands first."""
+    told: dict[int, tuple[str, str]] = {}
+    for finding in findings:
+        for row in finding.rows:
+            told.setdefault(row, (finding.code, finding.severity))
+    return [dataclasses.replace(hop, told=told[row]) if row in told else hop for row, hop in enumerate(hops)]
 
 
 def judged(

@@ -12,7 +12,7 @@ from typing import Any
 from app.diagnosis.detectors.unseen_work import hidden
 from app.diagnosis.explanation import Explained, explained
 from app.diagnosis.findings import run_findings
-from app.diagnosis.judged_hops import hop_table, told_hops
+from app.diagnosis.judge import hop_table, told_hops
 from app.facts.collectives import Collective, collective_table
 from app.facts.device_map import device_map
 from app.facts.lines import Line, SourceFile, source_files, split_site

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.causes.host_sync import library_functions
-from app.diagnosis.causes.host_sync.evidence import Evidence
 from app.diagnosis.causes.host_sync.host_syncs import host_sync
+from app.diagnosis.causes.host_sync.library_functions import Evidence
 from app.diagnosis.causes.host_sync.line_advice import EITHER, line_advice
 from app.diagnosis.wording.transfer_costs import told_at, waited
 from app.diagnosis.wording.transfer_words import TransferWords

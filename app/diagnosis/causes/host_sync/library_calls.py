@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from app.diagnosis.causes.host_sync.evidence import Evidence
+from app.diagnosis.causes.host_sync.library_functions import Evidence
 from app.facts.devices import in_order
 from app.fixes.code.device_notation import arrays
 from app.fixes.code.names import called, calls_of, dotted, full_name, keyword

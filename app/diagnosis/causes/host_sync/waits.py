@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from app.diagnosis.causes.host_sync import library_functions
 from app.diagnosis.causes.host_sync.cause import CAUSE, advice
-from app.diagnosis.causes.host_sync.evidence import Evidence
+from app.diagnosis.causes.host_sync.library_functions import Evidence
 from app.diagnosis.wording.transfer_costs import Telling, cost_ns, standstill, waited
 from app.facts.devices import in_order
 from app.facts.syncs import ALL_DEVICES, Sync

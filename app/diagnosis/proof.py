@@ -12,9 +12,8 @@ from app.diagnosis.causes.missing_device.cause import Evidence as MissingDevice
 from app.diagnosis.proof_facts import Fact, Place, facts_of
 from app.diagnosis.row_shares import part_of
 from app.diagnosis.wording.scope_openers import purpose
-from app.facts.basis import weakest
+from app.facts.basis import total, weakest
 from app.facts.devices import is_host
-from app.facts.transfers.device_matrix import total
 from app.facts.transfers.hops import Hop
 from app.judgments.evidence import HostReadEvidence, Known, TransferEvidence
 from app.judgments.finding import Finding

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from app.facts.basis import total
 from app.facts.devices import in_order, is_host
 from app.facts.frequency.recurrence import Own
 from app.facts.tables import Tables
-from app.facts.transfers.device_matrix import total
 from app.store.totals import is_sampled
 from app.views.naming import some_of
 from probes.trace.rows import Key

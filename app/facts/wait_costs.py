@@ -14,6 +14,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from app.facts.basis import total
 from app.facts.devices import is_gpu, is_host
 from app.facts.syncs import Idle, Sync
 from app.facts.tables import Tables
@@ -67,12 +68,10 @@ def _copying_ns(sync: Sync, hops: Sequence[Hop], speed: float | None) -> float |
         return None  # it lies in the host's memory already
     if not is_gpu(sync.device):
         return None if speed is None or sync.bytes_total is None else sync.bytes_total * speed
-    pulls = [
-        hop.seconds_total
-        for hop in hops
-        if (hop.kind, hop.src, hop.site) == ("pull", sync.device, sync.site) and sync.kind in hop.consumers
-    ]
-    return None if not pulls or None in pulls else sum(seconds or 0.0 for seconds in pulls) * 1e9
+    way = "pull", sync.device, sync.site
+    pulls = [hop for hop in hops if (hop.kind, hop.src, hop.site) == way and sync.kind in hop.consumers]
+    taken = total(hop.seconds_total for hop in pulls)
+    return taken * 1e9 if pulls and taken is not None else None
 
 
 def _host_copy_ns_a_byte(tables: Tables) -> float | None:

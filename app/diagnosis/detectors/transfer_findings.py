@@ -9,9 +9,9 @@ from typing import Any
 from app.diagnosis.registry import BY_CODE, advice, summary
 from app.diagnosis.wording.transfer_costs import Telling, cost_ns, standstill
 from app.diagnosis.wording.transfer_words import TransferWords
+from app.facts.basis import total
 from app.facts.lines import sites_in_order
 from app.facts.syncs import Sync
-from app.facts.transfers.device_matrix import total
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import TINY
 from app.judgments.evidence import HostReadEvidence, Moved, TransferEvidence
@@ -68,11 +68,11 @@ def of_hops(
 
 def _measured(part: Sequence[Hop], whole: Sequence[Hop]) -> TransferEvidence:
     """What their evidence has in common, and how much they move."""
-    seconds = [hop.seconds_total for hop in whole]
+    seconds = total(hop.seconds_total for hop in whole)
     moved = Moved(
         transfers=total(hop.count for hop in whole),
         bytes=total(hop.bytes_total for hop in whole),
-        estimated_copying_ns=None if None in seconds else round(sum(one or 0.0 for one in seconds) * 1e9),
+        estimated_copying_ns=None if seconds is None else round(seconds * 1e9),
     )
     return dataclasses.replace(_common([hop.cause.evidence for hop in part]), moved=moved)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from app.facts.basis import weakest
+from app.facts.basis import total, weakest
 from app.facts.collectives import Collective
 from app.facts.devices import in_order, is_host
 from app.facts.groups import grouped
@@ -68,8 +68,6 @@ def _cell(
     src: str, dst: str, rows: list[int], hops: Sequence[Hop], collectives: tuple[CollectiveShare, ...]
 ) -> Cell:
     part = [hops[index] for index in rows]
-    times = [hop.seconds_total for hop in part]
-    known = [seconds for seconds in times if seconds is not None]
     return Cell(
         src=src,
         dst=dst,
@@ -80,18 +78,8 @@ def _cell(
         bytes_known=sum(hop.bytes_total or 0 for hop in part),
         basis=weakest(hop.basis for hop in part),
         collectives=collectives,
-        seconds=sum(known) if known and len(known) == len(times) else None,
+        seconds=total(hop.seconds_total for hop in part) if part else None,
     )
-
-
-def total(parts: Iterable[int | None]) -> int | None:
-    """The sum, None when a part is not known."""
-    result = 0
-    for part in parts:
-        if part is None:
-            return None
-        result += part
-    return result
 
 
 def worst(hops: Iterable[Hop]) -> str:

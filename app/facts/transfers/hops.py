@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from app.facts.basis import weakest
+from app.facts.basis import total, weakest
 from app.facts.devices import is_host
 from app.facts.dialects import BY_NAME
 from app.facts.frequency.recurrence import Own
@@ -278,7 +278,7 @@ def _identity(hop: Hop) -> str:
 
 
 def _merged(tables: Tables, judge: Judge, first: Hop, more: Hop, context: Context, key: Key) -> Hop:
-    count = None if first.count is None or more.count is None else first.count + more.count
+    count = total((first.count, more.count))
     keys = first.keys + more.keys
     each = tables.each(keys, count)
     # A forked child inherits keys: one that never happened in it makes nothing less certain.
@@ -293,5 +293,5 @@ def _merged(tables: Tables, judge: Judge, first: Hop, more: Hop, context: Contex
         own=tables.own(keys, count),
         graphs=tuple(dict.fromkeys(first.graphs + more.graphs)),
         per_call=first.per_call if first.per_call == more.per_call else None,
-        took_ns=None if None in (first.took_ns, more.took_ns) else (first.took_ns or 0) + (more.took_ns or 0),
+        took_ns=total((first.took_ns, more.took_ns)),
     )

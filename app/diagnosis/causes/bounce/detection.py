@@ -8,9 +8,9 @@ from app.diagnosis.causes.bounce.cause import CAUSE, advice
 from app.diagnosis.causes.bounce.paths import Chain, Evidence
 from app.diagnosis.row_shares import abreast, share
 from app.diagnosis.wording.transfer_costs import Telling, cost_ns, standstill, waited
+from app.facts.basis import total
 from app.facts.devices import is_host
 from app.facts.syncs import Sync
-from app.facts.transfers.device_matrix import total
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import TINY, happened_often
 from app.judgments.evidence import Moved

@@ -13,9 +13,9 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from app.facts.basis import total
 from app.facts.devices import is_host
 from app.facts.tables import Tables
-from app.facts.transfers.device_matrix import total
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import TINY, Sent, sent
 from app.judgments.evidence import TransferEvidence

@@ -46,13 +46,13 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
     ("explicit", "consumer", explicit.called_copy),
     ("host-upload", "consumer", host_upload.host_upload),
     ("no-kernel", "consumer", no_kernel.no_kernel),
-    ("no-kernel", "producer", no_kernel.made_without_kernel),
+    ("no-kernel", "producer", no_kernel.no_kernel),
     ("missing-device", "consumer", missing_device.missing_device),
-    ("missing-device", "producer", missing_device.made_on_missing_device),
+    ("missing-device", "producer", missing_device.missing_device),
     ("host-memory", "consumer", host_memory.host_memory),
     ("host-memory", "consumer", host_memory.handed_over_on_host),
     ("host-memory", "consumer", host_memory.preferred_on_host),
-    ("host-memory", "producer", host_memory.made_rather_on_host),
+    ("host-memory", "producer", host_memory.preferred_on_host),
     ("gradient-outside-scope", "consumer", gradient_outside_scope.made_for_gradient),
     ("gradient-outside-scope", "producer", gradient_outside_scope.made_by_gradient),
     ("gradient-outside-scope", "consumer", gradient_outside_scope.asked_elsewhere),
@@ -61,7 +61,7 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
     ("colocation", "producer", colocation.made_beside_iterator),
     ("colocation", "producer", colocation.made_beside),
     ("no-kernel", "consumer", no_kernel.on_host_as_asked),
-    ("no-kernel", "producer", no_kernel.made_on_host_as_asked),
+    ("no-kernel", "producer", no_kernel.on_host_as_asked),
     ("default-device", "consumer", default_device.default_placed),
     ("variable-home", "consumer", variable_home.variable_read),
     ("default-device", "consumer", default_device.result_by_default),
@@ -112,8 +112,9 @@ def judge(
     that it comes many times at once, again and again between steps.
     """
     transfer = Transfer(fields, context, count, each, again)
+    ends = {"consumer": transfer, "producer": dataclasses.replace(transfer, blames="producer")}
     for code, blames, rule in RULES:
-        evidence = rule(transfer)
+        evidence = rule(ends[blames])
         if evidence is not None:
             severity = BY_CODE[code].severity_of(transfer, evidence) or BY_CODE[code].severity
             return Judgment(code, severity, _placed(evidence, transfer), blames)
@@ -123,27 +124,16 @@ def judge(
 
 def _with_scopes(judgment: Judgment, key: Key, tables: Tables) -> Judgment:
     """The judgment with the lines that opened the device scopes of both ends, where they are known."""
-    fields = key.fields
-    consumer = tuple(fields.get(name) for name in ("op", "loc", "dst", "requested"))
-    ends = ("producer_op", "producer_loc", "src", "producer_requested")
-    producer = tuple(fields.get(name) for name in ends)
-    return dataclasses.replace(
-        judgment,
-        evidence=dataclasses.replace(
-            judgment.evidence,
-            scope=tables.site(
-                fields.get("scope_loc") or (fields.get("requested") and tables.scopes.get(consumer))
-            ),
-            producer_scope=tables.site(
-                fields.get("producer_scope_loc")
-                or (fields.get("producer_requested") and tables.scopes.get(producer))
-            ),
-        ),
-    )
+    fields, scopes = key.fields, dict[str, Any]()
+    for role, device in (("", "dst"), ("producer_", "src")):
+        op = tuple(fields.get(name) for name in (f"{role}op", f"{role}loc", device, f"{role}requested"))
+        scopes[f"{role}scope"] = tables.site(
+            fields.get(f"{role}scope_loc") or (op[-1] and tables.scopes.get(op))
+        )
+    return dataclasses.replace(judgment, evidence=dataclasses.replace(judgment.evidence, **scopes))
 
 
 def _placed(evidence: TransferEvidence, transfer: Transfer) -> TransferEvidence:
-    """The evidence with the devices of both ends, and who asked for them."""
     return dataclasses.replace(
         evidence,
         requested=transfer.requested,

@@ -14,6 +14,7 @@ from app.diagnosis.row_shares import part_of
 from app.diagnosis.wording.scope_openers import purpose
 from app.facts.basis import total, weakest
 from app.facts.devices import is_host
+from app.facts.groups import grouped
 from app.facts.transfers.hops import Hop
 from app.judgments.evidence import HostReadEvidence, Known, TransferEvidence
 from app.judgments.finding import Finding
@@ -118,9 +119,7 @@ def proof(finding: Finding, hops: Sequence[Hop], code_of: Callable[[str], str]) 
 
 def _ways(part: Sequence[Hop], place_of: PlaceOf) -> list[Way]:
     """One way for all transfers with the same ends, those that moved most first."""
-    alike: dict[tuple[Stop, Stop], list[Hop]] = {}
-    for hop in part:
-        alike.setdefault((_made(hop, place_of), _taken(hop, place_of)), []).append(hop)
+    alike = grouped(((_made(hop, place_of), _taken(hop, place_of)), hop) for hop in part)
     found = sorted(alike.items(), key=lambda item: -sum(hop.bytes_total or 0 for hop in item[1]))
     return [Way(stops, _moved(same)) for stops, same in found]
 

@@ -69,7 +69,6 @@ def facts_of(code: str, evidence: Mapping[str, Any], place_of: PlaceOf, basis: s
 
 
 def _sums(evidence: Mapping[str, Any], basis: str) -> Iterable[str]:
-    """What it all comes to."""
 
     def number(name: str) -> int:
         value = evidence.get(name)

@@ -136,7 +136,6 @@ def hold(code: str, site: str, before: Sequence[Finding], after: Sequence[Findin
 
 
 def _lines(finding: Finding) -> list[str]:
-    """The lines that a finding is told at."""
     return [finding.site or "", *(finding.evidence.also_at or ())]
 
 
@@ -164,12 +163,10 @@ def verify(code: str, site: str, before: Judged, after: Judged, became: LineMap)
 
 
 def _played(tables: Tables) -> bool:
-    """Whether stand-ins took part, and no GPU."""
     return bool(tables.stand_ins) and not any(map(is_gpu, tables.devices))
 
 
 def _compiled(tables: Tables) -> set[str]:
-    """The functions that XLA compiled, whole or in parts."""
     return {str(key.fields.get("function")) for key in tables.of_kind("opaque") if key.count}
 
 

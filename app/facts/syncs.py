@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from app.facts.basis import total
 from app.facts.devices import in_order, is_host
 from app.facts.frequency.recurrence import Own
+from app.facts.groups import summed
 from app.facts.tables import Tables
 from app.store.totals import is_sampled
 from app.views.naming import some_of
@@ -138,12 +138,12 @@ def sync_table(tables: Tables) -> list[Sync]:
 
 def _copied_to_host(tables: Tables) -> dict[tuple[str, int], int]:
     """(device, location) -> how often something was copied there from the device to the host."""
-    found: Counter[tuple[str, int]] = Counter()
-    for key in tables.of_kind("hop"):
-        fields = key.fields
-        if fields.get("kind") == "copy" and is_host(fields.get("dst") or ""):
-            found[fields.get("src") or "", fields.get("loc") or 0] += key.count or 0
-    return found
+    copies = [key for key in tables.of_kind("hop") if key.fields.get("kind") == "copy"]
+    return summed(
+        ((key.fields.get("src") or "", key.fields.get("loc") or 0), key.count)
+        for key in copies
+        if is_host(key.fields.get("dst") or "")
+    )
 
 
 def _sync(tables: Tables, identity: _Identity, keys: list[Key]) -> Sync:

@@ -120,7 +120,6 @@ def _idle(tables: Tables) -> dict[tuple[str, str, str | None], tuple[Idle, ...]]
 
 
 def _given(key: Key, tables: Tables, placed: dict[int, frozenset[str]]) -> Iterable[str]:
-    """The devices that get something to do by it."""
     fields = key.fields
     if key.kind == "op":
         return (str(fields.get("device") or ""),)

@@ -67,7 +67,6 @@ def of_hops(
 
 
 def _measured(part: Sequence[Hop], whole: Sequence[Hop]) -> TransferEvidence:
-    """What their evidence has in common, and how much they move."""
     seconds = total(hop.seconds_total for hop in whole)
     moved = Moved(
         transfers=total(hop.count for hop in whole),

@@ -9,9 +9,9 @@ from app.facts.transfers.transfer import PLUMBING, READS, Transfer, made_by_opti
 def reads_variable(transfer: Transfer) -> bool:
     """Whether a variable's value is read on another device than the variable's."""
     # Rows that the code looks up where the table lives are a result like any other.
-    if transfer.text("producer_op") == "ResourceGather" and transfer.producer_requested == transfer.src:
+    if transfer.producer_op == "ResourceGather" and transfer.producer_requested == transfer.src:
         return False
-    return bool(transfer.facts.get("variable")) or transfer.text("producer_op") in READS
+    return bool(transfer.facts.get("variable")) or transfer.producer_op in READS
 
 
 def made_by_code(transfer: Transfer) -> bool:
@@ -19,7 +19,7 @@ def made_by_code(transfer: Transfer) -> bool:
     unknown = READS | PLUMBING | {"", "?", "_Arg"}
     return not (
         transfer.facts.get("producer_rewritten")
-        or transfer.text("producer_op") in unknown
+        or transfer.producer_op in unknown
         or made_by_optimizer(transfer.text("producer"))
     )
 

@@ -55,13 +55,13 @@ def loops(
     threads = grouped(((event.key >> 32, event.thread), event) for event in known)
     full = _saturated(known)
     last = {event.key: event.ts_ns for event in known} | dict(ends or {})
-    found: dict[Line, list[Loop]] = {}
-    for inside in threads.values():
-        thread = Thread(inside, keys, site_of, full)
-        for line, places in thread.lines().items():
-            loop = thread.loop(places, line)
-            if loop is not None:
-                found.setdefault(line, []).append(loop)
+    by_thread = [Thread(inside, keys, site_of, full) for inside in threads.values()]
+    found = grouped(
+        (line, loop)
+        for thread in by_thread
+        for line, places in thread.lines().items()
+        if (loop := thread.loop(places, line)) is not None
+    )
     for inside in grouped((event.key >> 32, event) for event in known).values():
         told = [event for event in inside if event.ts_ns <= min(full.values(), default=event.ts_ns)]
         if len({event.thread for event in told}) > 1:

@@ -104,15 +104,20 @@ def _place(key: Key) -> Place:
 def _handed_back(hops: Iterable[Key], arrived: list[Key], devices: frozenset[str]) -> list[Key]:
     """The transfers that bring one result of the host's, of a gradient's shape, to several of the devices."""
     shapes = {key.fields.get("shape") for key in arrived}
-    ways: dict[tuple[object, ...], list[Key]] = {}
-    for key in hops:
-        fields = key.fields
-        to_devices = is_host(str(fields.get("src") or "")) and fields.get("dst") in devices
-        if to_devices and fields.get("shape") in shapes and _is_result(key, arrived):
-            made = fields.get("tensor") if fields.get("graph") else fields.get("producer_op")
-            ways.setdefault((made, fields.get("producer_loc"), fields.get("shape")), []).append(key)
+    back = (
+        key
+        for key in hops
+        if is_host(str(key.fields.get("src") or "")) and key.fields.get("dst") in devices
+        if key.fields.get("shape") in shapes and _is_result(key, arrived)
+    )
+    ways = grouped((_result(key.fields), key) for key in back)
     several = [keys for keys in ways.values() if len({key.fields.get("dst") for key in keys}) > 1]
     return [key for keys in several for key in keys]
+
+
+def _result(fields: Mapping[str, Any]) -> tuple[object, ...]:
+    made = fields.get("tensor") if fields.get("graph") else fields.get("producer_op")
+    return made, fields.get("producer_loc"), fields.get("shape")
 
 
 def _is_result(key: Key, arrived: list[Key]) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +11,7 @@ from app.facts.basis import total, weakest
 from app.facts.devices import is_host
 from app.facts.dialects import BY_NAME
 from app.facts.frequency.recurrence import Own
-from app.facts.groups import grouped
+from app.facts.groups import grouped, summed
 from app.facts.tables import Tables
 from app.facts.transfers.hand_sums import hand_sums
 from app.facts.transfers.observed_copies import confirmed
@@ -163,16 +162,10 @@ def _repeated(tables: Tables) -> frozenset[Sent]:
 
     Or, of copies that the code makes, at least half, and nearly one in each step: a loop inside of steps.
     """
-    again: Counter[Sent] = Counter()
-    for key in tables.of_kind("again"):
-        again[sent(key.fields)] += key.count or 0
-    times: Counter[Sent] = Counter()
-    eager: set[Sent] = set()
-    for key in tables.of_kind("hop"):
-        if (one := sent(key.fields)) in again:
-            times[one] += key.count or 0
-            if key.fields.get("kind") == "copy" and not key.fields.get("graph"):
-                eager.add(one)
+    again = summed((sent(key.fields), key.count) for key in tables.of_kind("again"))
+    keys = [(one, key) for key in tables.of_kind("hop") if (one := sent(key.fields)) in again]
+    times = summed((one, key.count) for one, key in keys)
+    eager = {one for one, key in keys if key.fields.get("kind") == "copy" and not key.fields.get("graph")}
 
     def enough(one: Sent, count: int) -> float:
         nearly_all = max(2.0, _NEARLY_ALL * (count - 1))

@@ -46,7 +46,7 @@ def made_at_home(transfer: Transfer) -> TransferEvidence | None:
     """The producer works on a table or the like, and ran where that lives, not where the code asked."""
     name = transfer.facts.get("producer_works_on")
     asked = transfer.producer_requested or transfer.producer_default
-    if not name or transfer.text("producer_op") in READS or asked == transfer.src:
+    if not name or transfer.producer_op in READS or asked == transfer.src:
         return None
     return TransferEvidence(producer_placed_beside=name, lives_on=transfer.src)
 
@@ -54,7 +54,7 @@ def made_at_home(transfer: Transfer) -> TransferEvidence | None:
 def made_beside_iterator(transfer: Transfer) -> TransferEvidence | None:
     """The producer takes the next element of an input pipeline, which it can do only where that lives."""
     asked = transfer.producer_requested
-    if transfer.text("producer_op") not in ITERATORS or asked == transfer.src:
+    if transfer.producer_op not in ITERATORS or asked == transfer.src:
         return None
     home = transfer.src if asked else None
     return TransferEvidence(producer_colocated_with="the input pipeline's iterator", lives_on=home)
@@ -71,7 +71,6 @@ def made_beside(transfer: Transfer) -> TransferEvidence | None:
 
 
 def _beside(evidence: TransferEvidence) -> str:
-    """The ops that it is kept beside."""
     known = evidence.colocated_with or evidence.producer_colocated_with or evidence.producer_placed_beside
     return told(known, "ops")
 

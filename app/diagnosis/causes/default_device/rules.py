@@ -162,7 +162,7 @@ def made_without_context(transfer: Transfer) -> Evidence | None:
     if why == _ONLY_COPIED and any("worked on" in one.kept or one.times != one.sent for one in made):
         return None
     # A helper that at times is handed something else runs its ops more often than these are made.
-    ran = known.get((transfer.text("producer_op"), transfer.fields.get("producer_loc") or 0), _NOT_RUN)
+    ran = known.get((transfer.producer_op, transfer.fields.get("producer_loc") or 0), _NOT_RUN)
     if min(one.times for one in made) < max(ran.times, transfer.count or 0):
         return None
     return Evidence(from_nothing=why, made_without_context=list(dict.fromkeys(ops)), call=str(call))

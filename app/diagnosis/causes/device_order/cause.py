@@ -161,7 +161,6 @@ def _lacks(asked: _Asked, got: Sequence[_Got], tables: Tables) -> Finding | None
 
 
 def _differs(asked: _Asked, got: Sequence[_Got]) -> Finding | None:
-    """Devices that are other cards than were asked for."""
     different = [one for one in got if asked.key_of(one.device) != one.key]
     if not different:
         return None

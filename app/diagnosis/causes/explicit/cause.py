@@ -70,7 +70,6 @@ def called_elsewhere(transfer: Transfer) -> Evidence | None:
 
 
 def _libraries(transfer: Transfer) -> str | None:
-    """Which library opened the scopes, where it was not the code."""
     names = ("producer_scope_opener", "scope_opener")
     found = [library(str(opener)) for name in names if (opener := transfer.facts.get(name))]
     return " and ".join(dict.fromkeys(found)) or None

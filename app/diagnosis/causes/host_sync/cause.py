@@ -13,6 +13,7 @@ from app.diagnosis.causes.host_sync.line_advice import EITHER, line_advice
 from app.diagnosis.wording.transfer_costs import told_at, waited
 from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.devices import is_gpu, is_host
+from app.facts.groups import grouped
 from app.facts.kernels.kernel_table import kept_on_host
 from app.facts.syncs import Sync
 from app.facts.transfers.hops import Hop
@@ -68,7 +69,7 @@ def on_host_on_gpus(transfer: Transfer) -> bool:
     """A stand-in holds the value, such as a shape, that a GPU's kernel would leave in host memory."""
     if not transfer.context.places_ops or is_gpu(transfer.src):
         return False
-    return kept_on_host(transfer.text("producer_op"), transfer.text("dtype"))
+    return kept_on_host(transfer.producer_op, transfer.dtype)
 
 
 def _taken_after_reading(transfer: Transfer) -> Evidence | None:
@@ -77,10 +78,10 @@ def _taken_after_reading(transfer: Transfer) -> Evidence | None:
     if not by or not eager or transfer.requested:
         return None
     variable = transfer.facts.get("variable")
-    if variable and transfer.text("op") in _READS:
+    if variable and transfer.op in _READS:
         return Evidence(taken_by=by, variable=variable)
     # ``if loss < best``: compared on the host, where nobody asked for a device, and decided by there.
-    compared = transfer.text("op") in _COMPARISONS and transfer.tiny and is_host(transfer.dst)
+    compared = transfer.op in _COMPARISONS and transfer.tiny and is_host(transfer.dst)
     return Evidence(taken_by=by) if compared and by in ("bool", ASSERTION) else None
 
 
@@ -159,11 +160,11 @@ def waits_of(part: Sequence[Hop], syncs: Sequence[Sync]) -> list[Sync]:
 
 def evidence_of(evidence: Evidence, part: Sequence[Hop], waits: Sequence[Sync]) -> Evidence:
     """With the waits, what made the values, what was but handed to Python by whom, and who takes them."""
-    made: dict[bool, list[str]] = {}
-    for hop in part:
-        if hop.producer_op not in _NOT_MAKERS:
-            text = f"{hop.producer_op} at {hop.producer_site or 'an unknown line'}"
-            made.setdefault(hop.producer_op in _HANDED, []).append(text)
+    made = grouped(
+        (hop.producer_op in _HANDED, f"{hop.producer_op} at {hop.producer_site or 'an unknown line'}")
+        for hop in part
+        if hop.producer_op not in _NOT_MAKERS
+    )
     taken = [str(hop.cause.evidence.taken_by) for hop in part if isinstance(hop.cause.evidence, Evidence)]
     named = all(hop.kind == "pull" for hop in part) and library_functions.named(taken)
     return dataclasses.replace(

@@ -11,6 +11,7 @@ from app.diagnosis.wording.scope_openers import consumer_scope
 from app.diagnosis.wording.transfer_costs import Telling, told_at, waited
 from app.diagnosis.wording.transfer_words import destination
 from app.facts.devices import is_host
+from app.facts.groups import grouped
 from app.facts.syncs import Sync
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
@@ -41,10 +42,10 @@ def host_upload(transfer: Transfer) -> Evidence | None:
     """Python's or numpy's data, sent by itself, as an argument of a call, or when an eager op takes it."""
     if transfer.kind == "upload":
         return Evidence()
-    if transfer.text("producer_op") not in PYTHON_DATA or not is_host(transfer.src):
+    if transfer.producer_op not in PYTHON_DATA or not is_host(transfer.src):
         return None
     if transfer.kind == "arg":
-        return Evidence(argument_made_by=transfer.text("producer_op"))
+        return Evidence(argument_made_by=transfer.producer_op)
     # In a graph a constant is an op like any other; and where both devices are named, the code decided.
     eager = not transfer.fields.get("graph") and not both_named(transfer)
     return Evidence() if eager else None
@@ -128,17 +129,18 @@ def read_before(situation: Situation) -> tuple[str, str] | None:
     Such data comes from no pipeline: nothing can prepare it ahead of the step that makes it.
     """
     devices = {hop.dst for hop in situation.hops}
-    read: dict[str, list[Hop]] = {}
-    for hop in situation.others:
-        if hop.kind == "pull" and hop.site and hop.src in devices and hop.count != 0:
-            read.setdefault(hop.site, []).append(hop)
+    read = grouped(
+        (hop.site, hop)
+        for hop in situation.others
+        if hop.kind == "pull" and hop.site and hop.src in devices and hop.count != 0
+    )
     for site, hops in read.items():
         if (there := situation.at(site)) is None:
             continue
         finding = dataclasses.replace(situation.finding, site=site, evidence=HostReadEvidence())
         found = uses(dataclasses.replace(there, finding=finding, hops=hops))
         if any(use.role in _BACK and use.site == situation.finding.site for use in found):
-            return hops[0].src, site
+            return hops[0].src, str(site)
     return None
 
 

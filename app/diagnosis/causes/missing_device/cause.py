@@ -11,6 +11,7 @@ from typing import NamedTuple
 from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.wording.scope_openers import opened
 from app.facts.devices import in_order, parse
+from app.facts.groups import grouped
 from app.facts.placement import BOUNDARY
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
@@ -63,11 +64,8 @@ def absent_findings(tables: Tables, hops: Sequence[Hop] = ()) -> list[Finding]:
     if not devices:
         return []
     known = {one.missing for hop in hops if isinstance(one := hop.cause.evidence, Evidence)}
-    asked: dict[str, list[_Asked]] = {}
-    for op in _asked(tables):
-        if op.missing not in devices and op.missing not in known and parse(op.missing) is not None:
-            asked.setdefault(op.missing, []).append(op)
-    return [_finding(asked[missing]) for missing in in_order(asked)]
+    asked = grouped((op.missing, op) for op in _asked(tables) if op.missing not in devices | known)
+    return [_finding(asked[missing]) for missing in in_order(asked) if parse(missing)]
 
 
 def _asked(tables: Tables) -> Iterator[_Asked]:
@@ -84,10 +82,8 @@ def _asked(tables: Tables) -> Iterator[_Asked]:
 
 def _refused(tables: Tables) -> list[Finding]:
     """Of MXNet, which takes no other device but raises: one finding a device, at the line that did."""
-    asked: dict[str, list[Key]] = {}
-    for key in tables.of_kind("absent"):
-        if key.count and key.fields.get("missing"):
-            asked.setdefault(key.fields["missing"], []).append(key)
+    told = [key for key in tables.of_kind("absent") if key.count and key.fields.get("missing")]
+    asked = grouped((str(key.fields["missing"]), key) for key in told)
     return [_of_refused(missing, asked[missing], tables) for missing in in_order(asked)]
 
 
@@ -122,22 +118,13 @@ def _finding(asked: list[_Asked]) -> Finding:
 
 
 def missing_device(transfer: Transfer) -> Evidence | None:
-    """The device that the code named for the consumer does not exist here, and it ran on another."""
-    return _missing(transfer, transfer.requested, transfer.dst)
-
-
-def made_on_missing_device(transfer: Transfer) -> Evidence | None:
-    """The device that the code named for the producer does not exist here, and it ran on another.
+    """The device that the code named for an end does not exist here, and it ran on another.
 
     Not of a variable's value, which is read where that lives.
     """
-    if transfer.text("producer_op") in READS:
+    if transfer.blames == "producer" and transfer.producer_op in READS:
         return None
-    return _missing(transfer, transfer.producer_requested, transfer.src)
-
-
-def _missing(transfer: Transfer, name: str, ran_on: str) -> Evidence | None:
-    devices = transfer.context.devices
+    name, ran_on, devices = transfer.own("requested"), transfer.here, transfer.context.devices
     missing = bool(devices) and parse(name) is not None and name not in devices and ran_on != name
     return Evidence(missing=name, ran_on=ran_on) if missing else None
 

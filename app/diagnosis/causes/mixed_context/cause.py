@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from app.diagnosis.cause import Cause
 from app.facts.devices import in_order
+from app.facts.groups import grouped
 from app.facts.tables import Tables
 from app.fixes.code.change import Change
 from app.fixes.code.device_notation import alone, mx_context
@@ -56,10 +57,8 @@ _NOT_EVERYWHERE = "on devices with memory of their own this fails"
 
 def mixed_findings(tables: Tables) -> list[Finding]:
     """One finding a line, in the order in which they were met; what one array has mixed is one mistake."""
-    lines: dict[str | None, list[Key]] = {}
-    for key in tables.of_kind("mixed"):
-        if key.count:
-            lines.setdefault(tables.site(key.fields.get("loc")), []).append(key)
+    mixed = (key for key in tables.of_kind("mixed") if key.count)
+    lines = grouped((tables.site(key.fields.get("loc")), key) for key in mixed)
     met: dict[frozenset[str], str | None] = {}
     also: dict[str | None, list[str | None]] = {}
     for site, keys in lines.items():

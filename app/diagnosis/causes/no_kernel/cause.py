@@ -30,43 +30,22 @@ class Evidence(TransferEvidence):
 
 
 def no_kernel(transfer: Transfer) -> Evidence | None:
-    """The recorder looked the kernel up and there was none."""
-    return _looked_up(transfer, "")
-
-
-def made_without_kernel(transfer: Transfer) -> Evidence | None:
-    """The producer has no kernel for the requested device, so it ran here and its result goes back."""
-    return _looked_up(transfer, "producer_")
-
-
-def _looked_up(transfer: Transfer, role: str) -> Evidence | None:
-    kernel, source = transfer.facts.get(f"{role}no_kernel"), transfer.facts.get(f"{role}kernel_from")
-    if not kernel:
-        return None
-    return Evidence(kernel=kernel, dtype=transfer.text("dtype"), kernels_of=source or None)
+    """The recorder looked the kernel of an end up and there was none, so that it ran elsewhere."""
+    kernel, source = transfer.own_fact("no_kernel"), transfer.own_fact("kernel_from")
+    return Evidence(kernel=kernel, dtype=transfer.dtype, kernels_of=source or None) if kernel else None
 
 
 def on_host_as_asked(transfer: Transfer) -> Evidence | None:
-    """The code asks for the host for the consumer, which no GPU has a kernel of: no scope spares the copy."""
-    to_host = is_gpu(transfer.src) and is_host(transfer.dst) and transfer.requested == transfer.dst
-    if not to_host or transfer.producer_requested or reads_variable(transfer):
+    """The code asks for the host for an end that no GPU has a kernel of: no scope spares the copy."""
+    asked = is_host(transfer.here) and is_gpu(transfer.there) and transfer.own("requested") == transfer.here
+    by_consumer = transfer.blames == "consumer"
+    other = transfer.producer_requested if by_consumer else transfer.requested
+    if not asked or other or (by_consumer and reads_variable(transfer)):
         return None
-    return _as_asked(transfer, transfer.text("op"), "host_only")
-
-
-def made_on_host_as_asked(transfer: Transfer) -> Evidence | None:
-    """The same of the producer, whose result goes to a GPU."""
-    to_gpu = is_host(transfer.src) and is_gpu(transfer.dst) and transfer.producer_requested == transfer.src
-    if not to_gpu or transfer.requested:
-        return None
-    return _as_asked(transfer, transfer.text("producer_op"), "producer_host_only")
-
-
-def _as_asked(transfer: Transfer, op: str, fact: str) -> Evidence | None:
     if transfer.kind not in ("copy", "arg") or not transfer.context.places_ops:
         return None
-    kernel = transfer.facts.get(fact) or without_gpu_kernel(op)
-    return Evidence(kernel=kernel, dtype=transfer.text("dtype"), on_host_as_asked=True) if kernel else None
+    kernel = transfer.own_fact("host_only") or without_gpu_kernel(transfer.own("op"))
+    return Evidence(kernel=kernel, dtype=transfer.dtype, on_host_as_asked=True) if kernel else None
 
 
 def severity_of(transfer: Transfer, evidence: Evidence) -> str:

@@ -152,7 +152,6 @@ def _stores(source: Source) -> set[ast.Constant]:
 
 
 def _named_store(source: Source, call: ast.Call) -> ast.expr | None:
-    """What names the kvstore in a call that takes one."""
     if called(call) == "create":
         about = dotted(call.func).rpartition(".")[0].rpartition(".")[2]
         argument = call.args[0] if call.args and about in ("kv", "kvstore") else None
@@ -162,7 +161,6 @@ def _named_store(source: Source, call: ast.Call) -> ast.expr | None:
 
 
 def _default_of_option(call: ast.Call) -> ast.expr | None:
-    """The default of a command line's option for the kvstore."""
     match call:
         case ast.Call(args=[ast.Constant(value=str(option)), *_]) if called(call) == "add_argument":
             default = keyword(call, "default")

@@ -55,7 +55,7 @@ def _kept_elsewhere(transfer: Transfer) -> bool:
     if not sent_again(transfer) or runs_away_from_forward_op(transfer):
         return False  # of a gradient's, the gradient is in the wrong place, not the tensor
     # Python's data before it was made, it is a tensor since: nothing need be sent of it a second time.
-    constant = transfer.of_python_data and transfer.text("dtype") not in HANDED_OVER_ON_HOST
+    constant = transfer.of_python_data and transfer.dtype not in HANDED_OVER_ON_HOST
     return bool(transfer.producer_requested) or not is_host(transfer.src) or constant
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from app.diagnosis.cause import Cause
 from app.facts.devices import in_order
+from app.facts.groups import grouped
 from app.facts.tables import Tables
 from app.fixes.code import device_notation
 from app.fixes.code.change import Change
@@ -101,10 +102,11 @@ def drift_findings(tables: Tables) -> list[Finding]:
     keys = {key.id: key for key in tables.of_kind("drift")}
     if not keys:
         return []
-    groups: dict[_Replicas, list[Event]] = {}
-    for event in tables.events_of("drift"):
-        if event.key in keys and event.value is not None:
-            groups.setdefault(_replicas(keys[event.key]), []).append(event)
+    groups = grouped(
+        (_replicas(keys[event.key]), event)
+        for event in tables.events_of("drift")
+        if event.key in keys and event.value is not None
+    )
     found = []
     for replicas, events in groups.items():
         checks = checks_of(events, keys)

@@ -29,7 +29,6 @@ def made_together(hop: Hop) -> tuple[str, ...]:
 
 
 def _created_at(hop: Hop) -> str:
-    """The line that created the variable; '' where that is not known."""
     evidence = hop.cause.evidence
     return str(evidence.created_at or "") if isinstance(evidence, Evidence) else ""
 

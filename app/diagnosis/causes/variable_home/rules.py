@@ -52,7 +52,7 @@ def variable_read(transfer: Transfer) -> Evidence | None:
     facts = transfer.facts
     return Evidence(
         lives_on=transfer.src,
-        rows=transfer.text("producer_op") == "ResourceGather" or None,
+        rows=transfer.producer_op == "ResourceGather" or None,
         variable=facts.get("variable") or None,
         kept_by=facts.get("kept_by") or None,
         created_at=facts.get("created_at") or None,

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from app.diagnosis.cause import Cause
 from app.facts.devices import in_order
+from app.facts.groups import grouped, summed
 from app.facts.tables import Tables
 from app.facts.unseen_rows import by_xla, inside
 from app.fixes.code.device_notation import alone
@@ -43,15 +44,12 @@ CODE = "xla-opaque"
 
 def opaque_findings(tables: Tables) -> list[Finding]:
     """One finding a compiled function; a warning where device scopes inside it were not followed."""
-    functions: dict[tuple[str | None, str], list[Key]] = {}
-    for key in tables.of_kind("opaque"):
-        if key.count:
-            place = tables.site(key.fields.get("loc")), str(key.fields.get("function") or "a function")
-            functions.setdefault(place, []).append(key)
-    unseen: dict[str, int] = {}
-    for row in tables.unseen:
-        if by_xla(row):
-            unseen[inside(row)] = unseen.get(inside(row), 0) + row.count
+    functions = grouped(
+        ((tables.site(key.fields.get("loc")), str(key.fields.get("function") or "a function")), key)
+        for key in tables.of_kind("opaque")
+        if key.count
+    )
+    unseen: dict[str, int] = summed((inside(row), row.count) for row in tables.unseen if by_xla(row))
     # Functions of one name are told apart by their lines, what went unseen of them is not.
     return [
         _finding(site, name, keys, tables, unseen.pop(name, None)) for (site, name), keys in functions.items()

@@ -10,8 +10,13 @@ from app.diagnosis.cause import Run
 from app.diagnosis.causes.bounce.detection import bounces
 from app.diagnosis.causes.bounce.paths import Chain, chains
 from app.diagnosis.causes.host_sync.waits import of_syncs
-from app.diagnosis.causes.variable_home.changes import Changed, nothing_changed, with_changes
-from app.diagnosis.causes.variable_home.groups import join_alike, made_together
+from app.diagnosis.causes.variable_home.groups import (
+    Changed,
+    join_alike,
+    made_together,
+    nothing_changed,
+    with_changes,
+)
 from app.diagnosis.causes.xla_opaque.cause import Evidence as Compiled
 from app.diagnosis.detectors.consequences import consequences
 from app.diagnosis.detectors.transfer_findings import of_hops

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.registry import BY_CODE, advice, summary
@@ -17,10 +17,8 @@ from app.facts.transfers.transfer import TINY
 from app.judgments.evidence import HostReadEvidence, Moved, TransferEvidence
 from app.judgments.finding import Finding
 from app.judgments.severity import INFO, RANK, WARNING
-from app.views.naming import alone, some_of
+from app.views.naming import alone, first_of, some_of
 from probes.trace.hop import LIBRARYS_OWN
-
-_NAMES_SHOWN = 3
 
 
 def of_hops(
@@ -39,7 +37,7 @@ def of_hops(
     waits = cause.waits(part, syncs)
     evidence = cause.evidence_of(_measured(part, whole), part, waits)
     along, evidence = cause.along(evidence, consequences)
-    text = summary(cause.code, TransferWords(part, _named(map(cause.op_named, part)), evidence), evidence)
+    text = summary(cause.code, TransferWords(part, first_of(map(cause.op_named, part)), evidence), evidence)
     if further := sites_in_order({hop.blamed_site for hop in part if hop.blamed_site} - {first.blamed_site}):
         evidence = dataclasses.replace(evidence, also_at=further)
         text += f", and at {some_of(further, 'lines')}"
@@ -97,11 +95,3 @@ def _merged(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         by_name = [value for value in values if isinstance(value, Mapping)]
         merged[name] = _merged(by_name) if by_name else alone(values)
     return merged
-
-
-def _named(ops: Iterable[str]) -> str:
-    """``MatMul`` or ``MatMul, ReluGrad and 3 more``: each type once."""
-    names = list(dict.fromkeys(filter(None, ops)))
-    if len(names) <= _NAMES_SHOWN:
-        return ", ".join(names)
-    return f"{', '.join(names[:_NAMES_SHOWN])} and {len(names) - _NAMES_SHOWN} more"

@@ -41,27 +41,29 @@ def device_matrix(
 
 def _shares(collectives: Sequence[Collective]) -> dict[tuple[str, str], tuple[CollectiveShare, ...]]:
     """What collectives send beside the hops by pair, one a kind and algorithm."""
-    found: dict[tuple[str, str], dict[tuple[str, str], list[tuple[int | None, int | None, str]]]] = {}
-    for one in collectives:
-        if one.count == 0 or not wire.beside_hops(one.op, one.algorithm):
-            continue
-        for pair, part in wire.shares(one.devices, one.wire_bytes, one.algorithm).items():
-            size = None if part is None or one.count is None else part * one.count
-            kinds = found.setdefault(pair, {})
-            kinds.setdefault((wire.kind(one.op), one.algorithm), []).append((size, one.count, one.basis))
-    return {
-        pair: tuple(
+    kinds = grouped(
+        ((pair, wire.kind(one.op), one.algorithm), (part, one))
+        for one in collectives
+        if one.count != 0 and wire.beside_hops(one.op, one.algorithm)
+        for pair, part in wire.shares(one.devices, one.wire_bytes, one.algorithm).items()
+    )
+    shares = grouped(
+        (
+            pair,
             CollectiveShare(
                 name,
                 algorithm,
-                total(size for size, _, _ in parts),
-                total(count for _, count, _ in parts),
-                weakest(basis for _, _, basis in parts),
-            )
-            for (name, algorithm), parts in kinds.items()
+                total(
+                    None if None in (part, one.count) else (part or 0) * (one.count or 0)
+                    for part, one in parts
+                ),
+                total(one.count for _, one in parts),
+                weakest(one.basis for _, one in parts),
+            ),
         )
-        for pair, kinds in found.items()
-    }
+        for (pair, name, algorithm), parts in kinds.items()
+    )
+    return {pair: tuple(found) for pair, found in shares.items()}
 
 
 def _cell(

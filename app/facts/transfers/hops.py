@@ -194,38 +194,28 @@ def _taken_on_host(tables: Tables) -> dict[tuple[int, str], str]:
 
 def _hop(tables: Tables, judge: Judge, context: Context, key: Key) -> Hop:
     fields = _with_gradient(key.fields, tables)
-
-    def text(name: str) -> str:
-        return fields.get(name) or ""
-
-    loc = fields.get("loc")
+    names = "src", "dst", "tensor", "op", "producer", "producer_op", "dtype", "shape"
+    texts: dict[str, Any] = {name: fields.get(name) or "" for name in names}
     each = tables.each((key.id,), key.count)
-    basis = text("basis") or "unknown"
+    basis = fields.get("basis") or "unknown"
     if key.count is None or fields.get("bytes") is None:
         basis = "unknown"
     elif is_sampled(key, tables.totals.get(key.id)):
         basis = weakest((basis, "sampled"))
     return Hop(
-        src=text("src"),
-        dst=text("dst"),
-        src_memory=text("src_memory") or "device",
-        dst_memory=text("dst_memory") or "device",
-        tensor=text("tensor"),
-        op=text("op"),
-        producer=text("producer"),
+        **texts,
+        src_memory=fields.get("src_memory") or "device",
+        dst_memory=fields.get("dst_memory") or "device",
         consumers=tuple(fields.get("consumers") or ()),
         bytes=fields.get("bytes"),
         count=key.count,
-        site=tables.site(loc),
+        site=tables.site(fields.get("loc")),
         producer_site=tables.site(fields.get("producer_loc")),
         forward_site=tables.site(fields.get("forward_loc")),
-        via=tables.via(loc),
+        via=tables.via(fields.get("loc")),
         cause=judge(fields, context, key.count, each, key, tables),
         basis=basis,
-        kind=text("kind") or "copy",
-        producer_op=text("producer_op"),
-        dtype=text("dtype"),
-        shape=text("shape"),
+        kind=fields.get("kind") or "copy",
         keys=(key.id,),
         graphs=(fields.get("graph") or 0,),
         each=each,

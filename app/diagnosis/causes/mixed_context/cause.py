@@ -20,7 +20,7 @@ from app.judgments.evidence import FindingEvidence
 from app.judgments.finding import Finding
 from app.judgments.severity import ERROR
 from app.views import units
-from app.views.naming import some_of, told
+from app.views.naming import first_of, some_of, told
 from probes.trace.hop import HANDED_TO_OPERATOR
 from probes.trace.rows import Key
 
@@ -50,7 +50,6 @@ class Evidence(FindingEvidence):
 
 CODE = "mixed-context"
 _RAISED = "raised"
-_NAMES_SHOWN = 3
 _NOT_MAKERS = (None, "?", HANDED_TO_OPERATOR)
 _NOT_EVERYWHERE = "on devices with memory of their own this fails"
 
@@ -87,16 +86,18 @@ def _finding(
     evidence = dataclasses.replace(
         _makers(keys, tables),
         ops=_ops(keys),
-        ran_on=_devices(key.fields.get("device") for key in read),
-        inputs_also_on=_devices(device for key in keys for device in key.fields.get("reads") or ()),
+        ran_on=_ran_on(read),
+        inputs_also_on=_reads(keys),
         read_in_place=_times(read),
         raised=_times(raised),
         bytes=sum((key.fields.get("bytes") or 0) * (key.count or 0) for key in read),
         also_at=[line for line in also if line] if also else None,
     )
-    said = " ".join(part for part in (_read(site, read), _refused(site, raised), _also(evidence)) if part)
+    said = list(_said(site, read, raised))
+    if lines := some_of(evidence.also_at or (), "lines"):
+        said.append(f"So do ops at {lines}, with arrays that come from the same line.")
     often = tables.rounds > 1 and _times(read) >= tables.rounds
-    return Finding(CODE, ERROR, site, said, evidence, None, (), often)
+    return Finding(CODE, ERROR, site, " ".join(said), evidence, None, (), often)
 
 
 def _makers(keys: Sequence[Key], tables: Tables) -> Evidence:
@@ -116,38 +117,34 @@ def _makers(keys: Sequence[Key], tables: Tables) -> Evidence:
     )
 
 
-def _also(evidence: Evidence) -> str:
-    lines = some_of(evidence.also_at or (), "lines")
-    return f"So do ops at {lines}, with arrays that come from the same line." if lines else ""
-
-
-def _read(site: str | None, keys: Sequence[Key]) -> str:
-    if not keys:
-        return ""
-    ran_on, reads = _where(keys)
-    elsewhere = next(
-        (key.fields["elsewhere"] for key in keys if key.fields.get("elsewhere")), _NOT_EVERYWHERE
-    )
-    return (
-        f"{_named(keys)} at {site or 'an unknown line'} ran on {ran_on} and read inputs in place that lie on"
-        f" {reads}, {units.times(_times(keys))}: {elsewhere}."
-    )
-
-
-def _refused(site: str | None, keys: Sequence[Key]) -> str:
-    if not keys:
-        return ""
-    first, reads = _where(keys)
-    return (
-        f"{_named(keys)} at {site or 'an unknown line'} took inputs on {first} together with inputs on"
-        f" {reads}, and raised, {units.times(_times(keys))}."
-    )
+def _said(site: str | None, read: Sequence[Key], raised: Sequence[Key]) -> Iterator[str]:
+    at = site or "an unknown line"
+    if read:
+        ran_on, reads = _where(read)
+        known = (key.fields["elsewhere"] for key in read if key.fields.get("elsewhere"))
+        yield (
+            f"{first_of(_ops(read))} at {at} ran on {ran_on} and read inputs in place that lie on {reads},"
+            f" {units.times(_times(read))}: {next(known, _NOT_EVERYWHERE)}."
+        )
+    if raised:
+        first, reads = _where(raised)
+        yield (
+            f"{first_of(_ops(raised))} at {at} took inputs on {first} together with inputs on {reads}, and"
+            f" raised, {units.times(_times(raised))}."
+        )
 
 
 def _where(keys: Sequence[Key]) -> tuple[str, str]:
-    ran_on = _devices(key.fields.get("device") for key in keys)
-    reads = _devices(device for key in keys for device in key.fields.get("reads") or ())
-    return (some_of(ran_on, "devices") or "an unknown device", some_of(reads, "devices") or "another device")
+    found = some_of(_ran_on(keys), "devices"), some_of(_reads(keys), "devices")
+    return found[0] or "an unknown device", found[1] or "another device"
+
+
+def _ran_on(keys: Iterable[Key]) -> list[str]:
+    return _devices(key.fields.get("device") for key in keys)
+
+
+def _reads(keys: Iterable[Key]) -> list[str]:
+    return _devices(device for key in keys for device in key.fields.get("reads") or ())
 
 
 def _devices(names: Iterable[str | None]) -> list[str]:
@@ -160,12 +157,6 @@ def _times(keys: Iterable[Key]) -> int:
 
 def _ops(keys: Iterable[Key]) -> list[str]:
     return list(dict.fromkeys(key.fields.get("op") or "an op" for key in keys))
-
-
-def _named(keys: Iterable[Key]) -> str:
-    names = _ops(keys)
-    left_out = len(names) - _NAMES_SHOWN
-    return ", ".join(names[:_NAMES_SHOWN]) + (f" and {left_out} more" if left_out > 0 else "")
 
 
 def because(evidence: Evidence) -> str:

@@ -69,7 +69,7 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
     ("default-device", "producer", default_device.default_producer),
     ("explicit", "consumer", explicit.explicit),
     ("explicit", "consumer", explicit.called_elsewhere),
-    ("default-device", "producer", default_device.result_handed_on),
+    ("default-device", "producer", default_device.result_by_default),
     ("colocation", "consumer", colocation.works_away_from_default),
     ("colocation", "producer", colocation.made_at_home),
     ("host-memory", "consumer", host_memory.taken_on_host_by_gpus),

@@ -233,7 +233,6 @@ def _leg(part: Sequence[Hop]) -> str:
 
 
 def _moved(part: Sequence[Hop]) -> str:
-    """Bytes and times; of several tensors how much they are in all."""
     count = total(hop.count for hop in part)
     if len(part) == 1:
         return f"{units.size(part[0].bytes)} {units.TIMES} {units.count(count)}"

@@ -18,12 +18,11 @@ from app.facts.device_map import device_map
 from app.facts.lines import Line, SourceFile, source_files, split_site
 from app.facts.memory import Memory, memory_table
 from app.facts.placement import Op, op_table, placement
-from app.facts.syncs import Sync, sync_table
+from app.facts.syncs import Sync, sync_table, with_stalls
 from app.facts.tables import Tables
 from app.facts.transfers.copy_times import cards_in, with_times
 from app.facts.transfers.device_matrix import device_matrix
 from app.facts.transfers.hops import Hop
-from app.facts.wait_costs import with_stalls
 from app.judgments.finding import Finding
 from app.views.matrix_data import Matrix
 from runners.machine.copy_costs import Costs

@@ -79,12 +79,12 @@ class Telling:
         shares = [self.times_a_step(hop) % 1 for hop in hops]
         for act, share in zip(acts, shares, strict=True):
             parts[act] = parts.get(act, 0.0) + share
-        odd = [
-            bool(share) and _PART < parts[act] % 1 < 1 - _PART
-            for act, share in zip(acts, shares, strict=True)
-        ]
-        regular = [hop for hop, irregular in zip(hops, odd, strict=True) if not irregular]
-        return regular, [hop for hop, irregular in zip(hops, odd, strict=True) if irregular]
+        regular: list[Hop] = []
+        odd: list[Hop] = []
+        for hop, act, share in zip(hops, acts, shares, strict=True):
+            irregular = share and _PART < parts[act] % 1 < 1 - _PART
+            (odd if irregular else regular).append(hop)
+        return regular, odd
 
     def _besides(self, hops: Sequence[Hop]) -> float:
         """Bytes of transfers that are not of every step.

@@ -201,9 +201,10 @@ _NEARLY_ALL = 0.9
 class Turns:
     """The turns of one process's threads: a loop that hands work to a pool, waits for all of it, and goes on.
 
-    Each thread by itself then tells too little: the loop's own line may be the only one in its thread, and what
-    the pool does is done as often as it has tasks, not as often as the program goes round. What tells the
-    rounds is that they are alike: between any two turns of the thread that came first the others do the same.
+    Each thread by itself then tells too little: the loop's own line may be the only one in its thread, and
+    what the pool does is done as often as it has tasks, not as often as the program goes round. What tells
+    the rounds is that they are alike: between any two turns of the thread that came first the others do the
+    same work.
     """
 
     def __init__(

@@ -149,7 +149,6 @@ def _applied(
 
 
 def _gathered(tables: Tables, arrived: Iterable[Key]) -> list[list[Key]]:
-    """Gradients of several devices that are put together on the host."""
     keys = list(arrived)
     by_place = grouped((_place(key), key) for key in keys)
     put = [key.fields for key in tables.of_kind("together")]

@@ -41,17 +41,11 @@ def advice(evidence: Evidence) -> str:
     if "Python" in evidence.by:
         at = f", at {evidence.tensor_again_at}" if evidence.tensor_again_at else ""
         said += f" Python need not read it: pass the tensor itself on{at}."
-    if _at_one_statement(evidence):
+    if evidence.at_one_line and {*evidence.by} <= _COPIES:
         said += (
             " One line takes every step of the way: leave the stop between out of what it is told to go by."
         )
     return said
-
-
-def _at_one_statement(evidence: Evidence) -> bool:
-    """Whether a statement that runs once for each stop moves a tensor there and on, without Python."""
-    lines = list(filter(None, evidence.lines))
-    return len(lines) > 1 and len(set(lines)) == 1 and {*evidence.by} <= _COPIES
 
 
 def fix(situation: Situation) -> Draft | None:
@@ -66,7 +60,9 @@ def direct_path(situation: Situation) -> Draft | None:
         return _without_numpy(situation)
     if _hands_back(situation):
         return _called_in_scope(situation)
-    return None if _arrives_too(situation) else _without_stop(situation)
+    # Run for each stop of a path, the one statement that makes both moves is the last one too.
+    arrives_too = situation.evidence(Evidence).at_one_line and not situation.reads
+    return None if arrives_too else _without_stop(situation)
 
 
 def _without_numpy(situation: Situation) -> Draft | None:
@@ -128,12 +124,6 @@ def _with_its_scopes(source: Source, stmt: ast.stmt) -> ast.stmt:
             break  # what else a block opens may do something by itself
         stmt = around
     return stmt
-
-
-def _arrives_too(situation: Situation) -> bool:
-    """Whether one statement makes both moves: run for each stop of a path, it is the last one too."""
-    lines = list(filter(None, situation.evidence(Evidence).lines))
-    return len(lines) > 1 and len(set(lines)) == 1 and not situation.reads
 
 
 def _hands_back(situation: Situation) -> bool:

@@ -45,6 +45,12 @@ class Evidence(TransferEvidence):
     """Line that makes a tensor of what Python read."""
     scopes: list[str] | None = None
 
+    @property
+    def at_one_line(self) -> bool:
+        """Whether one line, run for each stop, moves a tensor there and on."""
+        lines = list(filter(None, self.lines))
+        return len(lines) > 1 and len(set(lines)) == 1
+
 
 MOVERS = frozenset(
     {

@@ -91,7 +91,6 @@ def _moves_in(stmt: ast.stmt) -> list[ast.Call]:
 
 
 def _drawn(created: Iterable[ast.Call]) -> str:
-    """What is to be said of random numbers among what is created on another device."""
     draws = any(called(call).removeprefix("random_") in _DRAWS for call in created)
     return "; a device draws other numbers than the host" if draws else ""
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from app.diagnosis.rules.placements import made_by_code, reads_variable
-from app.diagnosis.rules.repeated_copies import sent_again
+from app.diagnosis.rules.placements import made_by_code, reads_variable, sent_again
 from app.facts.devices import is_gpu, is_host
 from app.facts.tables import Tables
 from app.facts.transfers.transfer import MadeOnHost, Transfer
@@ -60,27 +59,24 @@ def default_placed(transfer: Transfer) -> Evidence | None:
 
 
 def result_by_default(transfer: Transfer) -> Evidence | None:
-    """What a function returns passes the default device: by an Identity of TensorFlow's own, nobody's op."""
-    result, default = transfer.facts.get("result"), transfer.default
-    if not result or transfer.requested or transfer.src == transfer.dst:
+    """What a function returns passes the default device: by an Identity of TensorFlow's own, nobody's op.
+
+    And goes on from there, to the op that takes it or to be returned in its turn. It may be the result of a
+    function that the code calls, or of a branch or loop, which is none to the code.
+    """
+    result, by_producer = transfer.own_fact("result"), transfer.blames == "producer"
+    default = transfer.producer_default if by_producer else transfer.default
+    if not result or transfer.own("requested") or transfer.src == transfer.dst or transfer.here != default:
         return None
-    known = Evidence(default_device=default, called_on=transfer.called_on or None)
-    return _of_call(known, result) if transfer.dst == default == transfer.text("assigned") else None
-
-
-def result_handed_on(transfer: Transfer) -> Evidence | None:
-    """And goes on from there, to the op that takes it or to be returned in its turn."""
-    result, default = transfer.facts.get("producer_result"), transfer.producer_default
-    if not result or transfer.producer_requested or not transfer.src == default != transfer.dst:
+    if not by_producer and transfer.text("assigned") != default:
         return None
-    known = Evidence(producer_default_device=default, called_on=transfer.producer_called_on or None)
-    return _of_call(known, result)
-
-
-def _of_call(evidence: Evidence, of: object) -> Evidence:
-    """The result of a function that the code calls, or of a branch or loop, which is none to the code."""
-    result_of = of if isinstance(of, str) else None
-    return dataclasses.replace(evidence, result_of_a_call=True, result_of=result_of)
+    return Evidence(
+        default_device=None if by_producer else default,
+        producer_default_device=default if by_producer else None,
+        called_on=(transfer.producer_called_on if by_producer else transfer.called_on) or None,
+        result_of_a_call=True,
+        result_of=result if isinstance(result, str) else None,
+    )
 
 
 def default_producer(transfer: Transfer) -> Evidence | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from app.diagnosis.cause import Cause
-from app.diagnosis.rules.placements import both_named, made_by_code
-from app.diagnosis.rules.repeated_copies import call_of
+from app.diagnosis.rules.placements import both_named, call_of, made_by_code
 from app.diagnosis.wording.scope_openers import consumer_scope, library, producer_scope
 from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.devices import is_host

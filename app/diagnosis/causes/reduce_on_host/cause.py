@@ -189,7 +189,6 @@ def _sum_on_device(situation: Situation) -> Draft | None:
 
 
 def _cross_device_ops(situation: Situation) -> Draft | None:
-    """A reduction to the host that the code names, in place of one between the devices."""
     calls = situation.source.every(ast.Call)
     call = alone([one for one in calls if called(one) == "ReductionToOneDevice"])
     prefix = dotted(call.func).rpartition(".")[0] if call is not None else ""

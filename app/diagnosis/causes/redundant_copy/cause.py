@@ -7,8 +7,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from app.diagnosis.cause import Cause
-from app.diagnosis.rules.placements import runs_away_from_forward_op
-from app.diagnosis.rules.repeated_copies import call_of, copied_again, sent_again
+from app.diagnosis.rules.placements import call_of, copied_again, runs_away_from_forward_op, sent_again
 from app.diagnosis.wording.scope_openers import consumer_scope, producer_scope
 from app.diagnosis.wording.transfer_words import TransferWords, destination
 from app.facts.devices import is_host

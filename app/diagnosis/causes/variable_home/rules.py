@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 
-from app.diagnosis.rules.placements import reads_variable
-from app.diagnosis.rules.repeated_copies import call_of, copied_again
+from app.diagnosis.rules.placements import call_of, copied_again, reads_variable
 from app.facts.devices import is_host
 from app.facts.tables import Tables
 from app.facts.transfers.transfer import Transfer

@@ -28,13 +28,9 @@ def device_map(spec: Mapping[str, Any], tables: Tables) -> dict[str, dict[str, A
     for process in tables.processes:
         for device, facts in process.device_map.items():
             first = told.setdefault(device, dict(facts))
-            if (
-                card_key(first, machine) != card_key(facts, machine)
-                and card_key(first, machine)
-                and card_key(facts, machine)
-            ):
-                others = first.setdefault("also", [])
-                others += [key for key in [card_key(facts, machine)] if key not in others]
+            known, key = card_key(first, machine), card_key(facts, machine)
+            if known and key and known != key and key not in first.setdefault("also", []):
+                first["also"].append(key)
     for device, facts in told.items():
         launched = result.get(device, {})
         if card_key(facts, machine) and card_key(launched, machine) != card_key(facts, machine):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from app.facts.basis import total
@@ -286,7 +287,7 @@ def _idle(tables: Tables) -> dict[tuple[str, str, str | None], tuple[Idle, ...]]
     A device that the program gives nothing at all misses nothing.
     """
     keys = {key.id: key for key in tables.keys if key.kind in KINDS}
-    placed: dict[int, frozenset[str]] = {}
+    placed = functools.cache(lambda graph: frozenset(node.assigned for node in tables.nodes_of(graph)))
     devices = [device for device in tables.devices if not is_host(device)]
     busy: set[str] = set()
     used: set[str] = set()
@@ -314,14 +315,12 @@ def _idle(tables: Tables) -> dict[tuple[str, str, str | None], tuple[Idle, ...]]
     }
 
 
-def _given(key: Key, tables: Tables, placed: dict[int, frozenset[str]]) -> Iterable[str]:
+def _given(key: Key, tables: Tables, placed: Callable[[int], frozenset[str]]) -> Iterable[str]:
     fields = key.fields
     if key.kind == "op":
         return (str(fields.get("device") or ""),)
     if key.kind == "hop":
         # What Python took it has waited for.
         return () if fields.get("kind") == "pull" else (str(fields.get("src")), str(fields.get("dst")))
-    graph = fields.get("graph") or 0
-    if graph not in placed:
-        placed[graph] = frozenset(node.assigned for node in tables.nodes_of(graph)) if graph else frozenset()
-    return placed[graph] or tables.devices
+    graph = fields.get("graph")
+    return (placed(graph) if graph else ()) or tables.devices

@@ -65,11 +65,6 @@ def with_thread(evidence: Evidence, judgment: Judgment, key: Key, tables: Tables
     return dataclasses.replace(judgment, evidence=dataclasses.replace(evidence, by_another_thread=True))
 
 
-def by_another_thread(evidence: Evidence) -> bool:
-    """Whether all of it is sent so."""
-    return evidence.by_another_thread is True
-
-
 def because(evidence: Evidence) -> str:
     """Who takes what Python sends."""
     runs = f"{told(evidence.dst, 'devices')}{consumer_scope(evidence)}"
@@ -81,7 +76,7 @@ def because(evidence: Evidence) -> str:
 
 def advice(evidence: Evidence) -> str | None:
     """To send it ahead; None for what is sent ahead already, by another thread."""
-    if by_another_thread(evidence):
+    if evidence.by_another_thread is True:
         return None
     return (
         "What is known ahead of its step, send ahead (a prefetching input pipeline); make what stays the same"
@@ -110,14 +105,14 @@ def evidence_of(evidence: Evidence, part: Sequence[Hop], waits: Sequence[Sync]) 
     """With the waits, and that another thread sends it only if that sends all of it."""
     return dataclasses.replace(
         evidence,
-        by_another_thread=by_another_thread(evidence) or None,
+        by_another_thread=evidence.by_another_thread is True or None,
         waited=waited(waits) if waits else None,
     )
 
 
 def share(part: Sequence[Hop], waits: Sequence[Sync], evidence: Evidence, telling: Telling) -> str:
     """The part of the run that it holds up; '' for another thread's, which the steps need not wait for."""
-    return "" if by_another_thread(evidence) else telling.costly(waits) or telling.stalling(part)
+    return "" if evidence.by_another_thread is True else telling.costly(waits) or telling.stalling(part)
 
 
 _BACK = (Role.GOES_BACK, Role.COMES_BACK)

@@ -130,7 +130,7 @@ def _with_scopes(judgment: Judgment, key: Key, tables: Tables) -> Judgment:
         scopes[f"{role}scope"] = tables.site(
             fields.get(f"{role}scope_loc") or (op[-1] and tables.scopes.get(op))
         )
-    return dataclasses.replace(judgment, evidence=dataclasses.replace(judgment.evidence, **scopes))
+    return judgment.knowing(**scopes)
 
 
 def _placed(evidence: TransferEvidence, transfer: Transfer) -> TransferEvidence:

@@ -62,12 +62,8 @@ def made_beside_iterator(transfer: Transfer) -> TransferEvidence | None:
 
 def made_beside(transfer: Transfer) -> TransferEvidence | None:
     """The producer asked for no device and was put beside an op that did."""
-    beside = transfer.facts.get("producer_colocated_with")
-    return (
-        TransferEvidence(producer_placed_beside=beside)
-        if beside and not transfer.producer_requested
-        else None
-    )
+    beside = not transfer.producer_requested and transfer.facts.get("producer_colocated_with")
+    return TransferEvidence(producer_placed_beside=beside) if beside else None
 
 
 def _beside(evidence: TransferEvidence) -> str:

@@ -123,13 +123,16 @@ def with_origin(evidence: Evidence, judgment: Judgment, key: Key, tables: Tables
     custom = key.fields.get(f"{role}op") in _HANDS_ON and (
         (tables.via(key.fields.get(f"{role}loc")) or "").startswith(_CUSTOM_GRADIENTS)
     )
-    evidence = dataclasses.replace(
-        evidence,
+    judgment = judgment.knowing(
         scope_apart=tables.site(key.fields.get(f"{role}scope_apart_loc")),
         own_op="a function of custom gradients" if custom else None,
     )
-    judgment = dataclasses.replace(judgment, evidence=evidence)
-    return with_makers(evidence, judgment, key, tables) if evidence.made_without_context else judgment
+    if not evidence.made_without_context:
+        return judgment
+    # Such an array's copy is told at the line that makes it, or the first of what it is made of.
+    sites = [site for loc in key.fields.get("from_nothing_locs") or () if (site := tables.site(loc))]
+    judgment = dataclasses.replace(judgment, at=sites[0] if sites else None)
+    return judgment.knowing(made_at=list(dict.fromkeys(sites)), copied_at=tables.site(key.fields.get("loc")))
 
 
 _COPIED_BY = frozenset({"as_in_context", "as_in_ctx", "copyto", "slice assignment"})
@@ -162,13 +165,3 @@ def made_without_context(transfer: Transfer) -> Evidence | None:
     if min(one.times for one in made) < max(ran.times, transfer.count or 0):
         return None
     return Evidence(from_nothing=why, made_without_context=list(dict.fromkeys(ops)), call=str(call))
-
-
-def with_makers(evidence: Evidence, judgment: Judgment, key: Key, tables: Tables) -> Judgment:
-    """The judgment of such an array's copy, at the line that makes it, or the first of what it is made of."""
-    fields = key.fields
-    sites = [site for loc in fields.get("from_nothing_locs") or () if (site := tables.site(loc))]
-    known = dataclasses.replace(
-        evidence, made_at=list(dict.fromkeys(sites)), copied_at=tables.site(fields.get("loc"))
-    )
-    return dataclasses.replace(judgment, evidence=known, at=sites[0] if sites else None)

@@ -101,10 +101,7 @@ def because(evidence: Evidence) -> str:
         )
     if not all(asked):
         return ""
-    scopes = (
-        producer_scope(evidence),
-        consumer_scope(evidence),
-    )
+    scopes = producer_scope(evidence), consumer_scope(evidence)
     return f"Requested: {asked[0]}{scopes[0]} for the producer, {asked[1]}{scopes[1]} for the consumer."
 
 

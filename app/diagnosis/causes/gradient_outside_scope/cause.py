@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.rules.placements import reads_variable, runs_away_from_forward_op
@@ -49,9 +50,7 @@ def made_for_gradient(transfer: Transfer) -> Evidence | None:
     if not runs_away_from_forward_op(transfer):
         return None
     wanted, called_on = str(transfer.facts["forward_requested"]), transfer.called_on or None
-    return dataclasses.replace(
-        _of_line(transfer), forward_requested=wanted, default_device=transfer.default, called_on=called_on
-    )
+    return _of_line(transfer, forward_requested=wanted, default_device=transfer.default, called_on=called_on)
 
 
 def asked_elsewhere(transfer: Transfer) -> Evidence | None:
@@ -64,9 +63,7 @@ def asked_elsewhere(transfer: Transfer) -> Evidence | None:
         return None
     if transfer.requested != transfer.dst or wanted != transfer.src or not parse(wanted):
         return None
-    return dataclasses.replace(
-        _of_line(transfer), forward_requested=wanted, default_device=transfer.requested
-    )
+    return _of_line(transfer, forward_requested=wanted, default_device=transfer.requested)
 
 
 def made_by_gradient(transfer: Transfer) -> Evidence | None:
@@ -77,19 +74,14 @@ def made_by_gradient(transfer: Transfer) -> Evidence | None:
     default, called_on = transfer.producer_default, transfer.producer_called_on or None
     if transfer.src != default or transfer.src == wanted:
         return None
-    known = _of_line(transfer, "producer_")
-    return dataclasses.replace(
-        known, producer_forward_requested=wanted, default_device=default, called_on=called_on
-    )
+    return _of_line(transfer, producer_forward_requested=wanted, default_device=default, called_on=called_on)
 
 
-def _of_line(transfer: Transfer, role: str = "") -> Evidence:
+def _of_line(transfer: Transfer, **known: Any) -> Evidence:
     """The forward op, and the devices that all gradients of the line belong to."""
-    op, devices = transfer.facts.get(f"{role}forward_op"), transfer.facts.get("gradients_of")
-    return Evidence(
-        forward_op=str(op) if op else None,
-        gradients_of=list(map(str, devices)) if isinstance(devices, list) else None,
-    )
+    op, devices = transfer.own_fact("forward_op"), transfer.facts.get("gradients_of")
+    gradients_of = list(map(str, devices)) if isinstance(devices, list) else None
+    return Evidence(forward_op=str(op) if op else None, gradients_of=gradients_of, **known)
 
 
 def because(evidence: Evidence) -> str:

@@ -62,7 +62,7 @@ def with_thread(evidence: Evidence, judgment: Judgment, key: Key, tables: Tables
     # Of what was seen after all steps that are looked at nobody knows whose counts were added up.
     if pace is None or not pace.elsewhere or not (pace.early or pace.within):
         return judgment
-    return dataclasses.replace(judgment, evidence=dataclasses.replace(evidence, by_another_thread=True))
+    return judgment.knowing(by_another_thread=True)
 
 
 def because(evidence: Evidence) -> str:

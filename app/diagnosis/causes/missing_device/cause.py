@@ -132,7 +132,7 @@ def missing_device(transfer: Transfer) -> Evidence | None:
 def with_scope(evidence: Evidence, judgment: Judgment, key: Key, tables: Tables) -> Judgment:
     """The judgment with the line of the scope that asked for it."""
     scope = evidence.producer_scope if judgment.blames == "producer" else evidence.scope
-    return dataclasses.replace(judgment, evidence=dataclasses.replace(evidence, asked_in=scope))
+    return judgment.knowing(asked_in=scope)
 
 
 def because(evidence: Evidence) -> str:

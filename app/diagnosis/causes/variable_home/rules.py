@@ -83,14 +83,12 @@ def with_creation(evidence: Evidence, judgment: Judgment, key: Key, tables: Tabl
     unnamed = _UNNAMED.fullmatch(str(evidence.variable))
     # Of a line in a comprehension the recorder told the call of the function around.
     sets_up = made.function == _SETS_UP or made.function in COMPREHENSIONS
-    known = dataclasses.replace(
-        evidence,
+    return judgment.knowing(
         created_at=made.site,
         created_alone=bool(fields.get("variable_alone")) or None,
         object_made_at=call if sets_up else None,
         variable=f"{evidence.variable} of {made.site}" if unnamed else evidence.variable,
     )
-    return dataclasses.replace(judgment, evidence=known)
 
 
 def severity_of(transfer: Transfer, evidence: Evidence) -> str:

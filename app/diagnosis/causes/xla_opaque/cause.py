@@ -86,17 +86,9 @@ def _finding(
     )
     if ignored:
         summary += f"; the code inside asks for {some_of(ignored, 'devices')}, which was not followed"
-    rounds = tables.rounds
-    return Finding(
-        CODE,
-        WARNING if ignored else "info",
-        site,
-        f"{summary}.",
-        evidence,
-        None,
-        (),
-        rounds > 1 and count >= rounds,
-    )
+    recurs = 1 < tables.rounds <= count
+    severity = WARNING if ignored else "info"
+    return Finding(CODE, severity, site, f"{summary}.", evidence, None, (), recurs)
 
 
 def because(evidence: Evidence) -> str:

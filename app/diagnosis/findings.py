@@ -9,7 +9,7 @@ from typing import Any
 from app.diagnosis.cause import Run
 from app.diagnosis.causes.bounce.detection import bounces
 from app.diagnosis.causes.bounce.paths import Chain, chains
-from app.diagnosis.causes.host_sync.waits import of_syncs
+from app.diagnosis.causes.host_sync.cause import of_syncs
 from app.diagnosis.causes.variable_home.groups import (
     Changed,
     join_alike,

@@ -21,7 +21,7 @@ from typing import TypeVar
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.judge import hop_table
 from app.diagram.grouping import placement_diagram
 from app.facts.tables import tables_of
 from app.facts.transfers.device_matrix import device_matrix

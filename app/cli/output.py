@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from app.facts.run_devices import recorded_devices
+from app.facts.device_map import recorded_devices
 from runners.errors import HopscopeError
 from runners.printable import printable_lines
 from runners.runs.purpose import is_preflight, tried

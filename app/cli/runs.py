@@ -6,7 +6,7 @@ import time
 
 from app.cli.output import clock, describe_run, duration, print_json, say, table
 from app.cli.parser import Parser, add_json
-from app.facts.run_devices import recorded_devices
+from app.facts.device_map import recorded_devices
 from runners.plan.plan import TRACE_VARIABLE
 from runners.runs import registry
 from runners.runs.purpose import is_preflight, purpose, tried

@@ -9,10 +9,15 @@ from typing import Any
 from app.diagnosis.cause import Run
 from app.diagnosis.causes.bounce.detection import bounces
 from app.diagnosis.causes.bounce.paths import Chain, chains
-from app.diagnosis.causes.host_sync.waits import of_syncs
-from app.diagnosis.causes.variable_home.changes import Changed, nothing_changed, with_changes
-from app.diagnosis.causes.variable_home.groups import join_alike, made_together
-from app.diagnosis.causes.xla_opaque.evidence import Evidence as Compiled
+from app.diagnosis.causes.host_sync.cause import of_syncs
+from app.diagnosis.causes.variable_home.groups import (
+    Changed,
+    join_alike,
+    made_together,
+    nothing_changed,
+    with_changes,
+)
+from app.diagnosis.causes.xla_opaque.cause import Evidence as Compiled
 from app.diagnosis.detectors.consequences import consequences
 from app.diagnosis.detectors.transfer_findings import of_hops
 from app.diagnosis.detectors.unseen_work import of_runtime, of_unseen
@@ -20,6 +25,7 @@ from app.diagnosis.registry import BY_CODE, detected
 from app.diagnosis.row_shares import untold
 from app.diagnosis.wording.transfer_costs import Telling, told_at
 from app.facts.devices import is_host
+from app.facts.groups import grouped
 from app.facts.lines import split_site
 from app.facts.placement import changing, op_table
 from app.facts.syncs import Sync
@@ -90,10 +96,11 @@ def findings(
         if hop.count != 0 and (hop.kind == "pull" or hop.cause.code == "host-sync")
     }
     told_of |= {(hop.dst, hop.site, True) for hop in hops if hop.kind == "upload" and hop.count != 0}
-    waits: dict[tuple[Any, ...], list[Sync]] = {}
-    for sync in syncs:
-        if not is_host(sync.waited_for) and sync.count and told_at(sync) not in told_of:
-            waits.setdefault((sync.site, sync.kind, sync.takes), []).append(sync)
+    waits = grouped(
+        ((sync.site, sync.kind, sync.takes), sync)
+        for sync in syncs
+        if not is_host(sync.waited_for) and sync.count and told_at(sync) not in told_of
+    )
     found += [of_syncs(alike, telling) for alike in waits.values()]
     found += more
     found.sort(key=_order)

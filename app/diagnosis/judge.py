@@ -7,7 +7,7 @@ decide. The first rule that decides wins, so what is more particular stands firs
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.causes.collective import cause as collective
@@ -26,8 +26,11 @@ from app.diagnosis.causes.unknown import cause as unknown
 from app.diagnosis.causes.variable_home import rules as variable_home
 from app.diagnosis.registry import BY_CODE
 from app.facts.tables import Tables
+from app.facts.transfers import hops as transfers
+from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import Context, Transfer
 from app.judgments.evidence import TransferEvidence
+from app.judgments.finding import Finding
 from app.judgments.judgment import Judgment
 from probes.trace.rows import Key
 
@@ -43,13 +46,13 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
     ("explicit", "consumer", explicit.called_copy),
     ("host-upload", "consumer", host_upload.host_upload),
     ("no-kernel", "consumer", no_kernel.no_kernel),
-    ("no-kernel", "producer", no_kernel.made_without_kernel),
+    ("no-kernel", "producer", no_kernel.no_kernel),
     ("missing-device", "consumer", missing_device.missing_device),
-    ("missing-device", "producer", missing_device.made_on_missing_device),
+    ("missing-device", "producer", missing_device.missing_device),
     ("host-memory", "consumer", host_memory.host_memory),
     ("host-memory", "consumer", host_memory.handed_over_on_host),
     ("host-memory", "consumer", host_memory.preferred_on_host),
-    ("host-memory", "producer", host_memory.made_rather_on_host),
+    ("host-memory", "producer", host_memory.preferred_on_host),
     ("gradient-outside-scope", "consumer", gradient_outside_scope.made_for_gradient),
     ("gradient-outside-scope", "producer", gradient_outside_scope.made_by_gradient),
     ("gradient-outside-scope", "consumer", gradient_outside_scope.asked_elsewhere),
@@ -58,7 +61,7 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
     ("colocation", "producer", colocation.made_beside_iterator),
     ("colocation", "producer", colocation.made_beside),
     ("no-kernel", "consumer", no_kernel.on_host_as_asked),
-    ("no-kernel", "producer", no_kernel.made_on_host_as_asked),
+    ("no-kernel", "producer", no_kernel.on_host_as_asked),
     ("default-device", "consumer", default_device.default_placed),
     ("variable-home", "consumer", variable_home.variable_read),
     ("default-device", "consumer", default_device.result_by_default),
@@ -66,12 +69,26 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
     ("default-device", "producer", default_device.default_producer),
     ("explicit", "consumer", explicit.explicit),
     ("explicit", "consumer", explicit.called_elsewhere),
-    ("default-device", "producer", default_device.result_handed_on),
+    ("default-device", "producer", default_device.result_by_default),
     ("colocation", "consumer", colocation.works_away_from_default),
     ("colocation", "producer", colocation.made_at_home),
     ("host-memory", "consumer", host_memory.taken_on_host_by_gpus),
 )
 """(code, whose line is to be changed, rule), the particular before the general."""
+
+
+def hop_table(tables: Tables) -> list[Hop]:
+    """The rows as `app.facts.transfers.hops.hop_table` makes them, judged by the rules."""
+    return transfers.hop_table(tables, judged)
+
+
+def told_hops(hops: Sequence[Hop], findings: Iterable[Finding]) -> list[Hop]:
+    """The hop table, each row with the finding that has it; of several the one that stands first."""
+    told: dict[int, tuple[str, str]] = {}
+    for finding in findings:
+        for row in finding.rows:
+            told.setdefault(row, (finding.code, finding.severity))
+    return [dataclasses.replace(hop, told=told[row]) if row in told else hop for row, hop in enumerate(hops)]
 
 
 def judged(
@@ -95,8 +112,9 @@ def judge(
     that it comes many times at once, again and again between steps.
     """
     transfer = Transfer(fields, context, count, each, again)
+    ends = {"consumer": transfer, "producer": dataclasses.replace(transfer, blames="producer")}
     for code, blames, rule in RULES:
-        evidence = rule(transfer)
+        evidence = rule(ends[blames])
         if evidence is not None:
             severity = BY_CODE[code].severity_of(transfer, evidence) or BY_CODE[code].severity
             return Judgment(code, severity, _placed(evidence, transfer), blames)
@@ -106,27 +124,16 @@ def judge(
 
 def _with_scopes(judgment: Judgment, key: Key, tables: Tables) -> Judgment:
     """The judgment with the lines that opened the device scopes of both ends, where they are known."""
-    fields = key.fields
-    consumer = tuple(fields.get(name) for name in ("op", "loc", "dst", "requested"))
-    ends = ("producer_op", "producer_loc", "src", "producer_requested")
-    producer = tuple(fields.get(name) for name in ends)
-    return dataclasses.replace(
-        judgment,
-        evidence=dataclasses.replace(
-            judgment.evidence,
-            scope=tables.site(
-                fields.get("scope_loc") or (fields.get("requested") and tables.scopes.get(consumer))
-            ),
-            producer_scope=tables.site(
-                fields.get("producer_scope_loc")
-                or (fields.get("producer_requested") and tables.scopes.get(producer))
-            ),
-        ),
-    )
+    fields, scopes = key.fields, dict[str, Any]()
+    for role, device in (("", "dst"), ("producer_", "src")):
+        op = tuple(fields.get(name) for name in (f"{role}op", f"{role}loc", device, f"{role}requested"))
+        scopes[f"{role}scope"] = tables.site(
+            fields.get(f"{role}scope_loc") or (op[-1] and tables.scopes.get(op))
+        )
+    return judgment.knowing(**scopes)
 
 
 def _placed(evidence: TransferEvidence, transfer: Transfer) -> TransferEvidence:
-    """The evidence with the devices of both ends, and who asked for them."""
     return dataclasses.replace(
         evidence,
         requested=transfer.requested,

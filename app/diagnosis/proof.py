@@ -6,15 +6,15 @@ import dataclasses
 import itertools
 from collections.abc import Callable, Sequence
 
-from app.diagnosis.causes.bounce.evidence import Evidence as Bounce
-from app.diagnosis.causes.gradient_outside_scope.evidence import Evidence as Gradients
-from app.diagnosis.causes.missing_device.evidence import Evidence as MissingDevice
+from app.diagnosis.causes.bounce.paths import Evidence as Bounce
+from app.diagnosis.causes.gradient_outside_scope.cause import Evidence as Gradients
+from app.diagnosis.causes.missing_device.cause import Evidence as MissingDevice
 from app.diagnosis.proof_facts import Fact, Place, facts_of
 from app.diagnosis.row_shares import part_of
 from app.diagnosis.wording.scope_openers import purpose
-from app.facts.basis import weakest
+from app.facts.basis import total, weakest
 from app.facts.devices import is_host
-from app.facts.transfers.device_matrix import total
+from app.facts.groups import grouped
 from app.facts.transfers.hops import Hop
 from app.judgments.evidence import HostReadEvidence, Known, TransferEvidence
 from app.judgments.finding import Finding
@@ -119,9 +119,7 @@ def proof(finding: Finding, hops: Sequence[Hop], code_of: Callable[[str], str]) 
 
 def _ways(part: Sequence[Hop], place_of: PlaceOf) -> list[Way]:
     """One way for all transfers with the same ends, those that moved most first."""
-    alike: dict[tuple[Stop, Stop], list[Hop]] = {}
-    for hop in part:
-        alike.setdefault((_made(hop, place_of), _taken(hop, place_of)), []).append(hop)
+    alike = grouped(((_made(hop, place_of), _taken(hop, place_of)), hop) for hop in part)
     found = sorted(alike.items(), key=lambda item: -sum(hop.bytes_total or 0 for hop in item[1]))
     return [Way(stops, _moved(same)) for stops, same in found]
 
@@ -235,7 +233,6 @@ def _leg(part: Sequence[Hop]) -> str:
 
 
 def _moved(part: Sequence[Hop]) -> str:
-    """Bytes and times; of several tensors how much they are in all."""
     count = total(hop.count for hop in part)
     if len(part) == 1:
         return f"{units.size(part[0].bytes)} {units.TIMES} {units.count(count)}"

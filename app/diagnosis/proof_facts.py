@@ -68,32 +68,28 @@ def facts_of(code: str, evidence: Mapping[str, Any], place_of: PlaceOf, basis: s
     return facts + ([Fact(_IN_ALL, tuple(sums))] if (sums := list(_sums(evidence, basis))) else [])
 
 
+_NUMBERS: Mapping[str, Callable[[int], str]] = {
+    "ops": lambda number: units.plural(number, "op"),
+    "calls": lambda number: units.plural(number, "call"),
+    "op_executions_not_seen": lambda number: units.plural(
+        number, "execution of an op not seen", "executions of ops not seen"
+    ),
+    "count": units.times,
+    "tensors": lambda number: units.plural(number, "tensor") if number > 1 else "",
+    "transfers": lambda number: units.plural(number, "transfer"),
+    "bytes": units.size,
+    "estimated_copying_ns": lambda number: f"{units.duration(number / 1e9)} of copying (estimated)",
+}
+"""What a finding comes to, in words."""
+
+
 def _sums(evidence: Mapping[str, Any], basis: str) -> Iterable[str]:
-    """What it all comes to."""
-
-    def number(name: str) -> int:
-        value = evidence.get(name)
-        return value if isinstance(value, int) else 0
-
-    if number("ops"):
-        yield units.plural(number("ops"), "op")
-    if number("calls"):
-        yield units.plural(number("calls"), "call")
-    if number("op_executions_not_seen"):
-        several = "executions of ops not seen"
-        yield units.plural(number("op_executions_not_seen"), "execution of an op not seen", several)
-    if number("count"):
-        yield units.times(number("count"))
-    if number("tensors") > 1:
-        yield units.plural(number("tensors"), "tensor")
-    if number("transfers"):
-        yield units.plural(number("transfers"), "transfer")
-    if number("bytes"):
-        yield f"{units.size(number('bytes'))}{f' ({basis})' if basis else ''}"
-    if number("estimated_copying_ns"):
-        yield f"{units.duration(number('estimated_copying_ns') / 1e9)} of copying (estimated)"
-    copied, split = number("copy_ns"), evidence.get("split")
-    if stood := number("wait_ns") + copied:
+    known = {name: value for name, value in evidence.items() if isinstance(value, int)}
+    for name, words in _NUMBERS.items():
+        if known.get(name) and (text := words(known[name])):
+            yield f"{text} ({basis})" if name == "bytes" and basis else text
+    copied, split = known.get("copy_ns", 0), evidence.get("split")
+    if stood := known.get("wait_ns", 0) + copied:
         told = isinstance(split, str) and copied
         copying = f", of it {units.duration(copied / 1e9)} copying ({split})" if told else ""
         yield f"{units.duration(stood / 1e9)} waited{copying}"

@@ -11,13 +11,13 @@ from typing import Literal
 
 from app.diagnosis.detectors.unseen_work import hidden
 from app.diagnosis.row_shares import all_of
+from app.facts.basis import total
 from app.facts.devices import is_gpu
 from app.facts.lines import split_site
 from app.facts.syncs import Sync
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
 from app.judgments.finding import Finding
-from app.judgments.severity import RANK
 
 State = Literal["gone", "eased", "still there"]
 """Eased: what was a warning is only a note any more."""
@@ -109,16 +109,15 @@ class Held:
         """What became of it."""
         if not self.still:
             return "gone"
-        return "eased" if any(map(loud, self.was)) and not any(map(loud, self.still)) else "still there"
+        return (
+            "eased"
+            if any(one.loud for one in self.was) and not any(one.loud for one in self.still)
+            else "still there"
+        )
 
 
 LineMap = Callable[[str], frozenset[str]]
 """The lines of the run after that a site of the run before has become; none where it was removed."""
-
-
-def loud(finding: Finding) -> bool:
-    """Whether it is a warning or an error."""
-    return RANK.get(finding.severity, 9) < RANK["info"]
 
 
 def hold(code: str, site: str, before: Sequence[Finding], after: Sequence[Finding], became: LineMap) -> Held:
@@ -132,12 +131,11 @@ def hold(code: str, site: str, before: Sequence[Finding], after: Sequence[Findin
     return Held(
         was,
         tuple(one for one in after if one.code == code and (one.site or "") in lines),
-        tuple(one for one in after if loud(one) and (one.code, one.site or "") not in known),
+        tuple(one for one in after if one.loud and (one.code, one.site or "") not in known),
     )
 
 
 def _lines(finding: Finding) -> list[str]:
-    """The lines that a finding is told at."""
     return [finding.site or "", *(finding.evidence.also_at or ())]
 
 
@@ -165,12 +163,10 @@ def verify(code: str, site: str, before: Judged, after: Judged, became: LineMap)
 
 
 def _played(tables: Tables) -> bool:
-    """Whether stand-ins took part, and no GPU."""
     return bool(tables.stand_ins) and not any(map(is_gpu, tables.devices))
 
 
 def _compiled(tables: Tables) -> set[str]:
-    """The functions that XLA compiled, whole or in parts."""
     return {str(key.fields.get("function")) for key in tables.of_kind("opaque") if key.count}
 
 
@@ -193,20 +189,20 @@ def _side(found: tuple[Finding, ...], run: Judged, by_step: bool) -> Side:
     times = run.tables.rounds if by_step else 1
     own = [hop for one in found for hop in all_of(one, run.hops)]
     across = [hop for hop in run.hops if hop.count != 0]
-    waits = [sync.stood_ns for sync in run.syncs if sync.count]
+    waited = total(sync.stood_ns for sync in run.syncs if sync.count)
     return Side(
         found,
         _moved(own, times),
         _moved(across, times),
-        None if None in waits else sum(wait or 0 for wait in waits) / times,
+        None if waited is None else waited / times,
         _step_time(run.tables),
-        sum(map(loud, run.findings)),
+        sum(one.loud for one in run.findings),
     )
 
 
 def _moved(hops: Sequence[Hop], times: int) -> float | None:
-    sizes = [hop.bytes_total for hop in hops]
-    return None if None in sizes else sum(size or 0 for size in sizes) / times
+    moved = total(hop.bytes_total for hop in hops)
+    return None if moved is None else moved / times
 
 
 _LEAST_STEPS = 4

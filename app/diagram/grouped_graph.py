@@ -10,9 +10,9 @@ from app.diagram.drawable_graph import Drawable, Reduction, Transfer
 from app.diagram.flat_names import BACKWARD
 from app.diagram.name_scopes import Cut, Item, Path, Series, choose_depth, find_series
 from app.diagram.ranks import group_ranks, sequence_ranks
-from app.facts.basis import weakest
+from app.facts.basis import total, weakest
 from app.facts.groups import grouped
-from app.facts.transfers.device_matrix import total, worst
+from app.facts.transfers.device_matrix import worst
 from app.facts.transfers.hops import Hop
 from app.judgments.severity import RANK
 from app.views.placement_data import EAGER, Crossing, Group, Link

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from app.facts.basis import weakest
+from app.facts.basis import total, weakest
 from app.facts.devices import in_order, parse
 from app.facts.groups import grouped
 from app.facts.tables import Tables
@@ -75,8 +75,7 @@ def _joined(tables: Tables, keys: Sequence[Key]) -> Joint:
             devices = alike
     counts: dict[int, int | None] = {}
     for key in keys:
-        before = counts.get(key.id >> 32, 0)
-        counts[key.id >> 32] = None if before is None or key.count is None else before + key.count
+        counts[key.id >> 32] = total((counts.get(key.id >> 32, 0), key.count))
     known = [count for count in counts.values() if count is not None]
     count = max(known) if len(known) == len(counts) else None
     return Joint(tuple(keys), tuple(in_order(devices)), count)
@@ -102,8 +101,7 @@ def collective_table(tables: Tables) -> list[Collective]:
         )
         if any(is_sampled(key, tables.totals.get(key.id)) for key in joint.keys):
             sampled.add(row)
-        known = rows.get(row, 0)
-        rows[row] = None if known is None or joint.count is None else known + joint.count
+        rows[row] = total((rows.get(row, 0), joint.count))
     return [
         dataclasses.replace(
             row, count=count, basis=weakest((row.basis, "sampled")) if row in sampled else row.basis

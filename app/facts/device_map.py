@@ -1,13 +1,15 @@
-"""Which card each device of a run was."""
+"""The devices of a run: which card each was, and which of them lists of runs show."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.facts.devices import in_order
+from app.facts.devices import in_order, is_host
 from app.facts.tables import Tables
+from app.store.traced_devices import traced_devices
 from runners.machine.machine_map import MachineMap
+from runners.runs.run import Run
 
 
 def device_map(spec: Mapping[str, Any], tables: Tables) -> dict[str, dict[str, Any]]:
@@ -26,13 +28,9 @@ def device_map(spec: Mapping[str, Any], tables: Tables) -> dict[str, dict[str, A
     for process in tables.processes:
         for device, facts in process.device_map.items():
             first = told.setdefault(device, dict(facts))
-            if (
-                card_key(first, machine) != card_key(facts, machine)
-                and card_key(first, machine)
-                and card_key(facts, machine)
-            ):
-                others = first.setdefault("also", [])
-                others += [key for key in [card_key(facts, machine)] if key not in others]
+            known, key = card_key(first, machine), card_key(facts, machine)
+            if known and key and known != key and key not in first.setdefault("also", []):
+                first["also"].append(key)
     for device, facts in told.items():
         launched = result.get(device, {})
         if card_key(facts, machine) and card_key(launched, machine) != card_key(facts, machine):
@@ -66,3 +64,25 @@ def card_key(facts: Mapping[str, Any], machine: MachineMap) -> str:
     if card is not None:
         return card.uuid
     return next((str(facts[name]) for name in ("parent_uuid", "uuid", "pci_bus_id") if facts.get(name)), "")
+
+
+def devices_of(run: Run) -> tuple[list[str], set[str]]:
+    """The devices that a run was given, by the process's own names, and which of them are stand-ins."""
+    facts = run.spec.get("device_map")
+    known = facts if isinstance(facts, dict) else {}
+    stand_ins = {name for name, fact in known.items() if isinstance(fact, dict) and fact.get("stand_in")}
+    return list(known), stand_ins
+
+
+def recorded_devices(run: Run) -> tuple[list[str], set[str]]:
+    """As `devices_of`; of a run that was given none in particular, those that its trace knows."""
+    devices, stand_ins = devices_of(run)
+    if devices:
+        return devices, stand_ins
+    found = traced_devices(run.path)
+    return without_host(in_order(found)), {device for device in found if found[device].get("stand_in")}
+
+
+def without_host(devices: Sequence[str]) -> list[str]:
+    """The devices beside the host; the host where there is nothing else."""
+    return [device for device in devices if not is_host(device)] or list(devices)

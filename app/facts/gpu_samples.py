@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -98,13 +98,13 @@ def _card(samples: SampleTable, name: str, devices: tuple[str, ...]) -> dict[str
         "nvml_index": None if source.facts.get("index") is None else int(source.facts["index"]),
         "name": source.facts.get("name"),
         "count": int(np.count_nonzero(~np.isnan(np.stack([load, memory, power])).all(axis=0))),
-        "mean_utilization_percent": _mean(load),
-        "max_utilization_percent": _max(load),
-        "peak_memory_bytes": _whole(_max(memory)),
+        "mean_utilization_percent": _figure(np.mean, load),
+        "max_utilization_percent": _figure(np.max, load),
+        "peak_memory_bytes": _whole(_figure(np.max, memory)),
         "memory_total_bytes": _whole(source.facts.get("memory_total_bytes")),
-        "mean_power_watts": _mean(power),
-        "max_power_watts": _max(power),
-        "max_temperature_celsius": _max(heat),
+        "mean_power_watts": _figure(np.mean, power),
+        "max_power_watts": _figure(np.max, power),
+        "max_temperature_celsius": _figure(np.max, heat),
         "energy_joules": energy_joules(samples.column(name, "energy_joules")),
         "throttled": [
             {"reasons": words, "count": count}
@@ -121,21 +121,16 @@ def _other(samples: SampleTable, name: str, memory: str) -> dict[str, Any] | Non
     load, used = samples.column(name, "cpu_percent"), samples.column(name, memory)
     return {
         "count": int(np.count_nonzero(~np.isnan(used))),
-        "mean_cpu_percent": _mean(load),
-        "max_cpu_percent": _max(load),
-        "peak_memory_bytes": _whole(_max(used)),
+        "mean_cpu_percent": _figure(np.mean, load),
+        "max_cpu_percent": _figure(np.max, load),
+        "peak_memory_bytes": _whole(_figure(np.max, used)),
         "cpu_cores": _whole(samples.sources.get(HOST, samples.sources[name]).facts.get("cpu_cores")),
     }
 
 
-def _mean(column: Numbers) -> float | None:
+def _figure(of: Callable[[Numbers], Any], column: Numbers) -> float | None:
     there = column[~np.isnan(column)]
-    return round(float(there.mean()), 1) if len(there) else None
-
-
-def _max(column: Numbers) -> float | None:
-    there = column[~np.isnan(column)]
-    return round(float(there.max()), 1) if len(there) else None
+    return round(float(of(there)), 1) if len(there) else None
 
 
 def _whole(value: float | None) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable
 from typing import TypeVar
 
@@ -14,4 +15,12 @@ def grouped(pairs: Iterable[tuple[Common, Row]]) -> dict[Common, list[Row]]:
     found: dict[Common, list[Row]] = {}
     for common, row in pairs:
         found.setdefault(common, []).append(row)
+    return found
+
+
+def summed(pairs: Iterable[tuple[Common, int | None]]) -> Counter[Common]:
+    """The sum of each group's numbers, of which those that are not known count nothing."""
+    found: Counter[Common] = Counter()
+    for common, number in pairs:
+        found[common] += number or 0
     return found

@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from app.facts.basis import weakest
+from app.facts.basis import total, weakest
 from app.facts.collectives import Collective
 from app.facts.devices import in_order
 from app.facts.groups import grouped
 from app.facts.placement import op_table
 from app.facts.syncs import Sync
 from app.facts.tables import Tables, files_of
-from app.facts.transfers.device_matrix import total, worst
+from app.facts.transfers.device_matrix import worst
 from app.facts.transfers.hops import Hop
 from runners.python_source import parse
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from app.facts.devices import in_order, is_host
+from app.facts.basis import total
+from app.facts.devices import in_order, is_gpu, is_host
+from app.facts.frequency.loops import KINDS
 from app.facts.frequency.recurrence import Own
+from app.facts.groups import summed
 from app.facts.tables import Tables
-from app.facts.transfers.device_matrix import total
+from app.facts.transfers.hops import Hop
 from app.store.totals import is_sampled
 from app.views.naming import some_of
 from probes.trace.rows import Key
@@ -138,12 +142,12 @@ def sync_table(tables: Tables) -> list[Sync]:
 
 def _copied_to_host(tables: Tables) -> dict[tuple[str, int], int]:
     """(device, location) -> how often something was copied there from the device to the host."""
-    found: Counter[tuple[str, int]] = Counter()
-    for key in tables.of_kind("hop"):
-        fields = key.fields
-        if fields.get("kind") == "copy" and is_host(fields.get("dst") or ""):
-            found[fields.get("src") or "", fields.get("loc") or 0] += key.count or 0
-    return found
+    copies = [key for key in tables.of_kind("hop") if key.fields.get("kind") == "copy"]
+    return summed(
+        ((key.fields.get("src") or "", key.fields.get("loc") or 0), key.count)
+        for key in copies
+        if is_host(key.fields.get("dst") or "")
+    )
 
 
 def _sync(tables: Tables, identity: _Identity, keys: list[Key]) -> Sync:
@@ -204,3 +208,119 @@ class _Time:
         share = count / sums.timed
         scaled = None if copied is None else round(copied * share)
         return cls(round(sums.dur_ns * share), scaled, False, sums.timed)
+
+
+_MOST_EVENTS = 40_000
+"""Of the run's first events that are looked at; what recurs has few events of its own anyhow."""
+
+
+def with_stalls(syncs: Iterable[Sync], tables: Tables, hops: Sequence[Hop]) -> list[Sync]:
+    """The syncs with the copying of each where it can be told, its part of a step, and who stood idle.
+
+    MXNet's recorder times waiting and copying apart. TensorFlow copies within the one call that waits, so
+    there the copying is estimated: between cards and the host from the machine's measured copies, in the
+    host's own memory from a copy that the recorder timed when the process started.
+
+    Which devices stood idle is inferred from what they were given: while Python stands still it gives out
+    nothing, so a device that got no work since Python last waited for it has none.
+    """
+    rows = list(syncs)
+    idle = _idle(tables) if any(sync.wait_ns for sync in rows) else {}
+    speed = _host_copy_ns_a_byte(tables)
+    return [
+        dataclasses.replace(
+            _split(sync, hops, speed),
+            step_ns=_a_step(sync, tables.rounds),
+            idle=idle.get((sync.waited_for, sync.kind, sync.site), ()),
+        )
+        for sync in rows
+    ]
+
+
+def _a_step(sync: Sync, rounds: int) -> int | None:
+    """Standing still in each step; None for a wait that is not of every step."""
+    if sync.stood_ns is None or rounds < 2:
+        return None
+    rounds = sync.own.rounds if sync.own else rounds
+    if not (sync.count >= rounds if sync.each is None else sync.each):
+        return None
+    return round(sync.stood_ns / rounds)
+
+
+def _split(sync: Sync, hops: Sequence[Hop], speed: float | None) -> Sync:
+    if sync.copy_ns is not None or sync.stood_ns is None:
+        return sync
+    copying = _copying_ns(sync, hops, speed)
+    if copying is None:
+        return sync
+    copying = min(round(copying), sync.stood_ns)
+    return dataclasses.replace(
+        sync, wait_ns=sync.stood_ns - copying, copy_ns=copying, split_basis="estimated"
+    )
+
+
+def _copying_ns(sync: Sync, hops: Sequence[Hop], speed: float | None) -> float | None:
+    if sync.waits_for:
+        return None  # it lies in the host's memory already
+    if not is_gpu(sync.device):
+        return None if speed is None or sync.bytes_total is None else sync.bytes_total * speed
+    way = "pull", sync.device, sync.site
+    pulls = [hop for hop in hops if (hop.kind, hop.src, hop.site) == way and sync.kind in hop.consumers]
+    taken = total(hop.seconds_total for hop in pulls)
+    return taken * 1e9 if pulls and taken is not None else None
+
+
+def _host_copy_ns_a_byte(tables: Tables) -> float | None:
+    """As the recorder measured it when a process started; None where none did."""
+    for process in tables.processes:
+        told = process.header.get("host_copy")
+        if isinstance(told, Mapping):
+            size, taken = told.get("bytes"), told.get("ns")
+            if isinstance(size, int) and isinstance(taken, int) and size > 0 and taken > 0:
+                return taken / size
+    return None
+
+
+def _idle(tables: Tables) -> dict[tuple[str, str, str | None], tuple[Idle, ...]]:
+    """Share of the looked-at standstill during which each other device had nothing to do, by sync row.
+
+    A device that the program gives nothing at all misses nothing.
+    """
+    keys = {key.id: key for key in tables.keys if key.kind in KINDS}
+    placed = functools.cache(lambda graph: frozenset(node.assigned for node in tables.nodes_of(graph)))
+    devices = [device for device in tables.devices if not is_host(device)]
+    busy: set[str] = set()
+    used: set[str] = set()
+    stood: Counter[tuple[str, str, str | None]] = Counter()
+    nothing: dict[tuple[str, str, str | None], Counter[str]] = {}
+    for number, dur in tables.first_events(KINDS, _MOST_EVENTS):
+        key = keys.get(number)
+        if key is None:
+            continue
+        if key.kind != "sync":
+            given = frozenset(_given(key, tables, placed))
+            busy |= given
+            used |= given
+            continue
+        device = str(key.fields.get("device") or "")
+        row = device, str(key.fields.get("kind") or ""), tables.site(key.fields.get("loc"))
+        stood[row] += dur
+        for other in devices:
+            if dur and other != device and device and other not in busy:
+                nothing.setdefault(row, Counter())[other] += dur
+        busy = busy - {device} if device else set()
+    return {
+        row: tuple(Idle(device, taken / stood[row]) for device, taken in shares.items() if device in used)
+        for row, shares in nothing.items()
+    }
+
+
+def _given(key: Key, tables: Tables, placed: Callable[[int], frozenset[str]]) -> Iterable[str]:
+    fields = key.fields
+    if key.kind == "op":
+        return (str(fields.get("device") or ""),)
+    if key.kind == "hop":
+        # What Python took it has waited for.
+        return () if fields.get("kind") == "pull" else (str(fields.get("src")), str(fields.get("dst")))
+    graph = fields.get("graph")
+    return (placed(graph) if graph else ()) or tables.devices

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.judgments.evidence import FindingEvidence
+from app.judgments.severity import is_loud
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,6 +34,11 @@ class Finding:
     """Row -> how many of its transfers are this finding's, where others are not."""
     consequences: tuple[int, ...] = ()
     """Rows beside `hops` that the mistake has as well, whose own causes say nothing of it."""
+
+    @property
+    def loud(self) -> bool:
+        """Whether it is a warning or an error."""
+        return is_loud(self.severity)
 
     @property
     def rows(self) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 from app.judgments.evidence import TransferEvidence
 
@@ -18,3 +19,7 @@ class Judgment:
     """Whose line is to be changed: consumer or producer."""
     at: str | None = None
     """That line, where it is neither the consumer's nor the producer's own."""
+
+    def knowing(self, **facts: Any) -> Judgment:
+        """The same with more evidence."""
+        return dataclasses.replace(self, evidence=dataclasses.replace(self.evidence, **facts))

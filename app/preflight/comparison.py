@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.verification import LineMap, Side, Verified, hold
+from app.facts.basis import total
 from app.facts.devices import is_gpu
 from app.facts.groups import grouped
 from app.judgments.evidence import FindingEvidence
 from app.judgments.finding import Finding
-from app.judgments.severity import RANK
+from app.judgments.severity import is_loud
 from app.preflight.provenance import at_line
 
 Row = Mapping[str, Any]
@@ -59,7 +60,7 @@ def named(row: Row) -> str:
 
 def to_mend(report: Row) -> dict[str, Row]:
     """The foreseen warnings and errors by what they are known by; a fix can be tried of these."""
-    return {named(row): row for row in reversed(report["findings"]) if _is_loud(row)}
+    return {named(row): row for row in reversed(report["findings"]) if is_loud(row["severity"])}
 
 
 def compare(code: str, site: str, before: Row, after: Row, became: LineMap) -> Compared:
@@ -71,7 +72,7 @@ def compare(code: str, site: str, before: Row, after: Row, became: LineMap) -> C
         Verified(code, site, held.state, *sides, held.new, by_step, timed=False),
         _flown(before, by_step),
         _flown(after, by_step),
-        tuple(row["what"] for row in _only(before, after, "libraries", became) if _is_loud(row)),
+        tuple(row["what"] for row in _only(before, after, "libraries", became) if is_loud(row["severity"])),
         tuple(
             f"{row['what']}{at_line(row)} ({row['why']})"
             for row in _only(before, after, "unforeseen", became)
@@ -99,7 +100,7 @@ def _side(found: tuple[Finding, ...], report: Row, by_step: bool) -> Side:
         _moved(report["hops"], report, by_step),
         stood_ns=None,
         step=None,
-        warnings=sum(map(_is_loud, [*report["findings"], *report["libraries"]])),
+        warnings=sum(is_loud(row["severity"]) for row in [*report["findings"], *report["libraries"]]),
     )
 
 
@@ -110,7 +111,7 @@ def _flown(report: Row, by_step: bool) -> Flown:
         stand_ins=stand_ins,
         gpus=report["gpus"],
         ways={way: _moved(hops, report, by_step) for way, hops in ways.items()},
-        waits=_sum(
+        waits=total(
             [
                 _times(row, report, by_step)
                 for row in report["syncs"]
@@ -129,7 +130,7 @@ def _way(hop: Row) -> tuple[str, str]:
 
 def _moved(hops: Sequence[Row], report: Row, by_step: bool) -> float | None:
     times = [_times(hop, report, by_step) for hop in hops]
-    return _sum([_bytes(hop["bytes"], often) for hop, often in zip(hops, times, strict=True)])
+    return total([_bytes(hop["bytes"], often) for hop, often in zip(hops, times, strict=True)])
 
 
 def _times(row: Row, report: Row, by_step: bool) -> float | None:
@@ -145,15 +146,6 @@ def _bytes(size: int | None, often: float | None) -> float | None:
     if often == 0:
         return 0.0
     return None if size is None or often is None else size * often
-
-
-def _sum(parts: Sequence[float | None]) -> float | None:
-    known = [part for part in parts if part is not None]
-    return sum(known) if len(known) == len(parts) else None
-
-
-def _is_loud(row: Row) -> bool:
-    return RANK.get(row["severity"], 9) < RANK["info"]
 
 
 def _only(before: Row, after: Row, part: str, became: LineMap) -> list[Row]:

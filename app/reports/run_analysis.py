@@ -12,18 +12,17 @@ from typing import Any
 from app.diagnosis.detectors.unseen_work import hidden
 from app.diagnosis.explanation import Explained, explained
 from app.diagnosis.findings import run_findings
-from app.diagnosis.judged_hops import hop_table, told_hops
+from app.diagnosis.judge import hop_table, told_hops
 from app.facts.collectives import Collective, collective_table
 from app.facts.device_map import device_map
 from app.facts.lines import Line, SourceFile, source_files, split_site
 from app.facts.memory import Memory, memory_table
 from app.facts.placement import Op, op_table, placement
-from app.facts.syncs import Sync, sync_table
+from app.facts.syncs import Sync, sync_table, with_stalls
 from app.facts.tables import Tables
 from app.facts.transfers.copy_times import cards_in, with_times
 from app.facts.transfers.device_matrix import device_matrix
 from app.facts.transfers.hops import Hop
-from app.facts.wait_costs import with_stalls
 from app.judgments.finding import Finding
 from app.views.matrix_data import Matrix
 from runners.machine.copy_costs import Costs

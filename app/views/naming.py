@@ -19,6 +19,12 @@ def some_of(names: Iterable[str], what: str, last: str = " and ") -> str:
     return last.join(filter(None, (", ".join(told[:-1]), *told[-1:])))
 
 
+def first_of(names: Iterable[str], most: int = 3) -> str:
+    """``MatMul`` or ``MatMul, ReluGrad and 3 more``: each name once."""
+    told = list(dict.fromkeys(filter(None, names)))
+    return ", ".join(told[:most]) + (f" and {len(told) - most} more" if len(told) > most else "")
+
+
 def each(value: Any) -> list[str]:
     """All values of a piece of evidence, which is one value or a list of them, as texts."""
     values = value if isinstance(value, list) else [value]

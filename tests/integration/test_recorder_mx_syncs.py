@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.judge import hop_table
 from app.facts.tables import tables_of
 from app.store.run import open_run
 from tests.integration.recording import SCRIPTS, Recorded, by, record

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from app.diagnosis.causes.replica_drift.evidence import Steps, Updates
+from app.diagnosis.causes.replica_drift.cause import Steps, Updates
 from app.diagnosis.registry import BY_CODE
 from app.judgments.evidence import Moved, Record, UnseenEvidence, Waited
 

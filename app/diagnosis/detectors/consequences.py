@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from app.diagnosis.causes.gradient_outside_scope.evidence import Evidence as Gradients
-from app.diagnosis.causes.redundant_copy.evidence import Evidence as Redundant
-from app.diagnosis.causes.variable_home.evidence import Evidence as VariableHome
+from app.diagnosis.causes.gradient_outside_scope.cause import Evidence as Gradients
+from app.diagnosis.causes.redundant_copy.cause import Evidence as Redundant
+from app.diagnosis.causes.variable_home.rules import Evidence as VariableHome
 from app.diagnosis.wording.transfer_costs import Telling
 from app.facts.dialects import DIALECTS
 from app.facts.transfers.hops import Hop
@@ -55,12 +55,10 @@ def consequences(
     for row in sorted(row for rows in groups.values() for row in rows):
         hop = hops[row]
         back = hop.site, hop.dst, hop.src
-        if back in lacking and _put_back(hop) and telling.times_a_step(hop):
-            found.setdefault(lacking[back], []).append(row)
-        elif (way := _unplaced(hop)) in alone:
-            found.setdefault(alone[way], []).append(row)
-        elif (forward := _copied_back(hop)) in variables:
-            found.setdefault(variables[forward], []).append(row)
+        taken = _put_back(hop) and telling.times_a_step(hop)
+        whose = (taken and lacking.get(back)) or alone.get(_unplaced(hop)) or variables.get(_copied_back(hop))
+        if whose:
+            found.setdefault(whose, []).append(row)
     return found
 
 
@@ -112,11 +110,11 @@ def _taking(part: Sequence[Hop]) -> list[Hop]:
     return [hop for hop in part if hop.cause.blames != "producer"] or list(part)
 
 
-def _unplaced(hop: Hop) -> _Way | None:
-    """The line of an op that nobody placed, the card that it is away from, and where it ran."""
+def _unplaced(hop: Hop) -> _Way:
+    """The line of an op that nobody placed, the card that it is away from, and where it ran, if any."""
     evidence = hop.cause.evidence
     sent_again = isinstance(evidence, Redundant) and evidence.sent_again and not evidence.requested
     if hop.cause.code != "default-device" and not sent_again:
-        return None
+        return None, "", ""
     by_producer = hop.cause.blames == "producer"
     return (hop.producer_site, hop.dst, hop.src) if by_producer else (hop.site, hop.src, hop.dst)

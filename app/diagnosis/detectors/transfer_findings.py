@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.registry import BY_CODE, advice, summary
 from app.diagnosis.wording.transfer_costs import Telling, cost_ns, standstill
 from app.diagnosis.wording.transfer_words import TransferWords
+from app.facts.basis import total
 from app.facts.lines import sites_in_order
 from app.facts.syncs import Sync
-from app.facts.transfers.device_matrix import total
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import TINY
 from app.judgments.evidence import HostReadEvidence, Moved, TransferEvidence
 from app.judgments.finding import Finding
 from app.judgments.severity import INFO, RANK, WARNING
-from app.views.naming import alone, some_of
+from app.views.naming import alone, first_of, some_of
 from probes.trace.hop import LIBRARYS_OWN
-
-_NAMES_SHOWN = 3
 
 
 def of_hops(
@@ -39,7 +37,7 @@ def of_hops(
     waits = cause.waits(part, syncs)
     evidence = cause.evidence_of(_measured(part, whole), part, waits)
     along, evidence = cause.along(evidence, consequences)
-    text = summary(cause.code, TransferWords(part, _named(map(cause.op_named, part)), evidence), evidence)
+    text = summary(cause.code, TransferWords(part, first_of(map(cause.op_named, part)), evidence), evidence)
     if further := sites_in_order({hop.blamed_site for hop in part if hop.blamed_site} - {first.blamed_site}):
         evidence = dataclasses.replace(evidence, also_at=further)
         text += f", and at {some_of(further, 'lines')}"
@@ -67,12 +65,11 @@ def of_hops(
 
 
 def _measured(part: Sequence[Hop], whole: Sequence[Hop]) -> TransferEvidence:
-    """What their evidence has in common, and how much they move."""
-    seconds = [hop.seconds_total for hop in whole]
+    seconds = total(hop.seconds_total for hop in whole)
     moved = Moved(
         transfers=total(hop.count for hop in whole),
         bytes=total(hop.bytes_total for hop in whole),
-        estimated_copying_ns=None if None in seconds else round(sum(one or 0.0 for one in seconds) * 1e9),
+        estimated_copying_ns=None if seconds is None else round(seconds * 1e9),
     )
     return dataclasses.replace(_common([hop.cause.evidence for hop in part]), moved=moved)
 
@@ -98,11 +95,3 @@ def _merged(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         by_name = [value for value in values if isinstance(value, Mapping)]
         merged[name] = _merged(by_name) if by_name else alone(values)
     return merged
-
-
-def _named(ops: Iterable[str]) -> str:
-    """``MatMul`` or ``MatMul, ReluGrad and 3 more``: each type once."""
-    names = list(dict.fromkeys(filter(None, ops)))
-    if len(names) <= _NAMES_SHOWN:
-        return ", ".join(names)
-    return f"{', '.join(names[:_NAMES_SHOWN])} and {len(names) - _NAMES_SHOWN} more"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 
 from app.diagnosis.registry import SEVERITY, advice
@@ -11,6 +12,7 @@ from app.facts.tables import Tables
 from app.facts.unseen_rows import by_xla, inside
 from app.judgments.evidence import UnseenEvidence
 from app.judgments.finding import Finding
+from app.judgments.severity import INFO
 from app.store.losses import OUTPUT, SAMPLES
 from app.views import units
 from app.views.naming import some_of
@@ -22,9 +24,14 @@ def of_unseen(row: Unseen, clusters: bool) -> Finding:
     code = "xla-opaque" if by_xla(row) else "unknown"
     often = _often(row)
     summary = f"Not seen: {row.what}{often and f' ({often})'}: {row.why}."
+    found = _finding(row, code, summary)
+    severity = found.severity if clusters else SEVERITY[code]
+    return dataclasses.replace(found, severity=severity, fix=advice(code, found.evidence), unseen=True)
+
+
+def _finding(row: Unseen, code: str, summary: str) -> Finding:
     evidence = UnseenEvidence(what=row.what, count=row.count, why=row.why)
-    severity = "info" if clusters else SEVERITY[code]
-    return Finding(code, severity, None, summary, evidence, advice(code, evidence), (), unseen=True)
+    return Finding(code, INFO, None, summary, evidence, None, ())
 
 
 def _often(row: Unseen) -> str:
@@ -45,15 +52,7 @@ def of_runtime(row: Unseen) -> Finding:
     summary = (
         f"{units.plural(row.count, 'graph')} that the runtime made by itself, of no function of the program."
     )
-    return Finding(
-        "unknown",
-        "info",
-        None,
-        summary,
-        UnseenEvidence(what=row.what, count=row.count, why=row.why),
-        None,
-        (),
-    )
+    return _finding(row, "unknown", summary)
 
 
 _PART = 0.1

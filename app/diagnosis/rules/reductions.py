@@ -36,7 +36,7 @@ def exchanging(transfer: Transfer) -> frozenset[str]:
 
 def built_from_ops(transfer: Transfer) -> Reduction | None:
     """The reduction that an op of its line sums for, between its devices or with the host."""
-    if transfer.text("op") not in _SUMS and transfer.text("producer_op") not in _SUMS:
+    if transfer.op not in _SUMS and transfer.producer_op not in _SUMS:
         return None
     for reduction in transfer.context.reductions:
         ends = {transfer.src, transfer.dst}
@@ -53,7 +53,7 @@ def built_from_ops(transfer: Transfer) -> Reduction | None:
 
 def sums_gradients_on_host(transfer: Transfer, reduction: Reduction) -> bool:
     """Whether gradients are summed on the host, which is none of the reduction's devices."""
-    host = transfer.dst if transfer.text("op") in _SUMS else transfer.src
+    host = transfer.dst if transfer.op in _SUMS else transfer.src
     # What XLA compiled hands gradients out as results of a call.
     gradient = bool(transfer.fields.get("forward_loc")) or reduction.gradients
     return gradient and is_host(host) and host not in reduction.devices

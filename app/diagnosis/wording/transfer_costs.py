@@ -6,9 +6,8 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from app.facts.basis import weakest
+from app.facts.basis import total, weakest
 from app.facts.syncs import Sync
-from app.facts.transfers.device_matrix import total
 from app.facts.transfers.hops import Hop
 from app.judgments.evidence import Waited
 from app.views import units
@@ -80,12 +79,12 @@ class Telling:
         shares = [self.times_a_step(hop) % 1 for hop in hops]
         for act, share in zip(acts, shares, strict=True):
             parts[act] = parts.get(act, 0.0) + share
-        odd = [
-            bool(share) and _PART < parts[act] % 1 < 1 - _PART
-            for act, share in zip(acts, shares, strict=True)
-        ]
-        regular = [hop for hop, irregular in zip(hops, odd, strict=True) if not irregular]
-        return regular, [hop for hop, irregular in zip(hops, odd, strict=True) if irregular]
+        regular: list[Hop] = []
+        odd: list[Hop] = []
+        for hop, act, share in zip(hops, acts, shares, strict=True):
+            irregular = share and _PART < parts[act] % 1 < 1 - _PART
+            (odd if irregular else regular).append(hop)
+        return regular, odd
 
     def _besides(self, hops: Sequence[Hop]) -> float:
         """Bytes of transfers that are not of every step.
@@ -129,14 +128,13 @@ class Telling:
 
     def copying(self, hops: Sequence[Hop]) -> str:
         """``, about 1.3 ms of copying each step (estimated)``; '' where not all of it can be estimated."""
-        times = [hop.seconds_total for hop in hops]
-        if None in times:
+        every = total(hop.seconds_total for hop in hops)
+        if every is None:
             return ""
         regular, now_and_then = self._regular(hops)
         recurring = self.recurring(regular)
         when = "" if now_and_then else self.each_of(recurring)
         each = sum((hop.seconds or 0.0) * self._times_each(hop) for hop in recurring)
-        every = sum(seconds or 0.0 for seconds in times)
         told = each if when else every
         about = "about " if told >= 1e-6 or not told else ""
         return f", {about}{units.estimated(told)} of copying{f' {when}' if when else ''} (estimated)"

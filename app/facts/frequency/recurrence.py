@@ -83,9 +83,7 @@ class Recurrence:
         own = self.own(keys, count)
         if own is not None:
             return own.each
-        if marked:
-            return marked
-        if self._judged_by_marks(marked):
+        if marked or self._judged_by_marks(marked):
             return marked
         # Where calls pace the run, what other threads do beside them is told by its count.
         return 0.0 if not self._paced_calls and self._seen_singly.intersection(keys) else marked
@@ -265,8 +263,6 @@ class Recurrence:
         way = next(iter(ways), None)
         if len(ways) != 1 or way is None or len(self._of_way.get(way, ())) <= len(keys):
             return 0.0
-        if way not in self._each_of_one:
-            self._each_of_one[way] = self._each_in_turn(self._of_way[way])
         return self._each_of_one[way]
 
     def _each_in_turn(self, keys: Sequence[Key]) -> float:
@@ -283,7 +279,7 @@ class Recurrence:
 
     @functools.cached_property
     def _each_of_one(self) -> dict[Line, float]:
-        return {}
+        return {way: self._each_in_turn(keys) for way, keys in self._of_way.items() if len(keys) > 1}
 
     @functools.cached_property
     def _of_way(self) -> dict[Line, list[Key]]:
@@ -303,23 +299,19 @@ class Recurrence:
         """The same where a line does it in each step, each time with another device or shape."""
         if any(key.fields.get("graph") for key in keys) or not pace.mask:
             return 0.0
-        lines = {self._act(key) for key in keys}
-        together = [self._line_together(line) for line in lines]
+        together = [self._together[line] for line in {self._act(key) for key in keys}]
         if any(executions <= count or not regular for executions, regular in together):
             return 0.0
         return count / self.rounds
 
-    def _line_together(self, line: Line) -> tuple[int, bool]:
-        """How often an eager line does it, whatever the devices and shapes, and whether in each step."""
-        if line not in self._together:
-            keys = self._of_line[line]
-            pace, executions = self._paced(keys, self.paces), sum(key.count or 0 for key in keys)
-            self._together[line] = executions, pace is not None and pace.times(executions, self.rounds) > 0
-        return self._together[line]
-
     @functools.cached_property
     def _together(self) -> dict[Line, tuple[int, bool]]:
-        return {}
+        """How often an eager line does it, whatever the devices and shapes, and whether in each step."""
+        found = {}
+        for line, keys in self._of_line.items():
+            pace, executions = self._paced(keys, self.paces), sum(key.count or 0 for key in keys)
+            found[line] = executions, pace is not None and pace.times(executions, self.rounds) > 0
+        return found
 
     @functools.cached_property
     def _of_line(self) -> dict[Line, list[Key]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from app.facts.basis import weakest
+from app.facts.basis import total, weakest
 from app.facts.collectives import Collective
 from app.facts.devices import in_order, is_host
 from app.facts.groups import grouped
@@ -41,35 +41,35 @@ def device_matrix(
 
 def _shares(collectives: Sequence[Collective]) -> dict[tuple[str, str], tuple[CollectiveShare, ...]]:
     """What collectives send beside the hops by pair, one a kind and algorithm."""
-    found: dict[tuple[str, str], dict[tuple[str, str], list[tuple[int | None, int | None, str]]]] = {}
-    for one in collectives:
-        if one.count == 0 or not wire.beside_hops(one.op, one.algorithm):
-            continue
-        for pair, part in wire.shares(one.devices, one.wire_bytes, one.algorithm).items():
-            size = None if part is None or one.count is None else part * one.count
-            kinds = found.setdefault(pair, {})
-            kinds.setdefault((wire.kind(one.op), one.algorithm), []).append((size, one.count, one.basis))
-    return {
-        pair: tuple(
+    kinds = grouped(
+        ((pair, wire.kind(one.op), one.algorithm), (part, one))
+        for one in collectives
+        if one.count != 0 and wire.beside_hops(one.op, one.algorithm)
+        for pair, part in wire.shares(one.devices, one.wire_bytes, one.algorithm).items()
+    )
+    shares = grouped(
+        (
+            pair,
             CollectiveShare(
                 name,
                 algorithm,
-                total(size for size, _, _ in parts),
-                total(count for _, count, _ in parts),
-                weakest(basis for _, _, basis in parts),
-            )
-            for (name, algorithm), parts in kinds.items()
+                total(
+                    None if None in (part, one.count) else (part or 0) * (one.count or 0)
+                    for part, one in parts
+                ),
+                total(one.count for _, one in parts),
+                weakest(one.basis for _, one in parts),
+            ),
         )
-        for pair, kinds in found.items()
-    }
+        for (pair, name, algorithm), parts in kinds.items()
+    )
+    return {pair: tuple(found) for pair, found in shares.items()}
 
 
 def _cell(
     src: str, dst: str, rows: list[int], hops: Sequence[Hop], collectives: tuple[CollectiveShare, ...]
 ) -> Cell:
     part = [hops[index] for index in rows]
-    times = [hop.seconds_total for hop in part]
-    known = [seconds for seconds in times if seconds is not None]
     return Cell(
         src=src,
         dst=dst,
@@ -80,18 +80,8 @@ def _cell(
         bytes_known=sum(hop.bytes_total or 0 for hop in part),
         basis=weakest(hop.basis for hop in part),
         collectives=collectives,
-        seconds=sum(known) if known and len(known) == len(times) else None,
+        seconds=total(hop.seconds_total for hop in part) if part else None,
     )
-
-
-def total(parts: Iterable[int | None]) -> int | None:
-    """The sum, None when a part is not known."""
-    result = 0
-    for part in parts:
-        if part is None:
-            return None
-        result += part
-    return result
 
 
 def worst(hops: Iterable[Hop]) -> str:

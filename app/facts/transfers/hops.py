@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from app.facts.basis import weakest
+from app.facts.basis import total, weakest
 from app.facts.devices import is_host
 from app.facts.dialects import BY_NAME
 from app.facts.frequency.recurrence import Own
-from app.facts.groups import grouped
+from app.facts.groups import grouped, summed
 from app.facts.tables import Tables
 from app.facts.transfers.hand_sums import hand_sums
 from app.facts.transfers.observed_copies import confirmed
@@ -163,16 +162,10 @@ def _repeated(tables: Tables) -> frozenset[Sent]:
 
     Or, of copies that the code makes, at least half, and nearly one in each step: a loop inside of steps.
     """
-    again: Counter[Sent] = Counter()
-    for key in tables.of_kind("again"):
-        again[sent(key.fields)] += key.count or 0
-    times: Counter[Sent] = Counter()
-    eager: set[Sent] = set()
-    for key in tables.of_kind("hop"):
-        if (one := sent(key.fields)) in again:
-            times[one] += key.count or 0
-            if key.fields.get("kind") == "copy" and not key.fields.get("graph"):
-                eager.add(one)
+    again = summed((sent(key.fields), key.count) for key in tables.of_kind("again"))
+    keys = [(one, key) for key in tables.of_kind("hop") if (one := sent(key.fields)) in again]
+    times = summed((one, key.count) for one, key in keys)
+    eager = {one for one, key in keys if key.fields.get("kind") == "copy" and not key.fields.get("graph")}
 
     def enough(one: Sent, count: int) -> float:
         nearly_all = max(2.0, _NEARLY_ALL * (count - 1))
@@ -201,38 +194,28 @@ def _taken_on_host(tables: Tables) -> dict[tuple[int, str], str]:
 
 def _hop(tables: Tables, judge: Judge, context: Context, key: Key) -> Hop:
     fields = _with_gradient(key.fields, tables)
-
-    def text(name: str) -> str:
-        return fields.get(name) or ""
-
-    loc = fields.get("loc")
+    names = "src", "dst", "tensor", "op", "producer", "producer_op", "dtype", "shape"
+    texts: dict[str, Any] = {name: fields.get(name) or "" for name in names}
     each = tables.each((key.id,), key.count)
-    basis = text("basis") or "unknown"
+    basis = fields.get("basis") or "unknown"
     if key.count is None or fields.get("bytes") is None:
         basis = "unknown"
     elif is_sampled(key, tables.totals.get(key.id)):
         basis = weakest((basis, "sampled"))
     return Hop(
-        src=text("src"),
-        dst=text("dst"),
-        src_memory=text("src_memory") or "device",
-        dst_memory=text("dst_memory") or "device",
-        tensor=text("tensor"),
-        op=text("op"),
-        producer=text("producer"),
+        **texts,
+        src_memory=fields.get("src_memory") or "device",
+        dst_memory=fields.get("dst_memory") or "device",
         consumers=tuple(fields.get("consumers") or ()),
         bytes=fields.get("bytes"),
         count=key.count,
-        site=tables.site(loc),
+        site=tables.site(fields.get("loc")),
         producer_site=tables.site(fields.get("producer_loc")),
         forward_site=tables.site(fields.get("forward_loc")),
-        via=tables.via(loc),
+        via=tables.via(fields.get("loc")),
         cause=judge(fields, context, key.count, each, key, tables),
         basis=basis,
-        kind=text("kind") or "copy",
-        producer_op=text("producer_op"),
-        dtype=text("dtype"),
-        shape=text("shape"),
+        kind=fields.get("kind") or "copy",
         keys=(key.id,),
         graphs=(fields.get("graph") or 0,),
         each=each,
@@ -278,7 +261,7 @@ def _identity(hop: Hop) -> str:
 
 
 def _merged(tables: Tables, judge: Judge, first: Hop, more: Hop, context: Context, key: Key) -> Hop:
-    count = None if first.count is None or more.count is None else first.count + more.count
+    count = total((first.count, more.count))
     keys = first.keys + more.keys
     each = tables.each(keys, count)
     # A forked child inherits keys: one that never happened in it makes nothing less certain.
@@ -293,5 +276,5 @@ def _merged(tables: Tables, judge: Judge, first: Hop, more: Hop, context: Contex
         own=tables.own(keys, count),
         graphs=tuple(dict.fromkeys(first.graphs + more.graphs)),
         per_call=first.per_call if first.per_call == more.per_call else None,
-        took_ns=None if None in (first.took_ns, more.took_ns) else (first.took_ns or 0) + (more.took_ns or 0),
+        took_ns=total((first.took_ns, more.took_ns)),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from app.facts.groups import grouped
+from app.facts.groups import grouped, summed
 from probes.trace.rows import Key
 
 Place = tuple[int, str]
@@ -63,7 +63,4 @@ def _by_device(keys: Sequence[Key], end: Callable[[Key], str]) -> Counter[str] |
     """Executions of some hops by one of their ends; None when one was not counted."""
     if any(key.count is None for key in keys):
         return None
-    numbers: Counter[str] = Counter()
-    for key in keys:
-        numbers[end(key)] += key.count or 0
-    return +numbers
+    return +summed((end(key), key.count) for key in keys)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 
 from app.facts.devices import is_host
+from app.facts.groups import grouped, summed
 from app.facts.tables import Tables
 from app.facts.transfers.transfer import Made, MadeOnHost, Place
 from probes.trace.rows import Key
@@ -49,13 +49,8 @@ def drawn(tables: Tables) -> frozenset[Made]:
     ``tf.random.normal`` is a draw and ops that scale it. At its line may stand such ops of the code's own,
     which add it to a batch, say: where there are more of them than draws, what comes out may be the host's.
     """
-    times: Counter[tuple[str, int, str]] = Counter()
-    for key in tables.eager_ops:
-        times[(*_made(key), key.fields.get("device") or "")] += key.count or 0
-    draws: Counter[tuple[int, str]] = Counter()
-    for (op, loc, device), count in times.items():
-        if is_draw(op):
-            draws[loc, device] += count
+    times = summed(((*_made(key), key.fields.get("device") or ""), key.count) for key in tables.eager_ops)
+    draws = summed(((loc, device), count) for (op, loc, device), count in times.items() if is_draw(op))
     return frozenset(
         (op, loc, device)
         for (op, loc, device), count in times.items()
@@ -73,21 +68,18 @@ def made_on_host(tables: Tables) -> dict[tuple[str, int], MadeOnHost]:
 
     By the op and location of what ran there, where transfers of such arrays are recorded at all.
     """
-    sent: Counter[tuple[str, int]] = Counter()
-    for key in tables.of_kind("hop"):
-        if key.fields.get("from_nothing"):
-            ops, lines = key.fields.get("from_nothing_ops") or (), key.fields.get("from_nothing_locs") or ()
-            for maker in zip(ops, lines, strict=False):
-                sent[maker] += key.count or 0
+    from_nothing = [key for key in tables.of_kind("hop") if key.fields.get("from_nothing")]
+    names = "from_nothing_ops", "from_nothing_locs"
+    sent = summed(
+        (maker, key.count)
+        for key in from_nothing
+        for maker in zip(*(key.fields.get(name) or () for name in names), strict=False)
+    )
     if not sent:
         return {}
-    kept: dict[tuple[str, int], set[str]] = {}
-    for key in tables.of_kind("kept"):
-        kept.setdefault(_made(key), set()).add(key.fields.get("how") or "")
-    counts: Counter[tuple[str, int]] = Counter()
-    for key in tables.eager_ops:
-        if is_host(str(key.fields.get("device") or "")):
-            counts[_made(key)] += key.count or 0
+    kept = grouped((_made(key), key.fields.get("how") or "") for key in tables.of_kind("kept"))
+    on_host = [key for key in tables.eager_ops if is_host(str(key.fields.get("device") or ""))]
+    counts = summed((_made(key), key.count) for key in on_host)
     return {
         made: MadeOnHost(count, frozenset(kept.get(made, ())), sent[made]) for made, count in counts.items()
     }

@@ -129,6 +129,16 @@ class Context:
         return default_device(self.devices, like, self.defaults)
 
 
+class _Text:
+    """A field's text, '' when it is absent."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, transfer: Transfer, owner: type) -> str:
+        return transfer.text(self._name)
+
+
 @dataclasses.dataclass(frozen=True)
 class Transfer:
     """A hop key's fields, by the names that the rules use."""
@@ -140,36 +150,46 @@ class Transfer:
     """How often in every step, 0 for less; None where only the count tells."""
     again: bool = False
     """It comes many times at once, again and again between steps, as an evaluation's do."""
+    blames: str = "consumer"
+    """The end that a rule asks about, whose line would be changed: consumer or producer."""
 
     def text(self, name: str) -> str:
         """A field's text, '' when it is absent."""
         value = self.fields.get(name)
         return value if isinstance(value, str) else ""
 
-    @property
-    def src(self) -> str:
-        """Source device."""
-        return self.text("src")
+    src = _Text()
+    dst = _Text()
+    kind = _Text()
+    """Copy, upload, pull or arg."""
+    op = _Text()
+    producer_op = _Text()
+    dtype = _Text()
+    requested = _Text()
+    """Device that the code asked for, for the consumer."""
+    producer_requested = _Text()
+
+    def own(self, name: str) -> str:
+        """The text of a field of the end that is blamed."""
+        return self.text(f"{self._role}{name}")
+
+    def own_fact(self, name: str) -> Any:
+        """A fact of the end that is blamed; None for none."""
+        return self.facts.get(f"{self._role}{name}")
 
     @property
-    def dst(self) -> str:
-        """Destination device."""
-        return self.text("dst")
+    def _role(self) -> str:
+        return "producer_" if self.blames == "producer" else ""
 
     @property
-    def kind(self) -> str:
-        """Copy, upload, pull or arg."""
-        return self.text("kind")
+    def here(self) -> str:
+        """Device of the end that is blamed."""
+        return self.src if self.blames == "producer" else self.dst
 
     @property
-    def requested(self) -> str:
-        """Device that the code asked for, for the consumer."""
-        return self.text("requested")
-
-    @property
-    def producer_requested(self) -> str:
-        """Device that the code asked for, for the producer."""
-        return self.text("producer_requested")
+    def there(self) -> str:
+        """Device of the other end."""
+        return self.dst if self.blames == "producer" else self.src
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -185,15 +205,15 @@ class Transfer:
     @property
     def made_by_code(self) -> bool:
         """Whether the consumer is an op that the user's code made, so that its request tells something."""
-        if self.facts.get("rewritten") or (self.text("op") in NOT_THE_CODES and not self._is_identity):
+        if self.facts.get("rewritten") or (self.op in NOT_THE_CODES and not self._is_identity):
             return False
         return not any(made_by_optimizer(name) for name in self.consumers[:1])
 
     @property
     def _is_identity(self) -> bool:
         """Whether the consumer is an Identity that the code called: graphs and variables make some too."""
-        of_variable = self.facts.get("variable") or self.text("producer_op") in _MAYBE_READS
-        return self.text("op") == "Identity" and not self.fields.get("graph") and not of_variable
+        of_variable = self.facts.get("variable") or self.producer_op in _MAYBE_READS
+        return self.op == "Identity" and not self.fields.get("graph") and not of_variable
 
     @property
     def tiny(self) -> bool:
@@ -249,13 +269,13 @@ class Transfer:
     @property
     def of_drawn_numbers(self) -> bool:
         """Whether what is sent are random numbers that an eager op drew, which any device could have."""
-        made = self.text("producer_op"), self.fields.get("producer_loc"), self.src
-        return made in self.context.drawn and self.text("dtype") not in HANDED_OVER_ON_HOST
+        made = self.producer_op, self.fields.get("producer_loc"), self.src
+        return made in self.context.drawn and self.dtype not in HANDED_OVER_ON_HOST
 
     @property
     def of_python_data(self) -> bool:
         """Whether what is sent was made of Python's or numpy's data: it lay on the host before."""
-        return self.text("producer_op") in ("Const", "_EagerConst", "Python")
+        return self.producer_op in ("Const", "_EagerConst", "Python")
 
     @property
     def seldom(self) -> bool:

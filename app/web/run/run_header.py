@@ -12,9 +12,8 @@ import streamlit as st
 
 from app.components.facts.facts import Fact, facts
 from app.components.table.table import Column, table
-from app.facts.device_map import device_map
+from app.facts.device_map import device_map, devices_of, without_host
 from app.facts.devices import is_gpu, is_host
-from app.facts.run_devices import devices_of, without_host
 from app.facts.run_notes import run_notes
 from app.facts.tables import Tables
 from app.store.failure import last_exception

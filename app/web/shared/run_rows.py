@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from app.components.table.table import Column
-from app.facts.run_devices import recorded_devices
+from app.facts.device_map import recorded_devices
 from app.views import units
 from app.views.progress_data import RECENT_LINES, Progress
 from app.web.shared.address import RunAddress

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from app.components.table.table import Column
-from app.facts.basis import BASES
+from app.facts.basis import BASES, total
 from app.facts.collectives import Collective
 from app.facts.lines import Line, LineOps, SourceFile, Way
-from app.facts.transfers.device_matrix import total
 from app.views import units
 from app.views.colors import is_alert
 from app.web.shared.rows import RunRows

@@ -70,12 +70,7 @@ def test_a_cause_is_added_by_the_files_that_the_page_names(tmp_path: Path) -> No
     (tmp_path / FOLDER).mkdir()
     (tmp_path / FOLDER / "__init__.py").touch()
     (tmp_path / FOLDER / "cause.py").write_text(CAUSE)
-    insert(
-        tmp_path / REGISTRY,
-        "from app.diagnosis.causes.unknown",
-        "from app.diagnosis.causes.toy_cause.cause import CAUSE as TOY_CAUSE",
-    )
-    insert(tmp_path / REGISTRY, "    EXPLICIT,", "    TOY_CAUSE,")
+    insert(tmp_path / REGISTRY, "explicit ", "toy_cause")
     insert(
         tmp_path / JUDGE, "from app.diagnosis.registry", "from app.diagnosis.causes.toy_cause import cause"
     )

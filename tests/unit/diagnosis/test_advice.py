@@ -8,7 +8,7 @@ import pytest
 
 from app.diagnosis.causes.host_sync.cause import advice as of_reads
 from app.diagnosis.findings import findings
-from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.judge import hop_table
 from app.diagnosis.registry import advice, summary
 from app.diagnosis.wording.transfer_costs import Telling
 from app.diagnosis.wording.transfer_words import TransferWords

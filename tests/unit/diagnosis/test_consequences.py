@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.diagnosis.findings import run_findings
-from app.diagnosis.judged_hops import hop_table, told_hops
+from app.diagnosis.judge import hop_table, told_hops
 from app.diagnosis.registry import because
 from app.diagnosis.row_shares import all_of
 from app.facts.tables import Tables

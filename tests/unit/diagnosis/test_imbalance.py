@@ -8,7 +8,7 @@ import pytest
 
 from app.diagnosis.causes.unbalanced.cause import balance_findings
 from app.diagnosis.findings import run_findings
-from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.judge import hop_table
 from app.facts.tables import Tables
 from app.store.totals import KeyTotals
 from probes.trace.rows import Key, Location, Process

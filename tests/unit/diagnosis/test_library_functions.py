@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.diagnosis.causes.host_sync import library_functions
-from app.diagnosis.causes.host_sync.waits import of_syncs
+from app.diagnosis.causes.host_sync.cause import of_syncs
 from app.diagnosis.detectors.transfer_findings import of_hops
 from app.diagnosis.wording.transfer_costs import Telling, standstill
 from app.facts.syncs import Sync

@@ -8,7 +8,7 @@ import pytest
 
 from app.diagnosis.causes.unbalanced.cause import Fullness
 from app.diagnosis.findings import run_findings
-from app.diagnosis.judged_hops import hop_table, told_hops
+from app.diagnosis.judge import hop_table, told_hops
 from app.diagnosis.proof import MOST_WAYS, Proof, proof
 from app.diagnosis.proof_facts import Place
 from app.facts.tables import Tables

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.diagnosis.findings import run_findings
-from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.judge import hop_table
 from app.facts.tables import Tables
 from app.judgments.finding import Finding
 from probes.trace.rows import Key, Location

@@ -9,7 +9,7 @@ import pytest
 
 from app.diagnosis.causes.bounce.paths import chains
 from app.diagnosis.findings import findings, run_findings
-from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.judge import hop_table
 from app.diagnosis.proof import proof
 from app.diagnosis.wording.transfer_costs import Telling
 from app.facts.syncs import sync_table

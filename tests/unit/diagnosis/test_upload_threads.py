@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.diagnosis.findings import run_findings
-from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.judge import hop_table
 from app.diagnosis.registry import because
 from app.judgments.finding import Finding
 from app.store.paces import Pace, Paces

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.diagnosis.findings import run_findings
-from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.judge import hop_table
 from app.diagnosis.verification import Judged, StepTime, changed_sites, line_map, verify
 from app.facts.syncs import sync_table
 from app.facts.tables import Tables

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.judge import hop_table
 from app.diagram import grouping
 from app.diagram.grouped_graph import MOST_CROSSINGS, MOST_GROUPS, TARGET
 from app.diagram.grouping import MOST_COLUMNS, graph_choices, placement_diagram

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.judge import hop_table
 from app.diagram.grouping import placement_diagram
 from app.facts.collectives import collective_table
 from app.facts.transfers import wire

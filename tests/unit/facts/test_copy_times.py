@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.judge import hop_table
 from app.facts.tables import Tables
 from app.facts.transfers.copy_times import with_times
 from app.facts.transfers.device_matrix import device_matrix

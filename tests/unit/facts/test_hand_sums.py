@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.diagnosis.causes.reduce_on_host.cause import reduce_on_host
-from app.diagnosis.fix_choice import Recorded, repair
+from app.diagnosis.explanation import Recorded, repair
 from app.diagnosis.registry import advice, because
 from app.facts.tables import Tables
 from app.facts.transfers.hand_sums import hand_sums

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.judge import hop_table
 from app.facts.devices import in_order
 from app.facts.tables import Tables
 from app.facts.transfers.device_matrix import device_matrix

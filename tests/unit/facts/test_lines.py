@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.judge import hop_table
 from app.facts.collectives import collective_table
 from app.facts.lines import SourceFile, Way, source_files, split_site
 from app.facts.syncs import sync_table

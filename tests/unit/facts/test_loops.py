@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.judge import hop_table
 from app.facts.frequency.iterations import Happened
 from app.facts.frequency.loops import loops
 from app.facts.tables import Tables, tables_of

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.judge import hop_table
 from app.facts.tables import Tables
 from app.facts.transfers.observed_copies import confirmed
 from probes.trace.rows import Key, Location

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from app.diagnosis.findings import run_findings
-from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.judge import hop_table
 from app.diagnosis.wording.transfer_costs import standstill, waited
-from app.facts.syncs import Idle, Sync, sync_table
+from app.facts.syncs import Idle, Sync, sync_table, with_stalls
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
-from app.facts.wait_costs import with_stalls
 from app.store.totals import KeyTotals
 from probes.trace.rows import Graph, Key, Location, Node, Process
 from tests.unit.traces import hop_fields

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from app.diagnosis.causes.host_sync.cause import advice as of_reads
-from app.diagnosis.fix_choice import Recorded, advised, repair
+from app.diagnosis.explanation import Recorded, advised, repair
 from app.diagnosis.registry import SEVERITY, advice
 from app.facts.placement import Op
 from app.facts.transfers.hops import Hop

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from app.diagnosis.findings import findings, run_findings
-from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.judge import hop_table
 from app.diagnosis.wording.transfer_costs import Telling, standstill
 from app.facts.collectives import collective_table
 from app.facts.memory import memory_table

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from app.diagnosis.explanation import Explained
-from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.judge import hop_table
 from app.diagnosis.proof import Proof, Stop, Way
 from app.diagnosis.proof_facts import Fact, Place
 from app.diagnosis.registry import SEVERITY

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from app.diagnosis.causes.bounce.cause import CAUSE, advice
-from app.diagnosis.causes.bounce.evidence import Evidence
-from app.diagnosis.causes.bounce.paths import Chain
+from app.diagnosis.causes.bounce.paths import Chain, Evidence
 from app.diagnosis.row_shares import abreast, share
 from app.diagnosis.wording.transfer_costs import Telling, cost_ns, standstill, waited
+from app.facts.basis import total
 from app.facts.devices import is_host
+from app.facts.groups import grouped
 from app.facts.syncs import Sync
-from app.facts.transfers.device_matrix import total
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import TINY, happened_often
 from app.judgments.evidence import Moved
@@ -36,12 +36,11 @@ def bounces(
     They may be of several cards in turn. Of a row that went that way at times only, as many transfers as
     did are the finding's.
     """
-    groups: dict[tuple[str | int | None, ...], list[Chain]] = {}
-    for chain in found:
-        if all(hops[row].cause.code in _EXPLAINED for row in chain.rows) and not _of_more(chain, hops):
-            groups.setdefault((*(hops[row].site for row in chain.rows), *_kind_of_way(chain)), []).append(
-                chain
-            )
+    groups = grouped(
+        ((*(hops[row].site for row in chain.rows), *_kind_of_way(chain)), chain)
+        for chain in found
+        if all(hops[row].cause.code in _EXPLAINED for row in chain.rows) and not _of_more(chain, hops)
+    )
     taken = {row for chain in found for row in chain.rows}
     left = {row: hop for row, hop in enumerate(hops) if row not in taken}
     return [_finding(chains, hops, left, syncs, telling) for chains in groups.values()]
@@ -72,7 +71,6 @@ def _finding(
     syncs: Sequence[Sync],
     telling: Telling,
 ) -> Finding:
-    """Of chains that are alike; `left` are the rows of no chain."""
     shares = _shares(chains, hops)
     further = _handed_on(chains, hops, left)
     tensors = _tensors(chains, shares, telling) + len(further)
@@ -81,9 +79,7 @@ def _finding(
     rows = (*shares, *further, *back)
     part = [*shares.values(), *further.values(), *back.values()]
     first, last = hops[chains[0].rows[0]], hops[chains[0].rows[-1]]
-    ways: dict[tuple[str, ...], list[Chain]] = {}
-    for chain in chains:
-        ways.setdefault(chain.stations, []).append(chain)
+    ways = grouped((chain.stations, chain) for chain in chains)
     last_rows = {chain.rows[-1] for chain in chains}
     taken = {(hop.src, hop.site) for hop in part if hop.kind == "pull"}
     waits = [sync for sync in syncs if (sync.waited_for, sync.site) in taken]

@@ -10,15 +10,47 @@ copied is but what another copy brought.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from app.facts.basis import total
 from app.facts.devices import is_host
+from app.facts.groups import grouped, summed
 from app.facts.tables import Tables
-from app.facts.transfers.device_matrix import total
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import TINY, Sent, sent
+from app.judgments.evidence import TransferEvidence
 from probes.trace.rows import Edge, Key, Node
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Evidence(TransferEvidence):
+    """Of tensors that take the same path."""
+
+    stations: list[str] = dataclasses.field(default_factory=list)
+    """Devices, in the order of the path."""
+    lines: list[str | None] = dataclasses.field(default_factory=list)
+    """Line of each transfer on it."""
+    by: list[str] = dataclasses.field(default_factory=list)
+    """Ops, or Python, that hand the tensor on."""
+    tensors: int = 0
+    causes: list[str] = dataclasses.field(default_factory=list)
+    """What each transfer would be by itself."""
+    further_back_at: list[str | None] | None = None
+    """Other lines at which tensors come back."""
+    ways: list[list[str]] | None = None
+    """Stations of each GPU in turn."""
+    gradients_back_at: list[str | None] | None = None
+    tensor_again_at: str | None = None
+    """Line that makes a tensor of what Python read."""
+    scopes: list[str] | None = None
+
+    @property
+    def at_one_line(self) -> bool:
+        """Whether one line, run for each stop, moves a tensor there and on."""
+        lines = list(filter(None, self.lines))
+        return len(lines) > 1 and len(set(lines)) == 1
+
 
 MOVERS = frozenset(
     {
@@ -114,18 +146,13 @@ def _text(key: Key, name: str) -> str:
 
 
 def _in_graphs(tables: Tables, keys: Sequence[Key]) -> Iterable[tuple[Key, Key]]:
-    graphs: dict[int, list[Key]] = {}
-    for key in keys:
-        if key.fields.get("graph"):
-            graphs.setdefault(key.fields["graph"], []).append(key)
+    graphs = grouped((graph, key) for key in keys if (graph := key.fields.get("graph")))
     for graph, members in graphs.items():
         leaving = {_text(key, "src") for key in members}
         if not any(_text(key, "dst") in leaving for key in members):
             continue
         ways = _Ways(tables.nodes_of(graph), tables.edges_of(graph))
-        made_by: dict[str, list[Key]] = {}
-        for key in members:
-            made_by.setdefault(_text(key, "producer"), []).append(key)
+        made_by = grouped((_text(key, "producer"), key) for key in members)
         for first in members:
             for name in ways.unchanged(first.fields.get("consumers") or (), _text(first, "dst")):
                 for second in made_by.get(name, ()):
@@ -139,11 +166,9 @@ class _Ways:
     def __init__(self, nodes: Iterable[Node], edges: Iterable[Edge]) -> None:
         by_number = {node.node: node for node in nodes}
         self._by_name = {node.name: node for node in by_number.values()}
-        self._after: dict[int, list[Node]] = {}
-        for edge in edges:
-            # Its first input is what a mover moves; the others say how.
-            if edge.dst_slot == 0 and edge.dst_node in by_number:
-                self._after.setdefault(edge.src_node, []).append(by_number[edge.dst_node])
+        # Its first input is what a mover moves; the others say how.
+        first = (edge for edge in edges if edge.dst_slot == 0 and edge.dst_node in by_number)
+        self._after = grouped((edge.src_node, by_number[edge.dst_node]) for edge in first)
 
     def unchanged(self, consumers: Iterable[str], device: str) -> list[str]:
         """Names of the ops on `device` that hand on what these take, with nothing else done to it."""
@@ -165,14 +190,8 @@ _Place = tuple[str, int, str]
 
 
 def _of_eager_ops(tables: Tables, keys: Sequence[Key]) -> Iterable[tuple[Key, Key]]:
-    fed: dict[_Place, list[Key]] = {}
-    for key in keys:
-        if not key.fields.get("graph") and _text(key, "kind") == "copy" and _text(key, "op") in MOVERS:
-            fed.setdefault((_text(key, "op"), key.fields.get("loc") or 0, _text(key, "dst")), []).append(key)
-    ran: dict[_Place, int] = {}
-    for op in tables.of_kind("op"):
-        place = _text(op, "op"), op.fields.get("loc") or 0, _text(op, "device")
-        ran[place] = ran.get(place, 0) + (op.count or 0)
+    fed = grouped((_op_at(key, "dst"), key) for key in _copies(keys) if _text(key, "op") in MOVERS)
+    ran = summed((_op_at(op, "device"), op.count) for op in tables.of_kind("op"))
     for second in keys:
         if second.fields.get("graph") or _text(second, "kind") not in ("copy", "pull"):
             continue
@@ -190,6 +209,15 @@ def _of_eager_ops(tables: Tables, keys: Sequence[Key]) -> Iterable[tuple[Key, Ke
                     yield first, second
 
 
+def _op_at(key: Key, device: str) -> _Place:
+    return _text(key, "op"), key.fields.get("loc") or 0, _text(key, device)
+
+
+def _copies(keys: Iterable[Key]) -> Iterator[Key]:
+    """Those that eager ops made."""
+    return (key for key in keys if not key.fields.get("graph") and _text(key, "kind") == "copy")
+
+
 def _data(keys: Iterable[Key]) -> list[Key]:
     """Without shapes and axes, which a reshaping op takes beside its tensor."""
     large = [key for key in keys if (key.fields.get("bytes") or 0) > TINY]
@@ -201,11 +229,11 @@ def _over_python(tables: Tables, keys: Sequence[Key]) -> Iterable[tuple[Key, Key
     # Where it was changed at times, it may have gone there to be changed, and came back as it was by chance.
     changed = {_over(tables, one) for one in sent_on if _facts(one.part).get("changed_from")}
     # By line: the frames of the library below it are others where the array is met a second time.
-    taken: dict[tuple[str, str | None, object], list[Key]] = {}
-    for key in keys:
-        if _text(key, "kind") == "pull":
-            place = _text(key, "src"), tables.site(key.fields.get("loc")), key.fields.get("bytes")
-            taken.setdefault(place, []).append(key)
+    taken = grouped(
+        ((_text(key, "src"), tables.site(key.fields.get("loc")), key.fields.get("bytes")), key)
+        for key in keys
+        if _text(key, "kind") == "pull"
+    )
     for one in sent_on:
         pulled = _facts(one.part).get("pulled_from")
         if isinstance(pulled, str) and one.part.count != 0 and _over(tables, one) not in changed:
@@ -240,7 +268,6 @@ def _sent_on(tables: Tables, keys: Sequence[Key]) -> Iterable[_SentOn]:
 
 
 def _whole(links: Iterable[tuple[Key, Key]]) -> Iterable[tuple[Key, Key, Key]]:
-    """With what counts how many of the second came this way: that itself."""
     return ((first, second, second) for first, second in links)
 
 
@@ -255,11 +282,8 @@ def _over(tables: Tables, one: _SentOn) -> tuple[str | None, str | None]:
 
 
 def _moved_on(keys: Sequence[Key]) -> Iterable[tuple[Key, Key]]:
-    brought: dict[tuple[str, str, object, object], list[Key]] = {}
-    for key in keys:
-        if not key.fields.get("graph") and _text(key, "kind") == "copy":
-            place = _text(key, "src"), _text(key, "dst"), key.fields.get("loc"), key.fields.get("bytes")
-            brought.setdefault(place, []).append(key)
+    names = "src", "dst", "loc", "bytes"
+    brought = grouped((tuple(key.fields.get(name) for name in names), key) for key in _copies(keys))
     for second in keys:
         before = _text(second, "copied_from")
         if before and _text(second, "kind") == "copy":

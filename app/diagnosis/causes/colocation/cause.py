@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+
 from app.diagnosis.cause import Cause
 from app.diagnosis.causes.colocation.example import EXAMPLE
-from app.diagnosis.causes.colocation.input_pipelines import prefetched
 from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.transfers.transfer import READS, Transfer
+from app.fixes.code.change import Change
+from app.fixes.code.device_notation import tensorflow, tf_device
+from app.fixes.code.names import called, dotted, value_of
+from app.fixes.situation import Draft, Situation
 from app.judgments.evidence import TransferEvidence
 from app.judgments.severity import INFO
 from app.views.naming import told
@@ -42,7 +47,7 @@ def made_at_home(transfer: Transfer) -> TransferEvidence | None:
     """The producer works on a table or the like, and ran where that lives, not where the code asked."""
     name = transfer.facts.get("producer_works_on")
     asked = transfer.producer_requested or transfer.producer_default
-    if not name or transfer.text("producer_op") in READS or asked == transfer.src:
+    if not name or transfer.producer_op in READS or asked == transfer.src:
         return None
     return TransferEvidence(producer_placed_beside=name, lives_on=transfer.src)
 
@@ -50,7 +55,7 @@ def made_at_home(transfer: Transfer) -> TransferEvidence | None:
 def made_beside_iterator(transfer: Transfer) -> TransferEvidence | None:
     """The producer takes the next element of an input pipeline, which it can do only where that lives."""
     asked = transfer.producer_requested
-    if transfer.text("producer_op") not in ITERATORS or asked == transfer.src:
+    if transfer.producer_op not in ITERATORS or asked == transfer.src:
         return None
     home = transfer.src if asked else None
     return TransferEvidence(producer_colocated_with="the input pipeline's iterator", lives_on=home)
@@ -58,16 +63,11 @@ def made_beside_iterator(transfer: Transfer) -> TransferEvidence | None:
 
 def made_beside(transfer: Transfer) -> TransferEvidence | None:
     """The producer asked for no device and was put beside an op that did."""
-    beside = transfer.facts.get("producer_colocated_with")
-    return (
-        TransferEvidence(producer_placed_beside=beside)
-        if beside and not transfer.producer_requested
-        else None
-    )
+    beside = not transfer.producer_requested and transfer.facts.get("producer_colocated_with")
+    return TransferEvidence(producer_placed_beside=beside) if beside else None
 
 
 def _beside(evidence: TransferEvidence) -> str:
-    """The ops that it is kept beside."""
     known = evidence.colocated_with or evidence.producer_colocated_with or evidence.producer_placed_beside
     return told(known, "ops")
 
@@ -95,6 +95,57 @@ def advice(evidence: TransferEvidence) -> str | None:
     if not evidence.producer_colocated_with:
         return None
     return "Let the input pipeline deliver to the device that uses its elements."
+
+
+_AHEAD = frozenset({"prefetch", "prefetch_to_device", "copy_to_device", "experimental_distribute_dataset"})
+
+
+def prefetched(situation: Situation) -> Draft | None:
+    """The pipeline of the loop's header, or of the loop around the line, prepares elements ahead.
+
+    None for what is kept beside a variable: no pipeline delivers that.
+    """
+    source = situation.source
+    if (
+        situation.framework != "tensorflow"
+        or not situation.evidence(TransferEvidence).producer_colocated_with
+    ):
+        return None
+    for stmt in situation.statements:
+        loop = stmt if isinstance(stmt, ast.For | ast.AsyncFor) else source.loop_of(stmt)
+        while loop is not None:
+            if isinstance(loop, ast.For) and (draft := _pipeline(situation, loop)) is not None:
+                return draft
+            loop = source.loop_of(loop)
+    return None
+
+
+def _pipeline(situation: Situation, loop: ast.For) -> Draft | None:
+    """The input pipeline that the loop goes over prepares ahead, if it does not already."""
+    source, over = situation.source, loop.iter
+    while isinstance(over, ast.Call) and called(over) in ("enumerate", "tqdm", "iter") and over.args:
+        over = over.args[0]
+    value = value_of(source, over.id, loop) if isinstance(over, ast.Name) else over
+    if not isinstance(value, ast.Call) or (tf := tensorflow(source, value)) is None:
+        return None
+    paths = [dotted(part) for part in ast.walk(value)]
+    names = {part.attr for part in ast.walk(value) if isinstance(part, ast.Attribute)}
+    if names & _AHEAD or not any(path.startswith(f"{tf}.data.") for path in paths):
+        return None
+    change, device = Change(source), situation.dst
+    argument = tf_device(source, value, device) if device else None
+    if argument is not None and "gpu" in argument.lower():
+        added = f".apply({tf}.data.experimental.prefetch_to_device({argument}))"
+        words = (
+            f"Has elements prepared ahead and delivered on {device}; it has to be the pipeline's last step."
+        )
+    else:
+        added = f".prefetch({tf}.data.AUTOTUNE)"
+        words = (
+            "Has elements prepared while a step runs; they are still copied to the device when they are used."
+        )
+    change.insert(source.span(value)[1], added)
+    return situation.draft(words, change)
 
 
 CAUSE = Cause(

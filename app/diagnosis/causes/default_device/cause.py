@@ -5,11 +5,9 @@ from __future__ import annotations
 import dataclasses
 
 from app.diagnosis.cause import Cause, blamed_op, of_line
-from app.diagnosis.causes.default_device.creation_contexts import creation_context
-from app.diagnosis.causes.default_device.evidence import Evidence
 from app.diagnosis.causes.default_device.example import EXAMPLE
-from app.diagnosis.causes.default_device.missing_scopes import missing_scope
-from app.diagnosis.causes.default_device.rules import severity_of, with_origin
+from app.diagnosis.causes.default_device.missing_scopes import creation_context, missing_scope
+from app.diagnosis.causes.default_device.rules import Evidence, severity_of, with_origin
 from app.diagnosis.dialects import function_scopes
 from app.diagnosis.wording.scope_openers import consumer_scope, producer_scope
 from app.diagnosis.wording.transfer_words import TransferWords, destination

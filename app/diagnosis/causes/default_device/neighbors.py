@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 
-from app.diagnosis.causes.default_device.evidence import Evidence
+from app.diagnosis.causes.default_device.rules import Evidence
 from app.facts.lines import sites_in_order, split_site
 from app.facts.transfers.hops import Hop
 from app.fixes.code.names import bindings
@@ -46,8 +47,8 @@ def together(findings: Sequence[Finding], hops: Sequence[Hop], text_of: TextOf) 
     wrong = [one for one in findings if one.code == CODE and one.severity != "info" and one.site]
     if len({one.site for one in wrong}) < 2:
         return list(findings)
-    sources: dict[str, Source | None] = {}
-    lines = {one.site or "": line for one in wrong if (line := _line(one, hops, text_of, sources))}
+    sources = functools.cache(lambda path: _parsed(text_of(path)))
+    lines = {one.site or "": line for one in wrong if (line := _line(one, hops, sources))}
     return [_with(one, lines) if one in wrong else one for one in findings]
 
 
@@ -56,21 +57,14 @@ def advised(finding: Finding, said: str | None) -> str | None:
     others = finding.evidence.also_unplaced if isinstance(finding.evidence, Evidence) else None
     if not others or not said:
         return said
-    lines = some_of(others, "lines")
-    if len(others) == 1:
-        too, all_of = f"{lines} works with the same values and has no device scope either", "both"
-    else:
-        too, all_of = f"{lines} work with the same values and have no device scope either", "them all"
-    return f"{said} {too}: give {all_of} the same one, or what one line leaves on the device another fetches."
+    work, have, both = ("works", "has", "both") if len(others) == 1 else ("work", "have", "them all")
+    too = f"{some_of(others, 'lines')} {work} with the same values and {have} no device scope either"
+    return f"{said} {too}: give {both} the same one, or what one line leaves on the device another fetches."
 
 
-def _line(
-    finding: Finding, hops: Sequence[Hop], text_of: TextOf, sources: dict[str, Source | None]
-) -> _Line | None:
+def _line(finding: Finding, hops: Sequence[Hop], sources: Callable[[str], Source | None]) -> _Line | None:
     path, number = split_site(finding.site) or ("", 0)
-    if path not in sources:
-        sources[path] = _parsed(text_of(path))
-    source = sources[path]
+    source = sources(path)
     statements = [one for one in source.statements_at(number) if not is_compound(one)] if source else []
     if source is None or not statements:
         return None

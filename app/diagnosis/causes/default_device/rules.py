@@ -4,15 +4,36 @@ from __future__ import annotations
 
 import dataclasses
 
-from app.diagnosis.causes.default_device.evidence import Evidence
-from app.diagnosis.rules.placements import made_by_code, reads_variable
-from app.diagnosis.rules.repeated_copies import sent_again
+from app.diagnosis.rules.placements import made_by_code, reads_variable, sent_again
 from app.facts.devices import is_gpu, is_host
 from app.facts.tables import Tables
 from app.facts.transfers.transfer import MadeOnHost, Transfer
+from app.judgments.evidence import Known, TransferEvidence
 from app.judgments.judgment import Judgment
 from app.judgments.severity import INFO, WARNING
 from probes.trace.rows import Key
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Evidence(TransferEvidence):
+    """Of ops on the default device."""
+
+    result_of: Known[str] = None
+    """Branch or loop that returns the value."""
+    cut_on_host: Known[str] = None
+    """Device on which the code cuts a batch for several devices."""
+    of_python_data: Known[bool] = None
+    scope_apart: Known[str] = None
+    """Line of a scope that is open in another thread."""
+    from_nothing: Known[str] = None
+    """How far an array without a context is only made to be copied."""
+    made_without_context: Known[list[str]] = None
+    """MXNet's ops that make it."""
+    made_at: Known[list[str]] = None
+    copied_at: Known[str] = None
+    also_unplaced: list[str] | None = None
+    """Further lines that work with the same values and have no scope."""
+
 
 _HANDS_ON = frozenset({"Identity", "IdentityN"})
 _CUSTOM_GRADIENTS = "tensorflow/python/ops/custom_gradient.py"
@@ -38,27 +59,24 @@ def default_placed(transfer: Transfer) -> Evidence | None:
 
 
 def result_by_default(transfer: Transfer) -> Evidence | None:
-    """What a function returns passes the default device: by an Identity of TensorFlow's own, nobody's op."""
-    result, default = transfer.facts.get("result"), transfer.default
-    if not result or transfer.requested or transfer.src == transfer.dst:
+    """What a function returns passes the default device: by an Identity of TensorFlow's own, nobody's op.
+
+    And goes on from there, to the op that takes it or to be returned in its turn. It may be the result of a
+    function that the code calls, or of a branch or loop, which is none to the code.
+    """
+    result, by_producer = transfer.own_fact("result"), transfer.blames == "producer"
+    default = transfer.producer_default if by_producer else transfer.default
+    if not result or transfer.own("requested") or transfer.src == transfer.dst or transfer.here != default:
         return None
-    known = Evidence(default_device=default, called_on=transfer.called_on or None)
-    return _of_call(known, result) if transfer.dst == default == transfer.text("assigned") else None
-
-
-def result_handed_on(transfer: Transfer) -> Evidence | None:
-    """And goes on from there, to the op that takes it or to be returned in its turn."""
-    result, default = transfer.facts.get("producer_result"), transfer.producer_default
-    if not result or transfer.producer_requested or not transfer.src == default != transfer.dst:
+    if not by_producer and transfer.text("assigned") != default:
         return None
-    known = Evidence(producer_default_device=default, called_on=transfer.producer_called_on or None)
-    return _of_call(known, result)
-
-
-def _of_call(evidence: Evidence, of: object) -> Evidence:
-    """The result of a function that the code calls, or of a branch or loop, which is none to the code."""
-    result_of = of if isinstance(of, str) else None
-    return dataclasses.replace(evidence, result_of_a_call=True, result_of=result_of)
+    return Evidence(
+        default_device=None if by_producer else default,
+        producer_default_device=default if by_producer else None,
+        called_on=(transfer.producer_called_on if by_producer else transfer.called_on) or None,
+        result_of_a_call=True,
+        result_of=result if isinstance(result, str) else None,
+    )
 
 
 def default_producer(transfer: Transfer) -> Evidence | None:
@@ -105,13 +123,16 @@ def with_origin(evidence: Evidence, judgment: Judgment, key: Key, tables: Tables
     custom = key.fields.get(f"{role}op") in _HANDS_ON and (
         (tables.via(key.fields.get(f"{role}loc")) or "").startswith(_CUSTOM_GRADIENTS)
     )
-    evidence = dataclasses.replace(
-        evidence,
+    judgment = judgment.knowing(
         scope_apart=tables.site(key.fields.get(f"{role}scope_apart_loc")),
         own_op="a function of custom gradients" if custom else None,
     )
-    judgment = dataclasses.replace(judgment, evidence=evidence)
-    return with_makers(evidence, judgment, key, tables) if evidence.made_without_context else judgment
+    if not evidence.made_without_context:
+        return judgment
+    # Such an array's copy is told at the line that makes it, or the first of what it is made of.
+    sites = [site for loc in key.fields.get("from_nothing_locs") or () if (site := tables.site(loc))]
+    judgment = dataclasses.replace(judgment, at=sites[0] if sites else None)
+    return judgment.knowing(made_at=list(dict.fromkeys(sites)), copied_at=tables.site(key.fields.get("loc")))
 
 
 _COPIED_BY = frozenset({"as_in_context", "as_in_ctx", "copyto", "slice assignment"})
@@ -140,17 +161,7 @@ def made_without_context(transfer: Transfer) -> Evidence | None:
     if why == _ONLY_COPIED and any("worked on" in one.kept or one.times != one.sent for one in made):
         return None
     # A helper that at times is handed something else runs its ops more often than these are made.
-    ran = known.get((transfer.text("producer_op"), transfer.fields.get("producer_loc") or 0), _NOT_RUN)
+    ran = known.get((transfer.producer_op, transfer.fields.get("producer_loc") or 0), _NOT_RUN)
     if min(one.times for one in made) < max(ran.times, transfer.count or 0):
         return None
     return Evidence(from_nothing=why, made_without_context=list(dict.fromkeys(ops)), call=str(call))
-
-
-def with_makers(evidence: Evidence, judgment: Judgment, key: Key, tables: Tables) -> Judgment:
-    """The judgment of such an array's copy, at the line that makes it, or the first of what it is made of."""
-    fields = key.fields
-    sites = [site for loc in fields.get("from_nothing_locs") or () if (site := tables.site(loc))]
-    known = dataclasses.replace(
-        evidence, made_at=list(dict.fromkeys(sites)), copied_at=tables.site(fields.get("loc"))
-    )
-    return dataclasses.replace(judgment, evidence=known, at=sites[0] if sites else None)

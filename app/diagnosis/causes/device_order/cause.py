@@ -58,27 +58,34 @@ class _Got:
     card: str
     """In words: ``nvidia-smi's 2``."""
     key: str
+    number: int | None
+    """In nvidia-smi."""
     process: Process
-    facts: Mapping[str, Any]
+    source: str
+    """Who says which card it is."""
 
 
 def order_findings(spec: Mapping[str, Any], tables: Tables) -> list[Finding]:
     """At most one finding: the run got other cards than were asked for, or counts them unlike nvidia-smi."""
     machine = MachineMap(spec.get("machine"))
     got = [
-        _Got(device, _words(facts, machine), card_key(facts, machine), process, facts)
+        _Got(
+            device,
+            _words(facts, machine),
+            key,
+            card.index if (card := machine.card(facts)) else None,
+            process,
+            str(facts.get("source") or ""),
+        )
         for process in tables.processes
         for device, facts in process.device_map.items()
-        if is_gpu(device) and card_key(facts, machine)
+        if is_gpu(device) and (key := card_key(facts, machine))
     ]
     asked = _asked(spec, machine)
-    if asked is not None:
-        different = [one for one in got if asked.key_of(one.device) != one.key]
-        if different:
-            return [_differs(asked, different, machine)]
-        if lacking := _lacking(asked, got, tables):
-            return [_lacks(asked, lacking, tables)]
-    return _counted_otherwise(got, machine) if asked is None or not asked.by_option else []
+    found = asked and (_differs(asked, got) or _lacks(asked, got, tables))
+    if found:
+        return [found]
+    return _counted_otherwise(got) if asked is None or not asked.by_option else []
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,14 +105,17 @@ class _Asked:
         """The card that the device was meant to be."""
         return card_key(self.facts_of(device), self.machine)
 
-    def changed(self, inside: Mapping[str, str | None]) -> str:
-        """``set CUDA_VISIBLE_DEVICES=1``, or that a process took the variable away; '' for neither."""
-        names = [
-            name for name in VARIABLES if name in inside and inside[name] != self.launched_with.get(name)
-        ]
-        return " and ".join(
-            f"removed {name}" if inside[name] is None else f"set {name}={inside[name]}" for name in names
+    def finding(self, process: Process, said: str, unchanged: str, fix: str, **facts: Any) -> Finding:
+        """What is not as asked: `said` of a process that set variables itself, else `unchanged` and `fix`."""
+        inside, launched = _environment(process), self.launched_with
+        changed = " and ".join(
+            f"removed {name}" if inside[name] is None else f"set {name}={inside[name]}"
+            for name in VARIABLES
+            if name in inside and inside[name] != launched.get(name)
         )
+        evidence = Evidence(launched_with=_set_to(launched), in_the_process=_set_to(inside), **facts)
+        summary = f"{said}the program {changed} itself." if changed else unchanged
+        return Finding(CODE, WARNING, None, summary, evidence, _FIX_VARIABLES if changed else fix, ())
 
     @property
     def by(self) -> str:
@@ -134,66 +144,49 @@ def _asked(spec: Mapping[str, Any], machine: MachineMap) -> _Asked | None:
     return _Asked(shown, False, environment, machine)
 
 
-def _lacking(asked: _Asked, got: Sequence[_Got], tables: Tables) -> list[str]:
-    """The devices whose cards no process has, where processes told of all their devices."""
+def _lacks(asked: _Asked, got: Sequence[_Got], tables: Tables) -> Finding | None:
+    """Devices whose cards no process has, where processes told of all their devices."""
     complete = [process for process in tables.processes if process.header.get("devices_complete")]
     unknown = any(
         is_gpu(device) and not card_key(process.device_map.get(device, {}), asked.machine)
         for process in complete
         for device in process.devices
     )
-    if not complete or unknown:
-        return []
     cards = {one.key for one in got}
-    return [device for device, facts in asked.devices.items() if card_key(facts, asked.machine) not in cards]
+    lacking = [name for name, facts in asked.devices.items() if card_key(facts, asked.machine) not in cards]
+    if not complete or unknown or not lacking:
+        return None
+    verb = "is" if len(lacking) == 1 else "are"
+    said = f"{some_of(lacking, 'devices')}, which {asked.by} asked for, {verb} in no process of the run"
+    return asked.finding(complete[0], f"{said}: ", f"{said}.", _FIX_NONE, lacking=lacking)
 
 
-def _differs(asked: _Asked, different: Sequence[_Got], machine: MachineMap) -> Finding:
-    first = different[0]
-    inside = _environment(first.process)
-    changed = asked.changed(inside)
+def _differs(asked: _Asked, got: Sequence[_Got]) -> Finding | None:
+    different = [one for one in got if asked.key_of(one.device) != one.key]
+    if not different:
+        return None
     pairs = []
     for one in [*{one.device: one for one in reversed(different)}.values()][::-1]:
         meant = asked.facts_of(one.device)
-        wanted = f"not {_words(meant, machine)}" if meant else "which was not asked for"
+        wanted = f"not {_words(meant, asked.machine)}" if meant else "which was not asked for"
         pairs.append(f"{one.device} is {one.card}, {wanted}")
-    why = (
-        f"the program {changed} itself"
-        if changed
-        else "the program left only some of its devices visible, and the framework numbers those anew"
-    )
-    told = some_of(pairs, "devices", "; ")
-    summary = f"The run got other cards than {asked.by} asked for: {told}; {why}."
-    evidence = Evidence(
-        asked_for=_listed(asked.devices, machine),
+    said = f"The run got other cards than {asked.by} asked for: {some_of(pairs, 'devices', '; ')}; "
+    return asked.finding(
+        different[0].process,
+        said,
+        f"{said}the program left only some of its devices visible, and the framework numbers those anew.",
+        _FIX_PROGRAM,
+        asked_for=[f"{device}: {_words(facts, asked.machine)}" for device, facts in asked.devices.items()],
         got=[f"{one.device}: {one.card}" for one in different],
         told_by=_told_by(different),
-        launched_with=_set_to(asked.launched_with),
-        in_the_process=_set_to(inside),
     )
-    fix = _FIX_VARIABLES if changed else _FIX_PROGRAM
-    return Finding(CODE, WARNING, None, summary, evidence, fix, ())
 
 
-def _lacks(asked: _Asked, lacking: Sequence[str], tables: Tables) -> Finding:
-    complete = [process for process in tables.processes if process.header.get("devices_complete")]
-    inside = _environment(complete[0])
-    changed = asked.changed(inside)
-    names = some_of(lacking, "devices")
-    why = f": the program {changed} itself" if changed else ""
-    verb = "is" if len(lacking) == 1 else "are"
-    summary = f"{names}, which {asked.by} asked for, {verb} in no process of the run{why}."
-    evidence = Evidence(
-        lacking=list(lacking), launched_with=_set_to(asked.launched_with), in_the_process=_set_to(inside)
-    )
-    return Finding(CODE, WARNING, None, summary, evidence, _FIX_VARIABLES if changed else _FIX_NONE, ())
-
-
-def _counted_otherwise(got: Sequence[_Got], machine: MachineMap) -> list[Finding]:
+def _counted_otherwise(got: Sequence[_Got]) -> list[Finding]:
     """A note where a device's number is not nvidia-smi's, or not the same card in every process."""
     pairs: dict[tuple[str, str], _Got] = {(one.device, one.key): one for one in got}
     several = len({device for device, _ in pairs}) < len(pairs)
-    other = [one for one in pairs.values() if _number(one, machine) not in (None, _ordinal(one.device))]
+    other = [one for one in pairs.values() if one.number not in (None, _ordinal(one.device))]
     if not other and not several:
         return []
     shown = list(pairs.values()) if several else other
@@ -220,11 +213,6 @@ def _why(inside: Mapping[str, str | None]) -> str:
     return "some cards are not visible in it"
 
 
-def _number(one: _Got, machine: MachineMap) -> int | None:
-    card = machine.card(one.facts)
-    return None if card is None else card.index
-
-
 def _ordinal(device: str) -> int:
     found = parse(device)
     return found.index if found else -1
@@ -232,13 +220,8 @@ def _ordinal(device: str) -> int:
 
 def _words(facts: Mapping[str, Any], machine: MachineMap) -> str:
     card = machine.card(facts)
-    if card is None and isinstance(facts.get("nvml_index"), int):
-        return f"nvidia-smi's {facts['nvml_index']}"
-    return f"nvidia-smi's {card.index}" if card is not None else card_key(facts, machine)
-
-
-def _listed(devices: Mapping[str, Mapping[str, Any]], machine: MachineMap) -> list[str]:
-    return [f"{device}: {_words(facts, machine)}" for device, facts in devices.items()]
+    index = facts.get("nvml_index") if card is None else card.index
+    return f"nvidia-smi's {index}" if isinstance(index, int) else card_key(facts, machine)
 
 
 def _environment(process: Process) -> dict[str, str | None]:
@@ -247,8 +230,7 @@ def _environment(process: Process) -> dict[str, str | None]:
 
 
 def _told_by(devices: Iterable[_Got]) -> list[str]:
-    """Who says which cards these are."""
-    return list(dict.fromkeys(str(one.facts.get("source") or "") for one in devices))
+    return list(dict.fromkeys(one.source for one in devices))
 
 
 def _set_to(environment: Mapping[str, str | None]) -> str:

@@ -6,8 +6,7 @@ import dataclasses
 
 from app.diagnosis.cause import Cause
 from app.diagnosis.causes.explicit.example import EXAMPLE
-from app.diagnosis.rules.placements import both_named, made_by_code
-from app.diagnosis.rules.repeated_copies import call_of
+from app.diagnosis.rules.placements import both_named, call_of, made_by_code
 from app.diagnosis.wording.scope_openers import consumer_scope, library, producer_scope
 from app.diagnosis.wording.transfer_words import TransferWords
 from app.facts.devices import is_host
@@ -71,7 +70,6 @@ def called_elsewhere(transfer: Transfer) -> Evidence | None:
 
 
 def _libraries(transfer: Transfer) -> str | None:
-    """Which library opened the scopes, where it was not the code."""
     names = ("producer_scope_opener", "scope_opener")
     found = [library(str(opener)) for name in names if (opener := transfer.facts.get(name))]
     return " and ".join(dict.fromkeys(found)) or None
@@ -104,10 +102,7 @@ def because(evidence: Evidence) -> str:
         )
     if not all(asked):
         return ""
-    scopes = (
-        producer_scope(evidence),
-        consumer_scope(evidence),
-    )
+    scopes = producer_scope(evidence), consumer_scope(evidence)
     return f"Requested: {asked[0]}{scopes[0]} for the producer, {asked[1]}{scopes[1]} for the consumer."
 
 

@@ -4,20 +4,46 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 from app.diagnosis.cause import Cause, of_line
-from app.diagnosis.causes.gradient_outside_scope.evidence import Evidence
 from app.diagnosis.causes.gradient_outside_scope.example import EXAMPLE
-from app.diagnosis.causes.gradient_outside_scope.gradient_scopes import gradient_scope
 from app.diagnosis.rules.placements import reads_variable, runs_away_from_forward_op
 from app.diagnosis.wording.scope_openers import consumer_scope
 from app.facts.devices import parse
 from app.facts.syncs import Sync
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import Transfer
-from app.fixes.situation import Situation
+from app.fixes.code.device_notation import alone
+from app.fixes.scopes.device_scopes import scoped
+from app.fixes.scopes.framework_placement import trains_a_model
+from app.fixes.situation import Draft, Situation
+from app.judgments.evidence import Known, TransferEvidence
 from app.judgments.severity import WARNING
-from app.views.naming import each, told
+from app.views.naming import each, flat, told
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Evidence(TransferEvidence):
+    """Of backward ops that run elsewhere than their forward ops."""
+
+    forward_requested: Known[str] = None
+    """Device that the code asked for, for the forward op of the consumer."""
+    producer_forward_requested: Known[str] = None
+    forward_op: Known[str] = None
+    gradients_of: Known[list[str]] = None
+    """Devices of all gradients of the line."""
+    forward_at: list[str] | None = None
+
+    @property
+    def forward_devices(self) -> list[str]:
+        """The devices of the forward ops."""
+        return [*each(self.forward_requested), *each(self.producer_forward_requested)]
+
+    @property
+    def gradient_devices(self) -> list[str]:
+        """The devices that the line's gradients belong to, also those of gradients that are there already."""
+        return list(dict.fromkeys([*self.forward_devices, *flat(self.gradients_of)]))
 
 
 def made_for_gradient(transfer: Transfer) -> Evidence | None:
@@ -25,9 +51,7 @@ def made_for_gradient(transfer: Transfer) -> Evidence | None:
     if not runs_away_from_forward_op(transfer):
         return None
     wanted, called_on = str(transfer.facts["forward_requested"]), transfer.called_on or None
-    return dataclasses.replace(
-        _of_line(transfer), forward_requested=wanted, default_device=transfer.default, called_on=called_on
-    )
+    return _of_line(transfer, forward_requested=wanted, default_device=transfer.default, called_on=called_on)
 
 
 def asked_elsewhere(transfer: Transfer) -> Evidence | None:
@@ -40,9 +64,7 @@ def asked_elsewhere(transfer: Transfer) -> Evidence | None:
         return None
     if transfer.requested != transfer.dst or wanted != transfer.src or not parse(wanted):
         return None
-    return dataclasses.replace(
-        _of_line(transfer), forward_requested=wanted, default_device=transfer.requested
-    )
+    return _of_line(transfer, forward_requested=wanted, default_device=transfer.requested)
 
 
 def made_by_gradient(transfer: Transfer) -> Evidence | None:
@@ -53,19 +75,14 @@ def made_by_gradient(transfer: Transfer) -> Evidence | None:
     default, called_on = transfer.producer_default, transfer.producer_called_on or None
     if transfer.src != default or transfer.src == wanted:
         return None
-    known = _of_line(transfer, "producer_")
-    return dataclasses.replace(
-        known, producer_forward_requested=wanted, default_device=default, called_on=called_on
-    )
+    return _of_line(transfer, producer_forward_requested=wanted, default_device=default, called_on=called_on)
 
 
-def _of_line(transfer: Transfer, role: str = "") -> Evidence:
+def _of_line(transfer: Transfer, **known: Any) -> Evidence:
     """The forward op, and the devices that all gradients of the line belong to."""
-    op, devices = transfer.facts.get(f"{role}forward_op"), transfer.facts.get("gradients_of")
-    return Evidence(
-        forward_op=str(op) if op else None,
-        gradients_of=list(map(str, devices)) if isinstance(devices, list) else None,
-    )
+    op, devices = transfer.own_fact("forward_op"), transfer.facts.get("gradients_of")
+    gradients_of = list(map(str, devices)) if isinstance(devices, list) else None
+    return Evidence(forward_op=str(op) if op else None, gradients_of=gradients_of, **known)
 
 
 def because(evidence: Evidence) -> str:
@@ -103,6 +120,15 @@ def evidence_of(evidence: Evidence, part: Sequence[Hop], waits: Sequence[Sync]) 
     """With the lines of the forward ops."""
     lines = list(dict.fromkeys(hop.forward_site for hop in part if hop.forward_site))
     return dataclasses.replace(evidence, forward_at=lines)
+
+
+def gradient_scope(situation: Situation) -> Draft | None:
+    """The gradients are computed in the scope of their forward ops."""
+    device = alone(situation.evidence(Evidence).gradient_devices)
+    if device is None or trains_a_model(situation):
+        return None
+    words = f"Computes the gradients on {device}, beside their forward ops; check that all of them ran there."
+    return scoped(situation, device, words)
 
 
 CAUSE = Cause(

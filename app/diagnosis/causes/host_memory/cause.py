@@ -43,8 +43,8 @@ def handed_over_on_host(transfer: Transfer) -> Evidence | None:
         return None
     return Evidence(
         kept_in_host_memory="result" if returned else "argument",
-        dtype=transfer.text("dtype"),
-        argument_made_by=transfer.text("producer_op"),
+        dtype=transfer.dtype,
+        argument_made_by=transfer.producer_op,
         handed_over=True,
         lay_on=None if returned else lay,
     )
@@ -56,7 +56,7 @@ def taken_on_host_by_gpus(transfer: Transfer) -> Evidence | None:
     played = transfer.context.places_ops and not is_gpu(transfer.dst) and not is_host(transfer.dst)
     if not played or not is_host(transfer.src) or not isinstance(slots, list):
         return None
-    op, dtype = transfer.text("op"), transfer.text("dtype")
+    op, dtype = transfer.op, transfer.dtype
     if not slots or not all(isinstance(slot, int) and takes_on_host(op, slot, dtype) for slot in slots):
         return None
     return Evidence(kept_in_host_memory="argument", dtype=dtype, on_a_gpu="stays in host memory")
@@ -70,31 +70,25 @@ def host_memory(transfer: Transfer) -> Evidence | None:
     ):
         kept = is_gpu(end) and transfer.fields.get(memory) == "host"
         if kept and (other == end or is_host(other)):
-            maker = transfer.facts.get("kept_by_kernel_of") or transfer.text("producer_op")
+            maker = transfer.facts.get("kept_by_kernel_of") or transfer.producer_op
             return Evidence(
                 kept_in_host_memory=role,
                 device=end,
-                dtype=transfer.text("dtype"),
+                dtype=transfer.dtype,
                 kept_by_kernel_of=maker if role == "result" else None,
             )
     return None
 
 
 def preferred_on_host(transfer: Transfer) -> Evidence | None:
-    """TensorFlow has kernels of the op for GPUs too, and gives those for the host precedence."""
+    """TensorFlow has kernels of an end's op for GPUs too, and gives those for the host precedence."""
+    by_consumer = transfer.blames == "consumer"
     # optional_ops.cc registers this one so; Keras' loop hands on what a step returns by it.
-    known = transfer.text("op") == "OptionalFromValue" and not transfer.requested
-    prefers = transfer.facts.get("preferred_on_host") or known
-    to_host = is_gpu(transfer.src) and is_host(transfer.dst)
-    return Evidence(kept_in_host_memory="argument", prefers_host=True) if prefers and to_host else None
-
-
-def made_rather_on_host(transfer: Transfer) -> Evidence | None:
-    """So the producer's result comes from there."""
-    prefers = transfer.facts.get("producer_preferred_on_host")
-    if not prefers or not is_host(transfer.src) or not is_gpu(transfer.dst):
+    known = by_consumer and transfer.op == "OptionalFromValue" and not transfer.requested
+    prefers = transfer.own_fact("preferred_on_host") or known
+    if not prefers or not is_host(transfer.here) or not is_gpu(transfer.there):
         return None
-    return Evidence(kept_in_host_memory="result", prefers_host=True)
+    return Evidence(kept_in_host_memory="argument" if by_consumer else "result", prefers_host=True)
 
 
 _HANDED = {

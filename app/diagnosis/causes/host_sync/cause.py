@@ -7,19 +7,22 @@ from collections.abc import Sequence
 
 from app.diagnosis.cause import Cause, of_line
 from app.diagnosis.causes.host_sync import library_functions
-from app.diagnosis.causes.host_sync.evidence import Evidence
 from app.diagnosis.causes.host_sync.example import EXAMPLE
 from app.diagnosis.causes.host_sync.host_syncs import host_sync
+from app.diagnosis.causes.host_sync.library_functions import Evidence
 from app.diagnosis.causes.host_sync.line_advice import EITHER, line_advice
-from app.diagnosis.wording.transfer_costs import told_at, waited
+from app.diagnosis.wording.transfer_costs import Telling, cost_ns, standstill, told_at, waited
 from app.diagnosis.wording.transfer_words import TransferWords
-from app.facts.devices import is_gpu, is_host
+from app.facts.devices import in_order, is_gpu, is_host
+from app.facts.groups import grouped
 from app.facts.kernels.kernel_table import kept_on_host
-from app.facts.syncs import Sync
+from app.facts.syncs import ALL_DEVICES, Sync
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import Transfer
+from app.judgments.finding import Finding
 from app.judgments.severity import INFO, WARNING
-from app.views.naming import each, told
+from app.views import units
+from app.views.naming import alone, each, some_of, told
 from probes.trace.hop import (
     ASSERTION,
     DISPATCH,
@@ -69,7 +72,7 @@ def on_host_on_gpus(transfer: Transfer) -> bool:
     """A stand-in holds the value, such as a shape, that a GPU's kernel would leave in host memory."""
     if not transfer.context.places_ops or is_gpu(transfer.src):
         return False
-    return kept_on_host(transfer.text("producer_op"), transfer.text("dtype"))
+    return kept_on_host(transfer.producer_op, transfer.dtype)
 
 
 def _taken_after_reading(transfer: Transfer) -> Evidence | None:
@@ -78,10 +81,10 @@ def _taken_after_reading(transfer: Transfer) -> Evidence | None:
     if not by or not eager or transfer.requested:
         return None
     variable = transfer.facts.get("variable")
-    if variable and transfer.text("op") in _READS:
+    if variable and transfer.op in _READS:
         return Evidence(taken_by=by, variable=variable)
     # ``if loss < best``: compared on the host, where nobody asked for a device, and decided by there.
-    compared = transfer.text("op") in _COMPARISONS and transfer.tiny and is_host(transfer.dst)
+    compared = transfer.op in _COMPARISONS and transfer.tiny and is_host(transfer.dst)
     return Evidence(taken_by=by) if compared and by in ("bool", ASSERTION) else None
 
 
@@ -160,11 +163,11 @@ def waits_of(part: Sequence[Hop], syncs: Sequence[Sync]) -> list[Sync]:
 
 def evidence_of(evidence: Evidence, part: Sequence[Hop], waits: Sequence[Sync]) -> Evidence:
     """With the waits, what made the values, what was but handed to Python by whom, and who takes them."""
-    made: dict[bool, list[str]] = {}
-    for hop in part:
-        if hop.producer_op not in _NOT_MAKERS:
-            text = f"{hop.producer_op} at {hop.producer_site or 'an unknown line'}"
-            made.setdefault(hop.producer_op in _HANDED, []).append(text)
+    made = grouped(
+        (hop.producer_op in _HANDED, f"{hop.producer_op} at {hop.producer_site or 'an unknown line'}")
+        for hop in part
+        if hop.producer_op not in _NOT_MAKERS
+    )
     taken = [str(hop.cause.evidence.taken_by) for hop in part if isinstance(hop.cause.evidence, Evidence)]
     named = all(hop.kind == "pull" for hop in part) and library_functions.named(taken)
     return dataclasses.replace(
@@ -182,6 +185,47 @@ def summary(words: TransferWords, evidence: Evidence) -> str:
     return words.say(
         "Python takes a value from {srcs} by {taken_by} at {at}", taken_by=library_functions.by(evidence)
     )
+
+
+def of_syncs(syncs: Sequence[Sync], telling: Telling) -> Finding:
+    """Waits of one kind at one line, for one device or several."""
+    first, count = syncs[0], sum(sync.count for sync in syncs)
+    share = telling.costly(syncs)
+    often = (bool(share) or telling.waits_every_step(syncs)) and first.kind not in LIBRARYS_OWN
+    sources = in_order(sync.waited_for or ALL_DEVICES for sync in syncs)
+    named = library_functions.named([first.kind])
+    inside = library_functions.functions(via for one in syncs for via in one.via) if named else None
+    brought = in_order(sync.device for sync in syncs if sync.waits_for)
+    evidence = Evidence(
+        kind=first.kind,
+        device=alone(sources),
+        count=count,
+        waited=waited(syncs),
+        inside=inside or None,
+        value_on=alone(brought) if brought and first.takes else None,
+    )
+    does = "takes a value from" if first.takes else "waits for"
+    where = _lying(syncs) if first.takes else some_of(sources, "devices")
+    summary = (
+        f"Python {does} {where} by {library_functions.by(evidence)} at {first.site or 'an unknown line'}"
+    )
+    severity = CAUSE.severity if often else "info"
+    text = f"{summary}: {units.times(count)}{standstill(syncs)}{share}."
+    change = advice(evidence, first.takes) if often else None
+    return Finding(CAUSE.code, severity, first.site, text, evidence, change, (), often, 0, cost_ns((), syncs))
+
+
+def _lying(syncs: Sequence[Sync]) -> str:
+    """``cpu:1``, ``cpu:0, which waits for cpu:2,``: where the values lie, and which others make those."""
+    brought = [sync for sync in syncs if sync.waits_for]
+    own = in_order(sync.source for sync in syncs if not sync.waits_for)
+    if not brought:
+        return some_of(own, "devices")
+    there = in_order(sync.device for sync in brought)
+    devices = in_order(one for sync in brought for one in (sync.waits_for, *sync.waits_for_too))
+    makers = some_of(devices, "devices")
+    waits = "which waits for" if len(there) == 1 else "which wait for"
+    return f"{some_of([*own, *there], 'devices')}, {waits} {makers},"
 
 
 CAUSE = Cause(

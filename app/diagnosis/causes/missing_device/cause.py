@@ -2,27 +2,48 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from app.diagnosis.cause import Cause, of_line
-from app.diagnosis.causes.missing_device.device_texts import named_at
-from app.diagnosis.causes.missing_device.evidence import Evidence
 from app.diagnosis.causes.missing_device.example import EXAMPLE
 from app.diagnosis.wording.scope_openers import opened
 from app.facts.devices import in_order, parse
+from app.facts.groups import grouped
 from app.facts.placement import BOUNDARY
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import READS, Transfer
+from app.fixes.code.device_notation import alone, tf_named
+from app.fixes.situation import Situation
+from app.judgments.evidence import Known, TransferEvidence
 from app.judgments.finding import Finding
 from app.judgments.judgment import Judgment
 from app.judgments.severity import WARNING
 from app.views import units
-from app.views.naming import one, some_of, told
+from app.views.naming import each, one, some_of, told
 from probes.trace.rows import Key
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Evidence(TransferEvidence):
+    """Of a device that the code asks for."""
+
+    missing: Known[str] = None
+    ran_on: Known[str] = None
+    asked_in: Known[str] = None
+    """Line of the scope that asks for it."""
+    asked_at: list[str] | None = None
+    ops: int | None = None
+    raised: list[str] | None = None
+    """MXNet's ops that did."""
+    gpus: int | None = None
+    """How many MXNet is shown."""
+    build: str | None = None
+
 
 CODE = "missing-device"
 
@@ -44,11 +65,8 @@ def absent_findings(tables: Tables, hops: Sequence[Hop] = ()) -> list[Finding]:
     if not devices:
         return []
     known = {one.missing for hop in hops if isinstance(one := hop.cause.evidence, Evidence)}
-    asked: dict[str, list[_Asked]] = {}
-    for op in _asked(tables):
-        if op.missing not in devices and op.missing not in known and parse(op.missing) is not None:
-            asked.setdefault(op.missing, []).append(op)
-    return [_finding(asked[missing]) for missing in in_order(asked)]
+    asked = grouped((op.missing, op) for op in _asked(tables) if op.missing not in devices | known)
+    return [_finding(asked[missing]) for missing in in_order(asked) if parse(missing)]
 
 
 def _asked(tables: Tables) -> Iterator[_Asked]:
@@ -65,10 +83,8 @@ def _asked(tables: Tables) -> Iterator[_Asked]:
 
 def _refused(tables: Tables) -> list[Finding]:
     """Of MXNet, which takes no other device but raises: one finding a device, at the line that did."""
-    asked: dict[str, list[Key]] = {}
-    for key in tables.of_kind("absent"):
-        if key.count and key.fields.get("missing"):
-            asked.setdefault(key.fields["missing"], []).append(key)
+    told = [key for key in tables.of_kind("absent") if key.count and key.fields.get("missing")]
+    asked = grouped((str(key.fields["missing"]), key) for key in told)
     return [_of_refused(missing, asked[missing], tables) for missing in in_order(asked)]
 
 
@@ -103,22 +119,13 @@ def _finding(asked: list[_Asked]) -> Finding:
 
 
 def missing_device(transfer: Transfer) -> Evidence | None:
-    """The device that the code named for the consumer does not exist here, and it ran on another."""
-    return _missing(transfer, transfer.requested, transfer.dst)
-
-
-def made_on_missing_device(transfer: Transfer) -> Evidence | None:
-    """The device that the code named for the producer does not exist here, and it ran on another.
+    """The device that the code named for an end does not exist here, and it ran on another.
 
     Not of a variable's value, which is read where that lives.
     """
-    if transfer.text("producer_op") in READS:
+    if transfer.blames == "producer" and transfer.producer_op in READS:
         return None
-    return _missing(transfer, transfer.producer_requested, transfer.src)
-
-
-def _missing(transfer: Transfer, name: str, ran_on: str) -> Evidence | None:
-    devices = transfer.context.devices
+    name, ran_on, devices = transfer.own("requested"), transfer.here, transfer.context.devices
     missing = bool(devices) and parse(name) is not None and name not in devices and ran_on != name
     return Evidence(missing=name, ran_on=ran_on) if missing else None
 
@@ -126,7 +133,7 @@ def _missing(transfer: Transfer, name: str, ran_on: str) -> Evidence | None:
 def with_scope(evidence: Evidence, judgment: Judgment, key: Key, tables: Tables) -> Judgment:
     """The judgment with the line of the scope that asked for it."""
     scope = evidence.producer_scope if judgment.blames == "producer" else evidence.scope
-    return dataclasses.replace(judgment, evidence=dataclasses.replace(evidence, asked_in=scope))
+    return judgment.knowing(asked_in=scope)
 
 
 def because(evidence: Evidence) -> str:
@@ -153,6 +160,22 @@ def advice(evidence: Evidence) -> str:
             " SCRIPT."
         )
     return "Name a device that exists here, or let the framework refuse one that does not."
+
+
+def named_at(situation: Situation, said: str) -> str:
+    """The advice with the lines that name the missing device, if any do."""
+    missing = alone(each(situation.evidence(Evidence).missing))
+    if missing is None or situation.framework != "tensorflow":
+        return said
+    texts = [
+        (file, node.lineno)
+        for file, source in situation.sources
+        for node in sorted(source.every(ast.Constant), key=lambda node: node.lineno)
+        if isinstance(node.value, str) and tf_named(node) == missing
+        if not isinstance(source.parents.get(node), ast.Expr)
+    ]
+    places = [f"{file}:{line}" for file, line in texts]
+    return f"{said} {missing} is named at {some_of(places, 'lines')}." if places else said
 
 
 CAUSE = Cause(

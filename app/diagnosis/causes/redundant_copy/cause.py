@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 from collections.abc import Sequence
 
 from app.diagnosis.cause import Cause
-from app.diagnosis.causes.redundant_copy.evidence import Evidence
 from app.diagnosis.causes.redundant_copy.example import EXAMPLE
-from app.diagnosis.causes.redundant_copy.needless_copies import needless_copy
-from app.diagnosis.rules.placements import runs_away_from_forward_op
-from app.diagnosis.rules.repeated_copies import call_of, copied_again, sent_again
+from app.diagnosis.rules.placements import call_of, copied_again, runs_away_from_forward_op, sent_again
 from app.diagnosis.wording.scope_openers import consumer_scope, producer_scope
 from app.diagnosis.wording.transfer_words import TransferWords, destination
 from app.facts.devices import is_host
 from app.facts.syncs import Sync
 from app.facts.transfers.hops import Hop
 from app.facts.transfers.transfer import HANDED_OVER_ON_HOST, Transfer
+from app.fixes.code.device_notation import constant_of, context_attribute
+from app.fixes.code.names import called, calls_of, dotted
+from app.fixes.situation import Draft, Situation
+from app.judgments.evidence import Known, TransferEvidence
 from app.judgments.severity import INFO, WARNING
 from app.views.naming import each, told
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Evidence(TransferEvidence):
+    """Of copies of what is there already."""
+
+    same_device: Known[str] = None
+    copied_before: Known[str] = None
+    """Device that has the copy already."""
+    sent_again: Known[str] = None
+    """How often one tensor is sent."""
+    sent_from: list[str] | None = None
+    """Lines that make it."""
 
 
 def redundant_copy(transfer: Transfer) -> Evidence | None:
@@ -40,7 +55,7 @@ def _kept_elsewhere(transfer: Transfer) -> bool:
     if not sent_again(transfer) or runs_away_from_forward_op(transfer):
         return False  # of a gradient's, the gradient is in the wrong place, not the tensor
     # Python's data before it was made, it is a tensor since: nothing need be sent of it a second time.
-    constant = transfer.of_python_data and transfer.text("dtype") not in HANDED_OVER_ON_HOST
+    constant = transfer.of_python_data and transfer.dtype not in HANDED_OVER_ON_HOST
     return bool(transfer.producer_requested) or not is_host(transfer.src) or constant
 
 
@@ -96,6 +111,31 @@ def evidence_of(evidence: Evidence, part: Sequence[Hop], waits: Sequence[Sync]) 
         return evidence
     made = dict.fromkeys(hop.producer_site for hop in part if hop.producer_site)
     return dataclasses.replace(evidence, sent_from=list(made))
+
+
+_CONTEXTS = frozenset({"cpu", "gpu", "Context", "current_context"})
+
+
+def needless_copy(situation: Situation) -> Draft | None:
+    """``x.copyto(ctx)`` becomes ``x.as_in_context(ctx)``, which copies nothing that is there already."""
+    source = situation.source
+    if situation.evidence(Evidence).copied_before:
+        return None
+    values = (stmt for stmt in situation.statements if not isinstance(stmt, ast.Expr))
+    for call in (call for stmt in values for call in calls_of(stmt)):
+        match call:
+            case ast.Call(func=ast.Attribute(attr="copyto") as move, args=[there]):
+                named = constant_of(source, there, call) or there
+                path = dotted(there).rpartition(".")[2]
+                if called(named) not in _CONTEXTS and path not in ("ctx", "context"):
+                    return None  # with an array it fills that
+                name = f"as_in_{context_attribute(source, call)}"
+                words = (
+                    f"{name} returns the array itself where it is there already: check that neither of the"
+                    " two names is changed in place afterwards."
+                )
+                return situation.replaced(words, move, source.code(move).removesuffix("copyto") + name)
+    return None
 
 
 CAUSE = Cause(

@@ -2,21 +2,60 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from app.diagnosis.cause import Cause
-from app.diagnosis.causes.replica_drift.evidence import Evidence, Steps, Updates
 from app.diagnosis.causes.replica_drift.example import EXAMPLE
-from app.diagnosis.causes.replica_drift.trainer_exchange import exchanging
 from app.facts.devices import in_order
+from app.facts.groups import grouped
 from app.facts.tables import Tables
+from app.fixes.code import device_notation
+from app.fixes.code.change import Change
+from app.fixes.code.names import called, calls_of, keyword
+from app.fixes.situation import Draft, Situation
+from app.judgments.evidence import FindingEvidence, Known, Record
 from app.judgments.finding import Finding
 from app.judgments.severity import ERROR
 from app.views import units
 from app.views.naming import alone, some_of, told
 from probes.trace.rows import Event, Key
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Steps(Record):
+    """The steps of the first and the last comparison."""
+
+    first_check_step: int | None
+    last_check_step: int | None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Updates(Record):
+    """The updates of each replica before them."""
+
+    first_check_updates: int
+    last_check_updates: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Evidence(FindingEvidence):
+    """Of the comparisons of the replicas of one line."""
+
+    devices: list[str]
+    exchange: str
+    parameters: int
+    parameters_differing: int
+    parameter_with_the_largest_difference: str | None
+    first_check_largest_difference_ppb: int
+    last_check_largest_difference_ppb: int
+    checks: int
+    between: Steps | Updates
+    trainer_made_at: str | None = None
+    variables_made_at: Known[str] = None
+
 
 CODE = "replica-drift"
 ROUNDING_PPB = 1_000
@@ -64,10 +103,11 @@ def drift_findings(tables: Tables) -> list[Finding]:
     keys = {key.id: key for key in tables.of_kind("drift")}
     if not keys:
         return []
-    groups: dict[_Replicas, list[Event]] = {}
-    for event in tables.events_of("drift"):
-        if event.key in keys and event.value is not None:
-            groups.setdefault(_replicas(keys[event.key]), []).append(event)
+    groups = grouped(
+        (_replicas(keys[event.key]), event)
+        for event in tables.events_of("drift")
+        if event.key in keys and event.value is not None
+    )
     found = []
     for replicas, events in groups.items():
         checks = checks_of(events, keys)
@@ -184,6 +224,64 @@ def because(evidence: Evidence) -> str:
         f"The replicas' parameters were compared {evidence.checks} times, after {what}, and nothing was seen"
         " to exchange gradients between them."
     )
+
+
+_WORDS = (
+    "Has the replicas sum their gradients before each update: check that the batch size that the"
+    " Trainer is given counts all replicas, and start from equal weights."
+)
+
+
+def exchanging(situation: Situation) -> Draft | None:
+    """The Trainer gets a kvstore, and exchanges gradients before each update."""
+    if situation.framework != "mxnet" or situation.evidence(Evidence).variables_made_at:
+        return None  # of trainers with a copy each, none could exchange anything
+    for stmt in situation.statements:
+        update = device_notation.alone(calls_of(stmt, "update", "step"))
+        if isinstance(stmt, ast.Expr) and update is not None and stmt.value is update:
+            texts = _exchanging(situation, stmt, update)
+            return Draft(_WORDS, texts) if texts else None
+    return None
+
+
+def _exchanging(situation: Situation, stmt: ast.Expr, update: ast.Call) -> dict[str, str] | None:
+    """The texts of the files with a Trainer that exchanges gradients; None where one is not to be found."""
+    if (made := _trainer(situation)) is None:
+        return None
+    there, trainer = made
+    apart, own_update = called(update) == "update", keyword(trainer, "update_on_kvstore")
+    changes = {situation.file: Change(situation.source)}
+    creation = changes.setdefault(there.file, Change(there.source))
+    match keyword(trainer, "kvstore"):
+        case ast.keyword(value=ast.Constant(value=None) as none):
+            creation.replace(none, '"device"')
+        case None | ast.keyword(value=ast.Constant()) if apart:
+            pass  # it has one, by default too, but update() alone exchanges nothing
+        case _:
+            return None
+    if apart:
+        owner = situation.source.code(update.func).removesuffix(".update")
+        changes[situation.file].line_before(stmt, f"{owner}.allreduce_grads()")
+        if own_update is None:
+            creation.add_argument(trainer, "update_on_kvstore=False")
+        elif there.source.code(own_update.value) != "False":
+            return None
+    return {name: change.text() for name, change in changes.items()}
+
+
+def _trainer(situation: Situation) -> tuple[Situation, ast.Call] | None:
+    """The one call that creates the Trainer, by the line that is recorded, else the file's only one."""
+    site = situation.evidence(Evidence).trainer_made_at
+    there = situation.at(site) if site is not None else situation
+    if there is None:
+        return None
+    calls = [call for call in there.source.every(ast.Call) if called(call) == "Trainer"]
+    trainer = device_notation.alone(
+        [call for call in calls if site is None or call.lineno <= there.line <= (call.end_lineno or 0)]
+    )
+    if trainer is None or any(one.arg is None for one in trainer.keywords):
+        return None
+    return there, trainer
 
 
 CAUSE = Cause(

@@ -51,7 +51,6 @@ def balance_findings(spec: Mapping[str, Any], tables: Tables) -> list[Finding]:
 
 
 def _idle_cards(spec: Mapping[str, Any], ops: Mapping[str, int]) -> list[Finding]:
-    """Cards that the user named for a script, and that ran nothing."""
     given = spec.get("device_map")
     if spec.get("kind") != "script" or not spec.get("devices") or not isinstance(given, Mapping):
         return []

@@ -43,7 +43,7 @@ def what_is_known(transfer: Transfer) -> Evidence:
         if value not in ("", None) and name not in _NOT_SHOWN
     }
     if transfer.kind == "arg":
-        facts["argument_made_by"] = transfer.text("producer_op")
+        facts["argument_made_by"] = transfer.producer_op
     shared = {name: facts.pop(name) for name in _FIELDS & facts.keys()}
     return Evidence(**shared, recorded=facts)
 

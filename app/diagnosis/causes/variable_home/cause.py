@@ -6,15 +6,14 @@ import dataclasses
 from collections.abc import Sequence
 
 from app.diagnosis.cause import Cause
-from app.diagnosis.causes.variable_home.changes import along
 from app.diagnosis.causes.variable_home.created_variables import (
     PUT_WHERE_READ,
     created_where_read,
     home_advice,
 )
-from app.diagnosis.causes.variable_home.evidence import Evidence
 from app.diagnosis.causes.variable_home.example import EXAMPLE
-from app.diagnosis.causes.variable_home.rules import severity_of, with_creation
+from app.diagnosis.causes.variable_home.groups import along
+from app.diagnosis.causes.variable_home.rules import Evidence, severity_of, with_creation
 from app.diagnosis.wording.scope_openers import consumer_scope
 from app.diagnosis.wording.transfer_words import TransferWords, destination, source
 from app.facts.devices import is_host

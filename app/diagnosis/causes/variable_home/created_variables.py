@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 
-from app.diagnosis.causes.variable_home.evidence import Evidence
+from app.diagnosis.causes.variable_home.rules import Evidence
 from app.facts.devices import default_device, is_gpu, is_host
 from app.fixes.code.device_notation import alone, opens, scopes_around
 from app.fixes.code.names import calls_of

@@ -5,16 +5,39 @@ from __future__ import annotations
 import dataclasses
 import re
 
-from app.diagnosis.causes.variable_home.evidence import Evidence
-from app.diagnosis.rules.placements import reads_variable
-from app.diagnosis.rules.repeated_copies import call_of, copied_again
+from app.diagnosis.rules.placements import call_of, copied_again, reads_variable
 from app.facts.devices import is_host
 from app.facts.tables import Tables
 from app.facts.transfers.transfer import Transfer
+from app.judgments.evidence import Known, TransferEvidence
 from app.judgments.judgment import Judgment
 from app.judgments.severity import INFO, WARNING
 from probes.trace.rows import Key
 from probes.trace.sites import COMPREHENSIONS
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Evidence(TransferEvidence):
+    """Of reads of variables."""
+
+    rows: Known[bool] = None
+    """Only rows are looked up."""
+    kept_by: Known[str] = None
+    """Strategy that keeps the variable where it is."""
+    created_at: Known[str] = None
+    created_in: Known[str] = None
+    """Device of the scope there."""
+    created_alone: Known[bool] = None
+    """That line creates one variable only."""
+    object_made_at: Known[str] = None
+    """Line that makes the object whose constructor creates it."""
+    gradient_goes_back: Known[bool] = None
+    unchanged_again: Known[bool] = None
+    one_reader_each: bool | None = None
+    """Several devices read variables, each of them other ones."""
+    changed_at: list[str] | None = None
+    """Lines that change it by ops that nobody placed."""
+
 
 _UNNAMED = re.compile(r"Variable(_\d+)?")
 """What TensorFlow calls a variable that the code gave no name."""
@@ -28,7 +51,7 @@ def variable_read(transfer: Transfer) -> Evidence | None:
     facts = transfer.facts
     return Evidence(
         lives_on=transfer.src,
-        rows=transfer.text("producer_op") == "ResourceGather" or None,
+        rows=transfer.producer_op == "ResourceGather" or None,
         variable=facts.get("variable") or None,
         kept_by=facts.get("kept_by") or None,
         created_at=facts.get("created_at") or None,
@@ -60,14 +83,12 @@ def with_creation(evidence: Evidence, judgment: Judgment, key: Key, tables: Tabl
     unnamed = _UNNAMED.fullmatch(str(evidence.variable))
     # Of a line in a comprehension the recorder told the call of the function around.
     sets_up = made.function == _SETS_UP or made.function in COMPREHENSIONS
-    known = dataclasses.replace(
-        evidence,
+    return judgment.knowing(
         created_at=made.site,
         created_alone=bool(fields.get("variable_alone")) or None,
         object_made_at=call if sets_up else None,
         variable=f"{evidence.variable} of {made.site}" if unnamed else evidence.variable,
     )
-    return dataclasses.replace(judgment, evidence=known)
 
 
 def severity_of(transfer: Transfer, evidence: Evidence) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from app.diagnosis.causes.no_kernel.cause import Evidence
 from app.diagnosis.explanation import explained
 from app.diagnosis.findings import run_findings
-from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.judge import hop_table
 from app.facts.kernels.mxnet_table import host_only
 from app.facts.placement import op_table, placement
 from app.facts.syncs import sync_table

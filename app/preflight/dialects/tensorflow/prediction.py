@@ -8,7 +8,7 @@ from typing import Any
 
 from app.diagnosis.explanation import Explained, explained
 from app.diagnosis.findings import run_findings
-from app.diagnosis.judged_hops import hop_table
+from app.diagnosis.judge import hop_table
 from app.facts.kernels.kernel_table import read_table, shipped_table
 from app.facts.syncs import sync_table
 from app.facts.tables import Tables, tables_of

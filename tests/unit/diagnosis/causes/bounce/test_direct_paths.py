@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.diagnosis.fix_choice import Recorded, repair
+from app.diagnosis.explanation import Recorded, repair
 from app.facts.placement import Op
 from app.judgments.finding import Finding
 from tests.unit.evidence_records import evidence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.diagnosis.causes.no_kernel.equivalents import ADVICE, AHEAD, EQUIVALENTS, instead, lacking
+from app.diagnosis.causes.no_kernel.cause import ADVICE, AHEAD, EQUIVALENTS, instead, lacking
 from app.facts.kernels.kernel_table import without_gpu_kernel
 from tests.unit.fixes.fix_cases import fixed, hop
 

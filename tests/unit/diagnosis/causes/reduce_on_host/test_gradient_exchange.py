@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.diagnosis.fix_choice import Recorded, repair
+from app.diagnosis.explanation import Recorded, repair
 from app.fixes.code.edits import applied
 from app.judgments.finding import Finding
 from tests.unit.evidence_records import evidence

@@ -10,7 +10,6 @@ from app.facts.basis import total, weakest
 from app.facts.devices import in_order, parse
 from app.facts.groups import grouped
 from app.facts.tables import Tables
-from app.store.totals import is_sampled
 from probes.trace.rows import Key
 
 
@@ -99,7 +98,7 @@ def collective_table(tables: Tables) -> list[Collective]:
             site=tables.site(fields.get("loc")),
             basis=fields.get("basis") or "unknown",
         )
-        if any(is_sampled(key, tables.totals.get(key.id)) for key in joint.keys):
+        if any(tables.is_sampled(key) for key in joint.keys):
             sampled.add(row)
         rows[row] = total((rows.get(row, 0), joint.count))
     return [

@@ -6,7 +6,6 @@ import dataclasses
 
 from app.facts.tables import Tables
 from app.views import units
-from probes.trace.rows import BETWEEN_WINDOWS
 
 _SAMPLED = (
     "were not recorded in full: the counts of their eager ops, reads and transfers follow from the steps that"
@@ -30,7 +29,7 @@ def run_notes(tables: Tables) -> list[Note]:
         text = process.header.get("serialised")
         if isinstance(text, str) and text:
             found[Note("serialised", text)] = None
-    skipped = sum(row.count for row in tables.unseen if row.what == BETWEEN_WINDOWS)
+    skipped = tables.steps_between_windows
     if skipped:
         found[Note("sampled", f"{units.plural(skipped, 'step')} {_SAMPLED}")] = None
     return list(found)

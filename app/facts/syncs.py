@@ -15,7 +15,6 @@ from app.facts.frequency.recurrence import Own
 from app.facts.groups import summed
 from app.facts.tables import Tables
 from app.facts.transfers.hops import Hop
-from app.store.totals import is_sampled
 from app.views.naming import some_of
 from probes.trace.rows import Key
 
@@ -158,7 +157,7 @@ def _sync(tables: Tables, identity: _Identity, keys: list[Key]) -> Sync:
     basis = stated.pop() if len(stated) == 1 else "estimated"
     if not all(time.whole for time in times):
         basis = "estimated"
-    if any(is_sampled(key, tables.totals.get(key.id)) for key in keys):
+    if any(tables.is_sampled(key) for key in keys):
         basis = "sampled"
     count = sum(key.count or 0 for key in keys)
     ids = [key.id for key in keys]

@@ -14,8 +14,8 @@ from app.store.device_names import qualified, role_prefix
 from app.store.paces import Paces
 from app.store.run import RunStore
 from app.store.sources import kept_text
-from app.store.totals import KeyTotals
-from probes.trace.rows import Edge, Event, Graph, Key, Location, Node, Process, Unseen
+from app.store.totals import KeyTotals, is_sampled
+from probes.trace.rows import BETWEEN_WINDOWS, Edge, Event, Graph, Key, Location, Node, Process, Unseen
 
 _HEIRS = ("fork", "block")
 """Processes that begin with definitions of what ran elsewhere."""
@@ -150,6 +150,20 @@ class Tables(Recurrence):
             for marks in step_marks(self.keys).values()
         )
         return max(of_processes, default=0) or None
+
+    @functools.cached_property
+    def steps_between_windows(self) -> int:
+        """Steps, as `steps` counts them, that were not recorded in full.
+
+        The recorder counts each application of an optimizer: more, where several make a step together.
+        """
+        skipped = sum(row.count for row in self.unseen if row.what == BETWEEN_WINDOWS)
+        applied = sum(mark.count or 0 for marks in step_marks(self.keys).values() for mark in marks)
+        return round(skipped * self.steps / applied) if self.steps and applied else skipped
+
+    def is_sampled(self, key: Key) -> bool:
+        """Return True if some executions of a key were not observed but follow from others."""
+        return is_sampled(key, self.totals.get(key.id), self.steps_between_windows > 0)
 
     @functools.cached_property
     def span_ns(self) -> int:

@@ -10,6 +10,7 @@ from app.facts.dialects import dialect_of
 from app.judgments.severity import RANK
 from app.views import units
 from app.views.naming import some_of
+from probes.imports import NOT_RECORDED
 from runners.environments.frameworks import FRAMEWORKS
 from runners.errors import HopscopeError
 from runners.plan.preflight_plan import STEPS
@@ -127,6 +128,10 @@ def nothing_foreseen(run: Run, why: str = "") -> HopscopeError:
         if state == "finished"
         else f"its script did not get to an op of {name}{how}; what it printed is in {run.log}"
     )
+    if run.exit_code == NOT_RECORDED:
+        ended = (
+            f"{name} could not be recorded, so the script ended before its first step; why is in {run.log}"
+        )
     return HopscopeError(f"{run.id} foresees nothing: {why or ended}")
 
 

@@ -117,8 +117,15 @@ def total_count(key: Key, counted: int, calls: Mapping[int, int], sums: KeyTotal
     return counted
 
 
-def is_sampled(key: Key, sums: KeyTotals | None) -> bool:
-    """Return True if some executions in `total_count` were not observed but follow from others."""
-    by_calls = key.fields.get("graph") and key.fields.get("per_call") is not None
-    sampled = key.kind in _SAMPLED_KINDS and not by_calls and not key.fields.get("split")
-    return sampled and sums is not None and sums.max_value == SAMPLED
+def is_sampled(key: Key, sums: KeyTotals | None, between_windows: bool) -> bool:
+    """Return True if some executions in `total_count` were not observed but follow from others.
+
+    `between_windows`: some steps were not recorded in full. Then of what happens outside of graphs only the
+    first time is sure to have been seen.
+    """
+    fields = key.fields
+    by_calls = fields.get("graph") and fields.get("per_call") is not None
+    if key.kind not in _SAMPLED_KINDS or by_calls or fields.get("split"):
+        return False
+    missed = between_windows and not fields.get("graph") and (key.count or 0) > 1
+    return missed or (sums is not None and sums.max_value == SAMPLED)

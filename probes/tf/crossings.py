@@ -85,6 +85,7 @@ class Crossings:
             count = counts[key] + 1
             counts[key] = count
             if count <= SINGLE_EVENTS:
+                self.recording.windows.watch(key)
                 self.recording.event("hop", clock(), 0, key)
 
     def _crossing(self, taken: _Input, own: Mark, forward: int, full_device: str, scope: str) -> int:

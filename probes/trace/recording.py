@@ -216,6 +216,7 @@ class Recording:
         count = counts[key] + times
         counts[key] = count
         if count <= SINGLE_EVENTS:
+            self.windows.watch(key)
             self.event(kind, clock() - dur, dur, key, times, value)
 
     def event(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import array
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Callable, Optional, Protocol
 
@@ -32,6 +33,12 @@ _MISSING_NS = 500_000_000
 _MISSING_STEPS = 4
 """A pause ends where no step came for so long, and for as long as so many steps take."""
 _MANY = 1 << 40
+RARE = 16
+"""What fewer than one in so many steps do is rare: it ends a pause, and is counted itself."""
+_SHORT = 3 * AFTER_NEW
+_SHORT_PAUSES, _MOST_SHORT = 4, 16
+"""Where so many pauses, less those that were long, were shorter than `_SHORT` steps, what is rare happens too
+often to end one: its count follows from the windows, too."""
 WHY = "their counts follow from the steps of the windows; record with --exact to count each"
 
 _FULL, _WINDOW, _PAUSED, _SETTLING = range(4)
@@ -55,14 +62,27 @@ class Counters(Protocol):
 class Amount:
     """How much of one kind of thing a step does: eager ops, say. Hooks count it, also in a pause."""
 
-    __slots__ = ("most", "now")
+    __slots__ = ("_found", "most", "now")
 
     def __init__(self) -> None:
         """Nothing was done."""
         self.now = 0
         """Since the last step."""
         self.most = 0
-        """In a step of a window, at most."""
+        """In a step that does nothing rare, at most."""
+        self._found: deque[int] = deque(maxlen=128)
+        """In the last steps of windows."""
+
+    def stepped(self, in_window: bool) -> None:
+        """A step is over."""
+        if in_window:
+            self._found.append(self.now)
+        self.now = 0
+
+    def settle(self, rare: int) -> None:
+        """Take for rare what fewer than one in `rare` steps of windows did; nothing if that is 0."""
+        found = sorted(self._found, reverse=True)
+        self.most = found[len(found) // rare if rare else 0] if found else 0
 
 
 class StepWindows:
@@ -93,7 +113,11 @@ class StepWindows:
 
     def unexpected(self, key: int) -> bool:
         """Return True if a key that is executed now has no part in what steps do."""
-        return not self._rates.has(key)
+        return not self._rates.has(key, self._rare)
+
+    def watch(self, key: int) -> None:
+        """Executions of this key go by way of `unexpected`, between windows, too."""
+        self._rates.watched.add(key)
 
     def forbid(self) -> None:
         """Record all from now on."""
@@ -117,6 +141,9 @@ class StepWindows:
         self._unadded_executions: dict[int, int] = {}
         """All steps that were not recorded, and what they come to, that are to be added to the counts."""
         self._rates = Rates()
+        self._short = 0
+        """Short pauses, less the others."""
+        self._rare = RARE
         self._until = self._last = 0
         self._mean_ns = 0.0
 
@@ -139,9 +166,7 @@ class StepWindows:
             self._last = now
             self._left -= times
             for amount in self._amounts:
-                if self._before is not None and amount.now > amount.most:
-                    amount.most = amount.now
-                amount.now = 0
+                amount.stepped(self._before is not None)
             if self._phase in (_PAUSED, _SETTLING):
                 self._owed += times
             elif self._before is not None:
@@ -169,6 +194,8 @@ class StepWindows:
     def resume(self) -> None:
         """End a pause, if there is one: more happens than in other steps."""
         if self.paused:
+            short = PAUSE - self._left < _SHORT
+            self._short = min(_MOST_SHORT, self._short + 1) if short else max(0, self._short - 1)
             self.new()
 
     def look(self) -> None:
@@ -197,6 +224,7 @@ class StepWindows:
 
     def _next(self, now: int) -> None:
         if self._phase == _PAUSED:
+            self._short = max(0, self._short - 1)
             self._phase, self._left = _SETTLING, 1
             self._pause(False)
         elif self._phase == _SETTLING:
@@ -206,6 +234,9 @@ class StepWindows:
             self._open()
         else:
             self._close()
+            self._rare = RARE if self._short < _SHORT_PAUSES else 0
+            for amount in self._amounts:
+                amount.settle(self._rare)
             self._phase, self._left, self._until = _PAUSED, PAUSE, now + PAUSE_NS
             self._pause(True)
             self.uncounted = True
@@ -221,7 +252,7 @@ class StepWindows:
         """Let the steps since the last window be like those of that window."""
         steps, self._owed = self._owed, 0
         self._unadded += steps
-        for key, more in self._rates.executions(steps) if steps else ():
+        for key, more in self._rates.executions(steps, self._rare) if steps else ():
             self._unadded_executions[key] = self._unadded_executions.get(key, 0) + more
 
     def _open(self) -> None:
@@ -259,6 +290,8 @@ class Rates:
         """No window was seen."""
         self._sums: dict[int, float] = {}
         self._once: set[int] = set()
+        self.watched: set[int] = set()
+        """Keys whose executions between windows are noticed, at least where they are more than usual."""
         self._steps = 0.0
         self._rates: dict[int, float] = {}
         self._parts: dict[int, float] = {}
@@ -279,13 +312,20 @@ class Rates:
             if changed:
                 self._sums[key] = here / steps * self._steps
 
-    def has(self, key: int) -> bool:
-        """Return True if windows met this key more than once."""
-        return key in self._sums
+    def has(self, key: int, rare: int) -> bool:
+        """Return True if windows met this key more than once, and it is not rare.
 
-    def executions(self, steps: int) -> Iterator[tuple[int, int]]:
-        """What so many more steps come to, of each key."""
+        Rare is what is watched, and fewer than one in `rare` steps do; nothing if that is 0.
+        """
+        if key not in self._sums or not rare or key not in self.watched:
+            return key in self._sums
+        return self._sums[key] * rare >= self._steps
+
+    def executions(self, steps: int, rare: int) -> Iterator[tuple[int, int]]:
+        """What so many more steps come to, of each key that is not rare."""
         for key, rate in self._rates.items():
+            if not self.has(key, rare):
+                continue
             exact = self._parts.get(key, 0.0) + rate * steps
             whole = round(exact)
             self._parts[key] = exact - whole

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from app.preflight.provenance import nothing_foreseen
+from probes.imports import NOT_RECORDED
 from runners.plan.launcher import launch
 from runners.plan.plan import LaunchOptions
 from runners.plan.preflight_plan import Extent, plan_preflight
@@ -96,3 +98,14 @@ def test_one_that_ends_by_itself_says_how_many_steps_it_made(mx_python: Path, tm
     run = fly(mx_python, written(tmp_path, "from mxnet import nd\nnd.ones((2, 2)).asnumpy()\n"))
     ended = "the script ended by itself: 0 of 3 steps (no optimizer was applied) were made"
     assert f"hopscope: pre-flight: {ended}\n" in run.log.read_text()
+
+
+def test_one_that_cannot_be_recorded_ends_before_it_does_anything(mx_python: Path, tmp_path: Path) -> None:
+    """It would train to its end, and write what it writes."""
+    (tmp_path / "mxnet.py").write_text("")  # no MXNet that the recorder knows
+    script = written(tmp_path, "import mxnet\nopen('trained', 'w').close()\n")
+    run = fly(mx_python, script)
+    assert (run.state, run.exit_code) == ("failed", NOT_RECORDED), run.log.read_text()
+    assert "so this pre-flight ends before the first step" in run.log.read_text()
+    assert not list(tmp_path.rglob("trained"))
+    assert "could not be recorded" in str(nothing_foreseen(run))

@@ -67,3 +67,16 @@ def test_findings_are_the_same(runs: tuple[Recorded, Recorded]) -> None:
         [(one["code"], one["severity"], one["site"]) for one in run.report["findings"]] for run in runs
     ]
     assert sorted(windows, key=str) == sorted(exact, key=str)
+
+
+@pytest.mark.parametrize(("every", "tolerance"), [(100, 0), (30, 2), (10, 20)])
+def test_what_happens_now_and_then_is_counted_too(
+    tf_python: Path, hopscope_home: Path, every: int, tolerance: int
+) -> None:
+    run = record(tf_python, SCRIPTS / "reads_now_and_then.py", str(every))
+    for kind in ("syncs", "hops"):
+        found = [(row["count"], row["basis"]) for row in run.report[kind] if row["count"] > 1]
+        assert found, kind
+        for count, basis in found:
+            assert basis == "sampled"
+            assert count == pytest.approx(2000 / every, abs=tolerance)

@@ -18,7 +18,6 @@ from app.facts.transfers.observed_copies import confirmed
 from app.facts.transfers.origins import cut_batches, drawn, made_on_host
 from app.facts.transfers.transfer import Context, Reduction, Sent, sent
 from app.judgments.judgment import Judgment
-from app.store.totals import is_sampled
 from probes.trace.rows import Key
 from runners.machine.copy_costs import BASIS
 
@@ -200,7 +199,7 @@ def _hop(tables: Tables, judge: Judge, context: Context, key: Key) -> Hop:
     basis = fields.get("basis") or "unknown"
     if key.count is None or fields.get("bytes") is None:
         basis = "unknown"
-    elif is_sampled(key, tables.totals.get(key.id)):
+    elif tables.is_sampled(key):
         basis = weakest((basis, "sampled"))
     return Hop(
         **texts,

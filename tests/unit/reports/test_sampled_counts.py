@@ -26,7 +26,7 @@ SUM = {
 }
 
 
-def report(folder: Path, value: int | None) -> dict[str, Any]:
+def report(folder: Path, value: int | None, between: int = 90) -> dict[str, Any]:
     """Of a run with 10 executions of each of three things, and 90 that an event with this value adds."""
     trace = Trace(folder)
     line = trace.location("train.py:31")
@@ -39,7 +39,8 @@ def report(folder: Path, value: int | None) -> dict[str, Any]:
         for number in range(10):
             trace.event(kind, number * SECOND, key, dur=5)
         trace.event(kind, 20 * SECOND, key, count=90, value=value)
-    trace.unseen(BETWEEN_WINDOWS, 90, "their counts follow")
+    if between:
+        trace.unseen(BETWEEN_WINDOWS, between, "their counts follow")
     trace.close()
     (folder / "spec.json").write_text('{"version": 1, "id": "r", "framework": "tensorflow"}')
     (folder / "status.json").write_text('{"state": "finished", "exit_code": 0}')
@@ -48,11 +49,31 @@ def report(folder: Path, value: int | None) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", ["hops", "syncs", "collectives"])
 def test_a_count_that_follows_from_other_steps_is_sampled(tmp_path: Path, kind: str) -> None:
-    (counted,) = report(tmp_path / "counted", None)[kind]
+    (counted,) = report(tmp_path / "counted", None, between=0)[kind]
     (sampled,) = report(tmp_path / "sampled", SAMPLED)[kind]
     assert sampled["basis"] == "sampled"
     assert counted["basis"] != "sampled"
     assert sampled["count"] == counted["count"] == 100
+
+
+@pytest.mark.parametrize("kind", ["hops", "syncs", "collectives"])
+def test_what_may_have_been_missed_is_not_measured(tmp_path: Path, kind: str) -> None:
+    (found,) = report(tmp_path / "run", None)[kind]
+    assert (found["count"], found["basis"]) == (100, "sampled")
+
+
+def test_steps_between_windows_are_steps_as_the_head_counts_them(tmp_path: Path) -> None:
+    trace = Trace(tmp_path / "run")
+    for line, count in (("train.py:5", 1600), ("train.py:9", 400)):
+        key = trace.key("mark", count, name="step", loc=trace.location(line))
+        trace.event("mark", SECOND, key, count=count)
+    trace.unseen(BETWEEN_WINDOWS, 1700, "their counts follow")
+    trace.close()
+    (tmp_path / "run" / "spec.json").write_text('{"version": 1, "id": "r", "framework": "tensorflow"}')
+    (tmp_path / "run" / "status.json").write_text('{"state": "finished", "exit_code": 0}')
+    found = run_report(tmp_path / "run")
+    (note,) = found["notes"]
+    assert int(note.split()[0].replace(",", "")) == found["steps"] * 1700 // 2000
 
 
 def test_steps_between_windows_are_named_and_are_no_finding(tmp_path: Path) -> None:

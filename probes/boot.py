@@ -54,6 +54,8 @@ _EDITS = "HOPSCOPE_EDITS"
 _PREFLIGHT = "HOPSCOPE_PREFLIGHT_STEPS"
 """As in preflight.py."""
 
+NOT_RECORDED = 70
+"""The exit status of a pre-flight that could not begin: EX_SOFTWARE of sysexits.h."""
 _recordings: dict[str, Recording] = {}
 _folder_of: FolderOf = lambda framework: None  # noqa: E731 - until there is one
 _root: Optional[str] = None
@@ -116,6 +118,19 @@ def _part(name: str) -> Any:
     return importlib.import_module(f"{package}.{name}")
 
 
+def _end_preflight(recorder: Recorder, error: Exception) -> None:
+    """End a pre-flight that records nothing: no step would end it, and it would train to its own end."""
+    if not os.environ.get(_PREFLIGHT):
+        return
+    for recording in _recordings.values():
+        recording.end()
+    sys.stderr.write(f"hopscope: can't record {recorder.framework}: {type(error).__name__}: {error}\n")
+    sys.stderr.write("hopscope: so this pre-flight ends before the first step\n")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(NOT_RECORDED)
+
+
 def _installer(recorder: Recorder, late: bool) -> Hook:
     def install(module: ModuleType) -> None:
         from .trace.recording import Recording
@@ -132,6 +147,7 @@ def _installer(recorder: Recorder, late: bool) -> Hook:
                 note(trace, EVERYTHING, f"a process could not begin a trace: {error.strerror or error}")
             else:  # there is no run that could say so
                 sys.stderr.write(f"hopscope: this run is not recorded: {error}\n")
+            _end_preflight(recorder, error)
             return
         recording.late = late
         recording.whole = whole is not None
@@ -142,6 +158,7 @@ def _installer(recorder: Recorder, late: bool) -> Hook:
             importlib.import_module(f"{package}.{recorder.module}").install(recording, module)
         except Exception as error:
             recording.unseen(EVERYTHING, f"the recorder can't follow it: {type(error).__name__}: {error}")
+            _end_preflight(recorder, error)
             raise
         if folder:
             recording.start_ticking()

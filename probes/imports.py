@@ -6,7 +6,6 @@ what is not needed before one is imported is not imported either.
 
 from __future__ import annotations
 
-import os
 import sys
 
 TYPE_CHECKING = False
@@ -17,11 +16,6 @@ if TYPE_CHECKING:
     from typing import Any, Callable, Optional
 
     Hook = Callable[[ModuleType], None]
-_FRAMEWORKS = ("tensorflow", "mxnet")
-_PREFLIGHT = "HOPSCOPE_PREFLIGHT_STEPS"
-"""As in preflight.py."""
-NOT_RECORDED = 70
-"""The exit status of a pre-flight that could not begin: EX_SOFTWARE of sysexits.h."""
 _hooks: dict[str, list[Hook]] = {}
 _failed: dict[str, str] = {}
 
@@ -50,12 +44,6 @@ def _call(hook: Hook, module: ModuleType) -> None:
 def _tell(name: str, error: Exception) -> None:
     _failed[name] = f"{type(error).__name__}: {error}"
     sys.stderr.write(f"hopscope: can't record {name}: {type(error).__name__}: {error}\n")
-    if name in _FRAMEWORKS and os.environ.get(_PREFLIGHT):
-        # Nothing would end the program after some steps: it would train to its end, and write what it writes.
-        sys.stderr.write("hopscope: so this pre-flight ends before the first step\n")
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(NOT_RECORDED)
 
 
 class _Finder:

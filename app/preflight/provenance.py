@@ -10,7 +10,7 @@ from app.facts.dialects import dialect_of
 from app.judgments.severity import RANK
 from app.views import units
 from app.views.naming import some_of
-from probes.imports import NOT_RECORDED
+from probes.boot import NOT_RECORDED
 from runners.environments.frameworks import FRAMEWORKS
 from runners.errors import HopscopeError
 from runners.plan.preflight_plan import STEPS

@@ -58,10 +58,10 @@ def _decoded(kind: Any, data: Any) -> Any:
     """JSON data as a value of a type: a record from an object, or from a list in the order of its fields."""
     origin, parts = get_origin(kind), get_args(kind)
     if dataclasses.is_dataclass(kind):
-        fields = _fields(kind)  # type: ignore[arg-type]
+        fields = _fields(kind)  # type: ignore[arg-type]  # a class: no instance gets here
         known = data if isinstance(data, dict) else dict(zip(fields, data, strict=True))
         given = {name: _decoded(of, known[key]) for key, (name, of) in fields.items() if key in known}
-        return kind(**given)  # type: ignore[operator]
+        return kind(**given)  # type: ignore[operator]  # the same
     if origin is Union:
         return None if data is None else _decoded(parts[0], data)
     if origin is abc.Mapping:
